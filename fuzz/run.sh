@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes the targets, or one, each for so many seconds, two at a time. What made one fail is kept.
+# Fuzzes all targets or one, two at a time, each for SECONDS. The input of a failure stays on disk.
 #
 # usage: fuzz/run.sh PROGRAMS [TARGET] [SECONDS]
 #
-# PROGRAMS is the folder the targets were built in. The seeds are in fuzz/seeds, and Telegram's are its fixtures.
+# PROGRAMS is the folder with the built targets. The seeds are in fuzz/seeds; Telegram's are its fixtures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,7 @@ seeds() {
     esac
 }
 
-# Bytes, seconds for one input, and memory are bounded: more than that is a finding, too.
+# The limits on bytes, seconds per input and memory: exceeding one is a finding, too.
 fuzz() {
     local target=$1
     mkdir -p "$work/$target.corpus" "$found/$target"

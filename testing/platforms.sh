@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Proves the platforms: what tests go over is counted case by case, and clients and fakes of others are run.
+# Proves the platforms: counts the cases of their tests, and runs third-party clients and fakes.
 #
-# usage: platforms.sh OPTION…    cargo's options: which packages, with which features
+# usage: platforms.sh OPTION…    cargo's options that select packages and features
 #
-# A platform is one line below: its name, and the script by which others hold it to its word, whose last line says
-# `…_checks=passed/begun` for each of them. Its tests note each case by
-# `nightdesk_testkit::cases`: `fixture` is something the platform says, `op` something it can do, as its
-# capabilities say, `fault` something it does wrong.
+# A platform is one line below: its name, and the script that runs third-party checks, whose last line contains
+# `…_checks=passed/begun` for each of them. Its tests record each case with `nightdesk_testkit::cases`: `fixture` is an
+# event of the platform, `op` an operation among its capabilities, `fault` a fault of the platform.
 
 set -euo pipefail
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -34,7 +33,7 @@ for platform in "${platforms[@]}"; do
         --test "${platform%% *}" || failed=1
 done
 
-# How many cases of a kind were passed, of how many that were begun. None at all is wrong.
+# Prints the number of passed and of begun cases of a kind. Fails if there are none.
 passed() {
     local of begun passed
     of=$(grep "^$1 $2 " "$cases" || true)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the client is built with, builds and tests it. The last line says how many tests passed.
+# Installs the client's dependencies, builds and tests it. The last line has the number of passed tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 

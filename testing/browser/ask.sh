@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes to a page in a real browser, and waits for an answer.
+# Sends a message on a web chat page in a real browser, and waits for the answer.
 #
 # usage: ask.sh URL
 

@@ -1,8 +1,6 @@
-# Sourced: installs a browser and what drives it, once. Sets `repo` and `venv`, and lets Python find
-# what is here.
+# Sourced: installs a browser and its driver, once. Sets `repo` and `venv`, and adds this folder to Python's path.
 #
-# Chromium and fonts come from the system's packages, what drives it goes into a private
-# environment.
+# Chromium and fonts come from the system's packages, the driver goes into a private environment.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
@@ -25,7 +23,7 @@ if [ "${#packages[@]}" -gt 0 ]; then
         apt-get install -qq -y --no-install-recommends "${packages[@]}"
 fi
 
-# An environment without the mark was never finished.
+# An environment without the file `complete` is unfinished.
 install_driver() {
     rm -rf "$venv"
     "${PYTHON:-python3}" -m venv "$venv"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Looks at our own page through a real browser. See README.md.
+# Checks the web chat page in a real browser. See README.md.
 #
-# PostgreSQL and Redis come from `cargo xtask with-servers`: run under it, or we call it.
+# PostgreSQL and Redis come from `cargo xtask with-servers`; the script calls it unless it already runs under it.
 
 set -euo pipefail
-# The desk and its database are set up by what drives the stock client.
+# The modules of the stock client's suites set up the desk and its database.
 source "$(dirname "${BASH_SOURCE[0]}")/browser.sh"
 
 export NIGHTDESK_BIN=${NIGHTDESK_BIN:-$repo/target/debug/nightdesk}

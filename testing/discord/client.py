@@ -1,4 +1,4 @@
-"""Every check is a story that discord.py plays on the fake Discord, and that must come out right."""
+"""Scenarios that discord.py runs on the fake Discord; each is one check."""
 
 import asyncio
 import io
@@ -25,14 +25,14 @@ EVERYTHING = discord.Intents.default() | discord.Intents(message_content=True)
 
 
 class Fake:
-    """The fake, as a program of its own."""
+    """The fake, as a separate process."""
 
     def __init__(self):
         binary = os.environ["FAKE_DISCORD_BIN"]
         self.process = subprocess.Popen([binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url, self.control_url = [self.process.stdout.readline().strip() for _ in range(2)]
         Route.BASE = f"{self.url}/api/v10"
-        # After the first time, the client takes the gateway it knows from its own source.
+        # After the first time, the client uses the gateway that it knows from its own source.
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(self.url.replace("http", "ws"))
         self.control("settings", identify_every=0)
         self.control("bot", token=TOKEN, id=str(BOT), name="desk")
@@ -77,7 +77,7 @@ class Fake:
 
 
 class Bot(discord.AutoShardedClient):
-    """A client that notes what it hears."""
+    """A client that records the events it receives."""
 
     def __init__(self, intents=EVERYTHING):
         super().__init__(intents=intents, guild_ready_timeout=0.1, heartbeat_timeout=1)
@@ -429,7 +429,7 @@ def passes(check):
         asyncio.run(asyncio.wait_for(check(fake), 2 * PATIENCE_SECS))
         print(f"  ok    {check.__name__}")
         return True
-    except Exception as error:  # noqa: BLE001: whatever went wrong, the others run
+    except Exception as error:  # noqa: BLE001: after any failure the others run
         print(f"  WRONG {check.__name__}: {type(error).__name__}: {error}")
         return False
     finally:
@@ -440,7 +440,7 @@ def main(names):
     if "--list" in names:
         print("\n".join(check.__name__ for check in CHECKS))
         return 0
-    # The client writes down every broken line, and here lines are meant to break.
+    # The client logs every broken connection, and these checks break connections on purpose.
     logging.getLogger("discord").setLevel(logging.CRITICAL)
     checks = [check for check in CHECKS if not names or check.__name__ in names]
     passed = sum(passes(check) for check in checks)

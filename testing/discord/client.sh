@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Holds the fake Discord to its word with a client that is not ours. See README.md.
+# Checks the fake Discord with a third-party client. See README.md.
 #
-# The client goes into a private environment, made once and used again. It asks for a stream of zlib, or of
-# zstd where it finds a library for that: so a few checks run with it first.
+# The client goes into a private environment, which is created once. It requests a zlib stream, or a zstd stream if it
+# finds a library for it, so a few checks run with zstd first.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,7 +12,7 @@ zstandard=0.25.0
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/nightdesk
 venv=$cache/discord.py-venv-$version
 
-# An environment without the mark was never finished.
+# An environment without the file `complete` is unfinished.
 install_client() {
     rm -rf "$venv"
     "${PYTHON:-python3}" -m venv "$venv"

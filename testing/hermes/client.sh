@@ -1,7 +1,7 @@
-# Installs a stock Hermes client and runs one of our modules with its Python. To be sourced.
+# Sourced: installs a stock Hermes client and runs one of our modules with its Python.
 #
-# Each client has a private environment, made once and used again. `crates/protocol/clients.json` lists the clients that
-# are proved. PostgreSQL and Redis come from `cargo xtask with-servers`: run under it, or we call it ourselves.
+# Each client has a private environment, which is created once. `crates/protocol/clients.json` lists the tested clients.
+# PostgreSQL and Redis come from `cargo xtask with-servers`; the script calls it unless it already runs under it.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
@@ -20,8 +20,8 @@ print(eval(sys.argv[2]))' "$repo/crates/protocol/clients.json" "$@"
 # usage: client_field VERSION FIELD
 client_field() { clients 'next((c.get(args[1], "") for c in clients if c["version"] == args[0]), "")' "$@"; }
 
-# The extra `mcp` lets the client call tools of others; a gateway of 0.20 is told of fires through its API server, which is
-# made with aiohttp.
+# With the extra `mcp` the client can call the tools of MCP servers. A gateway of 0.20 receives fires through its API
+# server, which needs aiohttp.
 install_client() {
     rm -rf "$venv"
     "$python" -m venv "$venv"
@@ -29,14 +29,14 @@ install_client() {
     pypi) pip_install "hermes-agent[mcp]==$version" ;;
     upstream) install_from_upstream ;;
     esac
-    # An environment without the mark was never finished.
+    # An environment without the file `complete` is unfinished.
     touch "$venv/complete"
 }
 
 pip_install() { "$venv/bin/pip" install --quiet --disable-pip-version-check "$@"; }
 
-# Upstream's tree cannot be installed by pip. So the environment has the dependencies, which PyPI's newest release
-# names, without that release itself, and a path file leads to the tree.
+# pip cannot install upstream's tree. So the environment has the dependencies of PyPI's newest release, without that
+# release itself, and a path file points to the tree.
 install_from_upstream() {
     fetch_tree "$venv/tree"
     pip_install "hermes-agent[mcp]==$(clients '[c["version"] for c in clients if c["source"] == "pypi"][-1]')" \
@@ -67,7 +67,7 @@ fetch_tree() {
     fi
 }
 
-# Takes `--client VERSION` out of the arguments: `version` is the client, `rest` the other arguments.
+# Removes `--client VERSION` from the arguments: sets `version` to the client and `rest` to the other arguments.
 choose_client() {
     version=$(clients 'clients[-1]["version"]')
     rest=()
@@ -86,7 +86,7 @@ choose_client() {
     venv=$cache/hermes-venv-$version-mcp-api
 }
 
-# Has the chosen client installed.
+# Installs the chosen client if it is missing.
 have_client() {
     mkdir -p "$cache"
     (

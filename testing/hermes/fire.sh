@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts fire tokens, good and forged, before the stock client's own verifier, and compares what it
-# makes of each with what we say of it. The last line says how many it judged otherwise.
+# Verifies valid and forged fire tokens with the stock client's own verifier, and compares its verdicts with ours. The
+# last line has the number of differences.
 #
 # usage: fire.sh [--client VERSION] [COUNT]
 
@@ -40,7 +40,7 @@ class Keys(http.server.BaseHTTPRequestHandler):
         pass
 
 
-# It says of every forgery why it is one.
+# The verifier logs a reason for every forgery.
 logging.disable(logging.CRITICAL)
 served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Keys)
 threading.Thread(target=served.serve_forever, daemon=True).start()

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Drives the stock Hermes client's cron against the desk. See README.md; `fires.sh --help` has the
-# options.
+# Tests the stock Hermes client's cron with the desk. See README.md; `fires.sh --help` lists the options.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/client.sh"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Has whole stock Hermes gateways write to each other through the desk. See README.md; `letters.sh
-# --help` has the options.
+# Tests letters between whole stock Hermes gateways. See README.md; `letters.sh --help` lists the options.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/client.sh"

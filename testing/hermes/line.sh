@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Drives the stock Hermes client's transport against the desk. See README.md; `line.sh --help` has
-# the options.
+# Tests the stock Hermes client's transport with the desk. See README.md; `line.sh --help` lists the options.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/client.sh"

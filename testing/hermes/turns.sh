@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Drives the whole stock Hermes gateway against the desk. See README.md; `turns.sh --help` has the
-# options.
+# Tests the whole stock Hermes gateway with the desk. See README.md; `turns.sh --help` lists the options.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/client.sh"

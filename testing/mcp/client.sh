@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Has a client of others use the desk's tools. See README.md.
+# Calls the desk's tools with a third-party client. See README.md.
 #
-# The client goes into a private environment, made once and used again. PostgreSQL and Redis come
-# from `cargo xtask with-servers`: run under it, or we call it ourselves.
+# The client goes into a private environment, which is created once. PostgreSQL and Redis come from `cargo xtask
+# with-servers`; the script calls it unless it already runs under it.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
 version=2.3.0
-# For the agent that is written to: what stock Hermes dials in with.
+# For the recipient agent: the WebSocket library of stock Hermes.
 websockets=15.0.1
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/nightdesk
 venv=$cache/mcp-venv-$version
 
-# An environment without the mark was never finished.
+# An environment without the file `complete` is unfinished.
 install_client() {
     rm -rf "$venv"
     "${PYTHON:-python3}" -m venv "$venv"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What runs on the bare machine: the README's lines, as a person, in an empty folder. Says at
-# its end what they left behind.
+# Runs on the bare machine: the README's commands, as an ordinary user, in an empty folder. Prints at the end the
+# number of processes and files that are left.
 set -uo pipefail
 mount -t proc proc /proc
 
@@ -10,7 +10,7 @@ as_person() {
 
 folder=$(as_person mktemp -d /srv/person/empty.XXXXXX)
 cd "$folder" || exit 1
-# Ctrl-C is for the lines; we stay to look at what is left.
+# Ctrl-C ends the commands; this script stays to count the rest.
 trap : INT
 as_person env -i HOME=/srv/person USER=person LANG=C.UTF-8 TMPDIR=/tmp \
     PATH=/opt/rust/bin:/usr/local/bin:/usr/bin:/bin \

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Enters the bare machine with namespaces of its own for processes and mounts.
+# Enters the bare machine with separate namespaces for processes and mounts.
 #
 # usage: outside.sh MACHINE FOLDER    FOLDER has `lines` and `repository`
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 machine=$1 folder=$2
-# Not by way of rustup: it would fetch what is here.
+# The sysroot, not rustup, which would download the installed toolchain again.
 rust=$(rustc --print sysroot)
 export machine folder rust here
 
@@ -18,7 +18,7 @@ exec unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
     mount -t tmpfs -o mode=755 tmpfs "$machine/srv"
     mkdir "$machine/srv/person" && chown 1000:1000 "$machine/srv/person"
     mount --bind /dev "$machine/dev"
-    # The network is ours, and so are its names and who it trusts.
+    # The machine uses the host network, and so its name resolution and trusted roots.
     for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
         touch "$machine$file" && mount --bind "$file" "$machine$file"
     done

@@ -1,7 +1,7 @@
-"""The README's quick start, word for word, on a bare machine, judged in a real browser.
+"""Runs the README's quick start verbatim on a bare machine, and judges it in a real browser.
 
-The machine is a folder that has only the packages the README says must be installed, and Rust;
-it shares the network with us, and nothing else. Last line:
+The machine is a folder that has only Rust and the packages that the README installs. It shares only the network with
+the host. Last line:
 
     quickstart: build_seconds=… other_seconds=… answered=1 left_behind=0
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-# The first user of a machine.
+# The id of a machine's first user.
 PERSON = 1_000
 
 # Longer than any cold build on two cores.
@@ -32,20 +32,20 @@ LEFT = re.compile(r"ended=(\d+) left_processes=(\d+) left_files=(\d+)")
 
 
 def blocks() -> list[str]:
-    """The shell blocks of the README's section, in order."""
+    """Returns the shell blocks of the README's section, in order."""
     section = (ROOT / "README.md").read_text().split("\n## Try it\n")[1].split("\n## ")[0]
     return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
 
 
 def packages(install: str) -> list[str]:
-    """What `apt-get install` is told there."""
+    """Returns the arguments of `apt-get install` there."""
     words = install.replace("sudo ", "").split()
     assert words[:2] == ["apt-get", "install"], install
     return words[2:]
 
 
 def machine(names: list[str]) -> Path:
-    """A folder with a bare machine."""
+    """Returns the folder of a bare machine."""
     made = subprocess.run(
         ["bash", HERE / "machine.sh", *names], check=True, stdout=subprocess.PIPE, text=True
     )
@@ -53,7 +53,7 @@ def machine(names: list[str]) -> Path:
 
 
 class Run:
-    """The README's lines under way on the machine."""
+    """The README's commands, running on the machine."""
 
     def __init__(self, root: Path, lines: str, folder: Path) -> None:
         self.log = folder / "log"
@@ -61,7 +61,7 @@ class Run:
         subprocess.run(
             ["git", "clone", "-q", "--bare", ROOT, folder / "repository"], check=True
         )
-        # Git clones nothing that belongs to somebody else.
+        # Git clones no repository of another user.
         subprocess.run(["chown", "-R", f"{PERSON}:{PERSON}", folder / "repository"], check=True)
         subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
         with self.log.open("wb") as log:
@@ -74,7 +74,7 @@ class Run:
             )
 
     def wait_for(self, pattern: re.Pattern[str], wait_s: float) -> re.Match[str]:
-        """Waits until the lines say something."""
+        """Waits until the output matches a pattern."""
         until = time.monotonic() + wait_s
         while True:
             if found := pattern.search(self.log.read_text(errors="replace")):
@@ -87,12 +87,12 @@ class Run:
         return self.log.read_text(errors="replace")[-4_000:]
 
     def interrupt(self) -> None:
-        """Presses Ctrl-C: whoever is in the foreground gets it."""
+        """Presses Ctrl-C: the foreground process gets it."""
         os.killpg(self.child.pid, signal.SIGINT)
 
 
 def answered(url: str) -> bool:
-    """Whether a message written in Chromium is answered."""
+    """Returns true if a message in Chromium gets an answer."""
     asked = subprocess.run(["bash", HERE / "../browser/ask.sh", url])
     return asked.returncode == 0
 

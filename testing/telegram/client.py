@@ -1,4 +1,4 @@
-"""Every check is a story that python-telegram-bot plays on the fake Telegram, and that must come out right."""
+"""Scenarios that python-telegram-bot runs on the fake Telegram; each is one check."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ PATIENCE_SECS = 20
 
 
 class Fake:
-    """The fake, as a program of its own."""
+    """The fake, as a separate process."""
 
     def __init__(self):
         binary = os.environ["FAKE_TELEGRAM_BIN"]
@@ -48,7 +48,7 @@ class Fake:
         return [call for call in self.control("calls") if call["method"] == method]
 
     def polls(self):
-        """How many were begun: one that waits is in no list of calls yet."""
+        """Returns the number of begun polls: a waiting poll is in no list of calls yet."""
         return self.control("polls", token=TOKEN)
 
     def end(self):
@@ -241,7 +241,7 @@ def passes(check):
         asyncio.run(asyncio.wait_for(check(fake), 2 * PATIENCE_SECS))
         print(f"  ok    {check.__name__}")
         return True
-    except Exception as error:  # noqa: BLE001: whatever went wrong, the others run
+    except Exception as error:  # noqa: BLE001: after any failure the others run
         print(f"  WRONG {check.__name__}: {type(error).__name__}: {error}")
         return False
     finally:

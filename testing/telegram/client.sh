@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Holds the fake Telegram to its word with a client that is not ours. See README.md.
+# Checks the fake Telegram with a third-party client. See README.md.
 #
-# The client goes into a private environment, made once and used again.
+# The client goes into a private environment, which is created once.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -10,7 +10,7 @@ version=22.8
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/nightdesk
 venv=$cache/python-telegram-bot-venv-$version
 
-# An environment without the mark was never finished.
+# An environment without the file `complete` is unfinished.
 install_client() {
     rm -rf "$venv"
     "${PYTHON:-python3}" -m venv "$venv"

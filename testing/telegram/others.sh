@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs both sides, and says of both in one line how many checks were passed.
+# Runs both sides, and prints the passed checks of both in one line.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# Shows what a side says. Its last line is kept.
+# Runs a side, shows its output, and returns its last line.
 side() {
     "$here/$1.sh" | tee >(cat >&2) | tail -n 1
 }

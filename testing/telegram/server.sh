@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Has our adapter talk to a fake Telegram that is not ours. See README.md.
+# Runs our adapter with a third-party fake Telegram. See README.md.
 #
-# The fake goes into a folder of its own, made once and used again.
+# The fake goes into its own folder, which is created once.
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,4 +1,4 @@
-//! Takes a message at once, works on it for a while, and can be stopped.
+//! Acks a message at once, works on it for two minutes, and can be stopped.
 
 use std::error::Error;
 use std::time::Duration;
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 async fn take(event: Event) -> Result<(), SendError> {
     let Event::Message(message) = event else { return Ok(()) };
-    // First put it where it survives this process; then it is the agent's to lose.
+    // Before the ack, store the message where it survives this process: the desk does not deliver it again.
     message.turn.ack().await;
     message.turn.desk().typing(&message.place()).await?;
     tokio::select! {

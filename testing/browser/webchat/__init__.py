@@ -1,1 +1,1 @@
-"""Our own page, looked at through a real browser."""
+"""Checks of the web chat page in a real browser."""

@@ -1,4 +1,4 @@
-"""An agent of a few lines: it dials in, acknowledges what it gets, and says what it is told to."""
+"""A minimal agent: it dials in, acknowledges entries, and sends the scripted answers."""
 
 import asyncio
 import base64
@@ -17,12 +17,12 @@ from websockets.exceptions import ConnectionClosed
 TOKEN_SECS = 300
 PATIENCE_SECS = 15
 
-# What to say to an event: nothing, or actions without their chat.
+# Computes the answer to an event: actions without their chat, or none.
 Answer = Callable[[dict[str, Any]], list[dict[str, Any]]]
 
 
 def token(name: str, secret: str) -> str:
-    """What a gateway shows when it dials."""
+    """Returns the upgrade token of a gateway."""
     signed = f"{name}:{int(time.time()) + TOKEN_SECS}"
     signature = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest()
     return base64.urlsafe_b64encode(f"{signed}:{signature}".encode()).decode().rstrip("=")
@@ -51,7 +51,7 @@ class Agent:
         self._listening = asyncio.create_task(self._listen())
 
     async def sleep(self) -> None:
-        """Hangs up."""
+        """Closes the line."""
         if self._line is not None:
             await self._line.close()
         if self._listening is not None:
@@ -59,7 +59,7 @@ class Agent:
         self._line = self._listening = None
 
     async def does(self, chat: str, **action: Any) -> dict[str, Any]:
-        """Does something in a chat, and answers what it was told of it."""
+        """Performs an action in a chat, and returns its result."""
         request = f"look-{time.time_ns()}-{next(self._numbers)}"
         self._asked[request] = asyncio.get_running_loop().create_future()
         action["chat_id"] = chat
@@ -67,7 +67,7 @@ class Agent:
         return await asyncio.wait_for(self._asked[request], PATIENCE_SECS)
 
     async def says(self, chat: str, text: str) -> dict[str, Any]:
-        """Writes a message."""
+        """Sends a message."""
         return await self.does(chat, op="send", content=text)
 
     async def _say(self, frame: dict[str, Any]) -> None:
@@ -85,7 +85,7 @@ class Agent:
                     await self._say({"type": "inbound_ack", "bufferId": frame["bufferId"]})
                     self.heard.append(frame["event"])
                     group.create_task(self._respond(frame["event"]))
-            # Nobody will say any more what came of what was asked for.
+            # The line has ended, so no result of a pending request will arrive.
             for asked in self._asked.values():
                 asked.cancel()
             self._asked.clear()
@@ -97,12 +97,12 @@ class Agent:
 
 
 async def heard(line: ClientConnection) -> AsyncIterator[str | bytes]:
-    """What comes on a line until it ends, however it ends."""
+    """Yields the frames of a line until it ends, for any reason."""
     with contextlib.suppress(ConnectionClosed):
         async for text in line:
             yield text
 
 
 def saying(*texts: str) -> Answer:
-    """Answers everything with these."""
+    """Returns an answer function that always sends these texts."""
     return lambda _: [{"op": "send", "content": text} for text in texts]

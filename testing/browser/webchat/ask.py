@@ -1,4 +1,4 @@
-"""Writes to a page like a person who never was there, and waits for an answer."""
+"""Sends a message on a page as a new visitor, and waits for the answer."""
 
 import asyncio
 import sys
@@ -12,7 +12,7 @@ QUESTION = "Is anybody there?"
 
 
 async def main(url: str) -> None:
-    """Asks once. Fails if nobody answers in time."""
+    """Sends one message. Fails if no answer arrives in time."""
     async with async_playwright() as driver:
         browser = await launch(driver)
         page = await browser.new_page()

@@ -1,4 +1,4 @@
-"""How a scene judges a page: what a person would notice, and what one who cannot see would."""
+"""Checks of a page, as people see it and as a screen reader reads it."""
 
 from playwright.async_api import Page, expect
 
@@ -8,33 +8,33 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 class Broken(AssertionError):
-    """A promise of the page was not kept."""
+    """A broken promise of the page."""
 
 
 def require(holds: bool, what: str) -> None:
-    """Says what is broken unless it holds."""
+    """Raises `Broken` with this description unless the condition holds."""
     if not holds:
         raise Broken(what)
 
 
 async def send(page: Page, text: str) -> None:
-    """Writes a message by hand and clicks."""
+    """Types a message and clicks the send button."""
     await page.get_by_label("Your message").fill(text)
     await page.get_by_role("button", name="Send").click()
 
 
 async def shows(page: Page, text: str) -> None:
-    """Waits until a text stands in the conversation."""
+    """Waits until the conversation shows a text."""
     await expect(page.locator(".lines").get_by_text(text).first).to_be_visible()
 
 
 async def texts(page: Page) -> list[str]:
-    """What stands in the conversation, line by line."""
+    """Returns the lines of the conversation."""
     return [text.strip() for text in await page.locator(".line .bubble").all_inner_texts()]
 
 
 async def fits(page: Page) -> None:
-    """Nothing sticks out at the side, and the box is on the screen."""
+    """Checks that nothing overflows at the side, and that the input box is on the screen."""
     wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
     require(wide <= 0, f"the page is {wide} px too wide")
     out = await page.evaluate(
@@ -47,7 +47,7 @@ async def fits(page: Page) -> None:
     require(box is not None and box["y"] + box["height"] <= height, "the box is off the screen")
 
 
-# Every text against what is painted behind it, as the contrast rules of WCAG 2.2 count it.
+# Computes the contrast of every text with its background, by the rules of WCAG 2.2.
 CONTRAST = """
 () => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -93,7 +93,7 @@ CONTRAST = """
 }
 """
 
-# Names, roles and order, as a screen reader needs them.
+# Collects names, roles and order, as a screen reader needs them.
 NAMES = """
 () => {
   const wrong = [];
@@ -124,7 +124,7 @@ NAMES = """
 
 
 async def is_accessible(page: Page) -> None:
-    """Names, roles, sizes and contrast."""
+    """Checks names, roles, sizes and contrast."""
     wrong = await page.evaluate(NAMES)
     require(not wrong, "; ".join(wrong))
     poor = await page.evaluate(CONTRAST)

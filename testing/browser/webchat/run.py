@@ -1,4 +1,4 @@
-"""Runs the scenes one after the other, and says how they went in the last line."""
+"""Runs the scenes one after the other, and prints a summary in the last line."""
 
 import argparse
 import asyncio
@@ -14,7 +14,7 @@ SCENE_SECS = 180
 
 
 async def one(scene: Scene, on: Stand) -> bool:
-    """Runs one scene. A complaint of the browser fails it too."""
+    """Runs one scene. A console error of the browser fails it, too."""
     began_at = time.monotonic()
     on.complaints.clear()
     try:
@@ -23,7 +23,7 @@ async def one(scene: Scene, on: Stand) -> bool:
             await scene(on)
         require(not on.complaints, f"the browser complains: {'; '.join(on.complaints[:3])}")
         error = None
-    except Exception as broken:  # noqa: BLE001 - whatever it is, the next scene is run
+    except Exception as broken:  # noqa: BLE001 - after any failure the next scene runs
         error = broken
     head = f"{'FAILED' if error else 'ok':<7}{scene.__name__} {time.monotonic() - began_at:.1f} s"
     print(head if error is None else f"{head}: {type(error).__name__}: {error}")
@@ -33,7 +33,7 @@ async def one(scene: Scene, on: Stand) -> bool:
 
 
 async def main() -> int:
-    """Runs what was asked for."""
+    """Runs the selected scenes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", default="target/webchat-look", type=Path)
     parser.add_argument("--only", help="scenes whose name has this in it")

@@ -1,4 +1,5 @@
-"""The scenes: what a person does, and what they must see. Each docstring says what it shows."""
+"""The scenes: a visitor's actions and the expected page. Each docstring describes the behaviour that the scene
+proves."""
 
 import asyncio
 import re
@@ -16,12 +17,12 @@ Scene = Callable[[Stand], Awaitable[None]]
 
 
 async def waking(page: Page) -> None:
-    """Waits for the desk to say that the agent is being woken."""
+    """Waits until the page shows that the desk wakes the agent."""
     await expect(page.get_by_role("status")).to_contain_text("waking…")
 
 
 async def an_empty_page_says_what_it_is(stand: Stand) -> None:
-    """Who comes for the first time reads what this is, and the box is ready."""
+    """A new visitor reads a description of the chat, and the input box is ready."""
     async with stand.page() as page:
         await expect(page.get_by_role("heading", name="Owl", exact=True)).to_be_visible()
         await expect(page.get_by_text("What can I look up for you?")).to_be_visible()
@@ -31,7 +32,7 @@ async def an_empty_page_says_what_it_is(stand: Stand) -> None:
 
 
 async def a_sleeper_is_woken_and_answers(stand: Stand) -> None:
-    """A message is sent, the agent is being woken, comes, and its answer appears by itself."""
+    """A visitor sends a message, the desk wakes the agent, and its answer appears without a reload."""
     async with stand.page() as page:
         await send(page, "Is anybody there?")
         await expect(page.locator(".line.visitor .state")).to_have_text("Sent")
@@ -48,7 +49,7 @@ async def a_sleeper_is_woken_and_answers(stand: Stand) -> None:
 
 
 async def an_answer_at_once_stands_below_its_question(stand: Stand) -> None:
-    """However fast the agent is, and however often."""
+    """An answer stands below its question, however fast and however often the agent answers."""
     await stand.agent.wake(lambda event: [{"op": "send", "content": f"re {event['text']}"}])
     async with stand.page() as page:
         asked = [f"question {number}" for number in range(5)]
@@ -63,7 +64,7 @@ async def an_answer_at_once_stands_below_its_question(stand: Stand) -> None:
 
 
 async def a_long_answer_stays_inside(stand: Stand) -> None:
-    """Code scrolls in itself, long words wrap, and links are safe."""
+    """Code scrolls in its own box, long words wrap, and links are safe."""
     await stand.agent.wake(saying(LONG))
     for size in (PHONE, DESKTOP):
         async with stand.page(size) as page:
@@ -77,7 +78,7 @@ async def a_long_answer_stays_inside(stand: Stand) -> None:
 
 
 async def nothing_an_agent_writes_runs(stand: Stand) -> None:
-    """Markup of an agent is text."""
+    """The page shows an agent's markup as text."""
     await stand.agent.wake(saying(NASTY))
     async with stand.page() as page:
         await send(page, "<i>hello</i>")
@@ -89,7 +90,7 @@ async def nothing_an_agent_writes_runs(stand: Stand) -> None:
 
 
 async def two_tabs_show_the_same(stand: Stand) -> None:
-    """What is written in one tab and answered is in the other, once."""
+    """A message in one tab and its answer appear in the other tab, once."""
     await stand.agent.wake(saying("noted"))
     async with stand.page() as one:
         other = await one.context.new_page()
@@ -105,7 +106,7 @@ async def two_tabs_show_the_same(stand: Stand) -> None:
 
 
 async def a_reload_keeps_the_transcript(stand: Stand) -> None:
-    """What was said is there when one comes back, with its day."""
+    """After a reload the page shows the earlier messages, with their day."""
     await stand.agent.wake(saying("kept"))
     async with stand.page() as page:
         await send(page, "keep this")
@@ -116,12 +117,12 @@ async def a_reload_keeps_the_transcript(stand: Stand) -> None:
 
 
 async def without_a_script_it_works(stand: Stand) -> None:
-    """A form, a redirect, the transcript, and a word on reloading."""
+    """Without scripts there is a form, a redirect, the transcript, and a hint to reload."""
     await stand.agent.wake(saying("by form too"))
     context = await stand.scriptless.new_context(viewport=PHONE)
     async with context, await context.new_page() as page:
         await page.goto(stand.url)
-        # What stands in a `noscript` has no text for those who look for texts.
+        # Text in a `noscript` element is not found by a search for texts.
         reload = page.locator("noscript a")
         await expect(reload).to_be_visible()
         await page.get_by_label("Your message").fill("no script here")
@@ -138,7 +139,7 @@ async def without_a_script_it_works(stand: Stand) -> None:
 
 
 async def a_forged_cookie_is_somebody_new(stand: Stand) -> None:
-    """No error, an empty chat, and writing works."""
+    """A forged cookie causes no error: the chat is empty, and writing works."""
     await stand.agent.wake(saying("hello, stranger"))
     async with stand.page() as page:
         await send(page, "my secret")
@@ -154,7 +155,7 @@ async def a_forged_cookie_is_somebody_new(stand: Stand) -> None:
 
 
 async def the_keyboard_is_enough(stand: Stand) -> None:
-    """Enter sends, Shift+Enter breaks, focus is seen and nothing is out of reach."""
+    """Enter sends, Shift+Enter breaks the line, the focus is visible, and the keyboard reaches every element."""
     await stand.agent.wake(saying("read by ear"))
     async with stand.page() as page:
         await page.keyboard.type("first line")
@@ -181,7 +182,7 @@ async def the_keyboard_is_enough(stand: Stand) -> None:
 
 
 async def a_message_that_fails_is_tried_again(stand: Stand) -> None:
-    """It says so, offers another try, and the other try is the same message."""
+    """The page reports the failure and offers a retry, which sends the same message."""
     await stand.agent.wake(saying("got it once"))
     async with stand.page() as page:
         tries = []
@@ -203,7 +204,7 @@ async def a_message_that_fails_is_tried_again(stand: Stand) -> None:
 
 
 async def a_desk_that_dies_is_found_again(stand: Stand) -> None:
-    """The stream comes back by itself and brings what was missed."""
+    """The stream reconnects by itself and delivers the missed lines."""
     await stand.agent.wake(saying("before"))
     async with stand.page() as page:
         await send(page, "still there?")
@@ -222,7 +223,7 @@ async def a_desk_that_dies_is_found_again(stand: Stand) -> None:
 
 
 async def buttons_are_pressed_once(stand: Stand) -> None:
-    """A question has buttons, and pressing one says its label."""
+    """A question has buttons, and a press sends the label."""
     options = [{"id": "yes", "label": "Yes, please"}, {"id": "no", "label": "Not now"}]
     prompt = {"op": "prompt", "content": "Shall I book it?", "prompt_kind": "choice"}
     prompt |= {"prompt_id": "p1", "options": options}
@@ -240,7 +241,7 @@ async def buttons_are_pressed_once(stand: Stand) -> None:
 
 
 async def who_is_not_linked_is_told_their_code(stand: Stand) -> None:
-    """A friendly word and a code; what was written is still there to be sent."""
+    """A visitor without a link gets a friendly message and a code; the unsent text stays in the box."""
     async with stand.visitor() as context:
         page = await context.new_page()
         await page.goto(stand.linked_url)
@@ -256,7 +257,7 @@ async def who_is_not_linked_is_told_their_code(stand: Stand) -> None:
 
 
 async def a_status_passes(stand: Stand) -> None:
-    """Typing is shown, and goes by itself."""
+    """The page shows typing, and hides it by itself."""
     await stand.agent.wake(saying("hm"))
     async with stand.page() as page:
         await send(page, "think about it")
@@ -268,7 +269,7 @@ async def a_status_passes(stand: Stand) -> None:
 
 
 async def edits_and_deletions_are_shown(stand: Stand) -> None:
-    """A line that changes stays in its place."""
+    """An edited line stays in its place."""
     await stand.agent.wake(saying("rough"))
     async with stand.page() as page:
         await send(page, "spell it")
@@ -285,7 +286,7 @@ async def edits_and_deletions_are_shown(stand: Stand) -> None:
 
 
 async def an_address_that_leads_nowhere_is_kind(stand: Stand) -> None:
-    """A page, not a bare error."""
+    """An unknown address shows a page, not a bare error."""
     async with stand.visitor(PHONE) as context:
         page = await context.new_page()
         await page.goto(stand.url[:-4] + "0000")
@@ -294,7 +295,7 @@ async def an_address_that_leads_nowhere_is_kind(stand: Stand) -> None:
 
 
 async def it_looks_good(stand: Stand) -> None:
-    """Phone and desktop, light and dark: empty, asleep, answered, long; readable in all."""
+    """Phone and desktop, light and dark: empty, asleep, answered, long; all are readable."""
     for size, where in ((PHONE, "phone"), (DESKTOP, "desktop")):
         for scheme in ("light", "dark"):
             await stand.agent.sleep()
@@ -320,13 +321,13 @@ async def it_looks_good(stand: Stand) -> None:
 
 
 async def checked(page: Page) -> None:
-    """What must hold on every picture."""
+    """Checks the conditions that hold for every screenshot."""
     await fits(page)
     await is_accessible(page)
 
 
 def expected(stand: Stand, part: str) -> None:
-    """Complaints that a scene provoked are no complaints."""
+    """Removes console errors that the scene provoked."""
     stand.complaints[:] = [complaint for complaint in stand.complaints if part not in complaint]
 
 

@@ -1,6 +1,6 @@
-"""What the scenes stand on: a desk on a fresh database, a page, an agent and a browser.
+"""The environment of the scenes: a desk on a fresh database, a page, an agent and a browser.
 
-The one file that knows how desks and databases are set up elsewhere.
+The only file that imports the set-up of desks and databases from the other suites.
 """
 
 import os
@@ -26,12 +26,12 @@ from webchat.chromium import launch
 
 DATABASE = "webchat_look"
 SETTINGS = '{"title": "Owl", "greeting": "What can I look up for you?"}'
-# Switched off from the outside, the parser would still believe in scripts.
+# If scripts are disabled from outside, the parser still assumes that they run.
 SCRIPTLESS = "--blink-settings=scriptEnabled=false"
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 
-# Said where a test can read it: a browser tells only its console.
+# Written where a test can read it: a browser reports violations only on its console.
 WATCH_POLICY = """
 addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
@@ -40,7 +40,7 @@ addEventListener("securitypolicyviolation", (event) =>
 
 @dataclass
 class Stand:
-    """Everything a scene may use."""
+    """The objects that a scene may use."""
 
     desk: Desk
     agent: Agent
@@ -56,7 +56,7 @@ class Stand:
     async def visitor(
         self, size: dict[str, int] = DESKTOP, **options: Any
     ) -> AsyncIterator[BrowserContext]:
-        """A browser of somebody who was never here."""
+        """Opens a browser of a new visitor."""
         phone = {"is_mobile": True, "has_touch": True} if size is PHONE else {}
         context = await self.browser.new_context(
             viewport=size, locale="en-GB", timezone_id="Europe/Berlin", **phone, **options
@@ -73,7 +73,7 @@ class Stand:
     async def page(
         self, size: dict[str, int] = DESKTOP, **options: Any
     ) -> AsyncIterator[Page]:
-        """The page, opened by somebody new."""
+        """Opens the page as a new visitor."""
         async with self.visitor(size, **options) as context:
             page = await context.new_page()
             await page.goto(self.url)
@@ -84,7 +84,7 @@ class Stand:
             self.complaints.append(f"console: {message.text}")
 
     async def shoot(self, page: Page, name: str) -> None:
-        """Takes a picture."""
+        """Takes a screenshot."""
         await page.evaluate("document.fonts.ready")
         path = self.shots / f"{name}.png"
         await page.screenshot(path=path, animations="disabled")
@@ -93,7 +93,7 @@ class Stand:
 
 @asynccontextmanager
 async def stand(shots: Path) -> AsyncIterator[Stand]:
-    """Sets everything up, and takes it away again."""
+    """Sets up the environment, and removes it again."""
     folder = Folder("nightdesk-browser-", "KILL")
     cluster = Cluster.shared()
     await cluster.create_database(DATABASE)
@@ -118,7 +118,7 @@ async def stand(shots: Path) -> AsyncIterator[Stand]:
 
 
 async def page_of(desk: Desk, handle: str, is_open: bool) -> str:
-    """Makes a bot with a page, by the commands an operator uses."""
+    """Creates a bot with a page, with the operator's commands."""
     words = ["bot", "create", "--tenant", desk.tenant, "--platform", "webchat"]
     bot = await desk.ask(*words, "--handle", handle, "--settings", SETTINGS)
     if is_open:

@@ -1,4 +1,4 @@
-"""What an agent says in the scenes."""
+"""The agent's texts in the scenes."""
 
 SHORT = "Good evening! **Lisbon** is at 19 °C and clear. Shall I look at the weekend too?"
 

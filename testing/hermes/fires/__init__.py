@@ -1,1 +1,1 @@
-"""The stock client's jobs: the desk is told of them, and tells the client when they are due."""
+"""The stock client's jobs: the client arms them at the desk, and the desk calls the client when they are due."""

@@ -1,4 +1,4 @@
-"""An agent's machine: the stock command line on it, and the stock server that is told of fires."""
+"""An agent's machine: the stock command line on it, and the stock server that receives fires."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from props.process import end, environment, free_port, spawn
 
 HERMES = str(PYTHON.with_name("hermes"))
 BOOT_SECS = 180
-# What a command takes usually.
+# The usual time of a command.
 COMMAND_SECS = 1.5
 MOMENT_SECS = 4
 KNOCK_SECS = 0.05
@@ -32,7 +32,7 @@ UNARMED = re.compile(
     r"^Failed to create job: Cron job '(\w+)' was saved, but its first scheduler registration failed\b", re.MULTILINE
 )
 
-# What anyone sets who has their jobs told by another. And nothing is to be installed meanwhile.
+# The settings of an owner whose jobs another service fires. The client must not install anything during a test.
 CONFIG = """
 security:
   allow_lazy_installs: false
@@ -45,17 +45,17 @@ cron:
     nas_jwks_url: "{portal}/oauth/jwks.json"
 """
 
-# A later client's server only passes fires on, to the gateway on the same machine. What is set opens that one's door;
-# a fire is not let in by this key, but by its own token.
+# A later client's server only forwards fires to the gateway on the same machine. These settings open that gateway's
+# API. The key does not admit a fire; the fire's own token does.
 API_KEY = "0123456789abcdef" * 2
 
-# A job of the client's that asks no model: it writes down when it runs.
+# A job that uses no model: it records the time at which it runs.
 SCRIPT = "date +%s.%N >> {ran}"
 
 
 class Agent:
-    """One agent as the desk knows it, and a home on a machine of its own. No gateway dials the desk from there. That of
-    a later client runs, because its server has it run what is due."""
+    """One agent as the desk knows it, and a home on its own machine. No gateway dials the desk from there. The
+    gateway of a later client runs, because its server forwards due jobs to it."""
 
     def __init__(self, folder: Path, name: str, agent: str, portal: str) -> None:
         self.name = name
@@ -67,7 +67,7 @@ class Agent:
         self._gateway_log = folder / f"{name}-gateway.log"
         self._port = free_port()
         settings = {"HERMES_HOME": str(self.home), "HERMES_PORTAL_BASE_URL": portal}
-        # What has to be open until the machine is up.
+        # The ports that must be open before the machine is up.
         self._ports = [self._port]
         if not IS_0_19:
             self._ports.append(free_port())
@@ -78,7 +78,7 @@ class Agent:
         self._is_up = False
 
     def set_up(self, door: str, auth: dict[str, Any]) -> None:
-        """Makes its home, where it finds the desk and what it shows there."""
+        """Creates its home, with the desk's address and the agent's login."""
         (self.home / "scripts").mkdir(parents=True)
         (self.home / "ran").mkdir()
         config = CONFIG.format(portal=self._portal, door=door, agent=self.id)
@@ -86,42 +86,42 @@ class Agent:
         self.log_in(auth)
 
     def log_in(self, auth: dict[str, Any]) -> None:
-        """Has it show this from now on, and forget what it showed before."""
-        # Where the homes of a machine share what they were given.
+        """Replaces its login, and removes the previous one."""
+        # The homes of a machine share sessions here.
         shutil.rmtree(self.home / "shared", ignore_errors=True)
         (self.home / "auth.json").write_text(json.dumps(auth))
 
     def auth(self) -> dict[str, Any]:
-        """All that it keeps of what it was given."""
+        """Returns its stored logins."""
         return json.loads((self.home / "auth.json").read_text())
 
     def login(self) -> dict[str, Any]:
-        """What it shows at present."""
+        """Returns its current login."""
         return self.auth()["providers"]["nous"]
 
     async def cron(self, *words: str) -> str:
-        """Runs a command about jobs; what it said."""
+        """Runs a `hermes cron` command; returns its output."""
         began_at = time.monotonic()
         code, said = await Machine(self.home).run([HERMES, "cron", *words], **self._env)
-        # Machines that tests run on are now busy, now not.
+        # The load of the test machine varies.
         self._command_secs = max(time.monotonic() - began_at, self._command_secs / 2)
         require(code == 0, f"`hermes cron {' '.join(words)}` ended with {code}: {said}")
         return said
 
     def after(self, commands: int) -> str:
-        """An instant that is to come when so many commands are over, and a moment more."""
+        """Returns an instant that lies after the given number of commands, plus a margin."""
         return soon(MOMENT_SECS + commands * 2 * self._command_secs)
 
     async def create(self, name: str, when: str, times: int | None = None) -> str:
-        """Makes a job, perhaps for so many times; its id."""
-        # By now it may have run, and be forgotten.
+        """Creates a job, optionally with a number of runs; returns its id."""
+        # By now the job may have run, and then the client has forgotten it.
         made = CREATED.search(said := await self._create(name, when, times))
         require(made is not None, f"no job was made: {said}")
         return made[1]
 
     async def create_unarmed(self, name: str, when: str) -> str:
-        """Makes a job that the desk does not arm; its id. A later client says that it is not armed, and keeps it.
-        0.19.0 says nothing of it."""
+        """Creates a job that the desk does not arm; returns its id. A later client reports that the job is not armed,
+        and stores it. 0.19.0 reports nothing."""
         said = await self._create(name, when, None)
         made = (CREATED if IS_0_19 else UNARMED).search(said)
         require(made is not None, f"the client said: {said}")
@@ -135,21 +135,21 @@ class Agent:
         return await self.cron("create", when, *words)
 
     def jobs(self) -> dict[str, dict[str, Any]]:
-        """The jobs it knows, by their names."""
+        """Returns the client's jobs, by name."""
         jobs = json.loads((self.home / "cron" / "jobs.json").read_text())["jobs"]
         return {job["name"]: job for job in jobs}
 
     def runs(self, name: str) -> list[float]:
-        """When a job ran."""
+        """Returns the times at which a job ran."""
         ran = self.home / "ran" / name
         return [float(line) for line in ran.read_text().splitlines()] if ran.exists() else []
 
     async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """Asks the desk as the client would."""
+        """Sends a request to the desk as the client would."""
         return await ask(self._portal + path, self.login()["access_token"], method, **more)
 
     async def armed(self) -> dict[str, str]:
-        """The instants the desk has for it, by job."""
+        """Returns the instants that the desk has armed for it, by job."""
         answer = await self.ask("GET", LIST)
         require(answer.status_code == 200, f"list: {answer.status_code} {answer.text[:SHOWN_MAX]}")
         rows = answer.json()["armed"]
@@ -162,14 +162,14 @@ class Agent:
         await until(f"{self.name} is up", lambda: self._is_up, BOOT_SECS)
 
     async def begin(self) -> None:
-        """Starts its server, and what that needs."""
+        """Starts its server and the processes that the server needs."""
         await self._spawn(self._log, "serve", "--port", str(self._port), "--skip-build")
         if not IS_0_19:
             await self._spawn(self._gateway_log, "gateway", "run", "-v")
         asyncio.create_task(self._knock(self._running))
 
     async def door(self) -> int | None:
-        """Where its server is, if it is up. If it is off, it is started."""
+        """Returns the port of its server if it is up. Starts the server if it is off."""
         if not self._running:
             await self.begin()
         return self._port if self._is_up else None
@@ -183,7 +183,7 @@ class Agent:
 
     @asynccontextmanager
     async def gateway(self) -> AsyncIterator[None]:
-        """Has a new gateway run for a while, and the machine off."""
+        """Runs a new gateway for a while, with the rest of the machine off."""
         await self.killed()
         await self._spawn(self._gateway_log, "gateway", "run", "-v")
         try:
@@ -196,7 +196,7 @@ class Agent:
             self._running.append(await spawn([HERMES, *words], self._folder, self._env, written))
 
     async def _knock(self, running: list[Process]) -> None:
-        """Knocks until all the ports are open. Whoever turns the machine off meanwhile makes another list."""
+        """Connects repeatedly until all the ports are open. Turning the machine off meanwhile creates another list."""
         ports = list(self._ports)
         while ports and self._running is running:
             if any(process.returncode is not None for process in running):
@@ -211,18 +211,18 @@ class Agent:
 
 
 async def ask(url: str, token: str, method: str, **more: Any) -> httpx.Response:
-    """Asks with a token, or without."""
+    """Sends a request with or without a token."""
     headers = {"authorization": f"Bearer {token}"} if token else {}
     async with httpx.AsyncClient(trust_env=False) as http:
         return await http.request(method, url, headers=headers, **more)
 
 
 def by_token(token: str) -> dict[str, Any]:
-    """What an agent keeps that has a token and no session."""
+    """Returns the stored login of an agent that has a token and no session."""
     login = {"access_token": token, "expires_at": soon(3600)}
     return {"version": 1, "providers": {"nous": login}}
 
 
 def soon(secs: float) -> str:
-    """An instant from now on, or before, as a person would write it."""
+    """Returns an instant relative to now, as a person would write it."""
     return (datetime.now(UTC) + timedelta(seconds=secs)).isoformat()

@@ -1,4 +1,4 @@
-"""The door of the agents' machines: what they are told there, and what they answer."""
+"""The address of the agents' machines: the desk's requests, and their responses."""
 
 import asyncio
 from collections import defaultdict
@@ -15,25 +15,25 @@ FIRE = "/api/cron/fire"
 TAKEN = response({"status": "accepted"}, "202 Accepted")
 
 
-# The desk waits longer than that.
+# The desk waits longer than this.
 SLOW_SECS = 2
 
 
 class Answer(Enum):
-    """What becomes of an answer. The machine gets the call, and gives it."""
+    """The fate of a response. The machine gets the call and responds."""
 
     LOST = "lost"
     SLOW = "slow"
 
 
-# What becomes of a call instead of what should.
+# A replacement for a response: other bytes, or the fate of the machine's own response.
 Instead = bytes | Answer
-# Has a machine up and answers its port; nothing if it is not up yet.
+# Starts a machine if necessary and returns its port; None if it is not up yet.
 Machine = Callable[[], Awaitable[int | None]]
 
 
 class Door(Tap):
-    """Passes on to the agents' machines. Each is under the agent's name."""
+    """Forwards calls to the agents' machines. Each has a path with the agent's name."""
 
     def __init__(self, log: Path) -> None:
         super().__init__(log)
@@ -42,21 +42,21 @@ class Door(Tap):
         self._next: list[Instead] = []
 
     def lead_to(self, name: str, machine: Machine) -> str:
-        """Has an agent's calls passed on; the URL of its door."""
+        """Forwards an agent's calls to its machine; returns the URL of its door."""
         self._machines[name] = machine
         return f"{self.url}/{name}"
 
     def answer_instead(self, job: str, *what: Instead) -> None:
-        """What becomes of the next calls about a job."""
+        """Sets the replacements for the next calls about a job."""
         self._instead[job] += what
 
     def answer_next(self, what: Instead) -> None:
-        """What becomes of the next call about a job that is not made yet. Its first fire may come before its id is
-        known."""
+        """Sets the replacement for the next call about a job that does not exist yet. Its first fire may come before
+        its id is known."""
         self._next.append(what)
 
     async def answer(self, call: Call) -> bytes | None:
-        """What the machine says."""
+        """Returns the machine's response."""
         _, name, *rest = call.request.path.split("/")
         instead = self._instead[call.body["job_id"]] or self._next
         what = instead.pop(0) if instead else None
@@ -71,7 +71,7 @@ class Door(Tap):
         return None if what is Answer.LOST else said
 
     def fires(self, job: str) -> list[Call]:
-        """What a machine was told of a job: always when it was due, and never before."""
+        """Returns the fires of a job that a machine received, and checks that none was early."""
         calls = [call for call in self.calls if call.body["job_id"] == job]
         for call in calls:
             require(call.request.path.endswith(FIRE), f"called at {call.request.path}")
@@ -81,5 +81,5 @@ class Door(Tap):
 
 
 def due(call: Call) -> float:
-    """When the fire is due that a call is about."""
+    """Returns the instant of the fire that a call is about."""
     return datetime.fromisoformat(call.body["fire_at"]).timestamp()

@@ -1,4 +1,4 @@
-"""The desk's address, as agents know it: what they ask there, and what they are answered."""
+"""The desk's address as agents know it: their requests, and the desk's responses."""
 
 import itertools
 from collections.abc import Iterator
@@ -10,31 +10,31 @@ REFRESH = "/api/oauth/token"
 
 
 class Portal(Tap):
-    """Passes on to the nodes of the desk, to each in turn."""
+    """Forwards calls to the nodes of the desk, in turn."""
 
     nodes: Iterator[int]
-    # Nobody gets through.
+    # While true, no request gets through.
     is_cut = False
 
     def lead_to(self, *ports: int) -> None:
-        """Where the nodes are."""
+        """Sets the ports of the nodes."""
         self.nodes = itertools.cycle(ports)
 
     async def answer(self, call: Call) -> bytes | None:
-        """What the next node says."""
+        """Returns the next node's response."""
         if self.is_cut:
             return None
         return await pass_on(call.request, next(self.nodes), call.request.path)
 
     def asked(self, path: str, job: str | None = None, since: int = 0) -> list[Call]:
-        """What was asked there after so many calls, or asked about one job."""
+        """Returns the calls of a path after the first `since` calls, optionally about one job."""
         calls = [call for call in self.calls[since:] if call.request.path == path]
         return [call for call in calls if job is None or call.body["job_id"] == job]
 
     def arms(self, job: str) -> list[Call]:
-        """How a job was armed, each time."""
+        """Returns the calls that armed a job."""
         return self.asked(PROVISION, job)
 
     def arms_since(self, since: int) -> list[str]:
-        """The jobs that were armed after so many calls."""
+        """Returns the jobs that were armed after the first `since` calls."""
         return [arm.body["job_id"] for arm in self.asked(PROVISION, since=since)]

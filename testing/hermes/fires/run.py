@@ -1,4 +1,4 @@
-"""Drives the stock client's cron against the desk. Run by `fires.sh`."""
+"""Tests the stock client's cron with the desk. Run by `fires.sh`."""
 
 import sys
 

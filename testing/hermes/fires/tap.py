@@ -1,4 +1,4 @@
-"""Where calls pass by: each is noted, and passed on."""
+"""A proxy that records calls and forwards them."""
 
 import asyncio
 import contextlib
@@ -13,33 +13,33 @@ from props.http import Request, read_request
 
 @dataclass
 class Call:
-    """One call, and what was answered."""
+    """One call and its response."""
 
     request: Request
-    # By the clock on the wall, as the instants of jobs are.
+    # By the wall clock, as the instants of jobs are.
     at: float
-    # 0: it was not answered.
+    # 0: there was no response.
     status: int = 0
     answer: bytes = b""
 
     @property
     def body(self) -> dict[str, Any]:
-        """What was posted."""
+        """Returns the body of the request."""
         return json.loads(self.request.body)
 
     @property
     def told(self) -> Any:
-        """What was answered."""
+        """Returns the body of the response."""
         return json.loads(self.answer)
 
     @property
     def bearer(self) -> str:
-        """The token that was shown."""
+        """Returns the bearer token of the request."""
         return self.request.headers.get("authorization", "").removeprefix("Bearer ")
 
 
 class Tap:
-    """Listens on 127.0.0.1. What is answered is up to those that go on from here."""
+    """Listens on 127.0.0.1. The subclasses produce the responses."""
 
     def __init__(self, log: Path) -> None:
         self.calls: list[Call] = []
@@ -53,16 +53,16 @@ class Tap:
         self.url = f"http://127.0.0.1:{port}"
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Stops listening."""
         if self._server is not None:
             self._server.close()
 
     async def answer(self, call: Call) -> bytes | None:
-        """What the caller is answered; nothing if it is hung up on."""
+        """Returns the response; None closes the connection."""
         raise NotImplementedError
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # One call each: both ends are told that the connection closes.
+        # One call per connection: both sides get `connection: close`.
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             if request := await read_request(reader):
                 call = Call(request, time.time())
@@ -75,7 +75,7 @@ class Tap:
         writer.close()
 
     def _note(self, call: Call) -> None:
-        # Neither tokens nor secrets.
+        # The record contains neither tokens nor secrets.
         noted = {"at": call.at, "path": call.request.path, "status": call.status}
         if call.request.method == "POST" and call.request.body.startswith(b"{"):
             noted["body"] = call.body
@@ -84,7 +84,7 @@ class Tap:
 
 
 async def pass_on(request: Request, port: int, path: str) -> bytes:
-    """Asks another for the answer."""
+    """Forwards a request to another server, and returns its response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     headers = {**request.headers, "host": f"127.0.0.1:{port}", "connection": "close"}
     lines = [f"{request.method} {path} HTTP/1.1", *(f"{name}: {headers[name]}" for name in headers)]
@@ -96,6 +96,6 @@ async def pass_on(request: Request, port: int, path: str) -> bytes:
 
 
 def split(said: bytes) -> tuple[int, bytes]:
-    """The status and the body of an answer."""
+    """Returns the status and the body of a response."""
     head, _, body = said.partition(b"\r\n\r\n")
     return int(head.split(b" ")[1]), body

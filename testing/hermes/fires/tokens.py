@@ -1,4 +1,4 @@
-"""The tokens of fires: what ours say, and what others would say in their place."""
+"""The tokens of fires: the desk's own, and forged ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,17 +8,17 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 
 def claims(token: str) -> dict[str, Any]:
-    """What a token says; whether it is true, others judge."""
+    """Returns the claims of a token, unverified."""
     return jwt.decode(token, options={"verify_signature": False})
 
 
 def kid(token: str) -> str:
-    """The key that a token names."""
+    """Returns the key id of a token."""
     return jwt.get_unverified_header(token)["kid"]
 
 
 def forged(real: str) -> Iterator[tuple[str, str]]:
-    """Tokens that say what a real one says, and how they came about."""
+    """Yields forged tokens with the claims of a real one, and the kind of each forgery."""
     said, named = claims(real), {"kid": kid(real)}
     own = ec.generate_private_key(ec.SECP256R1())
     head, body, proof = real.split(".")

@@ -1,1 +1,1 @@
-"""Has whole stock gateways, with models of ours behind them, write to each other."""
+"""Letters between whole stock gateways with test models behind them."""

@@ -1,4 +1,4 @@
-"""Has whole stock gateways write to each other. Run by `letters.sh`."""
+"""Tests letters between whole stock gateways. Run by `letters.sh`."""
 
 import sys
 

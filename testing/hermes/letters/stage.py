@@ -1,4 +1,4 @@
-"""What a scenario works with: two agents that write to each other, and people who write to them."""
+"""The environment of a scenario: two agents that write to each other, and people who write to them."""
 
 import asyncio
 import itertools
@@ -16,16 +16,16 @@ from turns.stage import ANSWER_SECS, REST_SECS
 from turns.tap import Frame
 from turns.waker import Waker
 
-# Where letters come from, as the client is told.
+# The platform of letters, as the client sees it.
 DESK = "desk"
 CALL_SECS = 20
 LINE_SECS = 20
-# Several times what the way to an agent and back takes.
+# Several times the time to an agent and back.
 QUIET_SECS = 3
-# A gateway's process is slow to start. No longer than the desk lets anybody wait.
+# A gateway's process is slow to start. Not longer than the desk's limit for a reply.
 PATIENCE_MS = 240_000
 
-# How anybody who runs the client lets it use the desk's tools.
+# The configuration with which an owner lets the client use the desk's tools.
 TOOLS = """
 mcp_servers:
   nightdesk:
@@ -36,8 +36,7 @@ mcp_servers:
 
 
 class Stage(props.stage.Stage):
-    """A desk with an agent that is up, Ann's owl, and one that is off, Bob's bat. Both are of one
-    tenant."""
+    """A desk with a running agent, Ann's owl, and one that is off, Bob's bat. Both belong to one tenant."""
 
     other = ("night", "bat")
 
@@ -47,11 +46,11 @@ class Stage(props.stage.Stage):
         self.owl = Agent(folder, "night", "owl", words)
         self.bat = Agent(folder, *self.other, words)
         self.waker = Waker()
-        # What the bat is known by to the owl.
+        # The bat's name for the owl.
         self.address = self.bat.name
 
     async def set_up(self, planted: str | None, own_cluster: bool) -> None:
-        """Makes everything up to the owl's gateway on its line."""
+        """Sets up everything, including the owl's gateway on its line."""
         await super().set_up(planted, own_cluster)
         await self._make_other()
         await self.waker.open(self.desk.waker_port)
@@ -69,17 +68,17 @@ class Stage(props.stage.Stage):
         await self.desk.ask(*words, "--author", person)
 
     async def _hire(self, agent: Agent) -> None:
-        """Makes an agent's gateway, which knows the desk's tools. It is off."""
+        """Creates an agent's gateway, which knows the desk's tools. It is off."""
         await agent.set_up(self.desk, {self.platform.name: self.platform.handle}, self._ends)
         wake_url = f"http://127.0.0.1:{self.desk.waker_port}/{agent.name}"
         await self.desk.ask("agent", "wake-url", *agent.whose, wake_url)
         token = (await self.desk.ask("issuer", "token", *agent.whose))["token"]
-        # Gateways dial the other node: what is asked here is answered there.
+        # Gateways dial the other node, so each tool call crosses between nodes.
         agent.hermes.configure(TOOLS.format(port=self.desk.front.port, token=token))
         await agent.enrol(f"gw-{agent.name}")
 
     async def asleep(self) -> None:
-        """Has the bat's gateway end by itself, if it runs; returns when every node knows."""
+        """Ends the bat's gateway with SIGTERM, if it runs; returns when every node knows."""
         if self.bat.tap.lines:
             line = self.bat.tap.lines[-1]
             self.bat.hermes.ask_to_end()
@@ -88,7 +87,7 @@ class Stage(props.stage.Stage):
         await until_so("the bat has no line", self._has_no_line, LINE_SECS)
 
     async def awake(self) -> None:
-        """Has the bat's gateway run."""
+        """Starts the bat's gateway, if it is off."""
         if not any(line.is_up for line in self.bat.tap.lines):
             await self.bat.start()
 
@@ -96,32 +95,32 @@ class Stage(props.stage.Stage):
         return (await self.desk.ask("wake", "status", *self.bat.whose))["line"] == "none"
 
     async def called(self, calls: int) -> None:
-        """Waits until the bat is called once more than so often, and nobody else is."""
+        """Waits until the bat gets one more wake call than this number, and checks that no other agent gets one."""
         await until("the bat is called", lambda: len(self.waker.calls) > calls, CALL_SECS)
         who = set(self.waker.calls[calls:])
         require(who == {f"/{self.bat.name}"}, f"{who} were called")
 
     def question(self) -> tuple[str, str]:
-        """A word for the bat to be asked about, and what it will answer."""
+        """Returns a word to ask the bat about, and its planned answer."""
         word = self.bat.model.word()
         reply = f"of {word} I know that it hunts by night"
         self.bat.model.plans[word] = Plan(reply=reply)
         return word, reply
 
     async def uses(self, tool: str, **arguments: Any) -> str:
-        """Ann asks about a word, and the owl uses one of the desk's tools for it; the word."""
+        """Ann asks about a word, and the owl uses a tool of the desk for it; returns the word."""
         word = self.owl.model.word(Plan(call=use(tool, arguments)))
         await self.asks("ann", word)
         await until(f"the owl thinks about {word}", lambda: bool(self.owl.model.turns_of(word)), ANSWER_SECS)
         return word
 
     async def writes(self, tool: str, about: str, **more: Any) -> str:
-        """Ann asks about a word, and the owl writes to the bat about another; the first word."""
+        """Ann asks about a word, and the owl writes to the bat about another; returns the first word."""
         return await self.uses(tool, agent=self.address, message=f"tell me about {about}", **more)
 
     async def came(self, word: str) -> str:
-        """Waits until the owl's model knows what came of the tool it used for a word, and the owl has said so. A client
-        that is written to before it has sent its answer loses what is written."""
+        """Waits until the owl's model has the result of the tool for a word, and the owl has reported it. A client
+        that gets a message before it has sent its answer loses the message."""
         await until(
             f"something comes of {word}", lambda: bool(self._results(word)), ANSWER_SECS * 3
         )
@@ -132,14 +131,14 @@ class Stage(props.stage.Stage):
         return [result for turn in self.owl.model.turns_of(word) for result in turn.results]
 
     async def asks(self, person: str, word: str) -> None:
-        """A person asks their agent about a word; returns when the desk has said "ok"."""
+        """A person asks an agent about a word; returns when the desk has acknowledged it."""
         await self.rests()
         source = {"user_id": person, "user_name": person.title()}
         letter = self.platform.write(f"tell me about {word}", f"dm-of-{person}", source)
         await self.platform.post_until_taken(*letter)
 
     async def rests(self) -> None:
-        """Waits until nothing was said on any line for a moment, as a person takes to write."""
+        """Waits until all lines were silent for a moment, as long as a person takes to write."""
 
         def rest() -> bool:
             heard_at = max(agent.tap.heard_at for agent in (self.owl, self.bat))
@@ -148,22 +147,22 @@ class Stage(props.stage.Stage):
         await until("the lines rest", rest, ANSWER_SECS)
 
     def answers(self, person: str, text: str) -> list[str]:
-        """What a person was answered that holds this text."""
+        """Returns the answers to a person that contain this text."""
         return [said for said in self.platform.messages(f"dm-of-{person}") if text in said]
 
     async def is_answered(self, person: str, text: str) -> None:
-        """Waits until a person is answered with this text."""
+        """Waits until a person gets an answer with this text."""
         what = f"{person} is answered with {text}"
         await until(what, lambda: bool(self.answers(person, text)), ANSWER_SECS)
 
     async def goes_on(self, person: str, agent: Agent) -> None:
-        """A person asks their agent, and is answered."""
+        """A person asks an agent, and gets an answer."""
         word = agent.model.word()
         await self.asks(person, word)
         await self.is_answered(person, f"the answer to {word}")
 
     async def asked_once(self, word: str) -> None:
-        """The bat was handed one letter about a word, its model was asked once, and that is all."""
+        """Checks that the bat got one letter about a word, that its model got one request, and that no more follow."""
 
         def once() -> bool:
             return (len(letters(self.bat, word)), len(self.bat.model.turns_of(word))) == (1, 1)
@@ -180,7 +179,7 @@ class Stage(props.stage.Stage):
 
 
 class Apart(Stage):
-    """The same with the bat of another tenant, which is known by its id only."""
+    """The same with the bat of another tenant, which the owl knows only by its id."""
 
     other = ("dusk", "bat")
 
@@ -192,11 +191,11 @@ class Apart(Stage):
         await self._bind("ann", self.owl)
 
     async def grant(self, own: Agent, peer: Agent) -> None:
-        """One side lets its agent and the other's write to each other."""
+        """Grants letters between an agent and a peer, for one side."""
         await self._granting("letters", own, peer)
 
     async def take_back(self, own: Agent, peer: Agent) -> None:
-        """One side no longer does."""
+        """Revokes one side's grant."""
         await self._granting("no-letters", own, peer)
 
     async def _granting(self, what: str, own: Agent, peer: Agent) -> None:
@@ -205,8 +204,8 @@ class Apart(Stage):
 
 
 def use(tool: str, arguments: dict[str, Any]) -> Call:
-    """How the client's model uses a tool of the desk's. 0.19.0 shows it the tool. A later client hides the tools of
-    others behind one of its own, as long as its owner does not say otherwise."""
+    """Returns the model's call of a tool of the desk. 0.19.0 shows the model the tool. A later client hides the tools
+    of MCP servers behind its own tool, unless its owner configures otherwise."""
     name = f"mcp__nightdesk__{tool}"
     if IS_0_19:
         return Call(name, arguments)
@@ -214,12 +213,12 @@ def use(tool: str, arguments: dict[str, Any]) -> Call:
 
 
 def given(result: str) -> str:
-    """What a tool gave, without the words that the client puts around it."""
+    """Returns the result of a tool, without the client's wrapper."""
     return result[result.index("{") : result.rindex("}") + 1]
 
 
 def letters(agent: Agent, word: str) -> list[Frame]:
-    """The letters about a word that an agent was handed, in order."""
+    """Returns the letters about a word that an agent received, in order."""
     frames = [frame for line in agent.tap.lines for frame in line.desk.of("inbound")]
     events = [(frame, frame.body["event"]) for frame in frames]
     return [

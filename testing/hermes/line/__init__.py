@@ -1,1 +1,1 @@
-"""The stock Hermes client against the real desk, judged from outside."""
+"""The stock Hermes client with the real desk, judged from outside."""

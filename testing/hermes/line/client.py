@@ -1,8 +1,8 @@
-"""The client under test: the stock transport and adapter, in a process of their own.
+"""The client under test: the stock transport and adapter, in a separate process.
 
-What it sees goes to stdout, one JSON object a line; what it is to do comes on stdin, likewise.
-The stock classes do the work. The subclasses here only write down what passes, and stand in the
-way where a scenario says so: a handler that blocks or raises, acks that are kept back.
+It writes its observations to stdout, one JSON object per line, and reads commands from stdin in the same form. The
+stock classes do the work. The subclasses here only record the traffic, and interfere where a scenario needs it: a
+handler that blocks or raises, acks that are held back.
 
 usage: python -m line.client OPTIONS, where OPTIONS is the JSON of `line.remote.Options`.
 """
@@ -22,15 +22,15 @@ from gateway.relay.ws_transport import WebSocketRelayTransport
 COMMAND_BYTES_MAX = 4 * 1024 * 1024
 TEXT_SHOWN_CHARS = 80
 
-# Replaced by the desk's own at the handshake.
+# The handshake replaces it with the desk's own.
 NO_DESCRIPTOR = CapabilityDescriptor(1, "none", "none", 4096, False, False, False, "plain", "chars")
 
 
 class Log:
-    """Writes down what happened, and when."""
+    """Records events with their times."""
 
     def __init__(self) -> None:
-        # The library may print; what it prints is not ours.
+        # The library may print to stdout; its output must not mix with the records.
         self._out = os.fdopen(os.dup(1), "w", buffering=1)
         os.dup2(2, 1)
         self.dials = 0
@@ -41,7 +41,7 @@ class Log:
 
 
 class Obstacles:
-    """What stands in the way of a message that was handed over."""
+    """The obstacles for a delivered message."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.free = asyncio.Event()
@@ -52,11 +52,11 @@ class Obstacles:
         self.kept_acks: list[str] = []
 
     def hold(self, on: bool) -> None:
-        """Blocks the handler, or lets it go on."""
+        """Blocks the handler, or releases it."""
         self.free.clear() if on else self.free.set()
 
     async def pass_by(self, message: str | None) -> None:
-        """Takes as long as it takes, and may raise."""
+        """Delays the message, and raises if the options say so."""
         if message == self.raise_on:
             raise RuntimeError(f"the handler does not like {message}")
         slow_secs, self.slow_secs = self.slow_secs, 0
@@ -65,7 +65,7 @@ class Obstacles:
 
 
 class Transport(WebSocketRelayTransport):
-    """The stock transport, watched. Lines are numbered by dials, over all transports."""
+    """The stock transport with a record of its traffic. Lines are numbered by dials, over all transports."""
 
     def __init__(self, log: Log, obstacles: Obstacles, options: dict[str, Any]) -> None:
         super().__init__(
@@ -101,7 +101,7 @@ class Transport(WebSocketRelayTransport):
         await super()._read_loop()
 
     async def _watch(self, ws: Any, line: int) -> None:
-        # A reader that dies leaves its socket open; what becomes of that one is seen here.
+        # A reader that dies leaves its socket open; this records the socket's end.
         await ws.wait_closed()
         self._log("closed", line=line, code=ws.close_code, reason=ws.close_reason)
 
@@ -121,7 +121,7 @@ class Transport(WebSocketRelayTransport):
             await super()._send_inbound_ack(buffer_id)
 
     async def give_acks(self) -> None:
-        """Sends the acks that were kept back, and keeps none from now on."""
+        """Sends the acks that were held back, and holds back none from now on."""
         self._obstacles.keep_acks = False
         while self._obstacles.kept_acks:
             await super()._send_inbound_ack(self._obstacles.kept_acks.pop(0))
@@ -131,16 +131,16 @@ class Transport(WebSocketRelayTransport):
         self._upgrade_secret = secret
 
     def drop(self) -> None:
-        """Cuts the socket, without a word."""
+        """Cuts the socket without a close frame."""
         self._ws.transport.abort()
 
     async def close(self) -> None:
-        """Closes the socket with a word, and without going idle."""
+        """Closes the socket with a close frame, and without going idle."""
         await self._ws.close()
 
 
 class Adapter(RelayAdapter):
-    """The stock adapter, watched."""
+    """The stock adapter with a record of its traffic."""
 
     def __init__(self, log: Log, obstacles: Obstacles, transport: Transport) -> None:
         super().__init__(PlatformConfig(enabled=True), NO_DESCRIPTOR, transport=transport)
@@ -162,7 +162,7 @@ class Adapter(RelayAdapter):
 
 
 def summary(frame: dict[str, Any]) -> dict[str, Any]:
-    """What is worth knowing of a frame from the desk."""
+    """Returns the relevant fields of a frame from the desk."""
     event = frame.get("event") or {}
     forward = frame.get("forward") or {}
     return {
@@ -176,7 +176,7 @@ def summary(frame: dict[str, Any]) -> dict[str, Any]:
 
 
 def seen(event: Any) -> dict[str, Any]:
-    """What the client made of an event."""
+    """Returns the client's view of an event."""
     return {
         "message": event.message_id,
         "text": event.text[:TEXT_SHOWN_CHARS],
@@ -186,7 +186,7 @@ def seen(event: Any) -> dict[str, Any]:
 
 
 class Client:
-    """One transport and one adapter at a time, and what may be asked of them."""
+    """One transport and one adapter at a time, and the commands for them."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._options = options
@@ -202,11 +202,11 @@ class Client:
         return {"ok": await self._adapter.connect()}
 
     async def disconnect(self) -> None:
-        """Goes idle and hangs up."""
+        """Goes idle and closes the line."""
         await self._adapter.disconnect()
 
     async def close(self) -> None:
-        """Hangs up without going idle."""
+        """Closes the line without going idle."""
         await self._transport.close()
 
     async def drop(self) -> None:
@@ -214,19 +214,19 @@ class Client:
         self._transport.drop()
 
     async def hold(self, on: bool) -> None:
-        """Blocks the handler, or lets it go on."""
+        """Blocks the handler, or releases it."""
         self._obstacles.hold(on)
 
     async def keep_acks(self) -> None:
-        """Keeps acks back from now on."""
+        """Holds acks back from now on."""
         self._obstacles.keep_acks = True
 
     async def give_acks(self) -> None:
-        """Sends the kept acks."""
+        """Sends the acks that were held back."""
         await self._transport.give_acks()
 
     async def forget_acks(self) -> None:
-        """Throws the kept acks away and keeps none from now on."""
+        """Discards the acks that were held back, and holds back none from now on."""
         self._obstacles.keep_acks = False
         self._obstacles.kept_acks.clear()
 
@@ -235,20 +235,20 @@ class Client:
         self._transport.use_secret(secret)
 
     async def send(self, chat: str, content: str, reply_to: str | None) -> dict[str, Any]:
-        """Says something in a chat."""
+        """Sends a message to a chat."""
         result = await self._adapter.send(chat, content, reply_to)
         return {"success": result.success, "message_id": result.message_id, "error": result.error}
 
     async def chat_info(self, chat: str) -> dict[str, Any]:
-        """Asks about a chat."""
+        """Requests the information about a chat."""
         return await self._adapter.get_chat_info(chat)
 
     async def interrupt(self, session_key: str) -> None:
-        """Asks for a turn to be stopped."""
+        """Requests to stop a turn."""
         await self._transport.send_interrupt(session_key, "stop")
 
     async def state(self) -> dict[str, Any]:
-        """What the client thinks of its standing."""
+        """Returns the client's own view of its state."""
         return {
             "revoked": self._transport.auth_revoked,
             "fatal": self._adapter.fatal_error_code,
@@ -256,7 +256,7 @@ class Client:
         }
 
     async def obey(self, command: dict[str, Any]) -> None:
-        """Does what a command says and writes down what came of it."""
+        """Executes a command and records the result."""
         number, name = command.pop("number"), command.pop("do")
         try:
             answer = await getattr(self, name)(**command)
@@ -266,7 +266,7 @@ class Client:
 
 
 async def main() -> None:
-    """Obeys until stdin ends."""
+    """Executes commands until stdin ends."""
     client = Client(json.loads(sys.argv[1]))
     commands = asyncio.StreamReader(limit=COMMAND_BYTES_MAX)
     loop = asyncio.get_running_loop()

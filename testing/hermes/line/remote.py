@@ -1,4 +1,4 @@
-"""The client's process, as a scenario holds it: to be asked, killed, frozen and read."""
+"""A scenario's handle to the client's process: sends commands, kills, freezes and reads it."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ ANSWER_SECS = 90
 
 @dataclass(frozen=True)
 class Options:
-    """How a client is made. The waits between dials are short; no scenario is about them."""
+    """The options of a client. The waits between dials are short; no scenario is about them."""
 
     url: str
     platform: str
@@ -31,16 +31,16 @@ class Options:
     backoff_secs_max: float = 1.0
     # The handler blocks from the beginning.
     hold: bool = False
-    # The first message takes so long.
+    # The delay of the first message.
     slow_secs: float = 0
     # The message at which the handler raises, every time.
     raise_on: str = ""
-    # Acks are kept back from the beginning.
+    # Acks are held back from the beginning.
     keep_acks: bool = False
 
 
 class Client:
-    """A running client and everything it has seen so far."""
+    """A running client and all its records so far."""
 
     def __init__(self, process: Process, log: Path) -> None:
         self._records: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -63,13 +63,13 @@ class Client:
         return cls(process, folder / f"{name}.jsonl")
 
     async def ask(self, do: str, **what: Any) -> dict[str, Any]:
-        """Has something done, and answers what came of it."""
+        """Executes a command, and returns its result."""
         number = await self.begin(do, **what)
         await until(f"the client answers to {do}", lambda: number in self._answers, ANSWER_SECS)
         return self._answers[number]
 
     async def begin(self, do: str, **what: Any) -> int:
-        """Has something done, and does not wait for it."""
+        """Sends a command, and does not wait for its result."""
         self._asked += 1
         command = {"number": self._asked, "do": do, **what}
         assert self._process.stdin is not None
@@ -91,57 +91,57 @@ class Client:
         )
 
     def kill(self) -> None:
-        """Ends it as a crash would."""
+        """Kills the process."""
         end(self._process)
 
     def freeze(self) -> None:
-        """Stops it where it stands."""
+        """Stops the process with SIGSTOP."""
         tell(self._process, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Lets it go on."""
+        """Continues the process."""
         tell(self._process, signal.SIGCONT)
 
     async def gone(self) -> None:
-        """Ends it and waits until all it wrote is read."""
+        """Ends the process and waits until its output is read."""
         self.kill()
         await self._process.wait()
         await self._reading
 
     def of(self, kind: str) -> list[dict[str, Any]]:
-        """What it wrote down of one kind."""
+        """Returns its records of one kind."""
         return self._records[kind]
 
     def frames(self, type_: str) -> list[dict[str, Any]]:
-        """The frames of one type that came from the desk."""
+        """Returns the frames of one type from the desk."""
         return [record for record in self.of("frame") if record["type"] == type_]
 
     def handed(self) -> list[str]:
-        """The messages handed over, in order."""
+        """Returns the delivered messages, in order."""
         return [record["message"] for record in self.of("handed")]
 
     def took(self) -> list[str]:
-        """The messages that reached the agent's own handler."""
+        """Returns the messages that reached the agent's own handler."""
         return [record["message"] for record in self.of("took")]
 
     def acks(self) -> list[str]:
-        """The acks that went out."""
+        """Returns the acks that it sent."""
         return [r["buffer"] for r in self.of("sent") if r["type"] == "inbound_ack"]
 
     def lines(self) -> int:
-        """How many times it got through the door."""
+        """Returns the number of successful dials."""
         return len(self.of("open"))
 
     def line(self) -> int:
-        """The number of the line it dialled last."""
+        """Returns the number of the line that it dialled last."""
         return self.of("dial")[-1]["line"]
 
     def closes(self) -> list[int]:
-        """The codes its sockets were closed with."""
+        """Returns the close codes of its sockets."""
         return [record["code"] for record in self.of("closed")]
 
     def entries_of(self, message: str) -> set[str]:
-        """The entries under which a message came."""
+        """Returns the entries under which a message came."""
         return {r["buffer"] for r in self.frames("inbound") if r["message"] == message}
 
     async def _read(self) -> None:
@@ -156,7 +156,7 @@ class Client:
 
 
 def one_entry_each(*clients: Client) -> None:
-    """A message that was said twice under the same id is one entry."""
+    """Checks that a message that the platform sent twice with the same id is one entry."""
     messages = {message for client in clients for message in client.handed()}
     for message in messages:
         entries = set().union(*(client.entries_of(message) for client in clients))

@@ -1,4 +1,4 @@
-"""Drives the stock client's transport against the desk. Run by `line.sh`."""
+"""Tests the stock client's transport with the desk. Run by `line.sh`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a scenario works with: a desk, a platform, and clients, set up and taken away again."""
+"""The environment of a scenario: a desk, a platform and clients, set up and removed again."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ class Stage(props.stage.Stage):
         self.clients: list[Client] = []
 
     async def set_up(self, planted: str | None, own_cluster: bool) -> None:
-        """Makes everything up to a serving desk that knows a gateway."""
+        """Sets up everything, including a running desk that knows a gateway."""
         await super().set_up(planted, own_cluster)
         self.gateway = await self.desk.create_gateway("gw-1")
 
@@ -39,13 +39,13 @@ class Stage(props.stage.Stage):
         return client
 
     def clean_folder(self, name: str) -> Path:
-        """An empty folder that goes with the stage."""
+        """Returns an empty folder that is removed with the stage."""
         folder = self._folder / name
         folder.mkdir()
         return folder
 
     async def connected(self, **options: Any) -> Client:
-        """Starts a client and has it dial in."""
+        """Starts a client that dials in."""
         client = await self.client(**options)
         await client.connect()
         return client

@@ -1,1 +1,1 @@
-"""What both ways of driving the stock client use: a desk, a platform, a PostgreSQL, a runner."""
+"""The common parts of the suites for the stock client: a desk, a platform, a PostgreSQL, a runner."""

@@ -1,4 +1,4 @@
-"""The stock client under test, and how far scenarios must know which one it is."""
+"""The stock client under test, and the facts about its version that scenarios need."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from props.judge import Broken, shown, until
 
 VERSION = os.environ["NIGHTDESK_CLIENT"]
-# The client that PyPI has. It sends and does nothing else; every later one reacts, types, edits and asks.
+# The client from PyPI. It only sends; every later one also reacts, types, edits and asks.
 IS_0_19 = VERSION == "0.19.0"
-# Its handler has a message at once. A later client first waits for the answer to its own 👀, and gives up after
-# 30 s when the line ended meanwhile.
+# Its handler gets a message at once. A later client first waits for the response to its own 👀, and gives up after 30 s
+# if the line ended meanwhile.
 HANDLER_SECS = 20 if IS_0_19 else 55
 
 
 def command_text(name: str) -> str:
-    """The text its handler gets for a slash command of Discord."""
+    """Returns the text that its handler gets for a slash command of Discord."""
     return name if IS_0_19 else f"/{name}"
 
 

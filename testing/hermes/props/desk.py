@@ -16,7 +16,7 @@ KNOWN_SECS = 20
 
 @dataclass(frozen=True)
 class Gateway:
-    """What a client dials in with."""
+    """The credentials of a client."""
 
     name: str
     secret: str
@@ -40,10 +40,10 @@ class Desk:
         self._binary = binary
         self._folder = folder
         self._env = environment(folder, RUST_BACKTRACE="1")
-        # Agents of this machine may be called there.
+        # The desk may call agents on this machine at this port.
         self.waker_port = free_port()
         settings = shared_settings(folder, cluster, database, self.waker_port)
-        # Platforms come to the one, gateways to the other.
+        # Platforms use the first node, gateways the second.
         self.front = Node(binary, folder, "front", self._env, public_url)
         self.back = Node(binary, folder, "back", self._env, self.front.public_url)
         self.nodes = (self.front, self.back)
@@ -51,28 +51,28 @@ class Desk:
             node.configure(settings + more)
 
     def plant(self, bug: str) -> None:
-        """Makes the desk wrong in one way, on purpose, from its next start on."""
+        """Plants a bug in the desk, from its next start on."""
         self._env["NIGHTDESK_PLANTED"] = bug
 
     async def migrate(self) -> None:
-        """Sets up the database."""
+        """Migrates the database."""
         await self.make_vault_key()
         await self._run("migrate")
 
     async def make_vault_key(self) -> None:
-        """Makes the key that seals the others."""
+        """Creates the vault's key."""
         words = [str(self._binary), "key", "new"]
         (self._folder / "vault.key").write_text(await output(words, self._folder, self._env))
         (self._folder / "vault.key").chmod(0o600)
 
     async def register_agent(self) -> None:
-        """Makes the tenant and its agent."""
+        """Creates the tenant and its agent."""
         self.tenant = (await self.ask("tenant", "create", "night"))["tenant_id"]
         agent = await self.ask("agent", "create", "--tenant", self.tenant, "owl")
         self.agent = agent["agent_id"]
 
     async def register_bot(self, platform: str, handle: str, key: str, deliver_url: str) -> str:
-        """Makes a bot on a platform and answers the path of its hook."""
+        """Creates a bot on a platform, and returns the path of its webhook."""
         key_file = self._folder / "bot.key"
         key_file.write_text(key)
         settings = json.dumps({"deliver_url": deliver_url})
@@ -85,7 +85,7 @@ class Desk:
         return bot["path"]
 
     async def register_page(self, handle: str) -> str:
-        """Makes a bot with a page of our own, and answers where the page is."""
+        """Creates a bot with a web chat page, and returns the page's address."""
         words = ["bot", "create", "--tenant", self.tenant, "--platform", "webchat"]
         settings = json.dumps({"title": "Owl", "greeting": "How can I help?"})
         bot = await self.ask(*words, "--handle", handle, "--settings", settings)
@@ -93,34 +93,34 @@ class Desk:
         return bot["url"]
 
     async def let_anyone_in(self) -> None:
-        """Lets everybody reach the agent, in every chat of the bot."""
+        """Opens the agent to everyone, in every chat of the bot."""
         words = ["grant", "create", "--tenant", self.tenant, "--agent", self.agent]
         await self.ask(*words, "--bot", self.bot, "--chat", "*", "--open")
 
     async def create_gateway(self, name: str) -> Gateway:
-        """Makes a gateway for the agent."""
+        """Creates a gateway for the agent."""
         words = ["gateway", "create", "--tenant", self.tenant, "--agent", self.agent]
         made = await self.ask(*words, "--name", name)
         return Gateway(made["gateway"], made["secret"])
 
     async def rotate(self, gateway: Gateway, overlap: str) -> Gateway:
-        """Gives the gateway a new secret; the old one lives on for the overlap."""
+        """Rotates the gateway's secret; the old one stays valid for the overlap."""
         words = ["gateway", "rotate", "--tenant", self.tenant, "--name", gateway.name]
         return Gateway(gateway.name, (await self.ask(*words, "--overlap", overlap))["secret"])
 
     async def revoke(self, gateway: str) -> None:
-        """Takes a gateway's secrets away."""
+        """Revokes a gateway."""
         await self.ask("gateway", "revoke", "--tenant", self.tenant, "--name", gateway)
 
     async def knows_the_line_is_over(self) -> None:
-        """Waits until every node knows it: a socket ends before its line is written off."""
+        """Waits until every node knows that the line has ended: a socket ends before its line is written off."""
         words = ("wake", "status", "--tenant", self.tenant, "--agent", self.agent)
         async with asyncio.timeout(KNOWN_SECS):
             while (await self.ask(*words))["line"] != "none":
                 await asyncio.sleep(POLL_SECS)
 
     async def ask(self, *words: str) -> dict[str, Any]:
-        """Runs an operator's command and answers what it printed."""
+        """Runs an operator's command, and returns its output."""
         return json.loads(await self._run(*words, "--json"))
 
     async def start(self) -> None:
@@ -128,16 +128,16 @@ class Desk:
         await asyncio.gather(*(node.start() for node in self.nodes))
 
     def kill(self) -> None:
-        """Ends every node as a crash would, now."""
+        """Kills every node at once."""
         for node in self.nodes:
             node.kill()
 
     async def killed(self) -> None:
-        """Ends every node as a crash would; returns when they are gone."""
+        """Kills every node; returns when they are gone."""
         await asyncio.gather(*(node.killed() for node in self.nodes))
 
     async def stop(self) -> None:
-        """Asks every node to end."""
+        """Stops every node with SIGTERM."""
         await asyncio.gather(*(node.stop() for node in self.nodes))
 
     async def _run(self, *words: str) -> str:

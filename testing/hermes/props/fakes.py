@@ -1,7 +1,8 @@
-"""A Discord and a Telegram that are not theirs: our fakes, as processes of their own.
+"""The fake Discord and the fake Telegram, as separate processes.
 
-Each is told over HTTP what people do, and tells what the desk did. Clients of others hold them to
-their word (`just discord-others`, `just telegram-others`).
+Each has a control API over HTTP for the people's actions, and reports the desk's requests. Third-party clients check
+the
+fakes (`just discord-others`, `just telegram-others`).
 """
 
 import asyncio
@@ -22,7 +23,7 @@ DONE, TOO_MANY = 204, 429
 
 
 class Fake:
-    """A running fake. It ends with us."""
+    """A running fake. It ends with this process."""
 
     name: str
     lines: int
@@ -35,7 +36,7 @@ class Fake:
         self._said: list[str] = []
 
     async def open(self) -> None:
-        """Starts it, and learns where it is."""
+        """Starts the fake, and reads its addresses."""
         program = Path(os.environ["NIGHTDESK_BIN"]).parent / "examples" / f"fake-{self.name}"
         with (self._folder / f"fake-{self.name}.log").open("ab") as log:
             env = environment(self._folder)
@@ -47,15 +48,15 @@ class Fake:
         self.url = self._said[0]
 
     async def close(self) -> None:
-        """Ends it."""
+        """Ends the fake."""
         await self._http.aclose()
         if self._process is not None:
             end(self._process)
             await self._process.wait()
 
     async def control(self, what: str, **asked: Any) -> Any:
-        """Has something done, or asks what was."""
-        # The last of what it said at its start is where it is controlled.
+        """Sends a request to the control API."""
+        # The last address in its first output is that of the control API.
         answer = await self._http.post(f"{self._said[-1]}/control/{what}", json=asked)
         answer.raise_for_status()
         return answer.json()
@@ -74,13 +75,13 @@ class Discord(Fake):
 
     @property
     def settings(self) -> str:
-        """What a desk's configuration says of it."""
+        """Returns the desk's configuration for it."""
         gateway = self.url.replace("http", "ws")
         addresses = {"api_url": self.url, "gateway_url": gateway, "cdn_url": self.url}
         return "\n".join(["[discord]", *(f'{name} = "{url}"' for name, url in addresses.items()), ""])
 
     async def furnish(self, people: dict[str, int], rooms: dict[str, int]) -> None:
-        """Makes the bot, the guild with these people, and its rooms."""
+        """Creates the bot, the guild with these people, and its rooms."""
         await self.control("settings", identify_every=0)
         await self.control("bot", token=self.token, id=str(self.bot), name=self.handle)
         for name, person in people.items():
@@ -92,56 +93,56 @@ class Discord(Fake):
         await self.control("join", token=self.token, guild=str(self.guild))
 
     async def hears(self) -> bool:
-        """Whether the bot has a session: what is said before is told to nobody."""
+        """Returns true if the bot has a session: it receives no earlier messages."""
         return any(socket["began"] is not None for socket in await self.control("sockets"))
 
     async def says(self, person: int, channel: int, text: str, *files: dict[str, str]) -> int:
-        """Somebody writes in a channel, to the bot, perhaps with files; the message's id."""
+        """A person sends the bot a message in a channel, optionally with files; returns the message's id."""
         said = {"content": f"<@{self.bot}> {text}", "files": files}
         return int(await self.control("say", user=str(person), channel=str(channel), said=said))
 
     async def open_thread(self, person: int, channel: int, name: str) -> int:
-        """Somebody opens a thread in a channel; the thread's id."""
+        """A person opens a thread in a channel; returns the thread's id."""
         asked = {"parent": str(channel), "owner": str(person), "thread": {"name": name}}
         return int((await self.control("thread", **asked))["id"])
 
     async def post_interactions_to(self, url: str) -> None:
-        """What people do with commands and buttons is posted there, signed."""
+        """Posts commands and button presses to this URL, signed."""
         await self.control("interactions_at", token=self.token, url=url)
 
     async def command(self, person: int, channel: int, name: str, text: str) -> str:
-        """Somebody gives a command; the interaction's id."""
+        """A person gives a command; returns the interaction's id."""
         given = [{"type": 3, "name": "text", "value": text}]
         where = {"bot": str(self.bot), "user": str(person), "channel": str(channel)}
         return await self.control("command", **where, name=name, options=given)
 
     async def interaction(self, id_: str) -> dict[str, Any]:
-        """What became of an interaction."""
+        """Returns the state of an interaction."""
         return next(one for one in await self.control("interactions") if one["id"] == id_)
 
     async def told(self, channel: int) -> list[str]:
-        """What the bot said in a channel, in order."""
+        """Returns the bot's messages in a channel, in order."""
         return [message["content"] for message in await self._messages(channel)]
 
     async def files(self, channel: int) -> dict[str, bytes]:
-        """The files that the bot sent to a channel, by their names."""
+        """Returns the files that the bot sent to a channel, by name."""
         attached = [file for message in await self._messages(channel) for file in message["attachments"]]
         return {file["filename"]: await self._content(file["url"]) for file in attached}
 
     async def commands(self) -> list[dict[str, Any]]:
-        """The bot's commands in the guild, as Discord would tell the bot itself."""
+        """Returns the bot's commands in the guild, as Discord would list them for the bot."""
         url = f"{self.url}/api/v10/applications/{self.bot}/guilds/{self.guild}/commands"
         answer = await self._http.get(url, headers={"authorization": f"Bot {self.token}"})
         answer.raise_for_status()
         return answer.json()
 
     async def registered(self) -> int:
-        """How often the bot made a command known, or changed one."""
+        """Returns how many times the bot registered or changed a command."""
         calls = [call["route"] for call in await self.control("calls")]
         return sum(not route.startswith("GET") and "/commands" in route for route in calls)
 
     async def reactions(self, channel: int, message: int) -> list[str]:
-        """What the bot's reactions to a message came to, in order; one that was taken back is not among them."""
+        """Returns the bot's remaining reactions to a message, in order, without removed ones."""
         shown: list[str] = []
         for call in await self._reactions():
             if f"/channels/{channel}/messages/{message}/" not in call["path"] or call["status"] != DONE:
@@ -152,19 +153,19 @@ class Discord(Fake):
         return shown
 
     async def reacted(self) -> int:
-        """How often the bot put a reaction, or took one back."""
+        """Returns how many times the bot added or removed a reaction."""
         return len(await self._reactions())
 
     async def take(self, calls: int, window_ms: int) -> None:
-        """Takes so many calls of a kind in a window from now on, in each channel."""
+        """Sets the rate limit of a kind of call, per channel."""
         await self.control("settings", bucket_calls=calls, bucket_window=window_ms)
 
     async def limited(self) -> list[str]:
-        """The calls that were answered with a 429."""
+        """Returns the calls that got a 429."""
         return [call["route"] for call in await self.control("calls") if call["status"] == TOO_MANY]
 
     async def typed(self, channel: int) -> int:
-        """How often the bot was seen to type in a channel."""
+        """Returns how many times the bot typed in a channel."""
         path = f"/channels/{channel}/typing"
         return sum(call["path"].endswith(path) for call in await self.control("calls"))
 
@@ -192,45 +193,45 @@ class Telegram(Fake):
 
     @property
     def settings(self) -> str:
-        """What a desk's configuration says of it."""
+        """Returns the desk's configuration for it."""
         return f'[telegram]\napi_url = "{self.url}"\n'
 
     async def furnish(self, people: dict[str, int]) -> None:
-        """Makes the bot, and the private chats of these people with it."""
+        """Creates the bot, and the private chats of these people with it."""
         await self.control("bot", token=self.token, username=self.handle)
         for name, person in people.items():
             await self.control("chat", id=person, type="private", first_name=name.title())
 
     async def says(self, person: int, text: str) -> None:
-        """Somebody writes to the bot."""
+        """A person sends the bot a message."""
         sender = {"id": person, "is_bot": False, "first_name": "Somebody"}
         message = {"from": sender, "text": text}
         await self.control("happens", token=self.token, update={"message": message})
 
     async def told(self, chat: int) -> list[str]:
-        """What the bot said in a chat, in order."""
+        """Returns the bot's messages in a chat, in order."""
         return [asked["text"] for asked in await self._asked("sendMessage", chat)]
 
     async def typed(self, chat: int) -> int:
-        """How often the bot was seen to type in a chat."""
+        """Returns how many times the bot typed in a chat."""
         return len(await self._asked("sendChatAction", chat))
 
     async def reactions(self, chat: int) -> list[tuple[list[str], bool]]:
-        """What the bot reacted with in a chat, in order, and whether it may."""
+        """Returns the bot's reactions in a chat, in order, and whether Telegram accepted each."""
         calls = [call for call in await self._calls("setMessageReaction", chat)]
         return [(emoji_of(call["asked"]["reaction"]), "result" in call["answered"]) for call in calls]
 
     async def limited(self) -> list[str]:
-        """The calls that were answered with a 429."""
+        """Returns the calls that got a 429."""
         calls = await self.control("calls")
         return [call["method"] for call in calls if call["answered"].get("status") == TOO_MANY]
 
     async def control(self, what: str, **asked: Any) -> Any:
-        """Has something done, or asks what was."""
+        """Sends a request to the control API."""
         return (await super().control(what, **asked))["result"]
 
     async def _asked(self, method: str, chat: int) -> list[dict[str, Any]]:
-        """What the bot asked of it about a chat, in order."""
+        """Returns the bot's calls of a method about a chat, in order."""
         return [call["asked"] for call in await self._calls(method, chat)]
 
     async def _calls(self, method: str, chat: int) -> list[dict[str, Any]]:
@@ -240,6 +241,6 @@ class Telegram(Fake):
 
 
 def emoji_of(reaction: list[dict[str, str]] | str) -> list[str]:
-    """The emoji of a reaction, which may be written as a list or as the JSON of one."""
+    """Returns the emoji of a reaction, which may be a list or the JSON of a list."""
     listed = json.loads(reaction) if isinstance(reaction, str) else reaction
     return [one["emoji"] for one in listed]

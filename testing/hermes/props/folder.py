@@ -1,7 +1,7 @@
-"""A temporary folder that goes when we go, with every process that runs in it.
+"""A temporary folder that is removed when this process ends, with every process that runs in it.
 
-The removing is not ours: a guard waits at the other end of a pipe, which closes when we are done
-and when we die. It is the guard that `crates/servers` uses.
+A guard process removes it: it waits on a pipe that closes when this process is done or dies. It is the guard of
+`crates/servers`.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ GUARD = Path(__file__).resolve().parents[3] / "crates/servers/src/guard.sh"
 
 
 class Folder:
-    """A guarded folder. What has its working directory there is ended with it."""
+    """A guarded folder. Processes with their working directory there end with it."""
 
     def __init__(self, prefix: str, signal: str) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
@@ -22,12 +22,12 @@ class Folder:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
-            # A group of its own: it outlives Ctrl-C.
+            # A separate process group, so that the guard outlives Ctrl-C.
             start_new_session=True,
         )
 
     def remove(self) -> None:
-        """Ends what runs in the folder and removes it."""
+        """Ends the processes in the folder and removes it."""
         assert self._guard.stdin is not None
         self._guard.stdin.close()
         self._guard.wait()

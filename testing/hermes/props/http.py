@@ -1,4 +1,4 @@
-"""Just enough of HTTP/1.1 to be called on 127.0.0.1."""
+"""A minimal HTTP/1.1 server side for 127.0.0.1."""
 
 import asyncio
 import json
@@ -12,13 +12,13 @@ class Request:
 
     method: str
     path: str
-    # By their names in lower case.
+    # By lower-case name.
     headers: dict[str, str]
     body: bytes
 
 
 async def read_request(reader: asyncio.StreamReader) -> Request | None:
-    """The next request; nothing if the other side hung up."""
+    """Returns the next request; None if the client closed the connection."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     except asyncio.IncompleteReadError:
@@ -31,7 +31,7 @@ async def read_request(reader: asyncio.StreamReader) -> Request | None:
 
 
 def response(answer: Any, status: str = "200 OK", *headers: str) -> bytes:
-    """A response with a JSON body."""
+    """Returns a response with a JSON body."""
     body = json.dumps(answer).encode()
     head = [f"HTTP/1.1 {status}", "content-type: application/json", f"content-length: {len(body)}"]
     return "\r\n".join([*head, *headers, "", ""]).encode() + body

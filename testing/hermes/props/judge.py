@@ -1,6 +1,6 @@
-"""How a scenario waits and how it judges.
+"""Functions with which a scenario waits and judges.
 
-Nothing here asks the desk. What counts is what the client and the platform saw.
+None of them uses the desk's own view. Scenarios judge by the events that the client and the platform saw.
 """
 
 import asyncio
@@ -9,22 +9,22 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 POLL_SECS = 0.02
-# A condition with a promised time has its own limit. This one only ends a wait for what never comes.
+# A condition with a promised time has its own limit. This limit only ends a wait for an event that never comes.
 PATIENCE_SECS = 60
 
 
 class Broken(AssertionError):
-    """A promise was not kept."""
+    """A broken promise."""
 
 
 def require(holds: bool, what: str) -> None:
-    """Says what is broken unless it holds."""
+    """Raises `Broken` with this description unless the condition holds."""
     if not holds:
         raise Broken(what)
 
 
 async def until(what: str, holds: Callable[[], bool], secs: float = PATIENCE_SECS) -> None:
-    """Waits for something that must come true."""
+    """Waits until a condition holds."""
     end = time.monotonic() + secs
     while not holds():
         require(time.monotonic() < end, f"not within {secs:g} s: {what}")
@@ -32,7 +32,7 @@ async def until(what: str, holds: Callable[[], bool], secs: float = PATIENCE_SEC
 
 
 async def until_so(what: str, holds: Callable[[], Awaitable[bool]], secs: float = PATIENCE_SECS) -> None:
-    """The same for something that others have to be asked about."""
+    """Waits until a condition holds that needs a request to check."""
     end = time.monotonic() + secs
     while not await holds():
         require(time.monotonic() < end, f"not within {secs:g} s: {what}")
@@ -40,7 +40,7 @@ async def until_so(what: str, holds: Callable[[], Awaitable[bool]], secs: float 
 
 
 async def stays(what: str, holds: Callable[[], bool], secs: float) -> None:
-    """Watches something that must not change; the one wait whose length is fixed."""
+    """Checks that a condition stays true; the only wait with a fixed length."""
     end = time.monotonic() + secs
     while time.monotonic() < end:
         require(holds(), f"did not stay so for {secs:g} s: {what}")
@@ -48,7 +48,7 @@ async def stays(what: str, holds: Callable[[], bool], secs: float) -> None:
 
 
 def in_order(seen: Sequence[str], wanted: Sequence[str]) -> None:
-    """Every wanted message was seen, and for the first time in the wanted order."""
+    """Checks that every wanted message was seen, and for the first time in the wanted order."""
     known = set(wanted)
     first = list(dict.fromkeys(message for message in seen if message in known))
     lost = [message for message in wanted if message not in set(first)]
@@ -58,18 +58,18 @@ def in_order(seen: Sequence[str], wanted: Sequence[str]) -> None:
 
 
 def once(seen: Sequence[str], wanted: Iterable[str]) -> None:
-    """Each of these messages was seen exactly once."""
+    """Checks that each of these messages was seen exactly once."""
     counts = Counter(seen)
     wrong = [f"{message} {counts[message]} times" for message in wanted if counts[message] != 1]
     require(not wrong, f"not seen once: {shown(wrong)}")
 
 
 def shown(items: Sequence[str], most: int = 12) -> str:
-    """The first few, and how many more."""
+    """Returns the first few items, and the number of the others."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
 
 
 def plain(text: str) -> str:
-    """A text without its spaces: some go where it is cut, and a page shows some otherwise."""
+    """Returns a text without its spaces: splitting a text drops some, and a page shows some differently."""
     return "".join(text.split())

@@ -1,4 +1,4 @@
-"""An agent's machine: a home of its own, and the stock command line in it."""
+"""An agent's machine: its own home, and the stock command line in it."""
 
 import asyncio
 import sys
@@ -8,19 +8,19 @@ from typing import Any
 
 from props.process import end, environment
 
-# The client's own interpreter, which is also ours.
+# The client's own interpreter, which also runs this module.
 PYTHON = Path(sys.executable)
 
 
 class Machine:
-    """Where somebody pastes what `nightdesk gateway token` printed."""
+    """A machine on which the output of `nightdesk gateway token` is pasted."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
         self._env = environment(home, HERMES_HOME=str(home))
 
     async def enroll(self, invited: dict[str, Any], **instead: str) -> tuple[int, str]:
-        """Does what `gateway token` says, but for what is given instead; answers what it said."""
+        """Enrols as `gateway token` describes, with some values replaced; returns the exit code and the output."""
         invited = {**invited, **instead}
         words = ["gateway", "enroll", "--token", invited["token"]]
         words += ["--connector-url", invited["connector_url"], "--gateway-id", invited["gateway"]]
@@ -28,13 +28,13 @@ class Machine:
         return await self.run([hermes, *words], **identity(invited))
 
     def written(self) -> dict[str, str]:
-        """What it wrote down for the gateway."""
+        """Returns the settings that it wrote for the gateway."""
         lines = (self._home / ".env").read_text().splitlines()
         pairs = (line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
         return {name: value.strip("'\"") for name, value in pairs}
 
     async def run(self, words: list[str], **env: str) -> tuple[int, str]:
-        """Runs a command to its end; answers its code, and what it said."""
+        """Runs a command to its end; returns its exit code and its output."""
         child = await asyncio.create_subprocess_exec(
             *words,
             cwd=self._home,
@@ -51,7 +51,7 @@ class Machine:
 
 
 def identity(invited: dict[str, Any]) -> dict[str, str]:
-    """What shows the desk who is invited."""
+    """Returns the credentials of an invitation."""
     return {
         "GATEWAY_RELAY_IDP_TOKEN_URL": invited["token_url"],
         "GATEWAY_RELAY_IDP_CLIENT_ID": invited["client_id"],

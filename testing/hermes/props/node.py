@@ -1,4 +1,4 @@
-"""A node of the desk: the real binary, as a process of its own."""
+"""A node of the desk: the real binary, as a separate process."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ class Node:
     ) -> None:
         self.port = free_port()
         self.config = folder / f"{name}.toml"
-        # All nodes of a desk are found at one address, and vouch for each other by it.
+        # All nodes of a desk have one public URL, which their tokens name.
         self.public_url = public_url or f"http://127.0.0.1:{self.port}"
         self._words = [str(binary), "serve", "--config", str(self.config)]
         self._folder = folder
@@ -37,7 +37,7 @@ class Node:
         self._process: Process | None = None
 
     def configure(self, shared: str) -> None:
-        """Writes down what it is told: this, and what is its own."""
+        """Writes its configuration: the shared part and its own."""
         own = f"""
 [listen]
 address = "127.0.0.1:{self.port}"
@@ -48,24 +48,24 @@ name = "{self._name}"
         self.config.write_text(own + shared)
 
     async def start(self) -> None:
-        """Starts serving; returns when the port is open."""
+        """Starts the node; returns when the port is open."""
         with self._log.open("ab") as log:
             self._process = await spawn(self._words, self._folder, self._env, log)
         await self._listening(self._process)
 
     def kill(self) -> None:
-        """Ends it as a crash would, now."""
+        """Kills the node at once."""
         assert self._process is not None
         end(self._process)
 
     async def killed(self) -> None:
-        """Ends it as a crash would; returns when it is gone."""
+        """Kills the node; returns when it is gone."""
         self.kill()
         assert self._process is not None
         await self._process.wait()
 
     async def stop(self) -> None:
-        """Asks it to end; kills it when it does not."""
+        """Stops the node with SIGTERM; kills it if it does not end."""
         if self._process is None or self._process.returncode is not None:
             return
         tell(self._process, signal.SIGTERM)
@@ -99,12 +99,12 @@ name = "{self._name}"
             knocking.cancel()
 
 
-# People write faster here than anybody may.
+# People write faster here than the default limits allow.
 MANY = 1_000_000
 
 
 def shared_settings(folder: Path, cluster: Cluster, database: str, waker_port: int) -> str:
-    """What all nodes of a desk have."""
+    """Returns the settings that all nodes of a desk share."""
     return f"""
 [database]
 url = "{cluster.url(database, "nightdesk_app")}"

@@ -1,7 +1,7 @@
-"""The platform outside: it says things to the desk, and is told things by it.
+"""The external platform: it posts events to the desk, and receives the desk's deliveries.
 
-It behaves as a platform does. What was not answered with 200 it says again, under the same id,
-before anything later of the same chat.
+It behaves like a real platform: it repeats a post without a 200, with the same id, before any later one of the same
+chat.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ CHAT_INFO = {"name": "Ann's evenings", "type": "dm"}
 
 @dataclass(frozen=True)
 class Answer:
-    """What the desk said to one attempt; status 0 is no answer at all."""
+    """The desk's response to one attempt; status 0 is no response."""
 
     message: str
     status: int
@@ -46,7 +46,7 @@ class Platform:
     hook_url: str = ""
     answers: list[Answer] = field(default_factory=list)
     delivered: list[dict[str, Any]] = field(default_factory=list)
-    # Called with every attempt that was answered with 200, at that very moment.
+    # Called for every attempt that got a 200, at that moment.
     on_ok: Callable[[], None] = lambda: None
     _said: int = 0
 
@@ -57,30 +57,30 @@ class Platform:
         self._server: asyncio.Server | None = None
 
     async def open(self) -> str:
-        """Begins to take what the desk delivers, and says where."""
+        """Begins to receive deliveries, and returns the URL."""
         self._server = await asyncio.start_server(self._take, "127.0.0.1", 0)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/deliver"
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Stops listening."""
         await self._http.aclose()
         if self._server is not None:
             self._server.close()
 
     def hold_answers(self) -> None:
-        """Takes deliveries and does not answer them yet."""
+        """Receives deliveries and holds the responses back."""
         self._answering.clear()
 
     def give_answers(self) -> None:
-        """Answers what was held, and what comes."""
+        """Sends the responses that were held back, and responds at once from now on."""
         self._answering.set()
 
     def sends(self) -> list[dict[str, Any]]:
-        """The messages the desk delivered, without reactions and typing."""
+        """Returns the delivered messages, without reactions and typing."""
         return [call for call in self.delivered if call["send"]["op"] == "send"]
 
     def messages(self, chat: str) -> list[str]:
-        """The messages that people in a chat see, in order, each as it was last edited."""
+        """Returns the messages that people in a chat see, in order, each as it was last edited."""
         seen: dict[str, str] = {}
         for call in self.delivered:
             send = call["send"]
@@ -93,21 +93,21 @@ class Platform:
         return list(seen.values())
 
     def ok(self) -> list[str]:
-        """The messages the desk answered with 200."""
+        """Returns the messages that the desk answered with 200."""
         return list(dict.fromkeys(a.message for a in self.answers if a.status == 200))
 
     async def say(self, text: str | None = None, chat: str | None = None) -> str:
-        """Says one message until the desk has it, and answers its id."""
+        """Posts one message until the desk has it, and returns its id."""
         message, body = self.write(text, chat)
         await self.post_until_taken(message, body)
         return message
 
     async def say_many(self, count: int) -> list[str]:
-        """Says messages one after the other."""
+        """Posts messages one after the other."""
         return [await self.say() for _ in range(count)]
 
     async def interact(self, chat: str) -> str:
-        """Makes an interaction in a chat, such as a slash command; its name is the message id."""
+        """Posts an interaction in a chat, such as a slash command; its name is the message id."""
         message = self._next()
         command = {
             "type": 2,
@@ -137,7 +137,7 @@ class Platform:
         source: dict[str, Any] | None = None,
         **more: Any,
     ) -> tuple[str, bytes]:
-        """A message and its body. Each has a chat of its own: the client merges within a chat."""
+        """Returns a message and its body. Each has its own chat: the client merges messages within a chat."""
         message = self._next()
         where = {"chat_id": chat or f"chat-{message}", "chat_type": "dm"}
         where |= {"user_id": "u1", "user_name": "Ann", **(source or {})}
@@ -146,7 +146,7 @@ class Platform:
         return message, json.dumps({"id": f"ev-{message}", "event": event}).encode()
 
     async def post_until_taken(self, message: str, body: bytes) -> None:
-        """Posts again and again until the answer is 200."""
+        """Posts until the response is 200."""
         end = time.monotonic() + GIVE_UP_SECS
         while (status := await self.post(message, body)) != 200:
             if status not in (0, 503) or time.monotonic() > end:
@@ -154,7 +154,7 @@ class Platform:
             await asyncio.sleep(RETRY_SECS)
 
     async def post(self, message: str, body: bytes, secs: float = ANSWER_SECS) -> int:
-        """Posts once. The status, or 0 if there was no answer."""
+        """Posts once. Returns the status, or 0 without a response."""
         signature = hmac.new(self.key.encode(), body, hashlib.sha256).hexdigest()
         headers = {"x-scripted-signature": signature, "content-type": "application/json"}
         began_at = time.monotonic()
@@ -178,7 +178,7 @@ class Platform:
         if call["send"]["op"] == "get_chat_info":
             return CHAT_INFO
         self.delivered.append(call)
-        # What the platform answers is part of what happened.
+        # The platform's responses are part of the record.
         call["message_id"] = f"out-{len(self.delivered)}"
         return {"message_id": call["message_id"]}
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: the cluster everybody shares, and one of our own where a scenario takes it down."""
+"""PostgreSQL: the shared cluster, and a separate one for a scenario that stops it."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from props.process import end, environment, free_port, output, spawn, tell
 
 STOP_SECS = 15
 
-# Blocks every write and no read, whatever the tables are called.
+# Blocks every write and no read, independent of the tables' names.
 BLOCK_WRITES = """
 select format('lock table %s in exclusive mode;', string_agg(oid::regclass::text, ', '))
 from pg_class where relkind in ('r', 'p') and not relispartition
@@ -30,7 +30,7 @@ where datname = current_database() and pid <> pg_backend_pid();
 
 
 class Cluster:
-    """A cluster on 127.0.0.1 that trusts everybody, with the superuser `postgres`."""
+    """A cluster on 127.0.0.1 that trusts every client, with the superuser `postgres`."""
 
     def __init__(self, bin_dir: Path, port: int) -> None:
         self.bin_dir = bin_dir
@@ -39,12 +39,12 @@ class Cluster:
 
     @classmethod
     def shared(cls) -> "Cluster":
-        """The one we are run beside."""
+        """Returns the cluster that `with-servers` runs."""
         port = urlsplit(os.environ["NIGHTDESK_TEST_PG_ADMIN_URL"]).port
         return cls(Path(os.environ["NIGHTDESK_TEST_PG_BIN"]), port or 5432)
 
     def url(self, database: str, user: str = "postgres") -> str:
-        """Where a database is."""
+        """Returns the URL of a database."""
         return f"postgres://{user}@127.0.0.1:{self.port}/{database}"
 
     async def run(self, sql: str, database: str = "postgres") -> str:
@@ -52,17 +52,17 @@ class Cluster:
         return await output([*self._psql(database), "-c", sql], Path("/"), environment(Path("/")))
 
     async def create_database(self, name: str, template: str = "template1") -> None:
-        """Makes a database, perhaps as a copy of another."""
+        """Creates a database, optionally as a copy of another."""
         async with self._one_at_a_time:
             await self.run(f"create database {name} template {template}")
 
     async def drop_database(self, name: str) -> None:
-        """Removes a database and whoever is in it."""
+        """Drops a database, with its connections."""
         await self.run(f"drop database if exists {name} with (force)")
 
     @asynccontextmanager
     async def writes_blocked(self, database: str) -> AsyncIterator[None]:
-        """Lets no write through; at the end, those that waited are ended and not carried out."""
+        """Blocks every write; at the end, ends the waiting writes without executing them."""
         words = [*self._psql(database), "-At"]
         psql = await asyncio.create_subprocess_exec(*words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
         try:
@@ -79,7 +79,7 @@ class Cluster:
 
 
 class OwnCluster(Cluster):
-    """A cluster in a folder of its own, to be stopped and started."""
+    """A cluster in its own folder, which can be stopped and started."""
 
     def __init__(self, bin_dir: Path) -> None:
         super().__init__(bin_dir, free_port())
@@ -87,14 +87,14 @@ class OwnCluster(Cluster):
         self._server: Process | None = None
         self._owner: list[str] = []
         if os.geteuid() == 0:
-            # It refuses to run as root; this is the user its packages make.
+            # PostgreSQL refuses to run as root; its packages create this user.
             user = pwd.getpwnam("postgres")
             shutil.chown(self._folder.path, user.pw_uid, user.pw_gid)
             ids = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
             self._owner = ["setpriv", *ids, "--"]
 
     async def init(self) -> None:
-        """Makes the cluster and starts it."""
+        """Creates the cluster and starts it."""
         folder = self._folder.path
         options = ["--no-sync", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8"]
         words = [*self._owner, str(self.bin_dir / "initdb"), *options, "-D", str(folder / "data")]
@@ -102,9 +102,9 @@ class OwnCluster(Cluster):
         await self.start()
 
     async def start(self) -> None:
-        """Starts the server; returns when it takes connections."""
+        """Starts the server; returns when it accepts connections."""
         folder = self._folder.path
-        # No socket file: everybody comes by the port.
+        # No socket file: all clients use the port.
         settings = [f"port={self.port}", "listen_addresses=127.0.0.1", "fsync=off"]
         settings += ["unix_socket_directories=", "shared_buffers=32MB"]
         words = [*self._owner, str(self.bin_dir / "postgres"), "-D", str(folder / "data")]
@@ -114,7 +114,7 @@ class OwnCluster(Cluster):
         await until("PostgreSQL takes connections", lambda: self._takes_connections(), 30)
 
     async def stop(self) -> None:
-        """Stops the server as a crash would; what was committed is kept."""
+        """Stops the server as a crash would; committed data stays."""
         if self._server is not None and self._server.returncode is None:
             tell(self._server, signal.SIGQUIT)
             await asyncio.wait_for(self._server.wait(), STOP_SECS)
@@ -130,7 +130,7 @@ class OwnCluster(Cluster):
 
 
 async def ask(psql: Process, text: str, answer: str) -> None:
-    """Gives psql a text and reads on until the answer."""
+    """Sends psql a text and reads until the answer."""
     assert psql.stdin is not None and psql.stdout is not None
     psql.stdin.write(text.encode())
     await psql.stdin.drain()

@@ -1,4 +1,4 @@
-"""Child processes that do not outlive us, and ports for them."""
+"""Child processes that end with this process, and ports for them."""
 
 import asyncio
 import contextlib
@@ -11,21 +11,20 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from pathlib import Path
 from typing import IO
 
-# Below the ports the kernel gives to outgoing connections: nobody takes a desk's port while the
-# desk is down.
+# Below the ports that the kernel gives to outgoing connections: no process takes a desk's port while the desk is down.
 PORTS = range(20_000, 32_000)
 
-# Whoever was given one may not listen yet, or be about to start again.
+# The owner of a reserved port may not listen yet, or may be about to restart.
 GIVEN: set[int] = set()
 LINE_BYTES_MAX = 4 * 1024 * 1024
 
 
 class CommandFailed(Exception):
-    """A command we rely on did not succeed."""
+    """A failed command."""
 
 
 def free_port() -> int:
-    """A port on 127.0.0.1 that nobody listens on, and that nobody else was given."""
+    """Returns a port on 127.0.0.1 that is free and not reserved."""
     while True:
         port = random.choice(PORTS)
         if port in GIVEN:
@@ -41,14 +40,14 @@ def free_port() -> int:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """What a child gets to know: no proxies, no settings of the one who runs us."""
+    """Returns the environment of a child: no proxies, and none of the user's settings."""
     return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **more}
 
 
 async def spawn(
     words: list[str], cwd: Path, env: dict[str, str], log: IO[bytes], piped: bool = False
 ) -> Process:
-    """Starts a process that dies with us; its errors go to the log."""
+    """Starts a process that dies with this one; its errors go to the log."""
     tie = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
     return await asyncio.create_subprocess_exec(
         *tie,
@@ -59,13 +58,13 @@ async def spawn(
         stdout=PIPE if piped else log,
         stderr=log,
         limit=LINE_BYTES_MAX,
-        # Ctrl-C is for us; we end our children ourselves.
+        # Ctrl-C is for this process, which ends its children itself.
         start_new_session=True,
     )
 
 
 async def output(words: list[str], cwd: Path, env: dict[str, str]) -> str:
-    """What a command prints."""
+    """Returns the output of a command."""
     child = await asyncio.create_subprocess_exec(
         *words, cwd=cwd, env=env, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
     )
@@ -82,7 +81,7 @@ async def output(words: list[str], cwd: Path, env: dict[str, str]) -> str:
 def tell(child: Process, what: signal.Signals) -> None:
     """Sends the process a signal if it still runs."""
     if child.returncode is None:
-        # Its own `send_signal` may take the exit status away from who waits for it.
+        # The process's own `send_signal` may take the exit status from another waiter.
         with contextlib.suppress(ProcessLookupError):
             os.kill(child.pid, what)
 

@@ -1,6 +1,6 @@
-"""Runs scenarios, several stages at a time, and says how they went.
+"""Runs scenarios, several stages at a time, and prints the results.
 
-Run beside a PostgreSQL. The last line printed sums up; what failed leaves its logs.
+Needs a running PostgreSQL. The last line is a summary; the logs of failed scenarios stay on disk.
 """
 
 import argparse
@@ -22,29 +22,29 @@ from props.postgres import Cluster
 from props.scenario import PLATFORMS, MakeStage, Scenario, bills
 from props.stage import Stage, binary, make_template
 
-# On top of what the scenario usually takes: a promise broken late is still named.
+# Added to the usual time of the scenario: a promise broken late is still named.
 PATIENCE_SECS = 420
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one run went."""
+    """The outcome of one run."""
 
     name: str
     platform: str
     secs: float
     error: BaseException | None
-    # Whether it was to break a promise: a bug is planted.
+    # True if the run must break a promise: a bug is planted.
     is_to_break: bool
 
     @property
     def is_broken_promise(self) -> bool:
-        """Whether it failed by what it judges, and not by trouble of our own."""
+        """Returns true if a check failed, rather than the test itself."""
         return isinstance(self.error, Broken)
 
     @property
     def is_as_wanted(self) -> bool:
-        """Whether it did what it was to do."""
+        """Returns true if the outcome is the expected one."""
         return self.is_broken_promise if self.is_to_break else self.error is None
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Outcome:
 
 
 class Runner:
-    """Runs scenarios in a folder of its own."""
+    """Runs scenarios in its own folder."""
 
     def __init__(self, asked: argparse.Namespace, folder: Path, make_stage: MakeStage) -> None:
         self._asked = asked
@@ -69,7 +69,7 @@ class Runner:
         self._kept: Path | None = None
 
     async def run(self, scenarios: list[Scenario]) -> list[Outcome]:
-        """Runs all, as every platform asked for."""
+        """Runs all scenarios on every selected platform."""
         template = self._folder / "template"
         template.mkdir()
         await make_template(template, self._cluster)
@@ -81,7 +81,7 @@ class Runner:
         return [outcome for task in tasks for outcome in task.result()]
 
     async def _bill(self, bill: list[Scenario], platform: str) -> list[Outcome]:
-        """Runs those that share a stage; one on which something failed is not used again."""
+        """Runs the scenarios that share a stage; a stage is not used again after a failure."""
         outcomes: list[Outcome] = []
         left = list(bill)
         async with self._places:
@@ -129,7 +129,7 @@ class Runner:
         return None
 
     def _put_away(self, folder: Path, last: Outcome) -> None:
-        """Removes a stage's folder; keeps the logs of what failed."""
+        """Removes a stage's folder; copies the logs of a failed scenario first."""
         if self._asked.keep or not last.is_as_wanted:
             if self._kept is None:
                 self._kept = Path(tempfile.mkdtemp(prefix=f"{self._asked.called}-kept-"))
@@ -142,7 +142,7 @@ class Runner:
 
 
 def parse(script: str, scenarios: list[Scenario], at_once: int) -> argparse.Namespace:
-    """What is asked for."""
+    """Parses the arguments."""
     parser = argparse.ArgumentParser(prog=script, description=__doc__)
     names = [scenario.name for scenario in scenarios]
     add = parser.add_argument
@@ -160,7 +160,7 @@ def parse(script: str, scenarios: list[Scenario], at_once: int) -> argparse.Name
 
 
 def unfit(desk: Path, planted: str | None) -> str | None:
-    """Why the desk's binary will not do: a bug that is not in it proves nothing."""
+    """Returns the reason why the desk's binary cannot be used: a bug that it does not contain proves nothing."""
     if not os.access(desk, os.X_OK):
         return f"no desk at {desk}"
     if planted is not None and b"NIGHTDESK_PLANTED" not in desk.read_bytes():
@@ -171,7 +171,7 @@ def unfit(desk: Path, planted: str | None) -> str | None:
 async def run(
     asked: argparse.Namespace, scenarios: list[Scenario], make_stage: MakeStage
 ) -> list[Outcome]:
-    """Runs the scenarios; whatever ends us, ends what we started."""
+    """Runs the scenarios; ends the started processes in every case."""
     task = asyncio.current_task()
     assert task is not None
     for ending in (signal.SIGINT, signal.SIGTERM):
@@ -186,7 +186,7 @@ async def run(
 def main(
     called: str, script: str, scenarios: list[Scenario], make_stage: MakeStage, at_once: int
 ) -> int:
-    """Runs what is asked for; 0 if all went as it should."""
+    """Runs the selected scenarios; returns 0 if all outcomes are as expected."""
     asked = parse(script, scenarios, at_once)
     asked.called = called
     if asked.chosen:
@@ -207,7 +207,7 @@ def main(
         return 130
     failed = sum(outcome.error is not None for outcome in outcomes)
     passed = len(outcomes) - failed
-    # Most are played on several platforms, and so count several times.
+    # Most scenarios run on several platforms, and so count several times.
     of = "" if len(outcomes) == len(scenarios) else f"scenarios={len(scenarios)} "
     print(f"{called}: client={client.VERSION} {of}passed={passed} failed={failed}")
     return 0 if all(outcome.is_as_wanted for outcome in outcomes) else 1

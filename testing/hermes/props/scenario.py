@@ -1,4 +1,4 @@
-"""What a scenario is, and how those of a folder are found."""
+"""The type of a scenario, and the search for the scenarios of a folder."""
 
 import importlib
 import pkgutil
@@ -10,8 +10,7 @@ from typing import Any
 from props.postgres import Cluster
 from props.stage import Stage
 
-# Most scenarios are played on these, one at a time; some on a Discord and a Telegram at once, some
-# without any.
+# Most scenarios run on these, one at a time; some on Discord and Telegram at once, some without any.
 EACH = ("discord", "webchat")
 BOTH = ("both",)
 NONE = ("none",)
@@ -23,35 +22,36 @@ MakeStage = Callable[[Path, Cluster, str], Stage]
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario and what it needs."""
+    """A scenario and its needs."""
 
     act: Act
-    # About how long it takes; the longest begin first.
+    # The approximate duration; the longest begin first.
     secs: float
-    # Whether it takes PostgreSQL down.
+    # True if the scenario stops PostgreSQL.
     own_cluster: bool
-    # The bill it is on: those of one bill follow each other on one stage. Otherwise it is alone.
+    # The bill of the scenario: scenarios of one bill run one after the other on one stage. Without one it has its own
+    # stage.
     bill: str | None
-    # The platforms it makes sense on.
+    # The platforms on which it makes sense.
     platforms: tuple[str, ...]
-    # What makes its stage, if not what makes those of the others.
+    # The constructor of its stage, if it differs from that of the others.
     stage: MakeStage | None
-    # Whether it is of the third that stands for the others where time is short.
+    # True if it belongs to the third that represents the others in a short run.
     chosen: bool
 
     @property
     def name(self) -> str:
-        """What it is called by."""
+        """Returns its name."""
         return self.act.__name__
 
     @property
     def shows(self) -> str:
-        """What it shows, in a sentence or two."""
+        """Returns its description, in a sentence or two."""
         return " ".join((self.act.__doc__ or "").split())
 
 
 class Playbill:
-    """The scenarios of a package; its modules are found by themselves."""
+    """The scenarios of a package; its modules are found automatically."""
 
     def __init__(self, package: str, path: Iterable[str]) -> None:
         self._package = package
@@ -67,7 +67,7 @@ class Playbill:
         stage: MakeStage | None = None,
         chosen: bool = False,
     ) -> Callable[[Act], Act]:
-        """Makes a function a scenario."""
+        """Registers a function as a scenario."""
 
         def keep(act: Act) -> Act:
             self._found.append(Scenario(act, secs, own_cluster, bill, platforms, stage, chosen))
@@ -76,14 +76,14 @@ class Playbill:
         return keep
 
     def find(self) -> list[Scenario]:
-        """All scenarios, in the order they are written."""
+        """Returns all scenarios, in the order in which they are written."""
         for module in pkgutil.iter_modules(self._path):
             importlib.import_module(f"{self._package}.{module.name}")
         return list(self._found)
 
 
 def bills(scenarios: list[Scenario], platform: str) -> list[list[Scenario]]:
-    """Who shares a stage on a platform."""
+    """Groups the scenarios that share a stage on a platform."""
     found: dict[str, list[Scenario]] = {}
     for scenario in scenarios:
         if platform in scenario.platforms:

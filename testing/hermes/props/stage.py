@@ -1,4 +1,4 @@
-"""What every scenario works with, set up and taken away again: a database, a desk, a platform."""
+"""The base of every stage, set up and removed again: a database, a desk, a platform."""
 
 import os
 from contextlib import AsyncExitStack
@@ -13,27 +13,27 @@ BOT_KEY = "a key that only the platform and the desk know"
 
 
 async def make_template(folder: Path, cluster: Cluster) -> None:
-    """Migrates one database, for the others to be copies of."""
+    """Migrates one database as the template for the others."""
     await cluster.create_database(TEMPLATE)
     await Desk(binary(), folder, cluster, TEMPLATE).migrate()
 
 
 class Stage:
-    """A database, a desk, a platform and an agent of its own. No gateway yet."""
+    """A database, a desk, a platform and an agent. There is no gateway yet."""
 
     def __init__(self, folder: Path, cluster: Cluster, platform: str) -> None:
         self.platform = Platform(platform, f"bot-{platform}", BOT_KEY)
         self.cluster = cluster
         self.database = folder.name.replace("-", "_").lower()
         self.desk: Desk
-        # Where the desk is found, if not at its first node.
+        # The desk's public URL, if it is not that of its first node.
         self.public_url: str | None = None
         self._folder = folder
-        # Ends what was started, the last first, also when half of it never was, or will not go.
+        # Ends the started processes in reverse order, also after a partial set-up or a failure.
         self._ends = AsyncExitStack()
 
     async def set_up(self, planted: str | None, own_cluster: bool) -> None:
-        """Makes everything up to a serving desk."""
+        """Sets up everything, including a running desk."""
         if own_cluster:
             self.cluster = OwnCluster(self.cluster.bin_dir)
             self._ends.push_async_callback(self.cluster.remove)
@@ -63,16 +63,16 @@ class Stage:
 
     @property
     def own_cluster(self) -> OwnCluster:
-        """The cluster, where the scenario has asked for one of its own."""
+        """Returns the separate cluster of a scenario that requested one."""
         assert isinstance(self.cluster, OwnCluster)
         return self.cluster
 
     async def _settings(self) -> str:
-        """What the desk's configuration says on top of what every desk's says."""
+        """Returns the desk's additional configuration."""
         return ""
 
     async def _register_bot(self) -> None:
-        """Makes a bot on the platform outside."""
+        """Creates a bot on the external platform."""
         deliver_url = await self.platform.open()
         platform = self.platform
         path = await self.desk.register_bot(platform.name, platform.handle, BOT_KEY, deliver_url)
@@ -80,5 +80,5 @@ class Stage:
 
 
 def binary() -> Path:
-    """The desk's binary."""
+    """Returns the path of the desk's binary."""
     return Path(os.environ["NIGHTDESK_BIN"]).resolve()

@@ -1,1 +1,1 @@
-"""Drives the whole stock gateway, with a model of ours behind it, against the desk."""
+"""Tests the whole stock gateway, with a test model behind it, with the desk."""

@@ -17,7 +17,7 @@ BOOT_SECS = 180
 
 
 class Agent:
-    """One agent of a tenant's, as the desk knows it by name, and the gateway that is to be its."""
+    """One agent of a tenant, by its name at the desk, and its gateway."""
 
     def __init__(self, folder: Path, tenant: str, name: str, words: Iterator[int]) -> None:
         self.tenant = tenant
@@ -30,7 +30,7 @@ class Agent:
         self._desk: Desk
 
     async def set_up(self, desk: Desk, bots: dict[str, str], ends: AsyncExitStack) -> None:
-        """Makes everything but a secret, for these bots by their platforms; nothing runs yet."""
+        """Sets up everything except a secret, for these bots by their platforms; nothing runs yet."""
         self._desk = desk
         model_url = await self.model.open()
         ends.push_async_callback(self.model.close)
@@ -42,16 +42,16 @@ class Agent:
 
     @property
     def whose(self) -> tuple[str, ...]:
-        """How a command is told which agent it is about."""
+        """Returns the arguments that select this agent in a command."""
         return ("--tenant", self.tenant, "--agent", self.name)
 
     @property
     def url(self) -> str:
-        """Where its gateway finds the desk."""
+        """Returns the desk's URL for its gateway."""
         return f"http://127.0.0.1:{self.tap.port}"
 
     async def enrol(self, gateway: str) -> None:
-        """Lets the gateway in by this name, from its next start on."""
+        """Enrols the gateway under this name, from its next start on."""
         await enrol(self._desk, self.whose, self.hermes.home, gateway, self.url)
         self.gateway = gateway
 
@@ -72,24 +72,24 @@ class Agent:
         await until(f"the gateway of {self.name} is on the line", is_online, BOOT_SECS)
 
     async def killed(self) -> None:
-        """Ends the gateway as a crash would; returns when the desk has noticed."""
+        """Kills the gateway; returns when the desk has noticed."""
         line = self.tap.lines[-1]
         await self.hermes.killed()
         await until("the desk has noticed", lambda: line.is_over)
 
     def was_told(self, word: str) -> bool:
-        """Whether the word came over any of its lines, or to its model."""
+        """Returns true if the word came over any of its lines, or to its model."""
         texts = " ".join(line.texts() for line in self.tap.lines)
         return word in texts or bool(self.model.turns_of(word))
 
     def has_said(self, word: str) -> bool:
-        """Whether its gateway has sent the word anywhere."""
+        """Returns true if its gateway has sent the word to any chat."""
         frames = [frame for line in self.tap.lines for frame in line.gateway.of("outbound")]
         return any(word in json.dumps(frame.body) for frame in frames)
 
 
 def fronting(bots: dict[str, str]) -> dict[str, str]:
-    """What a gateway is told about the bots it fronts, by their platforms."""
+    """Returns the gateway's settings for its bots, by their platforms."""
     handles = {platform: {"botId": handle} for platform, handle in bots.items()}
     platforms = ",".join(bots)
     return {"GATEWAY_RELAY_PLATFORMS": platforms, "GATEWAY_RELAY_BOT_IDS": json.dumps(handles)}

@@ -1,4 +1,4 @@
-"""A stage with one agent on a Discord and a Telegram at once."""
+"""A stage with one agent on Discord and Telegram at once."""
 
 import itertools
 import shutil
@@ -14,7 +14,7 @@ from turns.stage import ANSWER_SECS
 from turns.waker import Waker
 
 HEARS_SECS = 20
-# What its owner has put into the gateway's home: a command, and how it is answered.
+# The owner's additions to the gateway's home: a command, and a hook that answers it.
 HOME = Path(__file__).parent / "home"
 
 # On Discord, Ann and Bob are in one guild. On Telegram, Tim and Uma write to the bot alone.
@@ -24,7 +24,7 @@ ROOMS = {"general": 500, "commands": 501, "night": 502}
 
 
 class Both(props.stage.Stage):
-    """A desk with an agent that is up and reached on both."""
+    """A desk with a running agent that people reach on both platforms."""
 
     def __init__(self, folder: Path, cluster: Cluster, platform: str) -> None:
         super().__init__(folder, cluster, platform)
@@ -37,7 +37,7 @@ class Both(props.stage.Stage):
         self.discord_bot = ""
 
     async def set_up(self, planted: str | None, own_cluster: bool) -> None:
-        """Makes everything up to a gateway on the line, and bots that hear."""
+        """Sets up everything, including a gateway on the line and connected bots."""
         await super().set_up(planted, own_cluster)
         await self.waker.open(self.desk.waker_port)
         self._ends.push_async_callback(self.waker.close)
@@ -45,7 +45,7 @@ class Both(props.stage.Stage):
         await until_so("the bot is on Discord", self.discord.hears, HEARS_SECS)
 
     async def _settings(self) -> str:
-        """Opens the platforms, and says where they are."""
+        """Allows the platforms' addresses, and configures them."""
         for fake in (self.discord, self.telegram):
             self._ends.push_async_callback(fake.close)
             await fake.open()
@@ -54,7 +54,7 @@ class Both(props.stage.Stage):
         return self.discord.settings + self.telegram.settings
 
     async def _register_bot(self) -> None:
-        """Connects the bots as their pages say, and links their people to the agent."""
+        """Connects the bots as their pages describe, and links their people to the agent."""
         made = await self._connect(self.discord, (ANN, BOB))
         self.discord_bot = made["bot_id"]
         await self._connect(self.telegram, (TIM, UMA))
@@ -81,7 +81,7 @@ class Both(props.stage.Stage):
         await self.agent.start()
 
     def word(self) -> str:
-        """A word that no other message holds."""
+        """Returns a word that no other message contains."""
         return self.agent.model.word()
 
     async def answered_on_discord(self, channel: int, word: str) -> None:
@@ -101,11 +101,11 @@ class Both(props.stage.Stage):
         await until_so(f"chat {chat} is answered about {word}", answered, ANSWER_SECS)
 
     def logs(self) -> str:
-        """All that the desk's nodes, the gateway and the line's tap have written down."""
+        """Returns the logs of the desk's nodes, the gateway and the line's tap."""
         written = [*self.folder.glob("*.log"), *self.folder.glob("*.jsonl")]
         return "\n".join(log.read_text(errors="replace") for log in written)
 
 
 def said(texts: list[str], word: str) -> bool:
-    """Whether any of the texts holds the word."""
+    """Returns true if any of the texts contains the word."""
     return any(word in text for text in texts)

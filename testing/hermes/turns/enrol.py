@@ -1,4 +1,4 @@
-"""How a gateway comes to what it dials in with: as docs/enrolment.md says."""
+"""Enrolment of a gateway, as docs/enrolment.md describes it."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from props.machine import Machine
 
 
 async def enrol(desk: Desk, whose: tuple[str, ...], home: Path, name: str, url: str) -> None:
-    """Invites a gateway, and has the stock command line take the invitation. What the gateway needs
-    to dial that URL is in its home then, and nowhere else."""
+    """Invites a gateway, and accepts the invitation with the stock command line. Then the gateway's home, and no
+    other place, has everything it needs to dial that URL."""
     invited = await desk.ask("gateway", "token", *whose, "--name", name)
     machine = Machine(home)
     code, said = await machine.enroll(invited, connector_url=url)

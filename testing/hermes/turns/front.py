@@ -1,6 +1,6 @@
-"""The fronts: where visitors write, and where they read the answers.
+"""The fronts: the places where visitors write and read the answers.
 
-Behind `discord` is a scripted platform. Behind `webchat` is our own page: see `webchat.py`.
+Behind `discord` is a scripted platform. Behind `webchat` is the desk's own page: see `webchat.py`.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from props.platform import Platform
 
 @dataclass(frozen=True)
 class Letter:
-    """Something a visitor wrote, as it was posted."""
+    """A visitor's message, as it was posted."""
 
     chat: str
     message: str
@@ -21,58 +21,58 @@ class Letter:
 class Front(Protocol):
     """A place with chats. Each chat has one visitor."""
 
-    # How long one message may be.
+    # The maximum length of one message.
     units_max: int
 
     async def write(self, chat: str, text: str) -> Letter:
-        """A visitor writes; returns when the desk has it."""
+        """A visitor writes; returns when the desk has the message."""
 
     async def repeat(self, letter: Letter) -> int:
-        """The same once more, as a platform does that missed the answer; the desk's status."""
+        """Posts the message once more, like a platform that missed the response; returns the desk's status."""
 
     def answers(self, chat: str) -> list[str]:
-        """What the visitor was answered, in order."""
+        """Returns the answers to the visitor, in order."""
 
     def shown(self, chat: str) -> list[str | None]:
-        """What the visitor was shown for a while, such as `typing…`, in order."""
+        """Returns the temporary states that the visitor saw, such as `typing…`, in order."""
 
     def buttons(self, chat: str) -> list[str]:
-        """What the buttons of the newest question say."""
+        """Returns the labels of the buttons of the newest question."""
 
     async def press(self, chat: str, label: str) -> None:
         """The visitor presses a button of the newest question."""
 
     def statuses(self) -> list[int]:
-        """What the desk said to what was written, in order; 0 where it said nothing."""
+        """Returns the desk's statuses for the posts, in order; 0 without a response."""
 
 
 class Scripted:
-    """A scripted platform under some platform's name."""
+    """A scripted platform under a given platform name."""
 
     def __init__(self, platform: Platform, units_max: int) -> None:
         self._platform = platform
         self.units_max = units_max
 
     async def write(self, chat: str, text: str) -> Letter:
-        """A visitor writes; returns when the desk has it."""
+        """A visitor writes; returns when the desk has the message."""
         letter = Letter(chat, *self._platform.write(text, chat, {"user_id": f"visitor-of-{chat}"}))
         await self._platform.post_until_taken(letter.message, letter.body)
         return letter
 
     async def repeat(self, letter: Letter) -> int:
-        """The same once more, as a platform does that missed the answer; the desk's status."""
+        """Posts the message once more, like a platform that missed the response; returns the desk's status."""
         return await self._platform.post(letter.message, letter.body)
 
     def answers(self, chat: str) -> list[str]:
-        """What the visitor was answered, in order."""
+        """Returns the answers to the visitor, in order."""
         return self._platform.messages(chat)
 
     def shown(self, chat: str) -> list[str | None]:
-        """What the visitor was shown for a while, such as `typing…`, in order."""
+        """Returns the temporary states that the visitor saw, such as `typing…`, in order."""
         return [send["content"] for send in self._sends(chat) if send["op"] == "typing"]
 
     def buttons(self, chat: str) -> list[str]:
-        """What the buttons of the newest question say."""
+        """Returns the labels of the buttons of the newest question."""
         prompt = self._prompt(chat)
         return [option["label"] for option in prompt["options"]] if prompt else []
 
@@ -92,7 +92,7 @@ class Scripted:
         return prompts[-1] if prompts else None
 
     def statuses(self) -> list[int]:
-        """What the desk said to what was written, in order; 0 where it said nothing."""
+        """Returns the desk's statuses for the posts, in order; 0 without a response."""
         return [answer.status for answer in self._platform.answers]
 
     def _sends(self, chat: str) -> list[dict[str, Any]]:

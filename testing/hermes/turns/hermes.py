@@ -1,4 +1,4 @@
-"""The stock gateway's process: `hermes gateway run`, with a home of its own."""
+"""The stock gateway's process: `hermes gateway run`, with its own home."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from props.process import end, environment, spawn, tell
 
 STOP_SECS = 45
 
-# What anyone who runs it sets: which model. And nothing is to be installed while we watch.
+# The settings of any owner: the model. The client must not install anything during a test.
 CONFIG = """
 model:
   default: night-model
@@ -37,7 +37,7 @@ class Hermes:
         self._process: Process | None = None
 
     async def start(self) -> None:
-        """Starts it; it dials by itself."""
+        """Starts the gateway; it dials by itself."""
         program = Path(sys.executable).parent / "hermes"
         env = environment(self.home, HERMES_HOME=str(self.home), **self.settings)
         with self._log.open("ab") as log:
@@ -46,7 +46,7 @@ class Hermes:
 
     @property
     def is_over(self) -> bool:
-        """Whether its process has ended."""
+        """Returns true if its process has ended."""
         return self._process is not None and self._process.returncode is not None
 
     def configure(self, more: str) -> None:
@@ -55,11 +55,11 @@ class Hermes:
             config.write(more)
 
     def forget(self) -> None:
-        """Has it as if nobody ever enrolled it."""
+        """Removes every trace of an enrolment."""
         (self.home / ".env").unlink()
 
     def relay_state(self) -> dict[str, str]:
-        """What it shows to whoever looks after it about its line, as its dashboard has it."""
+        """Returns the state of its relay, as its dashboard shows it."""
         state = json.loads((self.home / "gateway_state.json").read_text())
         return state["platforms"]["relay"]
 
@@ -69,7 +69,7 @@ class Hermes:
         tell(self._process, signal.SIGTERM)
 
     async def stand_still(self, secs: float) -> None:
-        """Stops its process for a while, as a machine without a free CPU would."""
+        """Stops its process for a while, like a machine without a free CPU."""
         assert self._process is not None
         tell(self._process, signal.SIGSTOP)
         await asyncio.sleep(secs)
@@ -81,7 +81,7 @@ class Hermes:
         await asyncio.wait_for(self._process.wait(), STOP_SECS)
 
     async def killed(self) -> None:
-        """Ends it as a crash would; returns when it is gone."""
+        """Kills it; returns when it is gone."""
         if self._process is not None:
             end(self._process)
             await self._process.wait()

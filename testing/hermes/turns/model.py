@@ -1,7 +1,7 @@
-"""The model behind the gateway: it speaks as OpenAI's do, and writes down what it is asked.
+"""The model behind the gateway: it has OpenAI's API, and records its requests.
 
-Every message a scenario writes holds a word of its own, such as `t0042`. The model answers with the
-words it was asked about, or as the scenario has planned for one of them.
+Every message of a scenario contains a unique word, such as `t0042`. The model answers with the words of the question,
+or as the scenario has planned for one of them.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ WORD = re.compile(r"\bt\d{4}\b")
 NAME = "night-model"
 PART_CHARS = 200
 THOUGHT_SECS = 0.25
-# As long as a model takes to read what came of a tool. The client types 0.3 s after it has reported a tool; a turn that
-# ends just then may cancel that in vain and never be over (`asyncio.wait_for` of Python 3.11 can lose a cancellation).
+# The time a model takes to read the result of a tool. The client types 0.3 s after it has reported a tool; a turn that
+# ends at that moment may cancel that in vain and never end (`asyncio.wait_for` of Python 3.11 can lose a cancellation).
 READ_SECS = 1.5
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 
 
 @dataclass(frozen=True)
 class Call:
-    """A tool, and with what it is used."""
+    """A tool and its arguments."""
 
     tool: str
     arguments: dict[str, Any]
@@ -36,40 +36,40 @@ class Call:
 
 @dataclass
 class Plan:
-    """How the model answers where a word is in the question."""
+    """The model's answer to a question with a word."""
 
     reply: str | None = None
-    # A command it wants to run before it answers.
+    # A command that it runs before it answers.
     command: str | None = None
-    # Another tool it wants to use before it answers. Then it answers with what came of it.
+    # Another tool that it uses before it answers. Then it answers with the result.
     call: Call | None = None
-    # It thinks, and says so, until this is set.
+    # It streams thoughts until this event is set.
     think_until: asyncio.Event | None = None
 
     @property
     def wish(self) -> Call | None:
-        """What it wants to use before it answers."""
+        """Returns the tool call that it makes before it answers."""
         if self.command is not None:
             return Call("terminal", {"command": self.command})
         return self.call
 
     def answer(self, turn: "Turn") -> str:
-        """What it says in the end."""
+        """Returns its final answer."""
         came = f": {turn.results[-1]}" if self.call and turn.results else ""
         return self.reply or f"the answer to {' '.join(turn.words)}{came}"
 
 
 @dataclass
 class Turn:
-    """One time the model was asked something new."""
+    """One new question to the model."""
 
     at: float
     text: str
     words: list[str]
-    # How often it thought aloud.
+    # The number of streamed thoughts.
     thoughts: int = 0
     is_answered: bool = False
-    # What came of the tools the model wanted.
+    # The results of the model's tool calls.
     results: list[str] = field(default_factory=list)
 
 
@@ -84,12 +84,12 @@ class Model:
         self._server: asyncio.Server | None = None
 
     async def open(self) -> str:
-        """Begins to listen, and says where."""
+        """Begins to listen, and returns the URL."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
     async def close(self) -> None:
-        """Hangs up; who still thinks stops thinking."""
+        """Stops listening, and ends running answers."""
         assert self._server is not None
         self._server.close()
         for plan in self.plans.values():
@@ -97,18 +97,18 @@ class Model:
                 plan.think_until.set()
 
     def word(self, plan: Plan | None = None) -> str:
-        """A word that no other message holds."""
+        """Returns a word that no other message contains."""
         word = f"t{next(self._words):04}"
         if plan is not None:
             self.plans[word] = plan
         return word
 
     def asked(self) -> list[str]:
-        """The words it was asked about, in order."""
+        """Returns the words of the questions, in order."""
         return [word for turn in self.turns for word in turn.words]
 
     def turns_of(self, word: str) -> list[Turn]:
-        """The turns that were about a word."""
+        """Returns the turns about a word."""
         return [turn for turn in self.turns if word in turn.words]
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -142,7 +142,7 @@ class Model:
         if wish is not None:
             call = {"name": wish.tool, "arguments": json.dumps(wish.arguments)}
             message["content"] = None
-            # The client tells the calls of a chat apart by this.
+            # The client distinguishes the calls of a chat by this.
             name = f"call_{len(self.turns)}"
             message["tool_calls"] = [{"id": name, "type": "function", "function": call}]
         else:
@@ -160,7 +160,7 @@ class Model:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> bool:
-        """Thinks aloud until it is done; false if the other side hung up meanwhile."""
+        """Streams thoughts until it is done; returns false if the client closed the connection meanwhile."""
         hung_up = asyncio.create_task(reader.read(1))
         try:
             while not done.is_set() and not hung_up.done():
@@ -173,7 +173,7 @@ class Model:
             hung_up.cancel()
 
     def _turn(self, body: dict[str, Any]) -> Turn:
-        """The turn a call belongs to; a call without tools is an aside, such as for a title."""
+        """Returns the turn of a call; a call without tools is secondary, such as for a title."""
         messages = body["messages"]
         asked = [text_of(message) for message in messages if message["role"] == "user"]
         text = asked[-1] if asked else ""
@@ -188,8 +188,8 @@ class Model:
         return turn
 
     def _new(self, words: list[str]) -> list[str]:
-        """Without what an earlier turn was about and left unanswered: the client puts that before
-        the next question of the same chat."""
+        """Removes the words of an earlier, unanswered turn: the client puts them before the next question of the same
+        chat."""
         for turn in reversed(self.turns):
             count = len(turn.words)
             if 0 < count < len(words) and words[:count] == turn.words and not turn.is_answered:
@@ -205,7 +205,7 @@ class Model:
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """What a message says, however it is put."""
+    """Returns the text of a message, in any of its forms."""
     content = message.get("content") or ""
     if isinstance(content, str):
         return content
@@ -213,20 +213,20 @@ def text_of(message: dict[str, Any]) -> str:
 
 
 def chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
-    """A piece of a completion."""
+    """Returns a chunk of a completion."""
     choice = {"index": 0, "delta": delta, "finish_reason": reason}
     return f"data: {json.dumps({**COMPLETION, 'choices': [choice]})}\n\n".encode()
 
 
 def whole(message: dict[str, Any]) -> bytes:
-    """A completion in one piece."""
+    """Returns a completion in one piece."""
     reason = "tool_calls" if "tool_calls" in message else "stop"
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return response({**COMPLETION, "object": "chat.completion", "choices": [choice]})
 
 
 def streamed(message: dict[str, Any]) -> bytes:
-    """A completion in many pieces."""
+    """Returns a completion in many chunks."""
     deltas: list[dict[str, Any]] = []
     if "tool_calls" in message:
         calls = [{**call, "index": i} for i, call in enumerate(message["tool_calls"])]

@@ -1,4 +1,4 @@
-"""A stage with one bot for the agents of two tenants, where people reach their own or nobody."""
+"""A stage with one bot for the agents of two tenants, where people reach their own agent or none."""
 
 import asyncio
 import itertools
@@ -17,15 +17,15 @@ LINK_SECS = 10
 
 @dataclass(frozen=True)
 class Place:
-    """Where people write."""
+    """A place where people write."""
 
     chat: str
-    # Nothing: a direct chat, with the bot alone.
+    # None: a direct chat with the bot.
     scope: str | None = None
 
 
 class Shared(props.stage.Stage):
-    """A desk with two agents that are up, and nobody who may reach them."""
+    """A desk with two running agents that no person can reach yet."""
 
     def __init__(self, folder: Path, cluster: Cluster, platform: str) -> None:
         super().__init__(folder, cluster, platform)
@@ -36,7 +36,7 @@ class Shared(props.stage.Stage):
         self.waker = Waker()
 
     async def set_up(self, planted: str | None, own_cluster: bool) -> None:
-        """Makes everything up to two gateways on their lines."""
+        """Sets up everything, including two gateways on their lines."""
         await super().set_up(planted, own_cluster)
         desk = self.desk
         await desk.ask("tenant", "create", self.bat.tenant)
@@ -55,7 +55,7 @@ class Shared(props.stage.Stage):
         await agent.start()
 
     async def says(self, person: str, place: Place, text: str) -> None:
-        """A person writes; returns when the desk has said "ok"."""
+        """A person writes; returns when the desk has acknowledged it."""
         source = {"user_id": person, "user_name": person.title()}
         if place.scope is not None:
             source |= {"chat_type": "group", "scope_id": place.scope}
@@ -63,7 +63,7 @@ class Shared(props.stage.Stage):
         await self.platform.post_until_taken(*letter)
 
     async def asks(self, person: str, place: Place) -> str:
-        """A person asks about a word, which is answered."""
+        """A person asks about a word, and gets an answer."""
         word = self.word()
         await self.says(person, place, f"tell me about {word}")
         return word
@@ -77,21 +77,21 @@ class Shared(props.stage.Stage):
         await until(f"{place.chat} is answered about {word}", answered, ANSWER_SECS)
 
     def word(self) -> str:
-        """A word that no other message holds."""
+        """Returns a word that no other message contains."""
         return self.owl.model.word()
 
     def told(self, place: Place) -> list[str]:
-        """Whatever the bot did at a place, in order; also that it types."""
+        """Returns the bot's actions at a place, in order, including typing."""
         sends = [call["send"] for call in self.platform.delivered]
         here = [send for send in sends if send["chat_id"] == place.chat]
         return [str(send.get("content", send["op"])) for send in here]
 
     async def code_for(self, agent: Agent) -> str:
-        """What a person has to say who is to be linked to an agent."""
+        """Returns the link message for a person and an agent."""
         return (await self.desk.ask("link", "create", *agent.whose))["say"]
 
     async def link(self, person: str, agent: Agent) -> Place:
-        """Links a person to an agent, and answers where they did it: their direct chat."""
+        """Links a person to an agent, and returns the place: their direct chat."""
         place = Place(f"dm-of-{person}")
         told = len(self.told(place))
         await self.says(person, place, await self.code_for(agent))
@@ -99,6 +99,6 @@ class Shared(props.stage.Stage):
         return place
 
     async def unlink(self, person: str, agent: Agent) -> None:
-        """Takes a person's link back."""
+        """Removes a person's link."""
         words = ["binding", "remove", *agent.whose, "--bot", self.desk.bot]
         await self.desk.ask(*words, "--author", person)

@@ -1,4 +1,4 @@
-"""What a scenario works with: a desk, a front, a gateway and the model behind it."""
+"""The environment of a scenario: a desk, a front, a gateway and the model behind it."""
 
 import itertools
 import time
@@ -16,7 +16,7 @@ from turns.webchat import Webchat
 
 # The gateway's process is slow at its first turn; more so on a busy machine.
 ANSWER_SECS = 180
-# Acks are gathered before they are stored; a crash may undo the last moment's.
+# The desk stores acks in batches; a crash may lose those of the last moment.
 ACKS_SETTLE_SECS = 1.0
 REST_SECS = 0.5
 THOUGHTS_MIN = 3
@@ -36,7 +36,7 @@ class Stage(props.stage.Stage):
         self.agent = Agent(folder, "night", "owl", self.words)
 
     async def set_up(self, planted: str | None, own_cluster: bool) -> None:
-        """Makes everything up to a gateway on the line."""
+        """Sets up everything, including a gateway on the line."""
         await super().set_up(planted, own_cluster)
         self._ends.push_async_callback(self.page.close)
         await self.desk.let_anyone_in()
@@ -51,7 +51,7 @@ class Stage(props.stage.Stage):
 
     @property
     def tap(self) -> Tap:
-        """What the gateway and the desk say to each other."""
+        """The traffic between the gateway and the desk."""
         return self.agent.tap
 
     @property
@@ -61,16 +61,16 @@ class Stage(props.stage.Stage):
 
     @property
     def gateway(self) -> str:
-        """What the gateway is called."""
+        """The gateway's name."""
         return self.agent.gateway
 
     @property
     def is_discord(self) -> bool:
-        """Whether the client knows the platform by its name; otherwise it takes it for `relay`."""
+        """True if the client knows the platform by its name; otherwise it treats the platform as `relay`."""
         return self.platform.name == "discord"
 
     async def enrol(self, gateway: str) -> None:
-        """Lets the gateway in by this name, from its next start on."""
+        """Enrols the gateway under this name, from its next start on."""
         await self.agent.enrol(gateway)
 
     async def start_hermes(self) -> None:
@@ -95,8 +95,8 @@ class Stage(props.stage.Stage):
         await self.front.write(chat, f"tell me about {word}")
 
     async def model_thinks(self, word: str) -> None:
-        """Waits until the model is in the middle of thinking about a word. The client asks again
-        when it is stopped before it has heard a single thought."""
+        """Waits until the model is working on a word. A client that is stopped before it has received a thought asks
+        again."""
 
         def thinks() -> bool:
             return any(turn.thoughts >= THOUGHTS_MIN for turn in self.model.turns_of(word))
@@ -104,27 +104,27 @@ class Stage(props.stage.Stage):
         await until(f"the model thinks about {word}", thinks, ANSWER_SECS)
 
     def answers_to(self, chat: str, word: str) -> list[str]:
-        """The answers a visitor got about a word."""
+        """Returns the answers to a visitor about a word."""
         return [answer for answer in self.front.answers(chat) if word in answer]
 
     async def is_answered(self, chat: str, word: str, secs: float = ANSWER_SECS) -> None:
-        """Waits until a visitor is answered about a word."""
+        """Waits until a visitor gets an answer about a word."""
         what = f"{chat} is answered about {word}"
         await until(what, lambda: bool(self.answers_to(chat, word)), secs)
 
     async def all_acked(self) -> None:
-        """Waits until the gateway has acked all that was handed to it, and the desk knows it."""
+        """Waits until the gateway has acked everything that was delivered, and the desk has stored it."""
         await until(
             "everything handed over is acked",
             lambda: set(self.tap.handed()) <= set(self.tap.acked()),
             ANSWER_SECS,
         )
-        # Nothing on the wire says that an ack is stored.
+        # No frame confirms that an ack is stored.
         await stays("the line goes on", lambda: self.tap.lines[-1].is_up, ACKS_SETTLE_SECS)
 
     async def line_rests(self) -> None:
-        """Waits until nothing was said on the line for a moment, such as a person takes to write.
-        The client still works on a turn when its answer is read, and loses what comes just then."""
+        """Waits until the line was silent for a moment, as long as a person takes to write. The client still works on
+        a turn when its answer arrives, and loses messages that come at that moment."""
         await until(
             "the line rests",
             lambda: time.monotonic() - self.tap.heard_at > REST_SECS,
@@ -132,7 +132,7 @@ class Stage(props.stage.Stage):
         )
 
     async def talk(self, chat: str) -> str:
-        """A visitor asks and is answered; the word it was about."""
+        """A visitor asks and gets an answer; returns the word."""
         await self.line_rests()
         word = self.model.word()
         await self.asks(chat, word)
@@ -140,7 +140,7 @@ class Stage(props.stage.Stage):
         return word
 
     async def just_once(self, chat: str, *words: str, quiet_secs: float = 1) -> None:
-        """For each word there was one turn of the model and one answer, and no more come."""
+        """Checks that each word had one turn of the model and one answer, and that no more follow."""
 
         def once() -> bool:
             return all(

@@ -1,7 +1,7 @@
-"""The tap between the gateway and the desk: passes every byte on, and writes down what it hears.
+"""The tap between the gateway and the desk: forwards every byte, and records the frames.
 
-It only listens. Neither side can tell that it is there, but by the port. What is no line, such as
-an enrolment, it passes on and does not note.
+It changes nothing; both sides can notice it only by the port. It forwards other requests, such as an enrolment,
+without a record.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ NO_CODE = 1005
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame of the protocol, and when it passed."""
+    """A frame of the protocol, and its time."""
 
     at: float
     body: dict[str, Any]
@@ -29,20 +29,20 @@ class Frame:
 
 @dataclass
 class Side:
-    """What one side said on a line."""
+    """The frames of one side of a line."""
 
     frames: list[Frame] = field(default_factory=list)
     closed_with: int | None = None
     closed_at: float | None = None
 
     def of(self, type_: str) -> list[Frame]:
-        """The frames of one type."""
+        """Returns the frames of one type."""
         return [frame for frame in self.frames if frame.body["type"] == type_]
 
 
 @dataclass(eq=False)
 class Line:
-    """One dial and what came of it."""
+    """One dial and its traffic."""
 
     desk: Side = field(default_factory=Side)
     gateway: Side = field(default_factory=Side)
@@ -50,25 +50,25 @@ class Line:
 
     @property
     def is_up(self) -> bool:
-        """Whether the handshake is done and nobody has hung up."""
+        """Returns true if the handshake is done and neither side has closed the line."""
         return bool(self.desk.of("descriptor")) and not self.is_over
 
     def handed(self) -> list[str]:
-        """The entries the desk handed over."""
+        """Returns the entries that the desk delivered."""
         return [frame.body["bufferId"] for frame in self.desk.of("inbound")]
 
     def texts(self) -> str:
-        """What the entries said."""
+        """Returns the texts of the delivered entries."""
         return " ".join(frame.body["event"]["text"] for frame in self.desk.of("inbound"))
 
     def acked_texts(self) -> str:
-        """What the entries said that the gateway acked."""
+        """Returns the texts of the entries that the gateway acked."""
         acked, handed = self.acked(), self.desk.of("inbound")
         acked_frames = (frame for frame in handed if frame.body["bufferId"] in acked)
         return " ".join(frame.body["event"]["text"] for frame in acked_frames)
 
     def acked(self) -> list[str]:
-        """The entries the gateway acked."""
+        """Returns the entries that the gateway acked."""
         return [frame.body["bufferId"] for frame in self.gateway.of("inbound_ack")]
 
 
@@ -78,7 +78,7 @@ class Tap:
     def __init__(self, desk_port: int, log: Path) -> None:
         self.lines: list[Line] = []
         self.port = 0
-        # When anybody last said anything.
+        # The time of the last traffic.
         self.heard_at = 0.0
         self._desk_port = desk_port
         self._log = log
@@ -90,20 +90,20 @@ class Tap:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Stops listening."""
         assert self._server is not None
         self._server.close()
 
     def lead_to(self, desk_port: int) -> None:
-        """Dials another node from now on, as what stands before several does."""
+        """Dials another node from now on, like a load balancer."""
         self._desk_port = desk_port
 
     def handed(self) -> list[str]:
-        """The entries handed over, on all lines."""
+        """Returns the entries delivered on all lines."""
         return [entry for line in self.lines for entry in line.handed()]
 
     def acked(self) -> list[str]:
-        """The entries acked, on all lines."""
+        """Returns the entries acked on all lines."""
         return [entry for line in self.lines for entry in line.acked()]
 
     async def _dialled(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -144,7 +144,7 @@ class Tap:
 
 
 class Ear:
-    """Hears the lines of text, and the code of the close, in one direction's bytes."""
+    """Parses the text frames and the close code in the bytes of one direction."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -152,7 +152,7 @@ class Ear:
         self._message = bytearray()
 
     def hears_line(self, data: bytes) -> bool:
-        """Takes these bytes. Whether they are a line's: its head says so, on either side."""
+        """Adds bytes. Returns true if they belong to a line: the head of either side shows this."""
         if self._is_line is not False:
             self._bytes += data
         if self._is_line is None:
@@ -163,7 +163,7 @@ class Ear:
         return self._is_line is True
 
     def hear(self) -> Iterator[str | int]:
-        """What the bytes complete."""
+        """Yields the frames that the bytes complete."""
         while self._is_line and (frame := self._frame()):
             opcode, payload = frame
             if opcode == CLOSE:
@@ -174,7 +174,7 @@ class Ear:
                 yield from (line.decode() for line in lines if line.strip())
 
     def _frame(self) -> tuple[int, bytes] | None:
-        """The next whole WebSocket frame, if there is one. Nobody here compresses."""
+        """Returns the next whole WebSocket frame, if there is one. Neither side compresses."""
         data = self._bytes
         if len(data) < 2:
             return None

@@ -1,4 +1,4 @@
-"""Whoever is called when an agent sleeps. It writes the calls down, and wakes nobody."""
+"""The target of wake calls. It records the calls, and wakes no agent."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ class Waker:
     """Listens on 127.0.0.1 where the desk may call."""
 
     def __init__(self) -> None:
-        # The paths that were called, in order.
+        # The paths of the calls, in order.
         self.calls: list[str] = []
         self._server: asyncio.Server | None = None
 
@@ -19,7 +19,7 @@ class Waker:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Stops listening."""
         assert self._server is not None
         self._server.close()
 

@@ -1,4 +1,4 @@
-"""Our own page as a front: visitors with a browser each, over HTTP."""
+"""The desk's own page as a front: visitors with a browser each, over HTTP."""
 
 import asyncio
 import contextlib
@@ -22,19 +22,19 @@ UNITS_MAX = 8000
 ANSWER_SECS = 10
 GIVE_UP_SECS = 90
 RETRY_SECS = 0.25
-# Twice what a stream takes to say that it is still there, and a little.
+# A little more than twice the keep-alive interval of a stream.
 SILENT_SECS = 40
 OK, TOO_FAST, UNAVAILABLE = 200, 429, 503
-# The desk believes a proxy on its own machine about where visitors come from. Each of ours comes
-# from a place of its own; this range is nobody's.
+# The desk trusts a proxy on its own machine for the visitors' addresses. Each visitor has its own address; this range
+# is reserved.
 FIRST_ADDRESS = ipaddress.ip_address("198.18.0.1")
-# Nobody speaks TLS here, and making a context for each visitor takes long.
+# There is no TLS here, and creating a context for each visitor takes long.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 BLOCKS = {"p", "br", "li", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "hr"}
 
 
 class Webchat:
-    """A page. A chat of it is a visitor, who comes when they first write and stays."""
+    """A page. Each chat is a visitor, who comes with their first message and stays."""
 
     units_max = UNITS_MAX
 
@@ -45,40 +45,40 @@ class Webchat:
         self._answered: list[int] = []
 
     async def close(self) -> None:
-        """Everybody leaves."""
+        """All visitors leave."""
         await asyncio.gather(*(visitor.leave() for visitor in self._visitors.values()))
 
     async def write(self, chat: str, text: str) -> Letter:
-        """A visitor writes; returns when the desk has it."""
+        """A visitor writes; returns when the desk has the message."""
         visitor = await self._visitor(chat)
         letter = letter_of(chat, text)
         await until_taken(lambda: visitor.post(letter))
         return letter
 
     async def try_to_write(self, chat: str, text: str) -> int:
-        """A visitor writes once, whatever comes of it; the desk's status."""
+        """A visitor writes once; returns the desk's status."""
         visitor = await self._visitor(chat)
         return (await visitor.post(letter_of(chat, text))).status
 
     async def repeat(self, letter: Letter) -> int:
-        """The same once more, as a page does that missed the answer; the desk's status."""
+        """Posts the message once more, like a page that missed the response; returns the desk's status."""
         return (await self._visitors[letter.chat].post(letter)).status
 
     def answers(self, chat: str) -> list[str]:
-        """What the visitor's page shows of the agent, in order."""
+        """Returns the agent's lines on the visitor's page, in order."""
         return [line.text for line in self._lines(chat) if line.author == "agent"]
 
     def own(self, chat: str) -> list[str]:
-        """What the visitor's page shows of themselves, in order."""
+        """Returns the visitor's own lines on the page, in order."""
         return [line.text for line in self._lines(chat) if line.author == "visitor"]
 
     def shown(self, chat: str) -> list[str | None]:
-        """What the visitor's page showed below the lines, such as `typing…`, in order."""
+        """Returns the states that the page showed below the lines, such as `typing…`, in order."""
         visitor = self._visitors.get(chat)
         return list(visitor.shown) if visitor else []
 
     def buttons(self, chat: str) -> list[str]:
-        """What the buttons of the newest question say."""
+        """Returns the labels of the buttons of the newest question."""
         return list(self._question(chat))
 
     async def press(self, chat: str, label: str) -> None:
@@ -93,7 +93,7 @@ class Webchat:
         return questions[-1] if questions else {}
 
     def statuses(self) -> list[int]:
-        """What the desk said to what was asked of it, in order; 0 where it said nothing."""
+        """Returns the desk's statuses, in order; 0 without a response."""
         return self._answered
 
     async def _visitor(self, chat: str) -> "Visitor":
@@ -110,14 +110,14 @@ class Webchat:
 
 
 def letter_of(chat: str, text: str) -> Letter:
-    """Something a visitor writes, under a name that no other message has."""
+    """Returns a visitor's message with a unique name."""
     nonce = secrets.token_hex(16)
     return Letter(chat, nonce, json.dumps({"nonce": nonce, "text": text}).encode())
 
 
 @dataclass(frozen=True)
 class Said:
-    """What the desk said; status 0 is nothing at all."""
+    """The desk's response; status 0 is no response."""
 
     status: int
     retry_secs: float = RETRY_SECS
@@ -125,7 +125,7 @@ class Said:
 
 
 async def until_taken(ask: Callable[[], Awaitable[Said]]) -> None:
-    """Asks again and again until the answer is 200, and waits as long as the desk wants."""
+    """Repeats a request until the status is 200, with the delays that the desk requests."""
     end = time.monotonic() + GIVE_UP_SECS
     while (said := await ask()).status != OK:
         if said.status not in (0, TOO_FAST, UNAVAILABLE) or time.monotonic() > end:
@@ -134,7 +134,7 @@ async def until_taken(ask: Callable[[], Awaitable[Said]]) -> None:
 
 
 class Visitor:
-    """A browser with the page open: a cookie, and a stream of what happens."""
+    """A browser with the page open: a cookie, and a stream of events."""
 
     def __init__(
         self, chat: str, url: str, address: str, answered: list[int], log: Path
@@ -149,7 +149,7 @@ class Visitor:
         self._retry_secs = 2.0
         self._coming = asyncio.Lock()
         self._reading: asyncio.Task[None] | None = None
-        # It keeps its own cookies.
+        # It has its own cookies.
         self._http = httpx.AsyncClient(
             headers={"x-forwarded-for": address},
             timeout=httpx.Timeout(ANSWER_SECS, read=SILENT_SECS),
@@ -182,7 +182,7 @@ class Visitor:
         return said
 
     def lines(self) -> list["Line"]:
-        """What the page shows, in order."""
+        """Returns the lines of the page, in order."""
         if self._reading is not None and self._reading.done():
             self._reading.result()
         return sorted(self._lines.values(), key=lambda line: (line.at, int(line.message)))
@@ -201,7 +201,7 @@ class Visitor:
         return said
 
     async def _read(self) -> None:
-        """Reads what happens. A stream that broke is opened again, from where it stood."""
+        """Reads the events. A broken stream is opened again at its last position."""
         while True:
             with contextlib.suppress(httpx.TransportError):
                 headers = {"last-event-id": self._last_event}
@@ -233,12 +233,12 @@ class Visitor:
 
 
 async def events(data: AsyncIterator[bytes]) -> AsyncIterator[dict[str, str]]:
-    """The server-sent events in these bytes: the last value of each field."""
+    """Yields the server-sent events in these bytes: the last value of each field."""
     rest = b""
     async for piece in data:
         *whole, rest = (rest + piece).split(b"\n\n")
         for event in whole:
-            # Not `splitlines`: a text may hold what that takes for the end of a line.
+            # Not `splitlines`: a text may contain characters that it takes as line ends.
             pairs = (line.split(":", 1) for line in event.decode().split("\n") if ":" in line)
             yield {name: value.removeprefix(" ") for name, value in pairs if name}
 
@@ -251,12 +251,12 @@ class Line:
     author: str = ""
     at: str = ""
     text: str = ""
-    # What each button says, and what is posted when it is pressed: a nonce and a value.
+    # For each button its label and the posted values: a nonce and a value.
     buttons: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, item: str) -> "Line":
-        """A line as the desk made it."""
+        """Parses a line as the desk renders it."""
         reader = Reader()
         reader.feed(item)
         reader.close()
@@ -264,19 +264,19 @@ class Line:
 
 
 class Reader(HTMLParser):
-    """Reads a line's text as it is seen."""
+    """Reads the visible text of a line."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.line = Line()
-        # How many boxes deep we are in the one with the text.
+        # The depth of nested boxes inside the one with the text.
         self._depth = 0
         self._nonce = ""
-        # What is posted by the button that we are in.
+        # The values that the current button posts.
         self._button: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Notes whose line it is, and whether we are in its text."""
+        """Records the author of the line, and the beginning of its text."""
         named = {name: value or "" for name, value in attrs}
         if "data-message" in named:
             self.line.message, self.line.at = named["data-message"], named["data-at"]
@@ -291,14 +291,14 @@ class Reader(HTMLParser):
             self.line.text += "\n"
 
     def handle_endtag(self, tag: str) -> None:
-        """Notes where the text ends."""
+        """Records the end of the text."""
         if tag == "div" and self._depth:
             self._depth -= 1
         elif tag == "button":
             self._button = None
 
     def handle_data(self, data: str) -> None:
-        """Takes what is seen."""
+        """Collects the visible text."""
         if self._button is not None:
             self.line.buttons[data] = (self._nonce, self._button)
         elif self._depth:

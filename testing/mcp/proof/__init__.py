@@ -1,1 +1,1 @@
-"""Uses the desk's tools with a client of others."""
+"""Calls the desk's tools with a third-party client."""

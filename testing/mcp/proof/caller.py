@@ -1,4 +1,4 @@
-"""An agent that uses tools: the official client, at both nodes of the desk in turn."""
+"""An agent that calls tools with the official client, on both nodes of the desk in turn."""
 
 import itertools
 from contextlib import AsyncExitStack
@@ -10,20 +10,20 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 CALL_SECS = 60
-# How the client begins: by what is newest, or by the handshake that came before.
+# The client's modes: the newest protocol, or the earlier handshake.
 MODES = ("auto", "legacy")
 
 
 @dataclass(frozen=True)
 class Failed:
-    """That a call failed, as the protocol says it."""
+    """A failed call, as the protocol reports it."""
 
     code: int
     message: str
 
 
 class Caller:
-    """Somebody with a token, or without one, who is connected to every node."""
+    """A caller with a token, or without one, that is connected to every node."""
 
     def __init__(self, ports: tuple[int, ...], token: str) -> None:
         self._urls = [f"http://127.0.0.1:{port}" for port in ports]
@@ -43,11 +43,11 @@ class Caller:
         return self
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Closes the connections."""
         await self._ends.aclose()
 
     async def call(self, tool: str, **arguments: Any) -> Any:
-        """Uses a tool at the next node; what came of it, or that it failed."""
+        """Calls a tool on the next node; returns the result or the failure."""
         client = self.clients[next(self._turns) % len(self.clients)]
         try:
             result = await client.call_tool(tool, arguments)
@@ -56,12 +56,12 @@ class Caller:
         return result.structured_content
 
     async def twice(self, tool: str, **arguments: Any) -> tuple[Any, Any]:
-        """The same, and the same again at the other node."""
+        """Calls a tool, and calls it again on the other node."""
         first = await self.call(tool, **arguments)
         return first, await self.call(tool, **arguments)
 
     async def get(self, path: str) -> Any:
-        """What the desk's own API says."""
+        """Returns the response of the desk's own API."""
         url = self._urls[next(self._turns) % len(self._urls)]
         answer = await self.http.get(url + path)
         answer.raise_for_status()

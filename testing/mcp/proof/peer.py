@@ -1,4 +1,4 @@
-"""An agent that is written to: it dials in as gateways do, notes its letters and answers each."""
+"""The recipient agent: it dials in as gateways do, records its letters and answers each."""
 
 import asyncio
 import base64
@@ -16,22 +16,22 @@ from props.judge import until
 
 TOKEN_SECS = 300
 DIAL_SECS = 20
-# Nothing is handed over in the first seconds of a line.
+# The desk delivers nothing in the first seconds of a line.
 HANDED_SECS = 20
 
 
 class Peer:
-    """A gateway on a line, which answers a letter with what it says, turned around."""
+    """A gateway on a line that answers a letter with its text reversed."""
 
     def __init__(self, platform: str, handle: str) -> None:
         self._hello = {"type": "hello", "platform": platform, "botId": handle}
-        # What it was handed, in order.
+        # The letters that it received, in order.
         self.letters: list[dict[str, Any]] = []
         self._is_up = False
         self._reading: asyncio.Task[None] | None = None
 
     async def open(self, port: int, gateway: Gateway) -> None:
-        """Dials in; returns when it is on the line."""
+        """Dials in; returns when the line is up."""
         headers = {"authorization": f"Bearer {upgrade_token(gateway)}"}
         url = f"ws://127.0.0.1:{port}/relay"
         line = await connect(url, additional_headers=headers, proxy=None)
@@ -40,21 +40,21 @@ class Peer:
         await until("the agent is on its line", lambda: self._is_up, DIAL_SECS)
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Closes the line."""
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait([self._reading])
 
     def letters_of(self, dispatch_id: str) -> list[dict[str, Any]]:
-        """The letters of one emit."""
+        """Returns the letters with one dispatch id."""
         return [one for one in self.letters if one["letter"]["dispatch_id"] == dispatch_id]
 
     def letters_with(self, text: str) -> list[dict[str, Any]]:
-        """The letters that say this."""
+        """Returns the letters with this text."""
         return [one for one in self.letters if text in one["text"]]
 
     async def is_handed(self, text: str) -> None:
-        """Waits for a letter that says this."""
+        """Waits for a letter with this text."""
         await until(f"a letter says {text}", lambda: bool(self.letters_with(text)), HANDED_SECS)
 
     async def _read(self, line: ClientConnection) -> None:
@@ -77,7 +77,7 @@ class Peer:
 
 
 def answer_to(event: dict[str, Any]) -> dict[str, Any]:
-    """What the agent says to a letter, as the stock client says it."""
+    """Returns the agent's answer to a letter, in the form of the stock client."""
     action = {
         "op": "send",
         "chat_id": event["source"]["chat_id"],
@@ -89,7 +89,7 @@ def answer_to(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def turned(text: str) -> str:
-    """A text, turned around."""
+    """Returns the text reversed."""
     return text[::-1]
 
 
@@ -99,7 +99,7 @@ async def say(line: ClientConnection, frame: dict[str, Any]) -> None:
 
 
 def upgrade_token(gateway: Gateway) -> str:
-    """What a gateway shows when it dials in."""
+    """Returns the upgrade token of a gateway."""
     signed = f"{gateway.name}:{int(time.time()) + TOKEN_SECS}"
     signature = hmac.new(gateway.secret.encode(), signed.encode(), hashlib.sha256).hexdigest()
     token = base64.urlsafe_b64encode(f"{signed}:{signature}".encode())

@@ -1,7 +1,7 @@
-"""The same by hand, as skillscript's runtime calls tools: with nothing but what it understands.
+"""Calls tools without a client library, as skillscript's runtime does.
 
-It reads the lines of an answer that begin with `data:`, and takes the last one for the reply. It
-looks at no status but whether that is an error: then it sends the same once more.
+The runtime reads the `data:` lines of a response and takes the last one as the reply. It checks the status only for
+an error, and then sends the same request once more.
 """
 
 import json
@@ -15,18 +15,18 @@ CALL_SECS = 30
 
 
 class Raw:
-    """One connection of the runtime's; each call goes to the node that is named."""
+    """One connection of the runtime; each call goes to the given node."""
 
     def __init__(self, token: str) -> None:
         headers = HEADERS | ({"authorization": f"Bearer {token}"} if token else {})
         self._http = httpx2.AsyncClient(headers=headers, timeout=CALL_SECS, trust_env=False)
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Closes the connection."""
         await self._http.aclose()
 
     async def initialize(self, port: int) -> dict[str, Any]:
-        """Begins, and says that it has begun; what it was answered."""
+        """Initializes and confirms it; returns the response."""
         client = {"name": "skillscript", "version": "1.0.0"}
         params = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
         answer = await self.post(port, {"id": 1, "method": "initialize", "params": params})
@@ -34,7 +34,7 @@ class Raw:
         return last(answer)
 
     async def call(self, port: int, number: int, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Calls a tool under this number."""
+        """Calls a tool with this request id."""
         params = {"name": tool, "arguments": arguments}
         answer = await self.post(port, {"id": number, "method": "tools/call", "params": params})
         return last(answer)
@@ -46,7 +46,7 @@ class Raw:
 
 
 def last(answer: httpx2.Response) -> dict[str, Any]:
-    """What the runtime takes for the reply; nothing if there is no such line."""
+    """Returns the line that the runtime takes as the reply; an empty object if there is none."""
     lines = [line for line in answer.text.splitlines() if line.startswith("data:")]
     said = [line.removeprefix("data:").strip() for line in lines]
     return json.loads(said[-1]) if said and said[-1] else {}

@@ -1,4 +1,4 @@
-"""Uses the desk's tools with the official client. Run by `client.sh`; the last line sums up."""
+"""Calls the desk's tools with the official client. Run by `client.sh`; the last line is a summary."""
 
 import asyncio
 import importlib.metadata
@@ -26,7 +26,7 @@ CHECKS = (
 
 
 async def run(stage: Stage) -> None:
-    """Makes all checks. One that cannot be made to its end has failed, and the others go on."""
+    """Runs all checks. A check that raises has failed, and the others continue."""
     await stage.set_up()
     async with asyncio.timeout(CHECKS_SECS):
         for checks in CHECKS:
@@ -38,7 +38,7 @@ async def run(stage: Stage) -> None:
 
 
 async def main() -> int:
-    """0 if all is as it should be. Whatever ends us, ends what we started."""
+    """Returns 0 if all checks passed. Ends the started processes in every case."""
     folder = Folder("nightdesk-mcp-", "KILL")
     stage = Stage(folder.path)
     try:
@@ -56,7 +56,7 @@ async def main() -> int:
 
 
 def kept(folder: Path) -> str:
-    """Where the desk's logs are from now on."""
+    """Copies the desk's logs out of the temporary folder, and returns the new folder."""
     logs = tempfile.mkdtemp(prefix="mcp-kept-")
     for log in folder.glob("*.log"):
         shutil.copy(log, logs)

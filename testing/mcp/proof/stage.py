@@ -1,4 +1,4 @@
-"""What the checks work with: a desk of two nodes, and agents of two tenants."""
+"""The environment of the checks: a desk of two nodes, and agents of two tenants."""
 
 import os
 from contextlib import AsyncExitStack
@@ -16,7 +16,7 @@ PAGE = "page"
 
 
 class Stage:
-    """The owl calls. The bat is of the same tenant and is written to. The fox is of another."""
+    """The owl calls tools. The bat, of the same tenant, receives letters. The fox belongs to another tenant."""
 
     def __init__(self, folder: Path) -> None:
         self.tally = Tally()
@@ -32,11 +32,11 @@ class Stage:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """Where the nodes are."""
+        """Returns the ports of the nodes."""
         return tuple(node.port for node in self.desk.nodes)
 
     async def set_up(self) -> None:
-        """Makes everything up to a client that is connected."""
+        """Sets up everything, including a connected client."""
         await self.cluster.create_database(DATABASE)
         self._ends.push_async_callback(self.cluster.drop_database, DATABASE)
         await self.desk.migrate()

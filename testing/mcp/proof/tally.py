@@ -1,4 +1,4 @@
-"""What was looked at, and what was found."""
+"""The checks and their outcomes."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,13 +8,13 @@ SHOWN_CHARS = 400
 
 @dataclass
 class Tally:
-    """Checks, in the order they were made."""
+    """Checks, in the order in which they ran."""
 
     passed: int = 0
     failed: list[str] = field(default_factory=list)
 
     def check(self, what: str, holds: bool, seen: Any = "") -> None:
-        """Notes whether something holds; where it does not, also what was seen instead."""
+        """Records if a condition holds, and the observed value if it does not."""
         if holds:
             self.passed += 1
             print(f"ok     {what}")
@@ -23,7 +23,7 @@ class Tally:
         print(f"FAILED {what}: {str(seen)[:SHOWN_CHARS]}")
 
     def same(self, what: str, one: Any, other: Any) -> None:
-        """Notes whether two are the same."""
+        """Records if two values are the same."""
         self.check(what, one == other, f"{one} and {other}")
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
-"""The scenarios, one function each; its docstring says what it shows.
+"""The scenarios, one function each; its docstring describes the behaviour that it proves.
 
-A module in this folder is found by itself. Those of one bill follow each other on one stage, each
-with jobs of its own.
+Modules in this folder are found automatically. Scenarios of one bill run one after the other on one stage, each with
+its own jobs.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the agent's machine answers, or what is lost of it."""
+"""Responses of the agent's machine, and lost responses."""
 
 from fires.door import Answer
 from fires.scenarios import scenario
@@ -15,8 +15,8 @@ BUSY = response({"error": "draining"}, "503 Service Unavailable", f"retry-after:
 
 @scenario(secs=20, bill=BILL, chosen=True)
 async def answer_lost(stage: Stage) -> None:
-    """The machine takes the fire, and its answer is lost on the way. The desk calls again, with
-    the same fire, and stops at the answer. The job runs once."""
+    """The machine takes the fire, and its response is lost. The desk calls again with the same fire, and stops at the
+    response. The job runs once."""
     job = await stage.owl.create("lost", stage.owl.after(1))
     stage.door.answer_instead(job, Answer.LOST)
     calls = await stage.told(job, times=2)
@@ -29,9 +29,9 @@ async def answer_lost(stage: Stage) -> None:
 
 @scenario(secs=30, bill=BILL)
 async def answer_lost_of_a_recurring_job(stage: Stage) -> None:
-    """The machine takes the fire of a recurring job, and its answer is lost. It has armed the next
-    instant before the desk would call again, and so has shown that it took the last one: it would
-    run the job twice if it was told twice. Each instant runs once, and none is left out."""
+    """The machine takes the fire of a recurring job, and its response is lost. It arms the next instant before the
+    desk would call again, which shows that it took the last one: a second call would run the job twice. Each instant
+    runs once, and none is left out."""
     stage.door.answer_next(Answer.LOST)
     job = await stage.owl.create("lost-often", EVERY_FEW_SECS, 3)
     await stage.each_once("lost-often", job, 3)
@@ -39,8 +39,8 @@ async def answer_lost_of_a_recurring_job(stage: Stage) -> None:
 
 @scenario(secs=30, bill=BILL)
 async def armed_again_before_the_answer(stage: Stage) -> None:
-    """The machine's answer takes its time. It has run the job and armed the next instant when the
-    desk hears that it took the last one. The next instant stays armed."""
+    """The machine responds late. It has run the job and armed the next instant before the desk learns that it took
+    the last one. The next instant stays armed."""
     stage.door.answer_next(Answer.SLOW)
     job = await stage.owl.create("slow", EVERY_FEW_SECS, 3)
     await stage.each_once("slow", job, 3)
@@ -49,7 +49,7 @@ async def armed_again_before_the_answer(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL)
 async def unauthorized_once(stage: Stage) -> None:
-    """The machine does not believe the token. It is made anew, for the same fire, and believed."""
+    """The machine rejects the token. The desk creates a new one for the same fire, and the machine accepts it."""
     job = await stage.owl.create("doubted", stage.owl.after(1))
     stage.door.answer_instead(job, REFUSED)
     first, second = await stage.told(job, times=2)
@@ -60,7 +60,7 @@ async def unauthorized_once(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL)
 async def unauthorized_for_good(stage: Stage) -> None:
-    """The machine never believes the token. The desk makes it anew once, and then lets it be."""
+    """The machine always rejects the token. The desk creates a new token once, and then gives up."""
     job = await stage.owl.create("refused", stage.owl.after(1))
     stage.door.answer_instead(job, *[REFUSED] * 9)
     await stage.told(job, times=2)
@@ -70,7 +70,7 @@ async def unauthorized_for_good(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL)
 async def asked_to_wait(stage: Stage) -> None:
-    """The machine is busy and says for how long. It is told again then, and not before."""
+    """The machine is busy and sends a `Retry-After`. The desk calls again then, and not before."""
     job = await stage.owl.create("busy", stage.owl.after(1))
     stage.door.answer_instead(job, BUSY)
     first, second = await stage.told(job, times=2)
@@ -83,8 +83,8 @@ async def asked_to_wait(stage: Stage) -> None:
 
 @scenario(secs=15, bill=BILL)
 async def gone(stage: Stage) -> None:
-    """The client has forgotten the job, and the desk does not know. It is told so at the instant,
-    and lets it be."""
+    """The client has forgotten the job, and the desk does not know this. The client answers `gone` at
+    the instant, and the desk stops."""
     job = await stage.owl.create("gone", stage.owl.after(1))
     (stage.owl.home / "cron" / "jobs.json").unlink()
     await stage.told(job)

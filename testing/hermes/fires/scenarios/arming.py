@@ -1,4 +1,4 @@
-"""The client arms its jobs with the desk, and takes that back."""
+"""The client arms its jobs at the desk, and cancels them."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ from props.client import IS_0_19
 from props.judge import require, stays, until
 
 BILL = "arming"
-# As people write them: an hour of the day, a while, an instant in another zone with a fraction.
+# As people write them: an hour of the day, a duration, an instant in another zone with a fraction.
 SCHEDULES = {
     "daily": "0 9 * * *",
     "a-while": "2h",
@@ -18,14 +18,14 @@ SCHEDULES = {
 }
 MOVED_SECS = 4
 BOOT_SECS = 60
-# It arms right after it has asked.
+# The client arms right after it has read the list.
 WATCH_SECS = 2
 
 
 @scenario(secs=20, bill=BILL, chosen=True)
 async def armed_as_it_was_written(stage: Stage) -> None:
-    """Jobs of every kind are made. Each is armed once, and the desk lists each with its instant
-    just as the client wrote it, to the byte."""
+    """The client creates jobs of every kind. Each is armed once, and the desk lists each with its instant exactly as
+    the client wrote it."""
     jobs = {name: await stage.owl.create(name, when) for name, when in SCHEDULES.items()}
     wanted = {job: stage.owl.jobs()[name]["next_run_at"] for name, job in jobs.items()}
     for job, instant in wanted.items():
@@ -39,9 +39,9 @@ async def armed_as_it_was_written(stage: Stage) -> None:
 
 @scenario(secs=15, bill=BILL)
 async def next_command_arms_nothing_again(stage: Stage) -> None:
-    """Every command of the client's is a process that knows nothing of the last one. It changes nothing but what it
-    is about. 0.19.0 asks the desk first what is armed, at every command. A later client arms a new job without asking,
-    and asks at the commands that change a job."""
+    """Every command of the client is a process without knowledge of the last one. It changes only its own job. 0.19.0
+    reads the list of armed jobs at every command. A later client arms a new job without reading it, and reads it at
+    the commands that change a job."""
     await stage.owl.create("first", "1d")
     before = await stage.owl.armed()
     since = len(stage.portal.calls)
@@ -64,8 +64,8 @@ async def next_command_arms_nothing_again(stage: Stage) -> None:
 
 @scenario(secs=30, bill=BILL)
 async def paused_and_resumed(stage: Stage) -> None:
-    """A job is paused shortly before it is due: the desk is told, lists it no more, and stays
-    silent at its instant. Resumed, it is armed again and fires."""
+    """A job is paused shortly before it is due: the client cancels it, the desk no longer lists it, and does not call
+    at its instant. Resumed, it is armed again and fires."""
     job = await stage.owl.create("paused", stage.owl.after(2))
     await stage.owl.cron("pause", job)
     cancels = stage.portal.asked(CANCEL, job)
@@ -80,15 +80,15 @@ async def paused_and_resumed(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL, chosen=True)
 async def removed(stage: Stage) -> None:
-    """A job is removed shortly before it is due: the desk is told, lists it no more, and stays
-    silent at its instant."""
+    """A job is removed shortly before it is due: the client cancels it, the desk no longer lists it, and does not
+    call at its instant."""
     job = await stage.owl.create("removed", stage.owl.after(2))
     await stage.owl.cron("remove", job)
     cancels = stage.portal.asked(CANCEL, job)
     require([cancel.status for cancel in cancels] == [200], f"{len(cancels)} cancels")
     require(job not in await stage.owl.armed(), "a removed job is armed")
     await stage.silent("removed", job)
-    # Once more is no mistake: others may have been faster.
+    # A second cancel is not an error: another process may have been faster.
     again = await stage.owl.ask("POST", CANCEL, json={"job_id": job})
     require(again.status_code == 200, f"cancelled again: {again.status_code}")
 
@@ -110,9 +110,9 @@ async def moved(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL)
 async def made_while_the_desk_was_away(stage: Stage) -> None:
-    """The desk cannot be reached when a job is made. It is armed by the next command that asks for the desk's list,
-    whatever that is about, because the list does not have it. In 0.19.0 every command asks. In a later client the one
-    that makes another job does not, and the one that pauses it does."""
+    """The desk is unreachable when a job is created. The next command that reads the desk's list arms it, whatever
+    the command is about, because the list lacks it. In 0.19.0 every command reads the list. In a later client the
+    command that creates another job does not, and the one that pauses it does."""
     stage.portal.is_cut = True
     job = await stage.owl.create_unarmed("away", "4h")
     stage.portal.is_cut = False
@@ -128,9 +128,9 @@ async def made_while_the_desk_was_away(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL, chosen=True)
 async def arming_error_is_shown_at_creation(stage: Stage) -> None:
-    """The session that the agent shows was ended, and the desk refuses to arm a job. The desk keeps no row for it. A
-    later client says at once that the job is saved and not armed; 0.19.0 says that it is made. The client keeps the
-    job, and arms it by the next command under a session that goes on."""
+    """The agent's session has ended, and the desk refuses to arm a job and stores no row for it. A later client
+    reports at once that the job is saved and not armed; 0.19.0 reports that it is created. The client stores the job,
+    and arms it at the next command with a live session."""
     begun = await stage.desk.ask("issuer", "session", "--tenant", "night", "--agent", "owl")
     kept = stage.owl.auth()
     stage.owl.log_in(begun["auth"])
@@ -139,7 +139,7 @@ async def arming_error_is_shown_at_creation(stage: Stage) -> None:
     job = await stage.owl.create_unarmed("refused", "4h")
     calls = stage.portal.asked(PROVISION, job, since) + stage.portal.asked(REFRESH, since=since)
     statuses = [call.status for call in calls]
-    # A client that wants a newer token first is refused that, and asks for nothing more.
+    # A client that first needs a newer token does not get one, and sends no further request.
     require(bool(statuses) and set(statuses) <= {400, 401, 403}, f"the desk answered {statuses}")
     stage.owl.log_in(kept)
     require(job not in await stage.owl.armed(), "it is armed though it was refused")
@@ -152,8 +152,8 @@ async def arming_error_is_shown_at_creation(stage: Stage) -> None:
 
 @scenario(secs=30, bill=BILL)
 async def gateway_arms_what_is_missing(stage: Stage) -> None:
-    """The desk could not be reached when a job was made, and nobody gives a command afterwards. The
-    gateway's next start arms it; the start after that finds everything armed, and arms nothing."""
+    """The desk is unreachable when a job is created, and no command follows. The gateway's next start arms the job;
+    the start after that finds everything armed, and arms nothing."""
     stage.portal.is_cut = True
     job = await stage.owl.create_unarmed("unarmed", "6h")
     stage.portal.is_cut = False

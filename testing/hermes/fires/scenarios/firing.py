@@ -10,16 +10,16 @@ from fires.tokens import claims
 from props.judge import require
 
 BILL = "firing"
-# Which is not the desk's: it is started by the first call, and called again.
+# The start of a machine, which is not the desk's time: the first call starts it, and the desk calls again.
 BOOT_SECS = 60
 FIRES = 4
 
 
 @scenario(secs=20, bill=BILL, chosen=True)
 async def once_at_its_instant(stage: Stage) -> None:
-    """A one-shot is told at its instant, not before and not much later, by a token that names the
-    agent, the purpose and the desk. It runs once. The desk lists it no more, so that the client's
-    next command has nothing to cancel."""
+    """The desk fires a one-shot at its instant, not before and not much later, with a token that names the agent, the
+    purpose and the desk. It runs once. The desk no longer lists it, so the client's next command has nothing to
+    cancel."""
     job = await stage.owl.create("once", stage.owl.after(1))
     (call,) = await stage.told(job)
     stage.in_time(call)
@@ -39,7 +39,7 @@ async def once_at_its_instant(stage: Stage) -> None:
 
 @scenario(secs=15, bill=BILL)
 async def past_instant_fires_at_once(stage: Stage) -> None:
-    """A job is made for an instant of half a minute ago. It fires at once, and once."""
+    """A job is created for an instant half a minute ago. It fires at once, and once."""
     job = await stage.owl.create("past", soon(-30))
     (call,) = await stage.told(job)
     stage.in_time(call)
@@ -49,8 +49,8 @@ async def past_instant_fires_at_once(stage: Stage) -> None:
 
 @scenario(secs=30, bill=BILL)
 async def armed_again_after_each_fire(stage: Stage) -> None:
-    """A recurring job fires every few seconds, so often. After each the client arms the next; each
-    instant is told once, in time and in order, as a fire of its own, and runs once."""
+    """A recurring job fires every few seconds, a fixed number of times. After each fire the client arms the next;
+    each instant has its own fire, in time and in order, and runs once."""
     job = await stage.owl.create("often", EVERY_FEW_SECS, FIRES)
     await stage.each_once("often", job, FIRES)
     for call in stage.door.fires(job):
@@ -60,8 +60,8 @@ async def armed_again_after_each_fire(stage: Stage) -> None:
 
 @scenario(secs=40, bill=BILL, chosen=True)
 async def machine_off_between_fires(stage: Stage) -> None:
-    """The agent's machine is off. The call at the instant is what starts it; the desk calls until
-    it is up, and always with the same fire. The job runs once, and the machine can go again."""
+    """The agent's machine is off. The call at the instant starts it; the desk calls until it is up, always with the
+    same fire. The job runs once, and the machine can stop again."""
     job = await stage.owl.create("asleep", stage.owl.after(1))
     await stage.owl.killed()
     calls = await stage.told(job)
@@ -76,8 +76,7 @@ async def machine_off_between_fires(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL)
 async def node_dies_before_the_instant(stage: Stage) -> None:
-    """The node that took the job is killed, as a crash would, and so is half of the desk. The
-    other half tells the agent in time."""
+    """The node that took the job is killed, so half of the desk is gone. The other node fires the job in time."""
     job = await stage.owl.create("half", stage.owl.after(1))
     stage.portal.lead_to(stage.desk.back.port)
     await stage.desk.front.killed()
@@ -90,8 +89,7 @@ async def node_dies_before_the_instant(stage: Stage) -> None:
 
 @scenario(secs=25, bill=BILL)
 async def desk_down_at_the_instant(stage: Stage) -> None:
-    """The whole desk is killed before the instant and comes back after it. The agent is told then,
-    at once, and once."""
+    """The whole desk is killed before the instant and returns after it. It fires the job then, at once, and once."""
     job = await stage.owl.create("down", stage.owl.after(1))
     await stage.desk.killed()
     await stage.silent("down", job)

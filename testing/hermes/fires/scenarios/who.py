@@ -1,4 +1,4 @@
-"""Who may arm jobs, and whose fires count."""
+"""Authentication of arming and of fires."""
 
 import json
 
@@ -17,8 +17,8 @@ BILL = "who"
 
 @scenario(secs=15, bill=BILL, chosen=True)
 async def token_is_refreshed(stage: Stage) -> None:
-    """The agent's access token is about to end, as the client of a hosted agent keeps it. It gets
-    the next one from the desk, keeps it, and arms its job by it."""
+    """The agent's access token is about to expire, in the form in which the client of a hosted agent stores it. The
+    client gets the next one from the desk, stores it, and arms its job with it."""
     auth = await stage.session("night", "owl")
     login = auth["providers"]["nous"]
     login |= {"client_id": "hermes-cli-vps", "expires_at": soon(-1), "access_token": "over"}
@@ -38,8 +38,8 @@ async def token_is_refreshed(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL)
 async def session_or_agent_token(stage: Stage) -> None:
-    """A token of the agent's session and one of the agent itself are the same to the desk: what
-    was armed by one is seen, and cancelled, by the other."""
+    """A token of the agent's session and a token of the agent itself are equivalent: a job armed with one is visible,
+    and can be cancelled, with the other."""
     by_session = await stage.owl.create("by-session", "2h")
     stage.owl.log_in(by_token(await stage.agent_token("night", "owl")))
     by_agent = await stage.owl.create("by-agent", "2h")
@@ -55,8 +55,8 @@ async def session_or_agent_token(stage: Stage) -> None:
 
 @scenario(secs=25, bill=BILL)
 async def others_see_nothing_of_it(stage: Stage) -> None:
-    """An agent of the same tenant and one of another know the id of a job that is not theirs. They
-    do not see it, cancelling it changes nothing, and a job of the same id is another job."""
+    """An agent of the same tenant and an agent of another tenant know the id of a job that is not theirs. They do not
+    see it, a cancel changes nothing, and a job with the same id is a separate job."""
     job = await stage.owl.create("private", stage.owl.after(4))
     await stage.desk.ask("tenant", "create", "day")
     others = [await stage.another("night", "bat"), await stage.another("day", "lark")]
@@ -80,8 +80,8 @@ async def others_see_nothing_of_it(stage: Stage) -> None:
 
 @scenario(secs=15, bill=BILL)
 async def strangers_are_refused(stage: Stage) -> None:
-    """Without a token, with one that is nobody's, or with one of a session that was ended, nothing
-    is armed, cancelled or shown."""
+    """Without a token, with an invalid one, or with one of an ended session, the desk arms, cancels and shows
+    nothing."""
     whose = ("--tenant", "night", "--agent", "owl")
     begun = await stage.desk.ask("issuer", "session", *whose)
     await stage.desk.ask("issuer", "end", "--tenant", "night", begun["session"])
@@ -102,8 +102,8 @@ async def strangers_are_refused(stage: Stage) -> None:
 
 @scenario(secs=25, bill=BILL, chosen=True)
 async def only_our_fires_count(stage: Stage) -> None:
-    """The stock client takes the desk's fire, and refuses all that are not the desk's fires for
-    it: forged ones, one that is for another agent, and a token of the desk that is no fire."""
+    """The stock client takes the desk's fire, and refuses everything else: forged fires, a fire for another agent,
+    and a token of the desk that is not a fire."""
     job = await stage.owl.create("real", stage.owl.after(1))
     (call,) = await stage.told(job)
     await stage.just_once("real", job)
@@ -125,8 +125,7 @@ async def only_our_fires_count(stage: Stage) -> None:
 
 @scenario(secs=20, bill=BILL)
 async def fire_opens_no_door(stage: Stage) -> None:
-    """Whoever gets hold of a fire's token has nothing with it: the desk refuses it at every
-    door."""
+    """A fire's token gives no access: the desk refuses it on every route."""
     job = await stage.owl.create("leaked", stage.owl.after(1))
     (call,) = await stage.told(job)
     instant = soon(3600)
@@ -141,6 +140,6 @@ async def fire_opens_no_door(stage: Stage) -> None:
 
 
 async def fire(stage: Stage, job: str, token: str) -> httpx.Response:
-    """Tells the agent of a fire, as anybody may who finds its door."""
+    """Sends a fire to the agent, as any program that finds its door can."""
     body = json.dumps({"job_id": job, "fire_at": soon(-1)})
     return await ask(f"{stage.door.url}/owl{FIRE}", token, "POST", content=body)

@@ -1,4 +1,4 @@
-"""Agents of two tenants write to each other only if both sides say so."""
+"""Agents of two tenants exchange letters only if both tenants grant it."""
 
 from letters.scenarios import scenario
 from letters.stage import PATIENCE_MS, QUIET_SECS, Apart
@@ -10,10 +10,9 @@ BILL = "apart"
 
 @scenario(secs=120, bill=BILL, platforms=DISCORD, stage=Apart, chosen=True)
 async def letters_between_tenants(stage: Apart) -> None:
-    """The owl writes to the bat of another tenant, which sleeps. Without a grant, and with one of
-    either side alone, it is refused, the bat is not called, and the owl does not even find it among
-    those it can write to. With both, the bat is called, comes up and answers, and it never heard of
-    what was refused."""
+    """The owl writes to the bat of another tenant, which sleeps. Without a grant, and with a grant of one side alone,
+    the desk refuses the letter, does not wake the bat, and does not list it for the owl. With both grants, the desk
+    wakes the bat, which comes up and answers, and it never receives a refused letter."""
     refused = [await is_refused(stage)]
     await stage.grant(stage.owl, stage.bat)
     refused.append(await is_refused(stage))
@@ -25,7 +24,7 @@ async def letters_between_tenants(stage: Apart) -> None:
     await stays("nobody is called", lambda: not stage.waker.calls, QUIET_SECS)
 
     await stage.grant(stage.owl, stage.bat)
-    # The client counts what fails, and asks no more after three times; this does not fail.
+    # The client counts failed calls, and stops after three; this call does not fail.
     listed = await stage.came(await stage.uses("list_agents"))
     require(stage.address in listed, f"the owl may write to {listed}")
     word, reply = stage.question()
@@ -41,7 +40,7 @@ async def letters_between_tenants(stage: Apart) -> None:
 
 
 async def is_refused(stage: Apart) -> str:
-    """The owl writes to the bat, and is told that it may not; what about."""
+    """The owl writes to the bat, and the desk refuses it; returns the word of the letter."""
     word, _ = stage.question()
     came = await stage.came(await stage.writes("exchange", word, timeout_ms=PATIENCE_MS))
     require("grant from both sides" in came, f"the owl was told {came}")

@@ -1,4 +1,4 @@
-"""An agent asks another and has its reply, be the other asleep, up or too late."""
+"""An agent sends a question to another and gets the reply: the other is asleep, up or too late."""
 
 import asyncio
 
@@ -7,16 +7,16 @@ from letters.stage import PATIENCE_MS, QUIET_SECS, Stage
 from props.judge import require, stays, until
 from turns.stage import ANSWER_SECS, THOUGHTS_MIN
 
-# Of one stage, with `writing.py`. The bat is off at first.
+# On one stage, with `writing.py`. The bat is off at first.
 BILL = "letters"
 SHORT_MS = 3_000
 
 
 @scenario(secs=90, bill=BILL, chosen=True)
 async def exchange_with_one_who_sleeps(stage: Stage) -> None:
-    """Ann asks the owl, which asks the bat, whose process is off. The bat is called, comes up, and
-    answers as it answers anybody. The owl has that for the result of its tool, and tells Ann. The
-    bat's model was asked once."""
+    """Ann writes to the owl, which sends a question to the bat, whose process is off. The desk wakes the bat, which
+    comes up and answers as it answers any person. The owl gets the reply as the result of its tool, and tells Ann.
+    The bat's model got one request."""
     await stage.asleep()
     word, reply = stage.question()
     calls = len(stage.waker.calls)
@@ -29,7 +29,7 @@ async def exchange_with_one_who_sleeps(stage: Stage) -> None:
 
 @scenario(secs=30, bill=BILL)
 async def exchange_with_one_who_is_up(stage: Stage) -> None:
-    """The same while the bat is up: nobody is called."""
+    """The same while the bat is up: the desk wakes no agent."""
     await stage.awake()
     word, reply = stage.question()
     calls = len(stage.waker.calls)
@@ -39,7 +39,7 @@ async def exchange_with_one_who_is_up(stage: Stage) -> None:
 
 
 async def has_the_reply(stage: Stage, asked: str, word: str, reply: str) -> None:
-    """The owl has the bat's reply to a word, Ann is told, and all of it happened once."""
+    """Checks that the owl has the bat's reply to a word, that Ann has it, and that everything happened once."""
     came = await stage.came(asked)
     require(reply in came, f"the owl was told {came}")
     await stage.is_answered("ann", reply)
@@ -53,9 +53,9 @@ async def has_the_reply(stage: Stage, asked: str, word: str, reply: str) -> None
 
 @scenario(secs=90, bill=BILL)
 async def nobody_answers_in_time(stage: Stage) -> None:
-    """The bat sleeps, and the owl waits for three seconds: it is told that nobody replied, and
-    so is Ann. The owl asks something else. Now the bat comes up, has both letters, and answers the
-    first before the second: the late answer is not taken for one to the second."""
+    """The bat sleeps, and the owl waits for three seconds: its tool fails without a reply, and Ann reads this. The
+    owl sends another question. Now the bat comes up, gets both letters, and answers the first before the second: the
+    desk does not take the late answer as the reply to the second."""
     await stage.asleep()
     late, late_reply = stage.question()
     first = await stage.writes("exchange", late, timeout_ms=SHORT_MS)
@@ -82,5 +82,5 @@ async def nobody_answers_in_time(stage: Stage) -> None:
 
 
 def thinks(stage: Stage, word: str) -> bool:
-    """Whether the bat's model is in the middle of thinking about a word."""
+    """Returns true if the bat's model is working on a word."""
     return any(turn.thoughts >= THOUGHTS_MIN for turn in stage.bat.model.turns_of(word))

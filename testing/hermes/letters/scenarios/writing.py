@@ -1,4 +1,4 @@
-"""An agent writes to another and does not wait, once, twice, or again and again."""
+"""An agent writes to another without waiting, once, twice, or again and again."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from letters.stage import QUIET_SECS, Stage, given, letters, use
 from props.judge import require, stays, until
 from turns.model import Plan
 
-# Of one stage, with `exchange.py`. In the end neither may write to the other for a while.
+# On one stage, with `exchange.py`. At the end neither agent may write to the other for a while.
 BILL = "letters"
 HOPS_MAX = 8
 LIMIT = re.compile(r"\b(8|eight)\b")
@@ -17,8 +17,8 @@ LOOP_SECS = 180
 
 @scenario(secs=60, bill=BILL, chosen=True)
 async def notify_one_who_sleeps(stage: Stage) -> None:
-    """The owl writes to the bat, which sleeps, and does not wait: Ann is answered at once. The bat
-    is called, and has the letter when it is up, once."""
+    """The owl writes to the bat, which sleeps, and does not wait: Ann gets her answer at once. The desk wakes the
+    bat, which gets the letter once when it is up."""
     await stage.asleep()
     word, _ = stage.question()
     calls = len(stage.waker.calls)
@@ -34,8 +34,8 @@ async def notify_one_who_sleeps(stage: Stage) -> None:
 
 @scenario(secs=30, bill=BILL)
 async def one_dispatch_id_is_one_letter(stage: Stage) -> None:
-    """Ann asks twice, and both times the owl writes the same to the bat under one `dispatch_id`, as
-    one does who does not know whether it was heard. The bat is asked once."""
+    """Ann writes twice, and both times the owl sends the same letter with one `dispatch_id`, as after a lost
+    response. The bat's model gets one request."""
     await stage.awake()
     word, _ = stage.question()
     receipts = []
@@ -48,15 +48,15 @@ async def one_dispatch_id_is_one_letter(stage: Stage) -> None:
 
 
 def delivery_id(came: str) -> str:
-    """By what a letter is known that was handed over, as the owl was told."""
+    """Returns the id of a delivered letter from the tool's result."""
     return json.loads(came)["structuredContent"]["dispatched"][0]["delivered"]["delivery_id"]
 
 
 @scenario(secs=90, bill=BILL)
 async def two_who_answer_letters_with_letters(stage: Stage) -> None:
-    """Ann asks the owl about a word. Whoever is asked about that word writes to the other about it.
-    It ends with the eighth letter: the ninth is refused, and whoever wanted to send it is told of
-    the limit. Both go on answering people."""
+    """Ann asks the owl about a word. Each agent that is asked about that word writes to the other about it. It ends
+    with the eighth letter: the desk refuses the ninth, and its sender learns of the limit. Both continue to answer
+    people."""
     await stage.awake()
     word = stage.owl.model.word()
     for agent, other in ((stage.owl, stage.bat), (stage.bat, stage.owl)):
@@ -76,11 +76,11 @@ async def two_who_answer_letters_with_letters(stage: Stage) -> None:
 
 
 def sent(stage: Stage, word: str) -> int:
-    """How many letters about a word were handed over."""
+    """Returns the number of delivered letters about a word."""
     return sum(len(letters(agent, word)) for agent in (stage.owl, stage.bat))
 
 
 def refused(stage: Stage, word: str) -> list[str]:
-    """What the models were told of letters about a word that were refused."""
+    """Returns the refusals of letters about a word that the models got."""
     turns = [turn for agent in (stage.owl, stage.bat) for turn in agent.model.turns_of(word)]
     return [given(result) for turn in turns for result in turn.results if '"error"' in result]

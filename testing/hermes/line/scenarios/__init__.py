@@ -1,7 +1,6 @@
-"""The scenarios, one function each; its docstring says what it shows.
+"""The scenarios, one function each; its docstring describes the behaviour that it proves.
 
-A module in this folder is found by itself. Each scenario is run once per platform, with a stage
-of its own.
+Modules in this folder are found automatically. Each scenario runs once per platform, with its own stage.
 """
 
 from props.scenario import Playbill

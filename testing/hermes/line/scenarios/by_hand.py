@@ -1,4 +1,4 @@
-"""What an operator does to an inbox, and what the client sees of it."""
+"""An operator's commands on an inbox, and their effect on the client."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from props.client import arrive
 from props.judge import in_order, require
 
 WHOSE = ("--tenant", "night", "--agent", "owl")
-# The desk's look at every inbox: what no bell told it is found within this.
+# The period of the desk's sweep of every inbox, which finds entries without a hint.
 SWEEP_SECS = 30
 
 
 async def inbox(stage: Stage, verb: str, *more: str) -> dict[str, Any]:
-    """An operator's command about the agent's inbox."""
+    """Runs an operator's command on the agent's inbox."""
     return await stage.desk.ask("inbox", verb, *WHOSE, *more)
 
 
 @scenario(secs=45)
 async def set_aside_and_put_in_again(stage: Stage) -> None:
-    """An entry an operator sets aside does not reach the client; put in again it comes under a new
-    number, behind the others, also on a line that is open."""
+    """An entry that an operator parks does not reach the client; resubmitted, it comes under a new number, behind the
+    others, also on an open line."""
     first, second = await stage.platform.say(), await stage.platform.say()
     seen = await inbox(stage, "list")
     require([entry["seq"] for entry in seen["waiting"]] == [1, 2], f"waiting: {seen}")

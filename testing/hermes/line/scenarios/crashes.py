@@ -1,4 +1,4 @@
-"""Somebody dies or freezes; nothing is lost, and what was acked does not come again."""
+"""A process dies or freezes; no message is lost, and acked ones do not come again."""
 
 import asyncio
 import time
@@ -9,10 +9,10 @@ from line.stage import Stage
 from props.client import IS_0_19, arrive
 from props.judge import in_order, once, require, until
 
-# Acks are gathered before they are stored; a crash may undo the last moment's.
+# The desk stores acks in batches; a crash may lose those of the last moment.
 ACKS_SETTLE_SECS = 1.0
 FROZEN_SECS = 60
-# What the bell missed is found by a sweep every thirty seconds. What has not come by then is lost.
+# A sweep every thirty seconds finds entries whose hint was lost. An entry that has not come by then is lost.
 LOST_AFTER_SECS = 45
 RESTARTING = 1012
 NO_CLOSE_FRAME = 1006
@@ -20,15 +20,15 @@ NO_CLOSE_FRAME = 1006
 
 @scenario(secs=15, chosen=True)
 async def client_killed_between_frame_and_ack(stage: Stage) -> None:
-    """The client is killed while its handler has a message it has not acked. The next process
-    gets that message once more, then the rest, in order; what was acked does not come again."""
+    """The client is killed while its handler has an unacked message. The next process gets that message once more,
+    then the rest, in order; acked messages do not come again."""
     first = await stage.connected()
     acked = await stage.platform.say_many(3)
     await until("three are acked", lambda: len(first.acks()) == 3)
     await first.ask("hold", on=True)
     said = await stage.platform.say_many(5)
     await until("one is in the handler", lambda: said[0] in first.handed())
-    # Nothing on the wire says that an ack is stored.
+    # No frame confirms that an ack is stored.
     await asyncio.sleep(ACKS_SETTLE_SECS)
     await first.gone()
 
@@ -42,13 +42,13 @@ async def client_killed_between_frame_and_ack(stage: Stage) -> None:
 
 @scenario(secs=40, chosen=True)
 async def desk_killed_with_entries_in_flight(stage: Stage) -> None:
-    """The desk is killed three times: right after it said 200 to the platform, while its writes
-    are stuck, and with unacked entries at the client. What it said 200 for arrives, in order
-    within each chat, and what was acked before does not come again."""
+    """The desk is killed three times: right after a 200 to the platform, while its writes are blocked, and with
+    unacked entries at the client. Every message with a 200 arrives, in order within each chat, and messages acked
+    before do not come again."""
     client = await stage.connected()
     settled = await stage.platform.say_many(5)
     await until("five are acked", lambda: len(client.acks()) == 5, LOST_AFTER_SECS)
-    # Nothing on the wire says that an ack is stored.
+    # No frame confirms that an ack is stored.
     await asyncio.sleep(ACKS_SETTLE_SECS)
 
     await kill_right_after_an_ok(stage)
@@ -65,7 +65,7 @@ async def desk_killed_with_entries_in_flight(stage: Stage) -> None:
 
 
 async def kill_right_after_an_ok(stage: Stage) -> None:
-    """Eight chats talk at once; the desk dies with the fortieth 200."""
+    """Eight chats write at once; the desk dies with the fortieth 200."""
     platform = stage.platform
     count = 0
 
@@ -93,11 +93,11 @@ async def kill_right_after_an_ok(stage: Stage) -> None:
 
 
 async def kill_while_writes_are_stuck(stage: Stage) -> None:
-    """The desk dies while PostgreSQL lets no write through. Who said 200 in that time has lied."""
+    """The desk dies while PostgreSQL blocks every write. A 200 in that time would be false."""
     platform = stage.platform
     letters = [platform.write() for _ in range(3)]
     async with stage.cluster.writes_blocked(stage.database):
-        # Shorter than the desk's own patience: it has said neither yes nor no.
+        # Shorter than the desk's own timeout: the desk has not responded at all.
         await asyncio.gather(*(platform.post(*letter, secs=0.7) for letter in letters))
         await stage.desk.killed()
     await stage.desk.start()
@@ -108,7 +108,7 @@ async def kill_while_writes_are_stuck(stage: Stage) -> None:
 
 
 async def kill_with_unacked(stage: Stage, client: Client) -> None:
-    """The desk dies while the client holds a message and has more on the way."""
+    """The desk dies while the client holds a message and more are in flight."""
     await arrive(client.handed, stage.platform.ok(), LOST_AFTER_SECS)
     await client.ask("hold", on=True)
     said = await stage.platform.say_many(20)
@@ -122,8 +122,8 @@ async def kill_with_unacked(stage: Stage, client: Client) -> None:
 
 @scenario(secs=30)
 async def each_node_killed_in_turn(stage: Stage) -> None:
-    """The node of the platform is killed while messages come; the platform goes to the other. Then
-    the node of the line is killed, and what comes meanwhile waits. Everything arrives, in order."""
+    """The platform's node is killed while messages come; the platform uses the other. Then the line's node is killed,
+    and messages that come meanwhile wait. Everything arrives, in order."""
     client = await stage.connected()
     front, back = stage.desk.nodes
     said = await stage.platform.say_many(3)
@@ -148,8 +148,8 @@ async def each_node_killed_in_turn(stage: Stage) -> None:
 
 @scenario(secs=15)
 async def desk_stopped_with_entries_in_flight(stage: Stage) -> None:
-    """The desk is asked to stop while the client holds a message and has more on the way. It says
-    that it restarts; afterwards the rest arrives, and what was acked does not come again."""
+    """The desk gets SIGTERM while the client holds a message and more are in flight. It closes with the code for a
+    restart; afterwards the rest arrives, and acked messages do not come again."""
     client = await stage.connected()
     acked = await stage.platform.say_many(3)
     await until("three are acked", lambda: len(client.acks()) == 3)
@@ -166,16 +166,16 @@ async def desk_stopped_with_entries_in_flight(stage: Stage) -> None:
     in_order(client.handed(), acked + said)
     once(client.handed(), acked)
     one_entry_each(client)
-    # A client whose reader is blocked stops reading its socket when sixteen frames wait there. The answers to its own
-    # reactions count, so one that reacts may not see the close.
+    # A client whose reader is blocked stops reading its socket when sixteen frames wait there. The responses to its own
+    # reactions count, so a client that reacts may not see the close.
     seen = {RESTARTING} if IS_0_19 else {RESTARTING, NO_CLOSE_FRAME}
     require(len(client.closes()) == 1 and set(client.closes()) <= seen, f"closed with {client.closes()}")
 
 
 @scenario(secs=75)
 async def client_frozen_for_a_minute(stage: Stage) -> None:
-    """The client's machine is frozen for a minute while messages come, and goes on as if nothing
-    had been. Nothing is lost, and the first time each comes is in order."""
+    """The client's machine is frozen for a minute while messages come, and then continues. No message is lost, and
+    the first deliveries are in order."""
     client = await stage.connected()
     said = await stage.platform.say_many(5)
     await arrive(client.took, said)
@@ -197,8 +197,8 @@ async def client_frozen_for_a_minute(stage: Stage) -> None:
 
 @scenario(secs=15)
 async def poisonous_entry_is_parked(stage: Stage) -> None:
-    """A message at which the handler raises ends the client's reader, leaves its socket open and
-    makes it dial anew. It is handed over three times, then set aside, and the next one arrives."""
+    """A message at which the handler raises ends the client's reader, leaves its socket open and makes it dial again.
+    The desk delivers it three times and then parks it, and the next one arrives."""
     client = await stage.connected(raise_on="m2")
     said = await stage.platform.say_many(4)
     await arrive(client.took, [said[0], *said[2:]], 40)

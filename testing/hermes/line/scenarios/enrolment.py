@@ -1,4 +1,4 @@
-"""How the stock command line is enrolled, and what it tells a person when it is not."""
+"""Enrolment with the stock command line, and its error messages."""
 
 from typing import Any
 
@@ -22,15 +22,15 @@ print('declared', relay.send_relay_policy())
 
 
 async def invite(stage: Stage, *more: str) -> dict[str, Any]:
-    """An operator's invitation, by the names of tenant and agent."""
+    """Returns an operator's invitation, by the names of tenant and agent."""
     words = ["gateway", "token", "--tenant", "night", "--agent", "owl"]
     return await stage.desk.ask(*words, *more)
 
 
 @scenario(secs=25, chosen=True)
 async def enrolled_by_the_stock_cli(stage: Stage) -> None:
-    """`hermes gateway enroll` with what `gateway token` printed writes credentials that open a
-    line. A used token and bad client credentials are told to the person, and change nothing."""
+    """`hermes gateway enroll` with the output of `gateway token` writes credentials that open a line. With a used
+    token or bad client credentials it reports an error and changes nothing."""
     machine = Machine(stage.clean_folder("machine"))
     invited = await invite(stage, "--name", NAME)
 
@@ -64,7 +64,7 @@ async def enrolled_by_the_stock_cli(stage: Stage) -> None:
 
 @scenario(secs=15)
 async def declared_at_boot_a_policy_is_kept(stage: Stage) -> None:
-    """Told what concerns its agent, the desk keeps it, and shows it to who looks after the agent."""
+    """The desk stores the policy that the client declares at boot, and shows it to the operator."""
     machine = Machine(stage.clean_folder("machine"))
     invited = await invite(stage)
 

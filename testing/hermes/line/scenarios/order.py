@@ -10,13 +10,13 @@ WINDOW_ENTRIES = 12
 # The desk waits 3 s from its own sending of the descriptor; the client may see that a little late.
 HOLD_BACK_SECS_MIN = 2.5
 QUICK_REDIAL_SECS = 1.5
-# A client that reacts to each message makes three thousand calls of these, and an agent may make thirty a second.
+# A client that reacts to each message makes three thousand of these calls, and an agent may make thirty a second.
 THOUSAND_SECS = 90 if IS_0_19 else 180
 
 
 @scenario(secs=8, chosen=True)
 async def ten_messages_in_order(stage: Stage) -> None:
-    """Ten messages reach the agent's handler, once each, in order, with what was said in them."""
+    """Ten messages reach the agent's handler, once each, in order, with their texts."""
     client = await stage.connected()
     said = await stage.platform.say_many(10)
     await arrive(client.took, said)
@@ -35,10 +35,9 @@ async def ten_messages_in_order(stage: Stage) -> None:
 
 @scenario(secs=12, chosen=True)
 async def message_in_the_start_up_window(stage: Stage) -> None:
-    """A gateway that has just started acks and may lose what comes before it is up. So nothing is
-    handed over in the first 3 s after the descriptor: neither what waited nor what comes live.
-    Likewise when it dials again soon: it may be a new process. Not so when it was the desk that
-    closed, to restart."""
+    """A gateway that has just started acks messages that come before it is up, and may lose them. So the desk
+    delivers nothing in the first 3 s after the descriptor, neither waiting nor new messages. The same holds if it
+    dials again soon: it may be a new process. It does not hold if the desk closed the line to restart."""
     waiting = await stage.platform.say()
     client = await stage.connected()
     live = await stage.platform.say()
@@ -63,7 +62,7 @@ async def message_in_the_start_up_window(stage: Stage) -> None:
 
 
 async def hold_one(stage: Stage, client: Client) -> str:
-    """Says a message that stays in the client's handler."""
+    """Sends a message that stays in the client's handler."""
     await client.ask("hold", on=True)
     held = await stage.platform.say()
     await until("it is held", lambda: held in client.handed())
@@ -71,15 +70,15 @@ async def hold_one(stage: Stage, client: Client) -> str:
 
 
 async def secs_until_it_comes_again(client: Client, held: str) -> float:
-    """Lets the handler go on, and waits for the message on the next line; how long after the
-    descriptor it came."""
+    """Releases the handler, and waits for the message on the next line; returns the seconds from the descriptor to
+    the message."""
     await client.ask("hold", on=False)
     await until("it comes again", lambda: client.handed().count(held) == 2)
     return secs_after_descriptor(client, held, client.line())
 
 
 def secs_after_descriptor(client: Client, message: str, line: int) -> float:
-    """How long after the line's descriptor the message's frame came."""
+    """Returns the seconds from the line's descriptor to the message's frame."""
     descriptor = next(r["at"] for r in client.frames("descriptor") if r["line"] == line)
     frames = [r for r in client.frames("inbound") if r["line"] == line]
     return next(r["at"] for r in frames if r["message"] == message) - descriptor
@@ -88,8 +87,8 @@ def secs_after_descriptor(client: Client, message: str, line: int) -> float:
 # The later client reacts to each of the thousand messages, which takes minutes: nightly.
 @scenario(secs=30 if IS_0_19 else 120, chosen=IS_0_19)
 async def window_never_exceeded(stage: Stage) -> None:
-    """With 1,000 waiting, a client that does not ack is handed twelve and no more; when it acks,
-    all 1,000 come in order, and never more than twelve are unacked."""
+    """With 1,000 messages waiting, a client that does not ack gets twelve and no more; when it acks, all 1,000 come
+    in order, and never more than twelve are unacked."""
     said = await stage.platform.say_many(1000)
     client = await stage.connected(keep_acks=True)
 
@@ -109,11 +108,11 @@ async def window_never_exceeded(stage: Stage) -> None:
 
 
 def most_unacked(client: Client) -> int:
-    """The most entries the client had been handed and had not acked, at any moment."""
+    """Returns the largest number of delivered and unacked entries at any moment."""
     steps = [(r["at"], 1) for r in client.frames("inbound")]
     steps += [(r["at"], -1) for r in client.of("sent") if r["type"] == "inbound_ack"]
     unacked = most = 0
-    # At the same moment, the ack was first.
+    # At equal times, the ack was first.
     for _, step in sorted(steps):
         unacked += step
         most = max(most, unacked)
@@ -122,8 +121,8 @@ def most_unacked(client: Client) -> int:
 
 @scenario(secs=48)
 async def late_acks_of_35_seconds(stage: Stage) -> None:
-    """The client's reader stands still for 35 s while its handler waits for something. Acks come
-    late; nothing is handed over a second time and the line stays."""
+    """The client's reader blocks for 35 s while its handler waits. Acks come late; no message is delivered a second
+    time, and the line stays."""
     client = await stage.connected(slow_secs=35)
     said = await stage.platform.say_many(5)
     await until("the first is in the handler", lambda: len(client.handed()) == 1)
@@ -138,14 +137,13 @@ async def late_acks_of_35_seconds(stage: Stage) -> None:
 
 @scenario(secs=10)
 async def oversized_entry_is_parked(stage: Stage) -> None:
-    """A message of 700 kB, too large for a frame, never arrives; the next one does, and the line
-    lives."""
+    """A message of 700 kB, too large for a frame, never arrives; the next one does, and the line stays."""
     client = await stage.connected()
     too_large = await stage.platform.say("x" * 700_000)
     said = await stage.platform.say_many(2)
     await arrive(client.took, said)
 
-    # In order, so what came later proves that the large one will not come.
+    # Delivery is in order, so a later message proves that the large one will not come.
     in_order(client.handed(), said)
     require(too_large not in client.handed(), "the large message arrived")
     require(client.lines() == 1, f"the client needed {client.lines()} lines")

@@ -1,4 +1,4 @@
-"""Requests that are passed through as they are. This client never acks them."""
+"""Requests that the desk forwards unchanged. This client never acks them."""
 
 import asyncio
 import base64
@@ -14,9 +14,9 @@ SETTLED_SECS = 45
 
 @scenario(secs=25, chosen=True)
 async def passthrough_runs_once(stage: Stage) -> None:
-    """An interaction the client never acks is settled by what follows on the line: an acked
-    message, or a send to its chat. Neither comes again, not after a re-dial and not in a new
-    process. On a platform the client does not know it drops the request; the frame came once."""
+    """An interaction that the client never acks is settled by the next traffic on the line: an acked message, or a
+    send to its chat. Neither comes again, not after a redial and not in a new process. On a platform that the client
+    does not know it drops the request; the frame came once."""
     first = await stage.connected()
     followed = await stage.platform.interact("chat-a")
     await until("the request is there", lambda: came(first, followed) == 1)
@@ -39,7 +39,7 @@ async def passthrough_runs_once(stage: Stage) -> None:
 
 @scenario(secs=58)
 async def passthrough_settles_by_itself(stage: Stage) -> None:
-    """An interaction nothing follows is settled when the line has lived on for 45 s."""
+    """An interaction without later traffic is settled when the line has lived on for 45 s."""
     client = await stage.connected()
     request = await stage.platform.interact("chat-a")
     await until("the request is there", lambda: came(client, request) == 1)
@@ -52,7 +52,7 @@ async def passthrough_settles_by_itself(stage: Stage) -> None:
 
 
 async def redial_and_hear(stage: Stage, client: Client, settle_by_a_message: bool) -> None:
-    """Cuts the line; what is said on the next one proves what did not come before it."""
+    """Cuts the line; a message on the next one proves that nothing came before it."""
     if settle_by_a_message:
         await hear(stage, client)
     line = client.line()
@@ -62,7 +62,7 @@ async def redial_and_hear(stage: Stage, client: Client, settle_by_a_message: boo
 
 
 async def hear(stage: Stage, client: Client) -> None:
-    """Says a message and waits for its ack."""
+    """Sends a message and waits for its ack."""
     acks = len(client.acks())
     said = await stage.platform.say()
     await arrive(client.took, [said])
@@ -70,13 +70,13 @@ async def hear(stage: Stage, client: Client) -> None:
 
 
 def came(client: Client, request: str) -> int:
-    """How many frames brought the request."""
+    """Returns the number of frames with the request."""
     bodies = [r["forward"]["bodyB64"] or "" for r in client.frames("passthrough_forward")]
     return sum(f'"{request}"' in base64.b64decode(body).decode() for body in bodies)
 
 
 def judge_runs(stage: Stage, client: Client, request: str) -> None:
-    """The client ran it once, if it runs such requests at all."""
+    """Checks that the client ran the request once, if it runs such requests at all."""
     runs = [r["text"] for r in client.of("took")].count(command_text(request))
     wanted = 1 if stage.platform.name == "discord" else 0
     require(runs == wanted, f"the client ran {request} {runs} times")

@@ -1,4 +1,4 @@
-"""How the stock client comes to its secret at boot, with nobody at hand."""
+"""The stock client gets its secret at boot, without a person."""
 
 import json
 from typing import Any
@@ -21,8 +21,8 @@ tenant = "night"
 agent = "owl"
 """
 
-# What the client does at boot with a relay URL and no secret. It keeps the secret in its
-# environment and tells nobody; so it is asked there.
+# The client's boot with a relay URL and no secret. The client stores the secret only in its environment, so the test
+# reads it there.
 AT_BOOT = """
 import json, logging, os
 logging.basicConfig(level=logging.INFO)
@@ -39,7 +39,7 @@ print('BOOT', json.dumps({'provisioned': provisioned, 'answers': answers,
 
 
 async def boot(machine: Machine, url: str, **env: str) -> dict[str, Any]:
-    """Boots the client for two platforms; what came of it."""
+    """Boots the client for two platforms; returns the result."""
     settings = {"GATEWAY_RELAY_URL": url, "GATEWAY_RELAY_ID": NAME}
     settings["GATEWAY_RELAY_PLATFORMS"] = PLATFORMS
     settings["GATEWAY_RELAY_INSTANCE_ID"] = "somebody-elses"
@@ -53,7 +53,7 @@ async def boot(machine: Machine, url: str, **env: str) -> dict[str, Any]:
 
 
 def one_secret(stage: Stage, booted: dict[str, Any]) -> str:
-    """The secret, which is the same for both platforms, and whose it is."""
+    """Returns the secret, which is the same for both platforms, and checks its owner."""
     secrets = {answer["secret"] for answer in booted["answers"]}
     require(len(booted["answers"]) == 2 and len(secrets) == 1, f"{len(secrets)} secrets")
     require(all(answer["tenant"] == stage.desk.tenant for answer in booted["answers"]), "whose?")
@@ -64,7 +64,7 @@ def one_secret(stage: Stage, booted: dict[str, Any]) -> str:
 
 
 async def is_on_the_line(stage: Stage, secret: str) -> None:
-    """The secret opens a line, and what is said arrives there."""
+    """The secret opens a line, and messages arrive there."""
     client = await stage.connected(gateway=NAME, secret=secret)
     message = await stage.platform.say()
     await arrive(client.took, [message])
@@ -72,8 +72,8 @@ async def is_on_the_line(stage: Stage, secret: str) -> None:
 
 @scenario(secs=25)
 async def provisioned_at_boot_for_two_platforms(stage: Stage) -> None:
-    """With a client of the desk's issuer, the stock client provisions itself for two platforms under
-    one name: it is given one secret, which opens a line. The next boot gets that one again."""
+    """With a client of the desk's issuer, the stock client provisions itself for two platforms under one name: it
+    gets one secret, which opens a line. The next boot gets the same secret again."""
     machine = Machine(stage.clean_folder("machine"))
     invited = await invite(stage)
     url = invited["connector_url"]
@@ -86,8 +86,8 @@ async def provisioned_at_boot_for_two_platforms(stage: Stage) -> None:
 
 @scenario(secs=30, platforms=("discord",))
 async def provisioned_by_an_ambient_endpoint(stage: Stage) -> None:
-    """The client is given the URL of an ambient token endpoint and no client credentials. 0.20.1 fetches a token there,
-    provisions itself, and its secret opens a line. 0.19.0 says that credentials are missing, and has no secret."""
+    """The client has the URL of an ambient token endpoint and no client credentials. 0.20.1 fetches a token there,
+    provisions itself, and its secret opens a line. 0.19.0 reports that credentials are missing, and has no secret."""
     machine, port = Machine(stage.clean_folder("machine")), free_port()
     node = stage.desk.back
     await node.stop()
@@ -110,9 +110,9 @@ async def provisioned_by_an_ambient_endpoint(stage: Stage) -> None:
 
 @scenario(secs=30, platforms=("discord",))
 async def agents_of_one_chat_are_told_apart(stage: Stage) -> None:
-    """Two agents speak through one bot in the same chat, and the client of the first said its display name when it
-    provisioned itself. The desk puts that name before the first agent's messages and edits there, and nothing where it is
-    alone. 0.19.0 does not say a name, so nothing is put before its messages."""
+    """Two agents use one bot in the same chat, and the client of the first sent its display name when it provisioned
+    itself. The desk puts that name before the first agent's messages and edits there, and nothing where the agent is
+    alone. 0.19.0 sends no name, so its messages have no prefix."""
     machine = Machine(stage.clean_folder("machine"))
     invited = await invite(stage)
     named = {**identity(invited), "GATEWAY_RELAY_DISPLAY_NAME": "Night Owl"}
@@ -134,7 +134,7 @@ async def agents_of_one_chat_are_told_apart(stage: Stage) -> None:
 
 
 async def second_agent(stage: Stage, person: str) -> Client:
-    """A person's own agent on the same bot, on its line."""
+    """Returns a person's own agent on the same bot, on its line."""
     desk = stage.desk
     await desk.ask("agent", "create", "--tenant", "night", "bat")
     whose = ["--tenant", "night", "--agent", "bat"]
@@ -145,9 +145,9 @@ async def second_agent(stage: Stage, person: str) -> Client:
 
 @scenario(secs=25)
 async def refreshed_and_provisioned_by_a_session(stage: Stage) -> None:
-    """With a session of the desk in its `auth.json`, whose access token is over, the stock client
-    refreshes it and provisions itself; it writes the next tokens down, and they are good at the next
-    boot. When the session is ended, it gets nothing any more."""
+    """With a session of the desk in its `auth.json`, whose access token has expired, the stock client refreshes it
+    and provisions itself; it stores the next tokens, and they are valid at the next boot. After the session has
+    ended, it gets nothing."""
     home = stage.clean_folder("machine")
     machine, auth = Machine(home), home / "auth.json"
     words = ["issuer", "session", "--tenant", "night", "--agent", "owl"]

@@ -14,8 +14,8 @@ REPLACED = 4409
 
 @scenario(secs=12, chosen=True)
 async def going_idle(stage: Stage) -> None:
-    """A client that goes idle is told so at once and closes with 1000. What is said meanwhile
-    waits and arrives on the next dial."""
+    """The desk confirms at once to a client that goes idle, and the client closes with 1000. Messages that come
+    meanwhile wait and arrive on the next dial."""
     client = await stage.connected()
     said = [await stage.platform.say()]
     await arrive(client.took, [said[0]])
@@ -38,8 +38,8 @@ async def going_idle(stage: Stage) -> None:
 
 @scenario(secs=15, chosen=True)
 async def two_sockets_one_agent(stage: Stage) -> None:
-    """Two clients dial in as the same gateway. The older line is closed with 4409, and each
-    message is seen once in all: from then on by the newer."""
+    """Two clients dial in as the same gateway. The older line is closed with 4409, and each message arrives once in
+    total: from then on at the newer."""
     older = await stage.connected(reconnect=False)
     before = await stage.platform.say_many(3)
     await arrive(older.took, before)
@@ -58,13 +58,13 @@ async def two_sockets_one_agent(stage: Stage) -> None:
 
 @scenario(secs=25)
 async def two_clients_that_fight_lose_nothing(stage: Stage) -> None:
-    """Somebody started the same gateway twice. Each takes the line from the other every second
-    while messages come; when one gives up, all have arrived, the first time in order."""
+    """The same gateway was started twice. Each process takes the line from the other every second while messages
+    come; when one stops, all messages have arrived, their first deliveries in order."""
     both = [await stage.connected(backoff_secs=1), await stage.connected(backoff_secs=1)]
     said = []
     for _ in range(30):
         said.append(await stage.platform.say())
-        # A message now and then, as people write; the fight goes on meanwhile.
+        # A message now and then, as people write, while the fight continues.
         await asyncio.sleep(0.3)
     await both[0].ask("disconnect")
 
@@ -79,15 +79,15 @@ async def two_clients_that_fight_lose_nothing(stage: Stage) -> None:
 
 @scenario(secs=70)
 async def redial_every_second_parks_nothing(stage: Stage) -> None:
-    """For a minute a client dials in every second, never acks, and hangs up, with a word or
-    without; every tenth time it stays until it is handed the message. It is not parked for that: it
-    arrives in the end, and so does the next."""
+    """For a minute a client dials in every second, never acks, and closes the line with or without a close frame;
+    every tenth time it stays until it gets the message. The message is not parked for that: it arrives in the end,
+    and so does the next."""
     waiting = await stage.platform.say()
     client = await stage.client(reconnect=False, keep_acks=True)
     for redial in range(REDIALS):
         times = len(client.handed())
         await client.connect()
-        # A second on the line is what this scenario is about.
+        # A second on the line is the subject of this scenario.
         await asyncio.sleep(1)
         if redial % 10 == 0:
             await until("it is handed over", lambda: len(client.handed()) > times)

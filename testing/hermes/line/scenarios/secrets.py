@@ -1,4 +1,4 @@
-"""Who is let in, who is not, and how the client is told."""
+"""Accepted and refused secrets, and the codes that the client gets."""
 
 from line.scenarios import scenario
 from line.stage import Stage
@@ -11,8 +11,7 @@ UNAUTHORIZED = 401
 
 @scenario(secs=20)
 async def rotate(stage: Stage) -> None:
-    """After a rotation the open line goes on, the new secret works, and so does the old one while
-    the overlap lasts."""
+    """After a rotation the open line continues, and the new secret works, as does the old one during the overlap."""
     old = await stage.connected(reconnect=False)
     rotated = await stage.desk.rotate(stage.gateway, overlap="24h")
     require(rotated.secret != stage.gateway.secret, "the secret is still the same")
@@ -27,8 +26,8 @@ async def rotate(stage: Stage) -> None:
 
 @scenario(secs=15)
 async def revoke_is_seen_as_revoked(stage: Stage) -> None:
-    """A revoked gateway's open line is closed with 4401. The client takes that as final and does
-    not dial again; a client that dials anew is let through the door and told the same."""
+    """A revoked gateway's open line is closed with 4401. The client takes that as final and does not dial again; a
+    client that dials anew is upgraded and gets the same code."""
     client = await stage.connected()
     said = await stage.platform.say()
     await arrive(client.took, [said])
@@ -46,7 +45,7 @@ async def revoke_is_seen_as_revoked(stage: Stage) -> None:
     require(after not in client.handed(), "a revoked line was handed a message")
 
     late = await stage.client(reconnect=False)
-    # The client waits for a descriptor that does not come; its answer is of no interest.
+    # The client waits for a descriptor that does not come; its result does not matter.
     await late.begin("connect")
     await until("the late one is closed", lambda: late.closes() != [])
     require(late.closes() == [REVOKED], f"the late one was closed with {late.closes()}")
@@ -55,8 +54,8 @@ async def revoke_is_seen_as_revoked(stage: Stage) -> None:
 
 @scenario(secs=15)
 async def wrong_secret_is_retryable(stage: Stage) -> None:
-    """A secret that does not fit is answered with HTTP 401 and never with 4401: the client goes on
-    dialling, and with the right secret it is in again."""
+    """The desk answers a wrong secret with HTTP 401 and never with 4401: the client continues to dial, and with the
+    right secret it gets a line again."""
     client = await stage.connected()
     line = client.line()
     await client.ask("use_secret", secret="0" * 64)

@@ -1,4 +1,4 @@
-"""What the agent says, asks and stops."""
+"""The agent's sends, queries and interrupts."""
 
 from line.remote import Client
 from line.scenarios import scenario
@@ -9,7 +9,7 @@ from props.platform import CHAT_INFO
 
 
 async def in_a_chat(stage: Stage) -> tuple[Client, str]:
-    """A client, and a chat it was spoken to in."""
+    """Returns a client, and a chat in which it received a message."""
     client = await stage.connected()
     said = await stage.platform.say(chat="chat-of-ann")
     await arrive(client.took, [said])
@@ -18,8 +18,7 @@ async def in_a_chat(stage: Stage) -> tuple[Client, str]:
 
 @scenario(secs=8, chosen=True)
 async def send_and_answer(stage: Stage) -> None:
-    """What the agent says reaches the platform once, as it was said, and the agent gets the
-    platform's own message id."""
+    """A message of the agent reaches the platform once, unchanged, and the agent gets the platform's own message id."""
     client, chat = await in_a_chat(stage)
     result = await client.ask("send", chat=chat, content="good night, Ann", reply_to="m1")
 
@@ -36,8 +35,8 @@ async def send_and_answer(stage: Stage) -> None:
 
 @scenario(secs=20)
 async def send_with_a_lost_answer_is_not_repeated(stage: Stage) -> None:
-    """The client's socket dies after the platform got a send and before it answered. The platform
-    gets it once, and the next send works."""
+    """The client's socket dies after the platform got a send and before it responded. The platform gets it once, and
+    the next send works."""
     client, chat = await in_a_chat(stage)
     stage.platform.hold_answers()
     line = client.line()
@@ -57,7 +56,7 @@ async def send_with_a_lost_answer_is_not_repeated(stage: Stage) -> None:
 
 @scenario(secs=8)
 async def chat_info(stage: Stage) -> None:
-    """The client asks about a chat and is told what the platform says about it."""
+    """The client requests the information about a chat and gets the platform's response."""
     client, chat = await in_a_chat(stage)
     info = await client.ask("chat_info", chat=chat)
     require(info == CHAT_INFO, f"the agent got {info}")
@@ -65,7 +64,7 @@ async def chat_info(stage: Stage) -> None:
 
 @scenario(secs=8)
 async def interrupt_echo(stage: Stage) -> None:
-    """An interrupt the client sends comes back to it for the same turn."""
+    """An interrupt that the client sends comes back to it for the same turn."""
     client, chat = await in_a_chat(stage)
     platform = "discord" if stage.platform.name == "discord" else "relay"
     session_key = f"agent:main:{platform}:dm:{chat}"
@@ -74,6 +73,6 @@ async def interrupt_echo(stage: Stage) -> None:
 
     keys = [record["session_key"] for record in client.of("interrupt")]
     require(keys == [session_key], f"what came back was {keys}")
-    # The interrupt did not say which chat; the client wants to know only to end its typing there.
+    # The interrupt does not name the chat; the client needs it only to end its typing there.
     chats = {record["chat"] for record in client.of("interrupt")}
     require(chats <= {"", chat}, f"it came back for {chats}")

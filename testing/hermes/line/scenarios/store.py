@@ -1,4 +1,4 @@
-"""PostgreSQL is away for a while."""
+"""PostgreSQL is unavailable for a while."""
 
 import asyncio
 import time
@@ -18,8 +18,8 @@ ANSWER_SECS_MAX = 4.0
 
 @scenario(secs=45, own_cluster=True)
 async def database_down_makes_no_4401(stage: Stage) -> None:
-    """While the store is away for 20 s, the platform is told 503 and says everything again, and
-    the client dials again and again. Nobody is called revoked for it, and all arrives."""
+    """While the store is unavailable for 20 s, the platform gets 503 and repeats everything, and the client dials
+    again and again. No gateway gets 4401 for it, and everything arrives."""
     client = await stage.connected()
     said = [await stage.platform.say()]
     await arrive(client.took, [said[0]])
@@ -57,7 +57,7 @@ async def redial_for(client: Client, secs: float) -> None:
 
 
 def judge_refusals(client: Client) -> None:
-    """Nobody said that the client's secret is wrong or gone."""
+    """Checks that the client got no 401 and no 4401."""
     require(REVOKED not in client.closes(), "the client was told that it is revoked")
     statuses = {record["status"] for record in client.of("refused")}
     require(not statuses & set(UNAUTHORIZED), f"dials were refused with {statuses}")

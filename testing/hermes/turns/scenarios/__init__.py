@@ -1,7 +1,8 @@
-"""The scenarios, one function each; its docstring says what it shows.
+"""The scenarios, one function each; its docstring describes the behaviour that it proves.
 
-A module in this folder is found by itself. Those of one bill follow each other on one stage, each
-in chats of its own; the others have a stage for themselves.
+Modules in this folder are found automatically. Scenarios of one bill run one after the other on one stage, each in
+its
+own chats; the others have their own stages.
 """
 
 from props.scenario import Playbill

@@ -1,4 +1,4 @@
-"""The gateway is away for a while, or for good."""
+"""The gateway is away for a while, or permanently."""
 
 import time
 
@@ -19,8 +19,8 @@ STANDS_STILL_SECS = 5
 
 @scenario(secs=45, bill=BILL, chosen=True)
 async def sigterm_with_going_idle(stage: Stage) -> None:
-    """The gateway is asked to end. It says that it goes, the desk acks, and the line is closed at
-    once. What is written meanwhile is answered once after the next start."""
+    """The gateway gets SIGTERM. It announces that it goes idle, the desk acks, and the line is closed at once.
+    Messages that come meanwhile are answered once after the next start."""
     await stage.talk("sigterm")
     line = stage.tap.lines[-1]
     asked_at = time.monotonic()
@@ -43,17 +43,17 @@ async def sigterm_with_going_idle(stage: Stage) -> None:
 
 @scenario(secs=45, bill=BILL, chosen=True)
 async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
-    """The gateway crashes. Who writes meanwhile is shown "waking…". It waits, and is answered once
-    after the next start, in order, and the page stops to say "waking…"; what was answered before is
-    not asked again."""
+    """The gateway crashes. A visitor who writes meanwhile sees "waking…". The message waits, and is answered once
+    after the next start, in order, and the page stops showing "waking…"; messages answered before are not answered
+    again."""
     before = await stage.talk("stopped")
     await stage.all_acked()
     line = stage.tap.lines[-1]
     await stage.hermes.killed()
     await until("the desk has noticed", lambda: line.is_over)
     await stage.desk.knows_the_line_is_over()
-    # Chats that are new to it: after a crash the client goes on with the last turn of those it knows, and forgets
-    # what it was told, and has acked, just when that turn ends.
+    # Chats that are new to it: after a crash the client continues the last turn of chats that it knows, and drops
+    # messages that it acked just when that turn ends.
     words = {chat: stage.model.word() for chat in ("stopped-one", "stopped-too")}
     for chat, word in words.items():
         await stage.asks(chat, word)
@@ -62,11 +62,11 @@ async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
     for chat, word in words.items():
         await stage.is_answered(chat, word)
         await stage.just_once(chat, word, quiet_secs=2)
-        # What a platform shows passes by itself; our page shows it until something else comes.
+        # A platform's typing ends by itself; the page shows it until another line comes.
         is_over = stage.is_discord or stage.front.shown(chat)[-1] != WAKING
         require(is_over, f"{chat} is still shown {WAKING}")
     await stage.just_once("stopped", before)
-    # The client thinks about two chats at once; the desk hands them over in order.
+    # The client works on two chats at once; the desk delivers in order.
     asked = [word for word in stage.model.asked() if word in words.values()]
     require(sorted(asked) == sorted(words.values()), f"the model was asked about {asked}")
     entries = stage.tap.lines[-1].desk.of("inbound")
@@ -77,7 +77,7 @@ async def message_while_the_gateway_is_stopped(stage: Stage) -> None:
 
 @scenario(secs=45, bill=BILL, chosen=True)
 async def gateway_that_boots_slowly(stage: Stage) -> None:
-    """A message waits for a gateway whose machine stands still right after the gateway is connected. The gateway
+    """A message waits for a gateway whose machine freezes right after the gateway is connected. The gateway
     acknowledges and loses entries until its boot is over, so the desk waits longer, and the message is answered once."""
     await stage.agent.killed()
     word = stage.model.word()
@@ -90,8 +90,8 @@ async def gateway_that_boots_slowly(stage: Stage) -> None:
 
 @scenario(secs=60, bill=BILL)
 async def revoke(stage: Stage) -> None:
-    """The gateway is revoked. Its line is closed with 4401 at once, nothing more is said on it, and
-    the gateway does not dial again. What is written afterwards waits for another gateway."""
+    """The gateway is revoked. Its line is closed with 4401 at once, no more frames follow, and the gateway does not
+    dial again. Later messages wait for another gateway."""
     await stage.talk("revoke")
     await stage.all_acked()
     line = stage.tap.lines[-1]

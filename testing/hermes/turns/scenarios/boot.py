@@ -1,4 +1,4 @@
-"""What the gateway does by itself when it starts: it provisions itself, and says what concerns it."""
+"""The gateway's own actions at its start: it provisions itself, and declares its policy."""
 
 import json
 from contextlib import suppress
@@ -23,14 +23,14 @@ WANTS_EVERYTHING = """
 discord:
   require_mention: false
 """
-# Several times what the desk takes to learn of a new policy.
+# Several times the time in which every node learns of a new policy.
 TOLD_SECS = 10
 LOBBY = "lobby"
 AT_BOOT = "gw-at-boot"
 
 
 async def says(stage: Stage, chat: str, person: dict[str, Any], **more: Any) -> str:
-    """Somebody asks about a word in a room; the word."""
+    """A person asks about a word in a room; returns the word."""
     word = stage.model.word()
     source = {"chat_type": "group", "scope_id": GUILD, **person}
     letter = stage.platform.write(f"tell me about {word}", chat, source, **more)
@@ -39,24 +39,24 @@ async def says(stage: Stage, chat: str, person: dict[str, Any], **more: Any) -> 
 
 
 async def is_heard(stage: Stage, chat: str, person: dict[str, Any]) -> str:
-    """Somebody asks about a word, and the agent is told; the word. A node may go by the policy before for a second and
-    leave out what is written meanwhile, so the person asks once more."""
+    """A person asks about a word, and the agent gets it; returns the word. A node may use the previous policy for a
+    second and drop messages meanwhile, so the person asks once more."""
     with suppress(Broken):
         return await is_told(stage, await says(stage, chat, person))
     return await is_told(stage, await says(stage, chat, person))
 
 
 async def is_told(stage: Stage, word: str) -> str:
-    """Waits until the agent is told of a word."""
+    """Waits until the agent gets a message with a word."""
     await until(f"the agent is told of {word}", lambda: stage.agent.was_told(word), TOLD_SECS)
     return word
 
 
 @scenario(secs=60, bill=BILL, platforms=DISCORD, chosen=True)
 async def relevance_without_a_policy(stage: Stage) -> None:
-    """The client's configuration does not say whether it wants to be mentioned. 0.19.0 gets everything that people write
-    where it may be reached. A later client gets what mentions it, and everything in a thread it was mentioned in; once
-    its configuration says `require_mention: false`, it declares that, and gets everything."""
+    """The client's configuration does not say if it wants to be mentioned. 0.19.0 gets every message where people can
+    reach it. A later client gets messages that mention it, and everything in a thread in which it was mentioned; once
+    its configuration has `require_mention: false`, it declares that, and gets everything."""
     visitor = {"user_id": "v1", "user_name": "Vic"}
     thread = {**visitor, "chat_type": "thread", "thread_id": "th-7", "parent_chat_id": "square"}
     other = {**thread, "thread_id": "th-8"}
@@ -83,9 +83,9 @@ async def relevance_without_a_policy(stage: Stage) -> None:
 
 @scenario(secs=60, bill=BILL, platforms=DISCORD, chosen=True)
 async def policy_declared_at_boot(stage: Stage) -> None:
-    """The client is told by its own configuration that it wants to be mentioned, and where not. It
-    declares that when it starts, and the desk keeps to it: what does not concern it is never handed
-    over, nor what other bots say, and what does is answered. 0.19.0 was answered everywhere before."""
+    """The client's configuration requires a mention, with exceptions. The client declares that when it starts, and
+    the desk obeys: it never delivers messages that do not concern the agent, nor those of other bots, and the others
+    are answered. 0.19.0 was answered everywhere before."""
     visitor = {"user_id": "v1", "user_name": "Vic"}
     program = {"user_id": "v2", "user_name": "Robot", "is_bot": True}
     if IS_0_19:
@@ -102,22 +102,22 @@ async def policy_declared_at_boot(stage: Stage) -> None:
     allowed = {
         "hall": await says(stage, "hall", visitor, mentions_bot=True),
         FREE_ROOM: await says(stage, FREE_ROOM, visitor),
-        # Its own people need not mention it.
+        # Linked people need not mention it.
         "own-room": await says(stage, "own-room", {"user_id": "u1"}),
     }
     for chat, word in allowed.items():
         await stage.is_answered(chat, word)
         await stage.just_once(chat, word)
-    # The allowed came later and is there, so the forbidden is not on its way.
+    # The allowed message came later and is there, so the forbidden one is not in flight.
     heard = [word for word in forbidden if stage.agent.was_told(word)]
     require(not heard, f"the agent heard of {heard}, which does not concern it")
 
 
 @scenario(secs=60, bill=BILL, platforms=DISCORD)
 async def provisioned_at_boot_for_two_platforms(stage: Stage) -> None:
-    """The gateway starts with nothing but a session of the desk and two platforms. It provisions
-    itself for both, dials in, and answers on each of them; what it was given is in no file of its.
-    So it does at the next start. When the session was ended, a start gets it nothing."""
+    """The gateway starts with only a session of the desk and two platforms. It provisions itself for both, dials in,
+    and answers on each of them; its secret is in none of its files. The next start does the same. After the session
+    has ended, a start gets nothing."""
     await stage.hermes.killed()
     stage.hermes.forget()
     stage.page.url = await stage.desk.register_page(LOBBY)
@@ -158,7 +158,7 @@ async def provisioned_at_boot_for_two_platforms(stage: Stage) -> None:
 
 
 async def is_not_let_in(stage: Stage) -> None:
-    """The gateway starts and dials, and is let in no time."""
+    """The gateway starts and dials, and never gets a line."""
     before = len(stage.tap.lines)
     word = stage.model.word()
     await stage.asks("after-the-session", word)

@@ -1,4 +1,4 @@
-"""One agent, on a Discord and a Telegram at once: everything goes back where it came from."""
+"""One agent on Discord and Telegram at once: every answer goes to the chat of its question."""
 
 import time
 
@@ -9,7 +9,7 @@ from turns.scenarios import scenario
 
 BILL = "both"
 GENERAL, COMMANDS, NIGHT = ROOMS.values()
-# Discord waits no longer for the first answer to a command, and shows "thinking…" for this one.
+# Discord's limit for the first response to a command, and its type for "thinking…".
 FIRST_ANSWER_SECS = 3
 DEFERRED = 5
 CALL_SECS = 20
@@ -18,8 +18,8 @@ NO_HOME = "No home channel is set"
 
 @scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both, chosen=True)
 async def people_on_two_platforms(stage: Both) -> None:
-    """Ann and Bob write on Discord, Tim and Uma on Telegram, all to one agent, at the same time.
-    Each is answered by the platform's own bot, in the chat they wrote in and in no other, once."""
+    """Ann and Bob write on Discord, Tim and Uma on Telegram, all to one agent, at the same time. Each gets an answer
+    from the platform's own bot, in the chat of the question and in no other, once."""
     asked = {ANN: stage.word(), BOB: stage.word(), TIM: stage.word(), UMA: stage.word()}
     rooms = {ANN: GENERAL, BOB: NIGHT}
     for person, room in rooms.items():
@@ -38,16 +38,16 @@ async def people_on_two_platforms(stage: Both) -> None:
         require(where == [rooms.get(person, person)], f"{word} was answered at {where}")
         turns = len(stage.agent.model.turns_of(word))
         require(turns == 1, f"the model was asked about {word} {turns} times")
-    # A later client also says, once in every chat, that no home channel is set.
+    # A later client also reports, once in every chat, that no home channel is set.
     answers = sum(NO_HOME not in text for texts in told.values() for text in texts)
     require(answers == len(asked), f"{answers} answers to {len(asked)} questions")
 
 
 @scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
 async def command_is_answered_by_what_was_lent(stage: Both) -> None:
-    """Ann gives a command. Discord posts it, signed, and is answered within its three seconds. The
-    model is asked, and the gateway answers by `follow_up`: Discord gets it under the token of that
-    very command. Neither the gateway nor any log ever sees that token, or a bot's."""
+    """Ann gives a command. Discord posts it, signed, and gets a response within its three seconds. The model gets the
+    question, and the gateway answers by `follow_up`: Discord gets it with the token of that command. Neither the
+    gateway nor any log ever contains that token, or a bot's."""
     word = stage.word()
     began_at = time.monotonic()
     command = await stage.discord.command(ANN, COMMANDS, "ask", f"tell me about {word}")
@@ -70,8 +70,7 @@ async def command_is_answered_by_what_was_lent(stage: Both) -> None:
 @scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
 async def command_in_a_thread(stage: Both) -> None:
     """Ann opens a thread and gives a command in it. The gateway answers by `follow_up`, and names the session that it
-    has for the thread. With every client Discord gets that answer in the thread, under the token of that very
-    command."""
+    has for the thread. With every client Discord gets that answer in the thread, with the token of that command."""
     thread = await stage.discord.open_thread(ANN, COMMANDS, "about owls")
     word = stage.word()
     command = await stage.discord.command(ANN, thread, "ask", f"tell me about {word}")
@@ -83,7 +82,7 @@ async def command_in_a_thread(stage: Both) -> None:
 
 
 async def followed_up(stage: Both, command: str, word: str) -> None:
-    """The gateway answers a command about a word by `follow_up`, and Discord gets that under the command's token."""
+    """The gateway answers a command about a word by `follow_up`, and Discord gets that with the command's token."""
 
     async def answered() -> bool:
         interaction = await stage.discord.interaction(command)
@@ -98,8 +97,8 @@ async def followed_up(stage: Both, command: str, word: str) -> None:
 
 @scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
 async def asleep_on_two_platforms(stage: Both) -> None:
-    """The gateway is stopped. Bob writes on Discord, Uma on Telegram: each sees the bot type, and the
-    agent is called. What they wrote waits, and is answered where it was written, once it is up."""
+    """The gateway is stopped. Bob writes on Discord, Uma on Telegram: each sees the bot type, and the desk wakes the
+    agent. The messages wait, and are answered in their chats once the agent is up."""
     line = stage.agent.tap.lines[-1]
     stage.agent.hermes.ask_to_end()
     await stage.agent.hermes.ended()

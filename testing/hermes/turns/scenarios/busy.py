@@ -1,4 +1,4 @@
-"""What a visitor writes while the model thinks."""
+"""Messages that come while the model thinks."""
 
 import asyncio
 
@@ -15,9 +15,9 @@ ALLOW = "Allow Once"
 
 @scenario(secs=60, bill=BILL, chosen=True)
 async def message_during_a_long_turn(stage: Stage) -> None:
-    """A visitor writes again while the model thinks about the first message. 0.19.0 as `discord` answers
-    both, one after the other. As `relay`, and every later client everywhere, it gives the first turn up and says so,
-    and the second is answered. Neither is asked twice."""
+    """A visitor writes again while the model thinks about the first message. 0.19.0 as `discord` answers both, one
+    after the other. As `relay`, and every later client everywhere, it abandons the first turn, reports this, and
+    answers the second. The model gets neither twice."""
     thinking = asyncio.Event()
     first, second = stage.model.word(Plan(think_until=thinking)), stage.model.word()
     await stage.asks("busy", first)
@@ -38,8 +38,8 @@ async def message_during_a_long_turn(stage: Stage) -> None:
 
 @scenario(secs=60, bill=BILL)
 async def stop_in_the_way_that_works(stage: Stage) -> None:
-    """A visitor writes `/stop` while the model thinks. They are told that it stopped; what they
-    write next is answered though the model still thinks, and what it comes to is not heard of."""
+    """A visitor writes `/stop` while the model thinks. They read that it stopped; their next message is answered
+    although the model still thinks, and the result of the stopped turn is never sent."""
     thinking = asyncio.Event()
     word = stage.model.word(Plan(think_until=thinking))
     await stage.asks("stop", word)
@@ -56,7 +56,7 @@ async def stop_in_the_way_that_works(stage: Stage) -> None:
 
 
 async def never_answered(stage: Stage, chat: str, word: str, thinking: asyncio.Event) -> None:
-    """The model comes to the end of a turn that was given up. Nobody hears of it."""
+    """The model finishes an abandoned turn. No visitor gets the result."""
     thinking.set()
     what = "a turn that was given up is not answered"
     await stays(what, lambda: not stage.answers_to(chat, word), 2)
@@ -66,9 +66,9 @@ async def never_answered(stage: Stage, chat: str, word: str, thinking: asyncio.E
 
 @scenario(secs=80, bill=BILL, chosen=True)
 async def approval_prompt_where_the_client_allows_it(stage: Stage) -> None:
-    """The model wants to run a dangerous command. 0.19.0 as `relay` asks the visitor by a text, and runs it when
-    they write `/approve`, and not before; as `discord`, it refuses the command by itself. A later client asks with
-    buttons everywhere, and runs it when one of them is pressed."""
+    """The model wants to run a dangerous command. 0.19.0 as `relay` asks the visitor by a text, and runs it only
+    after they write `/approve`; as `discord`, it refuses the command by itself. A later client asks with buttons
+    everywhere, and runs it when one of them is pressed."""
     doomed = stage.folder / "doomed"
     doomed.mkdir()
     word = stage.model.word(Plan(command=f"rm -rf {doomed}"))
@@ -91,7 +91,7 @@ async def approval_prompt_where_the_client_allows_it(stage: Stage) -> None:
 
 
 def asks_for_approval(stage: Stage) -> bool:
-    """Whether the visitor can see that they are asked."""
+    """Returns true if the visitor can see the question."""
     if IS_0_19:
         return any("/approve" in said for said in stage.front.answers("approval"))
     return ALLOW in stage.front.buttons("approval")

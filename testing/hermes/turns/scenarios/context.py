@@ -1,4 +1,4 @@
-"""What hangs on a message, and what the agent asks back."""
+"""The additional fields of a message, and the agent's questions."""
 
 import json
 from typing import Any
@@ -21,9 +21,9 @@ CHOSEN = 1
 
 @scenario(secs=60, bill=BILL, platforms=("discord",))
 async def quoted_reply_and_display_name(stage: Stage) -> None:
-    """A person answers another's message in a thread. The platform tells what that said, and by which name people know
-    the person. The desk's frame carries both fields to every client. 0.20.1 gives its model the quoted text, and the
-    display name for the author's. 0.19.0 gives its model the login for the author's name, and nothing of the quote."""
+    """A person replies to another's message in a thread. The platform's event has the quoted text and the person's
+    display name. The desk's frame carries both fields to every client. 0.20.1 gives its model the quoted text, and
+    the display name as the author's name. 0.19.0 gives its model the login as the author's name, and no quote."""
     word = stage.model.word()
     source = {"chat_type": "thread", "thread_id": THREAD, "scope_id": GUILD, "user_id": "u1"}
     source |= {"user_name": LOGIN, "user_display_name": DISPLAY}
@@ -45,7 +45,7 @@ async def quoted_reply_and_display_name(stage: Stage) -> None:
 
 
 def event_about(stage: Stage, word: str) -> dict[str, Any]:
-    """The event about a word, as the desk handed it over on the line."""
+    """Returns the event about a word, as the desk delivered it on the line."""
     frames = [frame for line in stage.tap.lines for frame in line.desk.of("inbound")]
     (event,) = [frame.body["event"] for frame in frames if word in frame.body["event"]["text"]]
     return event
@@ -53,10 +53,10 @@ def event_about(stage: Stage, word: str) -> dict[str, Any]:
 
 @scenario(secs=60, bill=BILL)
 async def clarify_with_buttons(stage: Stage) -> None:
-    """The model asks back by the client's `clarify`, with choices. 0.20.1 asks with a button for each, and the visitor
-    presses one. 0.19.0 as `relay` asks with a numbered text, and the visitor types a number. Then the model is told the
-    text of the choice. 0.19.0 as `discord` asks nobody, and its model is told an empty answer. The visitor is answered
-    in any case."""
+    """The model asks a question by the client's `clarify`, with choices. 0.20.1 asks with a button for each, and the
+    visitor presses one. 0.19.0 as `relay` asks with a numbered text, and the visitor types a number. Then the model
+    gets the text of the choice. 0.19.0 as `discord` does not ask, and its model gets an empty answer. The visitor
+    gets an answer in any case."""
     wish = Call("clarify", {"question": QUESTION, "choices": CHOICES})
     word, chat = stage.model.word(Plan(call=wish)), "clarify"
     await stage.asks(chat, word)
@@ -77,10 +77,10 @@ async def clarify_with_buttons(stage: Stage) -> None:
 
 
 async def chosen_by_a_button(stage: Stage, chat: str, word: str) -> None:
-    """The visitor is asked with a button for each choice, and presses one."""
+    """The visitor gets a question with a button for each choice, and presses one."""
     await until("the visitor is asked", lambda: bool(stage.front.buttons(chat)), ANSWER_SECS)
     labels = stage.front.buttons(chat)
-    # The client marks the first choice as the one that it recommends, and adds a button for any other answer.
+    # The client marks the first choice as recommended, and adds a button for any other answer.
     offered = [label.startswith(choice) for label, choice in zip(labels, CHOICES, strict=False)]
     require(len(labels) == len(CHOICES) + 1 and all(offered), f"the buttons say {labels}")
     (turn,) = stage.model.turns_of(word)
@@ -89,6 +89,6 @@ async def chosen_by_a_button(stage: Stage, chat: str, word: str) -> None:
 
 
 def numbered(stage: Stage, chat: str) -> list[str]:
-    """The messages in which a visitor is asked, with every choice on a line of its own."""
+    """Returns the questions to a visitor, with every choice on its own line."""
     texts = [text for text in stage.front.answers(chat) if QUESTION in text]
     return [text for text in texts if all(f"{choice}\n" in f"{text}\n" for choice in CHOICES)]

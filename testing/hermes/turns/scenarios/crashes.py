@@ -13,9 +13,9 @@ UNAVAILABLE = 503
 
 @scenario(secs=60, chosen=True)
 async def desk_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
-    """The desk is killed while the model thinks, right when it has said "ok" to a message. After
-    its restart the gateway dials by itself, what was acked is not asked again, what was said "ok"
-    to is not lost, and the answer arrives, once."""
+    """The desk is killed while the model thinks, right when it has acknowledged a message to the platform. After its
+    restart the gateway dials by itself, the model gets no acked message again, no acknowledged message is lost, and
+    the answer arrives, once."""
     thinking = asyncio.Event()
     word = stage.model.word(Plan(think_until=thinking))
     await stage.asks("killed", word)
@@ -30,19 +30,19 @@ async def desk_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
         await stage.desk.killed()
         await stage.desk.start()
         await stage.online_after(lines)
-        # What the client would say while it has no line is lost to it for good.
+        # The client permanently loses messages that it sends while it has no line.
         thinking.set()
         await asyncio.gather(*writing)
     finally:
         for task in writing:
             task.cancel()
-    # What the client acked in the last moment it may let fall with its line: it is not the desk's any more.
+    # The client may drop a message that it acked in the last moment with its line: the desk no longer owns it.
     acked = WORD.findall(" ".join(line.acked_texts() for line in stage.tap.lines[:lines]))
     kept = {chat: other for chat, other in others.items() if other not in acked}
     for chat, other in {"killed": word, **kept}.items():
         await stage.is_answered(chat, other)
     await stage.just_once("killed", word)
-    # An ack of the last moment may not have been stored; nothing else is handed over again.
+    # An ack of the last moment may not have been stored; only such entries are delivered again.
     in_flight = WORD.findall(" ".join(line.texts() for line in stage.tap.lines[:lines]))
     for other in others.values():
         turns, most = len(stage.model.turns_of(other)), 1 + in_flight.count(other)
@@ -52,9 +52,9 @@ async def desk_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
 
 @scenario(secs=60)
 async def node_of_the_line_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
-    """The node that holds the line, and has said what was said so far, is killed while the model
-    thinks. The gateway dials the other node, which takes the bot over; the answer arrives, once, and
-    so does what was written meanwhile."""
+    """The node that holds the line, and has sent all messages so far, is killed while the model thinks. The gateway
+    dials the other node, which takes over the bot; the answer arrives, once, and so do the messages that came
+    meanwhile."""
     await stage.talk("node")
     thinking = asyncio.Event()
     word, other = stage.model.word(Plan(think_until=thinking)), stage.model.word()
@@ -76,8 +76,8 @@ async def node_of_the_line_killed_in_the_middle_of_a_turn(stage: Stage) -> None:
 
 @scenario(secs=60, own_cluster=True)
 async def postgres_restart_in_the_middle(stage: Stage) -> None:
-    """PostgreSQL crashes and comes back while the model thinks. What is written meanwhile is taken
-    when it is back; everything is asked once and answered once."""
+    """PostgreSQL crashes and returns while the model thinks. Messages that come meanwhile are accepted when it is
+    back; the model gets each once, and each is answered once."""
     thinking = asyncio.Event()
     first, second = stage.model.word(Plan(think_until=thinking)), stage.model.word()
     await stage.asks("store", first)

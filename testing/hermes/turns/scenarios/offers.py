@@ -1,4 +1,4 @@
-"""What a later client does on a Discord and a Telegram besides answering: commands, reactions and files."""
+"""Commands, reactions and files of a later client on Discord and Telegram."""
 
 import re
 from base64 import b64decode, b64encode
@@ -17,7 +17,7 @@ BILL = "offers"
 GENERAL, COMMANDS, NIGHT = ROOMS.values()
 SEEN, DONE = "👀", "✅"
 KNOWN_SECS = 30
-# Calls of a kind in each channel, and in how many milliseconds. Discord is as tight as that about reactions.
+# Calls of a kind in each channel, and the window in milliseconds. Discord's limit for reactions is as tight.
 TIGHT, USUAL = (1, 250), (50, 1000)
 UNDELIVERED = "Couldn't deliver the file attachment"
 REPORT = "owls seen tonight: 3\n"
@@ -30,10 +30,10 @@ SAVED = re.compile(r"/\S*?relay_media_\w+\.png")
 
 @scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
 async def reactions_stay_within_the_rates(stage: Both) -> None:
-    """Ann and Bob write in one room of Discord, which takes one reaction in a quarter of a second, and Tim and Uma
-    write on Telegram, all at the same time. 0.20.1 puts 👀 on what it reads, takes 👀 back after the answer and puts
-    ✅. On Discord each message ends with ✅ alone. Telegram refuses ✅, which is not among its reactions, and each
-    message ends with none. 0.19.0 reacts to nothing. Neither platform answers any call with a 429."""
+    """Ann and Bob write in one room of Discord, which accepts one reaction in a quarter of a second, and Tim and Uma
+    write on Telegram, all at the same time. 0.20.1 puts 👀 on a message that it reads, removes 👀 after the answer and
+    puts ✅. On Discord each message ends with ✅ alone. Telegram refuses ✅, which is not among its reactions, and each
+    message ends with none. 0.19.0 does not react. Neither platform answers any call with a 429."""
     await stage.discord.take(*TIGHT)
     rooms, messages = {ANN: GENERAL, BOB: GENERAL}, {}
     asked = {person: stage.word() for person in (ANN, BOB, TIM, UMA)}
@@ -60,7 +60,7 @@ async def reactions_stay_within_the_rates(stage: Both) -> None:
 
 
 async def ends_with(stage: Both, person: int, room: int, message: int) -> None:
-    """A message on Discord ends with ✅, and nothing else of the bot's."""
+    """Checks that a message on Discord ends with ✅, and no other reaction of the bot."""
 
     async def done() -> bool:
         return await stage.discord.reactions(room, message) == [DONE]
@@ -69,8 +69,8 @@ async def ends_with(stage: Both, person: int, room: int, message: int) -> None:
 
 
 async def ends_without(stage: Both, person: int) -> None:
-    """A message on Telegram had 👀, lost it again, and was refused ✅. A client that has just started may go through that
-    twice."""
+    """Checks that a message on Telegram had 👀, lost it again, and was refused ✅. A client that has just started may
+    do that twice."""
     wanted = [([SEEN], True), ([], True), ([DONE], False)]
 
     async def done() -> bool:
@@ -81,9 +81,9 @@ async def ends_without(stage: Both, person: int) -> None:
 
 @scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
 async def file_from_the_agent(stage: Both) -> None:
-    """The model's answer names a file of the agent's machine, as the client tells it to. 0.20.1 uploads the file to the
-    desk, and Discord gets its bytes and the rest of the answer. 0.19.0 uploads nothing, and says in the file's place
-    that it cannot deliver it."""
+    """The model's answer names a file on the agent's machine, in the form that the client requires. 0.20.1 uploads
+    the file to the desk, and Discord gets its bytes and the rest of the answer. 0.19.0 uploads nothing, and sends a
+    notice that it cannot deliver the file."""
     report = stage.folder / "report.txt"
     report.write_text(REPORT)
     word = stage.word()
@@ -108,9 +108,9 @@ async def file_from_the_agent(stage: Both) -> None:
 
 @scenario(secs=60, bill=BILL, platforms=BOTH, stage=Both)
 async def photo_to_the_agent(stage: Both) -> None:
-    """Bob sends a photo on Discord. The desk's frame carries its address. 0.20.1 has fetched the photo before its
-    model is asked, and tells the model where it is; that file holds the bytes that Bob sent. 0.19.0 fetches nothing,
-    and tells its model the address."""
+    """Bob sends a photo on Discord. The desk's frame carries its address. 0.20.1 fetches the photo before it calls
+    its model, and gives the model the path; that file has the bytes that Bob sent. 0.19.0 fetches nothing, and gives
+    its model the address."""
     word = stage.word()
     photo = {"name": "owl.png", "kind": "image/png", "base64": b64encode(PHOTO).decode()}
     await stage.discord.says(BOB, NIGHT, f"tell me about {word}", photo)
@@ -130,22 +130,22 @@ async def photo_to_the_agent(stage: Both) -> None:
 
 
 def asked_for(stage: Both) -> list[dict[str, Any]]:
-    """What the gateway asked the desk to do, in order."""
+    """Returns the gateway's requests to the desk, in order."""
     frames = [frame for line in stage.agent.tap.lines for frame in line.gateway.of("outbound")]
     return [frame.body["action"] for frame in frames]
 
 
 def events(stage: Both) -> list[dict[str, Any]]:
-    """What the desk handed over, in order."""
+    """Returns the events that the desk delivered, in order."""
     frames = [frame for line in stage.agent.tap.lines for frame in line.desk.of("inbound")]
     return [frame.body["event"] for frame in frames]
 
 
 @scenario(secs=90, bill=BILL, platforms=BOTH, stage=Both)
 async def commands_are_registered(stage: Both) -> None:
-    """0.20.1 lists its commands in its hello for Discord, and in no other; 0.19.0 lists none. As long as the agent has
-    people of a guild and not the guild, none is made known there. Once the guild is granted to it, its next hello makes
-    known all of them, as the client describes them, and no others."""
+    """0.20.1 lists its commands in its hello for Discord, and in no other; 0.19.0 lists none. As long as the agent
+    has people of a guild and not the guild, the desk registers none there. Once the guild is granted to the agent,
+    its next hello registers all of them, as the client describes them, and no others."""
     wanted = manifest()
     require(listed(stage) == wanted, f"the hello lists {listed(stage)}")
     require(await stage.discord.commands() == [], "commands are known in a guild that is not the agent's")
@@ -156,7 +156,7 @@ async def commands_are_registered(stage: Both) -> None:
     require(listed(stage) == wanted, f"the hello lists {listed(stage)}")
 
     await are_known(stage, set(by_name(wanted)))
-    # Whatever else the hello made happen has begun before the answer to what was written later.
+    # All effects of the hello have begun before the answer to a later message.
     word = stage.word()
     await stage.discord.says(ANN, COMMANDS, f"tell me about {word}")
     await stage.answered_on_discord(COMMANDS, word)
@@ -168,7 +168,7 @@ async def commands_are_registered(stage: Both) -> None:
 
 
 async def are_known(stage: Both, names: set[str]) -> None:
-    """Waits until commands of these names are known in the guild, and says which are not."""
+    """Waits until commands of these names are registered in the guild, and names those that are not."""
 
     async def missing() -> set[str]:
         return names - set(by_name(await stage.discord.commands()))
@@ -183,7 +183,7 @@ async def are_known(stage: Both, names: set[str]) -> None:
 
 
 def manifest() -> list[dict[str, Any]]:
-    """The commands of the client under test, as it describes them itself."""
+    """Returns the commands of the client under test, as it describes them."""
     if IS_0_19:
         return []
     from gateway.relay.command_manifest import build_relay_command_manifest
@@ -192,7 +192,7 @@ def manifest() -> list[dict[str, Any]]:
 
 
 def listed(stage: Both) -> list[dict[str, Any]]:
-    """The commands that the newest hello for Discord lists. No other hello lists any."""
+    """Returns the commands in the newest hello for Discord. No other hello lists any."""
     hellos = [frame.body for frame in stage.agent.tap.lines[-1].gateway.of("hello")]
     found = {hello["platform"]: hello["command_manifest"] for hello in hellos if hello.get("command_manifest")}
     require(set(found) <= {"discord"}, f"commands are listed for {set(found)}")
@@ -200,5 +200,5 @@ def listed(stage: Both) -> list[dict[str, Any]]:
 
 
 def by_name(commands: list[dict[str, Any]]) -> dict[str, tuple[str, list[Any]]]:
-    """What commands say that a client describes, by their names."""
+    """Returns the described fields of commands, by name."""
     return {one["name"]: (one["description"], one.get("options", [])) for one in commands}

@@ -1,4 +1,4 @@
-"""One bot for the agents of two tenants: who reaches which, and who reaches nobody."""
+"""One bot for the agents of two tenants: people reach their own agent or none."""
 
 from props.client import IS_0_19
 from props.judge import require, stays, until
@@ -9,11 +9,11 @@ from turns.shared import Place, Shared
 BILL = "reach"
 DISCORD = ("discord",)
 ROOM = Place("the-room", scope="guild-1")
-# A call for an agent is made at once; several times that.
+# The desk wakes an agent at once; this is several times that.
 NO_CALL_SECS = 3
 REVOKED = 4401
 REVOKE_SECS = 2
-# The client looks once a second whether it was revoked.
+# The client checks once a second if it was revoked.
 DISABLED_SECS = 15
 # Several times the client's first waits between dials.
 NO_DIAL_SECS = 8
@@ -22,8 +22,8 @@ DIAL_SECS = 60
 
 @scenario(secs=60, bill=BILL, platforms=DISCORD, stage=Shared)
 async def two_people_in_one_room(stage: Shared) -> None:
-    """Ann's agent and Bob's are of two tenants and share a bot. Both write in one room, in turns.
-    Each is answered there by their own agent, and the other agent never hears of it."""
+    """Ann's agent and Bob's belong to two tenants and share a bot. Both people write in one room, in turns. Each gets
+    an answer there from their own agent, and the other agent never sees the message."""
     people = {"ann": stage.owl, "bob": stage.bat}
     for person, agent in people.items():
         await stage.link(person, agent)
@@ -35,7 +35,7 @@ async def two_people_in_one_room(stage: Shared) -> None:
 
 
 def only(stage: Shared, agent: Agent, word: str) -> None:
-    """An agent was asked about the word, once, and said something; the others know nothing of it."""
+    """Checks that an agent got the word once and answered, and that the other agents did not see it."""
     turns = len(agent.model.turns_of(word))
     require(turns == 1, f"{agent.name} was asked about {word} {turns} times")
     require(agent.has_said(word), f"not {agent.name} has answered about {word}")
@@ -46,9 +46,9 @@ def only(stage: Shared, agent: Agent, word: str) -> None:
 
 @scenario(secs=60, bill=BILL, platforms=DISCORD, stage=Shared)
 async def stranger_reaches_nobody(stage: Shared) -> None:
-    """Zoe is linked to nobody. She writes to the bot and in the room, while one agent is up and the
-    other sleeps: none is handed it, none is called, and she is told nothing, not even that somebody
-    is there. The platform is told the same as of Bob, who wakes his agent and is answered."""
+    """Zoe is not linked. She writes to the bot and in the room, while one agent is up and the other sleeps: the desk
+    delivers nothing, wakes no agent, and sends Zoe nothing, not even a hint that an agent exists. The platform gets
+    the same response as for Bob, who wakes his agent and gets an answer."""
     home = await stage.link("bob", stage.bat)
     anns = await stage.link("ann", stage.owl)
     await stage.bat.killed()
@@ -61,7 +61,7 @@ async def stranger_reaches_nobody(stage: Shared) -> None:
     await until("bat is called", lambda: stage.waker.calls[calls:] == ["/bat"])
     await stage.bat.start()
     await stage.is_answered(home, asked)
-    # What comes later to an agent is handed over later: nothing of Zoe's is still on its way.
+    # The desk delivers in order, so no message of Zoe is still in flight.
     await stage.is_answered(anns, await stage.asks("ann", anns))
     for agent in stage.agents:
         heard = [word for word in words if agent.was_told(word)]
@@ -74,9 +74,9 @@ async def stranger_reaches_nobody(stage: Shared) -> None:
 
 @scenario(secs=60, bill=BILL, platforms=DISCORD, stage=Shared)
 async def link_by_a_code(stage: Shared) -> None:
-    """Kim sends the code that `nightdesk link create` printed. The desk takes it and says so, and no
-    agent sees it; what Kim writes next is answered by that agent and no other. A code that was used,
-    or that is nobody's, is told so and names nobody. Unlinked, Kim reaches nobody again."""
+    """Kim sends the code that `nightdesk link create` printed. The desk accepts it and confirms, and no agent sees
+    it; that agent, and no other, answers Kim's next message. For a used or unknown code the desk reports this and
+    names no agent. Unlinked, Kim reaches no agent again."""
     kims, lees = Place("dm-of-kim"), Place("dm-of-lee")
     before = await stage.asks("kim", kims)
     code = await stage.code_for(stage.bat)
@@ -99,7 +99,7 @@ async def link_by_a_code(stage: Shared) -> None:
 
     await stage.unlink("kim", stage.bat)
     after = await stage.asks("kim", kims)
-    # What comes later to an agent is handed over later.
+    # The desk delivers to an agent in order.
     again = await stage.link("bob", stage.bat)
     await stage.is_answered(again, await stage.asks("bob", again))
     nobodys = [before, unlinked, after, code.removeprefix("/link ")]
@@ -110,9 +110,9 @@ async def link_by_a_code(stage: Shared) -> None:
 
 @scenario(secs=90, bill=BILL, platforms=DISCORD, stage=Shared)
 async def deprovisioned_is_seen_as_disabled(stage: Shared) -> None:
-    """An agent is deprovisioned. Its line is closed with 4401 at once, and its client shows its relay
-    as disabled and does not dial again; 0.19.0 stays up, a later client without another platform ends. A restart changes nothing. Bob, who was linked to
-    it, reaches nobody, calls nobody and is told nothing; Ann's agent does not notice."""
+    """An agent is deprovisioned. Its line is closed with 4401 at once, and its client shows its relay as disabled and
+    does not dial again; 0.19.0 stays up, a later client without another platform ends. A restart changes nothing.
+    Bob, who was linked to it, reaches no agent, wakes none and gets no message; Ann's agent is not affected."""
     bobs, anns = await stage.link("bob", stage.bat), await stage.link("ann", stage.owl)
     await stage.is_answered(bobs, await stage.asks("bob", bobs))
     line, calls = stage.bat.tap.lines[-1], len(stage.waker.calls)

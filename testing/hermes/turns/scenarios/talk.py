@@ -1,4 +1,4 @@
-"""Visitors ask and are answered."""
+"""Visitors ask and get answers."""
 
 import asyncio
 
@@ -18,16 +18,16 @@ LONGER_CHARS = 20_000
 
 @scenario(secs=30, bill=BILL, chosen=True)
 async def first_message_answered(stage: Stage) -> None:
-    """A visitor writes to a gateway that has just come up; the model is asked once, and the visitor
-    gets its answer, once."""
+    """A visitor writes to a gateway that has just started; the model gets one request, and the visitor gets its
+    answer, once."""
     word = await stage.talk("first")
     await stage.just_once("first", word)
 
 
 @scenario(secs=15, bill=BILL)
 async def ten_in_order(stage: Stage) -> None:
-    """A visitor writes ten times, each time after the answer; the model is asked ten times and the
-    visitor answered ten times, in the order they wrote."""
+    """A visitor writes ten times, each time after the answer; the model gets ten requests and the visitor ten
+    answers, in order."""
     words = [await stage.talk("ten") for _ in range(10)]
     asked = [word for word in stage.model.asked() if word in words]
     require(asked == words, f"the model was asked about {asked}, and not about {words}")
@@ -37,9 +37,9 @@ async def ten_in_order(stage: Stage) -> None:
 
 @scenario(secs=15 if IS_0_19 else 100, bill=BILL, platforms=("discord",))
 async def messages_in_a_burst(stage: Stage) -> None:
-    """A visitor writes several times without waiting. The client gathers what comes while it is busy;
-    the model gets all, in order, and each is answered once. A later client gives up the turn it is at for each, and
-    reads nothing for half a minute while it says so: it gets them in order, the line stays, and nothing is asked
+    """A visitor writes several times without waiting. The client gathers messages that come while it is busy; the
+    model gets all, in order, and each is answered once. A later client abandons its current turn for each, and reads
+    nothing for half a minute while it reports this: it gets them in order, the line stays, and the model gets none
     twice."""
     words = [stage.model.word() for _ in range(BURST)]
     lines = len(stage.tap.lines)
@@ -61,9 +61,8 @@ async def messages_in_a_burst(stage: Stage) -> None:
 
 @scenario(secs=10, bill=BILL)
 async def platform_retry_makes_no_second_turn(stage: Stage) -> None:
-    """The platform says a message again, or the page posts it again under the same name, at once
-    and after the answer. The desk takes it each time, the model is asked once, and the visitor is
-    answered once."""
+    """The platform sends a message again, or the page posts it again with the same name, at once and after the
+    answer. The desk accepts it each time, the model gets one request, and the visitor one answer."""
     word = stage.model.word()
     letter = await stage.front.write("retry", f"tell me about {word}")
     again = [stage.front.repeat(letter) for _ in range(REPEATS)]
@@ -71,7 +70,7 @@ async def platform_retry_makes_no_second_turn(stage: Stage) -> None:
     await stage.is_answered("retry", word)
     statuses.append(await stage.front.repeat(letter))
     require(set(statuses) == {200}, f"the repeats were answered with {statuses}")
-    # A second turn would come before the answer to what was written later.
+    # A second turn would come before the answer to a later message.
     await stage.talk("retry")
     await stage.just_once("retry", word, quiet_secs=3)
     if not stage.is_discord:
@@ -81,9 +80,8 @@ async def platform_retry_makes_no_second_turn(stage: Stage) -> None:
 
 @scenario(secs=10, bill=BILL)
 async def answer_of_3000_characters(stage: Stage) -> None:
-    """The model's answer is longer than one message may be on Discord, and not too long for a page.
-    There it arrives in as many as it takes, none too long, in order, and nothing is lost or said
-    twice; here it is one message."""
+    """The model's answer is too long for one message on Discord, and not too long for a page. On Discord it arrives
+    in several messages, none too long, in order, without loss or repetition; on a page it is one message."""
     parts = await long_answer(stage, "long", LONG_CHARS)
     is_split = len(parts) > 1
     require(is_split == stage.is_discord, f"it came in {len(parts)} messages")
@@ -91,15 +89,14 @@ async def answer_of_3000_characters(stage: Stage) -> None:
 
 @scenario(secs=10, bill=BILL, platforms=("webchat",))
 async def answer_of_20000_characters_is_split(stage: Stage) -> None:
-    """The model's answer is longer than one message may be on a page. It arrives in as many as it
-    takes, none too long, in order, and nothing is lost or said twice."""
+    """The model's answer is too long for one message on a page. It arrives in several messages, none too long, in
+    order, without loss or repetition."""
     parts = await long_answer(stage, "longer", LONGER_CHARS)
     require(len(parts) > 1, "it came in one message")
 
 
 async def long_answer(stage: Stage, chat: str, chars: int) -> list[str]:
-    """The model gives an answer of so many characters, and the visitor gets all of it; the messages
-    it came in."""
+    """The model gives an answer of this length, and the visitor gets all of it; returns its messages."""
     text = " ".join(f"w{number:05}ß" for number in range(chars // 8 + 1))[:chars]
     await stage.asks(chat, stage.model.word(Plan(reply=text)))
 
@@ -119,9 +116,8 @@ async def long_answer(stage: Stage, chat: str, chars: int) -> list[str]:
 
 @scenario(secs=60, bill=BILL)
 async def hundred_visitors_at_once(stage: Stage) -> None:
-    """A hundred visitors write at once, each in a chat of their own; on our page each has a cookie
-    and an open stream. Each gets the answer to what they wrote, once, and nothing that was meant
-    for another."""
+    """A hundred visitors write at once, each in their own chat; on the desk's page each has a cookie and an open
+    stream. Each gets the answer to their own message, once, and no answer for another visitor."""
     chats = {f"visitor-{number}": stage.model.word() for number in range(VISITORS)}
     await asyncio.gather(*(stage.asks(chat, word) for chat, word in chats.items()))
     for chat, word in chats.items():

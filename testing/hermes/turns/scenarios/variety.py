@@ -1,4 +1,4 @@
-"""Whatever a platform may say, and whatever a visitor may write on our page."""
+"""Every event that a platform can send, and every text that a visitor can write on the desk's page."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ PHOTO |= {"size": 4711, "filename": "owl.png", "caption": "an owl"}
 
 @scenario(secs=30, bill="talk", platforms=("discord",))
 async def every_event_type(stage: Stage) -> None:
-    """Every kind of message the client knows, in every kind of chat, with everything that may hang
-    on it and every odd text: each is acked, what says something reaches the model, nothing breaks
-    the line, and the next message is answered. A press on what nobody asked reaches nobody."""
+    """Every kind of message that the client knows, in every kind of chat, with every attachment and every odd text:
+    each is acked, the model gets those with content, nothing breaks the line, and the next message is answered. A
+    press of an unknown button reaches no agent."""
     line = stage.tap.lines[-1]
     before = set(line.acked())
     words: dict[str, str] = {}
@@ -32,7 +32,7 @@ async def every_event_type(stage: Stage) -> None:
     await stage.platform.interact("event-interaction")
     unasked = words.pop("prompt")
 
-    # An ack for each, whatever the client makes of it.
+    # An ack for each, whether the client uses it or not.
     await until(
         "every event is acked",
         lambda: len(set(line.acked()) - before) == len(words),
@@ -46,7 +46,7 @@ async def every_event_type(stage: Stage) -> None:
 
 
 def corpus() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    """Each event: its name, text, source, and what else is in it."""
+    """Returns each event: its name, text, source, and other fields."""
     about = "tell me about WORD"
     kinds = [
         (kind, about, {}, {"message_type": kind, "media": [{**PHOTO, "kind": kind}]})
@@ -91,9 +91,9 @@ def corpus() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
 
 @scenario(secs=60, bill="talk", platforms=("webchat",))
 async def whatever_a_visitor_writes(stage: Stage) -> None:
-    """Every odd text a visitor can write on our page: the model gets it as it was written, the page
-    shows it as it was written, and it is answered. What is empty or too long is refused, and nobody
-    hears of it. After commands, the next message is answered."""
+    """Every odd text that a visitor can write on the desk's page: the model gets it unchanged, the page shows it
+    unchanged, and it is answered. The desk refuses an empty or too long text, and no agent gets it. After commands,
+    the next message is answered."""
     line = stage.tap.lines[-1]
     words: dict[str, str] = {}
     for name, text in written().items():
@@ -124,7 +124,7 @@ async def whatever_a_visitor_writes(stage: Stage) -> None:
 
 
 def written() -> dict[str, str]:
-    """What visitors write, by name. The word is a character longer than `WORD`."""
+    """Returns the visitors' texts, by name. The word is a character longer than `WORD`."""
     fence = "```"
     return {
         "unicode": "שלום 用户 🦉👩‍👩‍👧 e\u0301 WORD",

@@ -1,1 +1,1 @@
-"""What is checked, by what it is about."""
+"""The checks, by subject."""

@@ -1,4 +1,4 @@
-"""Tools for data: what is written again is not there twice."""
+"""Tools for data: a repeated write creates no second entry."""
 
 from proof.stage import Stage
 
@@ -6,14 +6,14 @@ CONTENT = "Moths fly to the lamp at the harbour"
 
 
 async def all_checks(stage: Stage) -> None:
-    """Calls each of them, and again."""
+    """Calls each tool twice."""
     entry = await write(stage)
     await query(stage, entry)
     await read(stage, entry)
 
 
 async def write(stage: Stage) -> str:
-    """An entry; its id."""
+    """Writes an entry; returns its id."""
     asked = {"content": CONTENT, "tags": ["moths"], "expires_at": None}
     first, again = await stage.owl.twice("data_write", **asked)
     stage.tally.same("data_write: again is the same", first, again)
@@ -21,7 +21,7 @@ async def write(stage: Stage) -> str:
 
 
 async def query(stage: Stage, entry: str) -> None:
-    """What is found by its words."""
+    """Finds the entry by its words."""
     first, again = await stage.owl.twice("data_query", query="harbour")
     ids = [[item["id"] for item in one["items"]] for one in (first, again)]
     stage.tally.check("data_query: it is there once", ids[0] == [entry], first)
@@ -31,7 +31,7 @@ async def query(stage: Stage, entry: str) -> None:
 
 
 async def read(stage: Stage, entry: str) -> None:
-    """What was written."""
+    """Reads the entry."""
     first, again = await stage.owl.twice("data_read", id=entry)
     stage.tally.same("data_read: again is the same", first, again)
     stage.tally.check("data_read: what was written", CONTENT in str(first), first)

@@ -1,4 +1,4 @@
-"""What is offered, to whom, and what is said to who asks for something else."""
+"""The list of tools, authentication, and the responses to wrong requests."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ FORGED = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJvd2wifQ."
 
 
 async def listed(stage: Stage) -> None:
-    """Every tool is there, with what it wants, at both nodes."""
+    """Both nodes list every tool with its arguments."""
     for client in stage.owl.clients:
         how = f"list at {client.protocol_version}"
         found = (await client.list_tools()).tools
@@ -43,7 +43,7 @@ async def listed(stage: Stage) -> None:
         stage.tally.check(f"{how}: each says what it does", told, names)
 
 
-# What cannot be done, by what is wrong with it.
+# Requests that fail, by their fault.
 WRONG: dict[str, tuple[str, dict[str, Any]]] = {
     "a tool that is not there": ("shell", {"command": "ls"}),
     "a letter for nobody": ("notify", {"message": "hello"}),
@@ -65,7 +65,7 @@ WRONG: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 async def refusals(stage: Stage) -> None:
-    """What fails is an error of the protocol and never a result, and says why."""
+    """A failure is a protocol error with a reason, and never a result."""
     for what, (tool, arguments) in WRONG.items():
         came = await stage.owl.call(tool, **arguments)
         is_error = isinstance(came, Failed) and bool(came.message)
@@ -73,7 +73,7 @@ async def refusals(stage: Stage) -> None:
 
 
 async def strangers(stage: Stage) -> None:
-    """Who shows no proof, or a forged one, is told nothing."""
+    """A request without credentials or with forged ones is refused and discloses nothing."""
     for what, token in (("no proof", ""), ("a forged one", FORGED)):
         raw = Raw(token)
         for port in stage.ports:
@@ -94,7 +94,7 @@ async def strangers(stage: Stage) -> None:
 
 
 async def other_tenants(stage: Stage) -> None:
-    """The fox is of another tenant: it sees nothing of the owl's, and reaches nobody there."""
+    """The fox belongs to another tenant: it sees no data of the owl, and reaches no agent there."""
     seen = {
         "list_agents": await stage.fox.call("list_agents"),
         "skill_list": await stage.fox.call("skill_list", filter=ALL),
@@ -113,7 +113,7 @@ async def other_tenants(stage: Stage) -> None:
         for address in ("bat", stage.bat_id):
             came = await stage.fox.call(tool, agent=address, message="let me in")
             stage.tally.check(f"{tool}: not to {address}", isinstance(came, Failed), came)
-    # What comes later to an agent is handed over later: nothing of the fox's is still on its way.
+    # The desk delivers entries in order, so no letter of the fox is still in flight.
     await stage.owl.call("exchange", agent="bat", message="anything new", dispatch_id="last")
     heard = [letter["text"] for letter in stage.bat.letters[handed:]]
     stage.tally.check("nothing of the fox's is handed over", heard == ["anything new"], heard)

@@ -1,4 +1,4 @@
-"""Tools by which agents reach agents: a call that is made again is the same letter."""
+"""Tools for letters: a repeated call is the same letter."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from proof.stage import Stage
 
 
 async def all_checks(stage: Stage) -> None:
-    """Calls each of them, and again."""
+    """Calls each tool twice."""
     await agents(stage)
     await notify(stage)
     await wake(stage)
@@ -16,7 +16,7 @@ async def all_checks(stage: Stage) -> None:
 
 
 async def agents(stage: Stage) -> None:
-    """Who can be written to, and how it stands with them."""
+    """Lists the agents that can be reached, and their states."""
     first, again = await stage.owl.twice("list_agents")
     stage.tally.same("list_agents: the same at both nodes", first, again)
     found = {agent["agent_id"]: agent["status"] for agent in first["agents"]}
@@ -27,7 +27,7 @@ async def agents(stage: Stage) -> None:
 
 
 async def notify(stage: Stage) -> None:
-    """A letter that nobody waits for."""
+    """Sends a letter without waiting for a reply."""
     asked = {"agent": "bat", "message": "the moon is up", "dispatch_id": "notify-1"}
     first, again = await stage.owl.twice("notify", **asked)
     ids = [one["dispatched"][0]["delivered"]["delivery_id"] for one in (first, again)]
@@ -36,7 +36,7 @@ async def notify(stage: Stage) -> None:
 
 
 async def wake(stage: Stage) -> None:
-    """A letter that an agent is woken with."""
+    """Sends a letter that wakes the agent."""
     asked = {"agent": "bat", "message": "time to hunt", "dispatch_id": "wake-1"}
     first, again = await stage.owl.twice("wake", **asked)
     woken = [one["dispatched"][0]["woken"]["woken"] for one in (first, again)]
@@ -45,7 +45,7 @@ async def wake(stage: Stage) -> None:
 
 
 async def exchange(stage: Stage) -> None:
-    """A letter whose reply is waited for."""
+    """Sends a letter and waits for the reply."""
     asked = {"agent": "bat", "message": "how many moths", "dispatch_id": "exchange-1"}
     first, again = await stage.owl.twice("exchange", **asked)
     reply = first["response"]["content"]
@@ -58,7 +58,7 @@ async def exchange(stage: Stage) -> None:
 
 
 async def is_one_letter(stage: Stage, tool: str, asked: dict[str, Any]) -> None:
-    """What was asked twice is one letter, for who sent it and for who was handed it."""
+    """Two identical calls are one letter, for the sender and for the recipient."""
     await stage.bat.is_handed(asked["message"])
     handed = stage.bat.letters_of(asked["dispatch_id"])
     stage.tally.check(f"{tool}: one letter is handed over", len(handed) == 1, handed)
@@ -71,7 +71,7 @@ async def is_one_letter(stage: Stage, tool: str, asked: dict[str, Any]) -> None:
 
 
 async def when_nobody_replies(stage: Stage) -> None:
-    """The owl sleeps, and so does not answer itself."""
+    """The owl sleeps, so it does not answer its own letter."""
     asked = {"agent": "owl", "message": "who", "timeout_ms": 300, "dispatch_id": "exchange-2"}
     first, again = await stage.owl.twice("exchange", **asked)
     stage.tally.same("exchange: it times out once, for whoever looks", first, again)

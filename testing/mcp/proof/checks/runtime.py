@@ -1,4 +1,4 @@
-"""What skillscript's runtime relies on."""
+"""The behaviour that skillscript's runtime relies on."""
 
 from proof.raw import PROTOCOL, last
 from proof.stage import Stage
@@ -7,7 +7,7 @@ NUMBER = 424_242
 
 
 async def all_checks(stage: Stage) -> None:
-    """Begins, calls, calls again under the same number, and fails."""
+    """Initializes, calls, calls again with the same id, and fails."""
     front, back = stage.ports
     begun = await stage.raw.initialize(front)
     spoken = begun.get("result", {}).get("protocolVersion")
@@ -15,7 +15,7 @@ async def all_checks(stage: Stage) -> None:
     await reply_is_last(stage, front)
     asked = {"agent": "bat", "message": "a letter without an id of its own"}
     first = await stage.raw.call(front, NUMBER, "notify", **asked)
-    # As it does where it was answered with an error, and the desk had done it all the same.
+    # The runtime does this after an error response to a call that the desk had executed.
     again = await stage.raw.call(back, NUMBER, "notify", **asked)
     ids = [one["result"]["structuredContent"]["dispatch_id"] for one in (first, again)]
     stage.tally.same("raw: the same call again is the same letter", *ids)
@@ -31,7 +31,7 @@ async def all_checks(stage: Stage) -> None:
 
 
 async def reply_is_last(stage: Stage, port: int) -> None:
-    """The reply is the last line of an event stream that says anything."""
+    """The reply is the last `data:` line of the event stream."""
     params = {"name": "list_agents", "arguments": {}}
     answer = await stage.raw.post(port, {"id": 7, "method": "tools/call", "params": params})
     kind = answer.headers.get("content-type", "")

@@ -1,4 +1,4 @@
-"""Tools for skills: what is written again changes nothing."""
+"""Tools for skills: a repeated write changes nothing."""
 
 from proof.caller import Failed
 from proof.stage import Stage
@@ -10,7 +10,7 @@ ALL = {"audience": "all"}
 
 
 async def all_checks(stage: Stage) -> None:
-    """Calls each of them, and again."""
+    """Calls each tool twice."""
     version = await write(stage)
     await read(stage, version)
     await replace(stage)
@@ -19,14 +19,14 @@ async def all_checks(stage: Stage) -> None:
 
 
 async def versions(stage: Stage) -> list[str]:
-    """The versions that are kept, by the desk's own API; the newest first."""
+    """Returns the stored versions from the desk's own API, newest first."""
     kept = await stage.owl.get(f"/v1/skills/{NAME}/versions")
     kept = kept["versions"] if isinstance(kept, dict) else kept
     return [one["version"] for one in kept]
 
 
 async def write(stage: Stage) -> str:
-    """A skill that was not there; its version."""
+    """Writes a new skill; returns its version."""
     first, again = await stage.owl.twice("skill_write", name=NAME, source=SOURCE)
     stage.tally.same("skill_write: again is the same", first, again)
     kept = await versions(stage)
@@ -36,7 +36,7 @@ async def write(stage: Stage) -> str:
 
 
 async def read(stage: Stage, version: str) -> None:
-    """What was written."""
+    """Reads the skill."""
     first, again = await stage.owl.twice("skill_read", name=NAME)
     stage.tally.same("skill_read: again is the same", first, again)
     stage.tally.check("skill_read: what was written", "one, two, three" in first["source"], first)
@@ -45,7 +45,7 @@ async def read(stage: Stage, version: str) -> None:
 
 
 async def replace(stage: Stage) -> None:
-    """Another text takes its place only if that was said."""
+    """Another text replaces the skill only with `overwrite`."""
     before = await versions(stage)
     refused = await stage.owl.call("skill_write", name=NAME, source=CHANGED)
     is_refused = isinstance(refused, Failed) and "overwrite" in refused.message
@@ -59,7 +59,7 @@ async def replace(stage: Stage) -> None:
 
 
 async def status(stage: Stage) -> None:
-    """It is approved, and again."""
+    """Approves the skill twice."""
     kept = await versions(stage)
     first = await stage.owl.call("skill_status", name=NAME, new_state="Approved")
     then = await stage.owl.call("skill_list", filter=ALL)
@@ -68,13 +68,13 @@ async def status(stage: Stage) -> None:
     stage.tally.check("skill_status: it is approved", first.get("status") == "Approved", first)
     stage.tally.same("skill_status: again is the same", first, again)
     stage.tally.same("skill_status: and nothing changed", then, after)
-    # A status may stand in the text, and then the text is another.
+    # The text may contain the status, so the text changes with it.
     new = [version for version in await versions(stage) if version not in kept]
     stage.tally.check("skill_status: at most one version is new", len(new) <= 1, new)
 
 
 async def catalogue(stage: Stage) -> None:
-    """What there is, and that it is what there was."""
+    """Lists the skills: the list is unchanged."""
     first, again = await stage.owl.twice("skill_list", filter=ALL)
     stage.tally.same("skill_list: the same at both nodes", first, again)
     stage.tally.check("skill_list: it is among them", NAME in str(first), first)

@@ -1,5 +1,5 @@
-"""What an owner may hook into the stock gateway: a command given on Discord is also answered by
-`follow_up`. The client has that call, and never makes it by itself."""
+"""An owner's hook in the stock gateway: it also answers a command on Discord by `follow_up`. The client has that
+call, and never makes it by itself."""
 
 from typing import Any
 
