@@ -9,7 +9,6 @@ use redis::RedisError;
 use redis::aio::MultiplexedConnection;
 
 use crate::bell::RedisBell;
-use crate::link::Broken;
 use crate::note::Note;
 
 /// The subscriptions of a connection.
@@ -24,14 +23,14 @@ impl<'a> Following<'a> {
     pub(crate) async fn begin(
         bell: &'a RedisBell,
         connection: MultiplexedConnection,
-    ) -> Result<Self, Broken> {
+    ) -> Result<Self, RedisError> {
         let mut following = Self { bell, connection, followed: BTreeSet::new() };
-        following.begin_at(bell.ears.addresses()).await.map_err(Broken::Follow)?;
+        following.begin_at(bell.ears.addresses()).await?;
         Ok(following)
     }
 
     /// Follows every change, until a command fails.
-    pub(crate) async fn keep_up(mut self) -> Broken {
+    pub(crate) async fn keep_up(mut self) -> RedisError {
         loop {
             let changed = match self.bell.ears.changes().taken().await {
                 Marked::These(changed) => changed,
@@ -42,7 +41,7 @@ impl<'a> Following<'a> {
                 }
             };
             if let Err(error) = self.change(changed).await {
-                return Broken::Follow(error);
+                return error;
             }
         }
     }

@@ -4,7 +4,7 @@ use nightdesk_bus::{Bell, Refused};
 
 use crate::bell::RedisBell;
 use crate::note::Note;
-use crate::peers::Meaning;
+use crate::peers::{Heartbeat, Meaning};
 
 impl RedisBell {
     /// Handles a message of a channel.
@@ -37,8 +37,8 @@ impl RedisBell {
                 self.ears.ring(ring).await;
             }
             Note::Beat { node, missed } => {
-                let now = self.clock.moment();
-                let meaning = self.state().peers.beat(now, (node, life), missed);
+                let (now, heartbeat) = (self.clock.moment(), Heartbeat { node, life, missed });
+                let meaning = self.state().peers.beat(now, heartbeat);
                 if meaning == Meaning::Missed {
                     self.ears.doubt().all();
                 }

@@ -56,13 +56,13 @@ impl RedisBell {
         };
         let following = match Following::begin(self, connection.clone()).await {
             Ok(following) => following,
-            Err(broken) => return broken,
+            Err(error) => return Broken::Follow(error),
         };
         self.state().peers.listen_again(self.clock.moment());
         self.voice.connect(Some(connection));
         tokio::select! {
             broken = self.listen(pushes) => broken,
-            broken = following.keep_up() => broken,
+            error = following.keep_up() => Broken::Follow(error),
             broken = self.beat() => broken,
         }
     }

@@ -16,6 +16,17 @@ struct Peer {
     missed: u64,
 }
 
+/// A heartbeat of another node.
+#[derive(Debug)]
+pub(crate) struct Heartbeat {
+    /// The name of the node.
+    pub(crate) node: String,
+    /// The node's life. A restarted node has another one.
+    pub(crate) life: u64,
+    /// The number of rings that failed in this life.
+    pub(crate) missed: u64,
+}
+
 /// The meaning of a heartbeat for the lines here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
@@ -26,13 +37,9 @@ pub(crate) enum Meaning {
 }
 
 impl Peers {
-    /// Handles a node's heartbeat with the number of its failed rings.
-    pub(crate) fn beat(
-        &mut self,
-        now: Moment,
-        (node, life): (String, u64),
-        missed: u64,
-    ) -> Meaning {
+    /// Handles the heartbeat of another node.
+    pub(crate) fn beat(&mut self, now: Moment, heartbeat: Heartbeat) -> Meaning {
+        let Heartbeat { node, life, missed } = heartbeat;
         let known = self.0.get(&node).filter(|peer| peer.life == life);
         let before = known.map_or(0, |peer| peer.missed);
         if self.0.len() < LIVES_MAX || self.0.contains_key(&node) {
@@ -73,17 +80,17 @@ mod tests {
         Moment::after_start(Duration::from_millis(millis))
     }
 
-    fn node(life: u64) -> (String, u64) {
-        ("b".to_owned(), life)
+    fn beat(life: u64, missed: u64) -> Heartbeat {
+        Heartbeat { node: "b".to_owned(), life, missed }
     }
 
     #[test]
     fn a_silent_node_is_missing_until_it_is_heard_says_bye_or_is_forgotten() {
         let mut peers = Peers::default();
-        peers.beat(at(0), node(1), 0);
+        peers.beat(at(0), beat(1, 0));
         assert_eq!(peers.missing(at(1_500)), None);
         assert_eq!(peers.missing(at(1_501)), Some("b"));
-        peers.beat(at(2_000), node(1), 0);
+        peers.beat(at(2_000), beat(1, 0));
         assert_eq!(peers.missing(at(3_000)), None);
 
         peers.bye("b", 2);
@@ -91,7 +98,7 @@ mod tests {
         peers.bye("b", 1);
         assert_eq!(peers.missing(at(9_000)), None);
 
-        peers.beat(at(0), node(1), 0);
+        peers.beat(at(0), beat(1, 0));
         assert_eq!(peers.missing(at(599_999)), Some("b"));
         assert_eq!(peers.missing(at(600_000)), None);
     }
@@ -99,7 +106,7 @@ mod tests {
     #[test]
     fn our_own_silence_is_not_theirs() {
         let mut peers = Peers::default();
-        peers.beat(at(0), node(1), 0);
+        peers.beat(at(0), beat(1, 0));
         peers.listen_again(at(10_000));
 
         assert_eq!(peers.missing(at(11_000)), None);
@@ -117,7 +124,7 @@ mod tests {
             ("a new life that is well", 3, 0, Meaning::Well),
         ];
         for (name, life, missed, want) in cases {
-            assert_eq!(peers.beat(at(0), node(life), missed), want, "{name}");
+            assert_eq!(peers.beat(at(0), beat(life, missed)), want, "{name}");
         }
     }
 }

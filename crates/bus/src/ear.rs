@@ -47,8 +47,9 @@ pub struct Ear {
 }
 
 impl Ear {
-    pub(crate) fn of(
-        (scope, agent): (TenantScope, AgentId),
+    pub(crate) fn new(
+        scope: TenantScope,
+        agent: AgentId,
         gateway: GatewayId,
         generation: Generation,
     ) -> Self {
@@ -105,9 +106,9 @@ mod tests {
 
     #[test]
     fn orders_have_a_limit() {
-        let own =
-            (TenantScope::of(TenantId::from_uuid(Uuid::nil())), AgentId::from_uuid(Uuid::nil()));
-        let ear = Ear::of(own, GatewayId::from_uuid(Uuid::nil()), Generation::new(1));
+        let scope = TenantScope::of(TenantId::from_uuid(Uuid::nil()));
+        let (agent, gateway) = (AgentId::from_uuid(Uuid::nil()), GatewayId::from_uuid(Uuid::nil()));
+        let ear = Ear::new(scope, agent, gateway, Generation::new(1));
         (0..=ORDERS_MAX).for_each(|_| ear.tell(Order::Revoked));
 
         assert_eq!(ear.listen().orders.len(), ORDERS_MAX);

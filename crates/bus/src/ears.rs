@@ -50,11 +50,12 @@ impl Ears {
     /// Opens the ear of an agent's line. An older line of the same agent gets [`Order::Replaced`].
     pub fn open(
         &self,
-        own: (TenantScope, AgentId),
+        scope: TenantScope,
+        agent: AgentId,
         gateway: GatewayId,
         generation: Generation,
     ) -> Arc<Ear> {
-        let ear = Arc::new(Ear::of(own, gateway, generation));
+        let ear = Arc::new(Ear::new(scope, agent, gateway, generation));
         let mut ears = self.lock();
         let newest = ears.get(&ear.agent).is_none_or(|other| other.generation < generation);
         let replaced =

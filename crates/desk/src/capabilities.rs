@@ -30,8 +30,8 @@ pub(crate) async fn accept(
     let at = Where { bot: verified.bot(), chat: &verified.get().source().chat_id };
     let mut bound = Vec::new();
     for recipient in event.recipients() {
-        let agent = (recipient.scope, recipient.agent);
-        let sealed = desk.register.bind(agent, at, &sessions, capability).await;
+        let (scope, agent) = (recipient.scope, recipient.agent);
+        let sealed = desk.register.bind(scope, agent, at, &sessions, capability).await;
         bound.extend(sealed.map_err(store_error)?.into_iter().map(written));
     }
     Ok(accept.bearing(bound))

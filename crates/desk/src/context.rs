@@ -197,7 +197,7 @@ async fn asked(account: &Account, event: &Verified<Event>) -> Result<Vec<Event>,
         return Ok(Vec::new());
     };
     let part = Part::Before(message, CONTEXT_LINES_MAX);
-    let asking = backfill(ear, &account.bot, (&event.get().source().chat_id, part));
+    let asking = backfill(ear, &account.bot, &event.get().source().chat_id, part);
     let told = timeout(CONTEXT_WAIT, asking).await;
     let told = told.map_err(|late| ListenError::Unavailable(late.into()))??;
     let said = told.into_iter().filter_map(|told| told.said.ok().flatten());

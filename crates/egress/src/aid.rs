@@ -3,51 +3,21 @@
 use std::error::Error;
 
 use nightdesk_port::{CAPABILITY_GONE, DeliverError, File, Receipt};
+use nightdesk_types::Send;
 use nightdesk_types::send::Op;
-use nightdesk_types::{AgentId, BotId, Send, TenantScope};
 use nightdesk_vault::Key;
+use tokio::time::Instant;
 
 use crate::Settled;
-use crate::stop::{Account, Egress, Errand};
+use crate::account::{Account, Accounts, FileError, Lent, Spoken};
 use crate::store::SendKey;
 
-/// The capability that a send requests.
-#[derive(Clone, Copy, Debug)]
-pub struct Lent<'a> {
-    /// The tenant of the send.
-    pub scope: TenantScope,
-    /// The agent that requested it.
-    pub agent: AgentId,
-    /// The bot that the send goes through.
-    pub bot: BotId,
-    /// The destination chat.
-    pub chat: &'a str,
-    /// The client's key of the session.
-    pub session_key: &'a str,
-    /// The kind of capability.
-    pub kind: &'a str,
-}
-
-/// The file that a send refers to.
-#[derive(Clone, Copy, Debug)]
-pub struct Spoken<'a> {
-    /// The tenant of the send.
-    pub scope: TenantScope,
-    /// The agent that requested it.
-    pub agent: AgentId,
-    /// The URL of the file.
-    pub url: &'a str,
-}
-
-/// The reason why there is no file to send.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// The file does not belong to the agent, or has expired.
-    #[error("media absent or expired")]
-    Gone,
-    /// The file may be readable later.
-    #[error("the file could not be read")]
-    Unavailable(#[source] Box<dyn Error + std::marker::Send + Sync>),
+/// The calls of a send, and their deadline.
+pub(crate) struct Errand {
+    pub(crate) account: Account,
+    pub(crate) chat: String,
+    pub(crate) calls: Vec<Send>,
+    pub(crate) until: Instant,
 }
 
 /// The resource that a call needs besides its content.
@@ -97,29 +67,33 @@ impl Call<'_> {
     }
 }
 
-impl Egress {
+impl Aid {
     /// Loads the resource of a call directly before its use, because it may have expired meanwhile.
-    pub(crate) async fn aid(&self, key: &SendKey, errand: &Errand) -> Result<Aid, Settled> {
+    pub(crate) async fn load(
+        accounts: &dyn Accounts,
+        key: &SendKey,
+        errand: &Errand,
+    ) -> Result<Self, Settled> {
         let SendKey { scope, agent, .. } = *key;
         match errand.calls.first().map(|call| &call.op) {
             Some(Op::FollowUp { session_key, kind, .. }) => {
                 let (bot, chat) = (errand.account.bot.id, errand.chat.as_str());
                 let asked = Lent { scope, agent, bot, chat, session_key, kind };
-                match self.accounts.capability(&asked).await {
-                    Ok(Some(lent)) => Ok(Aid::Lent(lent)),
-                    Ok(None) => Ok(Aid::Ended),
+                match accounts.capability(&asked).await {
+                    Ok(Some(lent)) => Ok(Self::Lent(lent)),
+                    Ok(None) => Ok(Self::Ended),
                     Err(error) => Err(unavailable(error)),
                 }
             }
             Some(Op::SendMedia { source_url: url, .. }) => {
-                match self.accounts.file(&Spoken { scope, agent, url }).await {
-                    Ok(Some(file)) => Ok(Aid::File(file)),
-                    Ok(None) => Ok(Aid::Nothing),
+                match accounts.file(&Spoken { scope, agent, url }).await {
+                    Ok(Some(file)) => Ok(Self::File(file)),
+                    Ok(None) => Ok(Self::Nothing),
                     Err(gone @ FileError::Gone) => Err(Settled::Failed(gone.to_string())),
                     Err(FileError::Unavailable(error)) => Err(unavailable(error)),
                 }
             }
-            Some(_) | None => Ok(Aid::Nothing),
+            Some(_) | None => Ok(Self::Nothing),
         }
     }
 }

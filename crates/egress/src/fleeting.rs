@@ -16,8 +16,9 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::Settled;
+use crate::account::Account;
 use crate::plan::plan;
-use crate::stop::{Account, Egress, PaceKey};
+use crate::stop::{Egress, PaceKey};
 
 /// A fleeting action, in a place where the gate admitted the agent or the event.
 #[derive(Clone, Debug)]

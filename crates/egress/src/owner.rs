@@ -16,7 +16,8 @@ use nightdesk_types::{AgentId, BotId, RequestId, StoreError};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::Settled;
-use crate::stop::{Egress, Errand, SendTurn};
+use crate::aid::Errand;
+use crate::stop::{Egress, SendTurn};
 use crate::store::{Asked, GivenUp, SendKey, Waiting};
 
 impl Egress {

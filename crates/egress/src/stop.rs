@@ -4,53 +4,23 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use nightdesk_bus::{Bell, Settlements};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Owners};
-use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, File, Receipt};
+use nightdesk_port::{DeliverError, Receipt};
 use nightdesk_types::limits::{PLATFORM_CALL_WAIT, RATE_LIMITED_MAX, RATE_LIMITED_MIN};
 use nightdesk_types::planted::crash_point;
 use nightdesk_types::{AgentId, BotId, Node, OwnerEpoch, Send, StoreError};
-use nightdesk_vault::Key;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::task::TaskTracker;
 
-use crate::aid::{Aid, Call};
+use crate::account::{Account, Accounts};
+use crate::aid::{Aid, Call, Errand};
 use crate::in_hand::InHand;
 use crate::metrics::Metrics;
 use crate::plan::plan;
 use crate::store::{Asked, SendKey, Store};
-use crate::{FileError, Lanes, Lent, Paces, Settled, Spoken, Turn};
-
-/// A bot, its adapter and its capabilities.
-#[derive(Clone)]
-pub struct Account {
-    /// The bot with its key.
-    pub bot: Arc<Bot>,
-    /// Its adapter.
-    pub platform: Arc<dyn Deliver>,
-    /// Its operations, length limits and rate limits.
-    pub capabilities: Capabilities,
-}
-
-/// Finds accounts.
-#[async_trait]
-pub trait Accounts: std::marker::Send + Sync {
-    /// Returns the account of a bot. `None`: the bot does not exist any more.
-    async fn account(&self, bot: BotId) -> Result<Option<Account>, StoreError>;
-
-    /// Returns the capability that a platform lent for one session of the agent that requested a send. `None`: none is
-    /// bound for that session, or it has expired.
-    async fn capability(&self, _asked: &Lent<'_>) -> Result<Option<Key>, StoreError> {
-        Ok(None)
-    }
-
-    /// Returns the file that an agent's send refers to. `None`: the desk does not hold it.
-    async fn file(&self, _asked: &Spoken<'_>) -> Result<Option<File>, FileError> {
-        Ok(None)
-    }
-}
+use crate::{Lanes, Paces, Settled, Turn};
 
 /// The lanes of sends: one per agent and chat.
 pub type SendLanes = Lanes<(AgentId, String)>;
@@ -82,14 +52,6 @@ pub struct Egress {
     metrics: Metrics,
 }
 
-/// The calls of a send, and their deadline.
-pub(crate) struct Errand {
-    pub(crate) account: Account,
-    pub(crate) chat: String,
-    pub(crate) calls: Vec<Send>,
-    pub(crate) until: Instant,
-}
-
 impl std::fmt::Debug for Egress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Egress")
@@ -102,7 +64,8 @@ impl Egress {
         store: Arc<dyn Store>,
         accounts: Arc<dyn Accounts>,
         owners: Owners,
-        (bell, settled): (Arc<dyn Bell>, Settlements),
+        bell: Arc<dyn Bell>,
+        settled: Settlements,
         tasks: TaskTracker,
     ) -> Self {
         Self {
@@ -194,7 +157,7 @@ impl Egress {
         }
         crash_point("K13");
         let settled = match ready {
-            Ok(()) => match self.aid(key, errand).await {
+            Ok(()) => match Aid::load(&*self.accounts, key, errand).await {
                 Ok(aid) => self.say(key, errand, &aid).await,
                 Err(nothing) => nothing,
             },

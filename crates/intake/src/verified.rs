@@ -139,7 +139,8 @@ pub async fn listen(
 pub async fn backfill(
     platform: &dyn Listen,
     bot: &Bot,
-    (channel, part): (&str, Part<'_>),
+    channel: &str,
+    part: Part<'_>,
 ) -> Result<Vec<Told>, ListenError> {
     let heard = platform.backfill(bot, channel, part).await?;
     Ok(heard.into_iter().map(|heard| told(bot, heard)).collect())

@@ -287,7 +287,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         }
         let line = LineClaim { scope, agent, generation: taken.generation };
         // Open the ear before the first read, so that the bell rings for every later entry.
-        let ear = self.room.ears.open((scope, agent), gateway, taken.generation);
+        let ear = self.room.ears.open(scope, agent, gateway, taken.generation);
         self.taken = Some((ear, line));
         Input::Taken(taken)
     }

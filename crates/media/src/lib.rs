@@ -12,5 +12,5 @@ mod stop;
 
 pub use id::MediaId;
 pub use place::{PlaceError, open};
-pub use stop::{Media, Stream, TakeError, whole};
+pub use stop::{Media, Stream, TakeError, UploadLabel, whole};
 pub use store::{Agent, Kept, Lies, Store};

@@ -22,6 +22,15 @@ use crate::{Agent, Kept, Lies, MediaId, Store};
 /// The bytes of a file, as they arrive.
 pub type Stream = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
 
+/// The type and the name that an agent gives to its upload.
+#[derive(Clone, Debug, Default)]
+pub struct UploadLabel {
+    /// The media type.
+    pub mime: Option<String>,
+    /// The file's name.
+    pub filename: Option<String>,
+}
+
 /// The reason that a file was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {
@@ -79,7 +88,7 @@ impl Media {
     pub async fn take<E: Into<Box<dyn Error + Send + Sync>>>(
         &self,
         agent: Agent,
-        (mime, filename): (Option<String>, Option<String>),
+        label: UploadLabel,
         bytes: impl futures_util::Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<(MediaId, u64), TakeError> {
         let bytes = whole(bytes).await?;
@@ -91,6 +100,7 @@ impl Media {
             .put(&place(agent.0, id), bytes.into())
             .await
             .map_err(unstored("put a file"))?;
+        let UploadLabel { mime, filename } = label;
         let kept = Kept { mime, filename, size: Some(size), lies: Lies::Here };
         self.store.keep(agent, &[(id, kept)], MEDIA_KEPT).await?;
         Ok((id, size))

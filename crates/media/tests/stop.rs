@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use nightdesk_media::{Agent, Kept, Lies, Media, MediaId, TakeError, whole};
+use nightdesk_media::{Agent, Kept, Lies, Media, MediaId, TakeError, UploadLabel, whole};
 use nightdesk_testkit::{FakeClock, Memory};
 use nightdesk_types::limits::{MEDIA_KEPT, MEDIA_TENANT_BYTES_MAX};
 use nightdesk_types::{AgentId, BotId, Clock, TenantId, TenantScope};
@@ -39,8 +39,8 @@ fn chunks(chunks: &[&'static [u8]]) -> impl Stream<Item = Result<Bytes, String>>
 }
 
 async fn take(media: &Media, whose: Agent, bytes: &'static [u8]) -> Result<MediaId, TakeError> {
-    let named = (Some("text/plain".to_owned()), Some("a.txt".to_owned()));
-    media.take(whose, named, chunks(&[bytes])).await.map(|(id, _)| id)
+    let (mime, filename) = (Some("text/plain".to_owned()), Some("a.txt".to_owned()));
+    media.take(whose, UploadLabel { mime, filename }, chunks(&[bytes])).await.map(|(id, _)| id)
 }
 
 async fn read(media: &Media, whose: Agent, id: MediaId) -> Option<Bytes> {
@@ -83,15 +83,15 @@ async fn a_file_is_whole_and_within_its_bounds() {
     const MIB: &[u8] = &[7; 1024 * 1024];
     let (media, ann) = (media(), agent(1, 1));
     let largest = vec![MIB; 25];
-    let taken = media.take(ann, (None, None), chunks(&largest)).await;
+    let taken = media.take(ann, UploadLabel::default(), chunks(&largest)).await;
     assert_eq!(taken.expect("as large as it may be").1, 25 * 1024 * 1024);
 
     let larger: Vec<&'static [u8]> = largest.into_iter().chain([&b"x"[..]]).collect();
-    let refused = media.take(ann, (None, None), chunks(&larger)).await;
+    let refused = media.take(ann, UploadLabel::default(), chunks(&larger)).await;
     assert!(matches!(refused, Err(TakeError::TooLarge)), "{refused:?}");
     assert!(matches!(take(&media, ann, b"").await, Err(TakeError::Empty)));
     let broken = stream::iter([Ok(Bytes::from_static(b"half")), Err("gone")]);
-    let refused = media.take(ann, (None, None), broken).await;
+    let refused = media.take(ann, UploadLabel::default(), broken).await;
     assert!(matches!(refused, Err(TakeError::BrokeOff(_))), "{refused:?}");
 }
 

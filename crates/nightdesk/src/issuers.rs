@@ -19,7 +19,8 @@ use crate::config::{Config, trusted};
 /// Returns the desk's own issuer and the configured ones.
 pub(crate) fn issuers(
     config: &Config,
-    (pg, vault): (&Arc<Pg>, Vault),
+    pg: &Arc<Pg>,
+    vault: Vault,
     outside: Outside,
     tasks: &TaskTracker,
 ) -> anyhow::Result<Issuers> {

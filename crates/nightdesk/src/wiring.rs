@@ -1,51 +1,33 @@
 //! Connects the stops to a node.
 
+mod desk;
+mod tasks;
 pub(crate) mod ways;
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use nightdesk_api::{AmbientAgent, Street};
-use nightdesk_bus::Ears;
-use nightdesk_bus_redis::RedisBell;
+use nightdesk_desk::Desk;
 use nightdesk_desk::line::Counter;
-use nightdesk_desk::{
-    Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record,
-    Refusals, Ringer, Sessions, Shelf, Waking, Ways, listening, sweep, timekeeping,
-};
-use nightdesk_egress::Egress;
-use nightdesk_gate::Gate;
-use nightdesk_inbox::Inbox;
-use nightdesk_lease::{Keeper, Lease, Owners};
+use nightdesk_lease::{Keeper, Lease};
 use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
-use nightdesk_media::Media;
 use nightdesk_outside::Outside;
-use nightdesk_port::Platform;
-use nightdesk_register::{Issuers, Register};
-use nightdesk_schedule::{Callbacks, Clocks, Schedule};
+use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{
-    CAPABILITY_PURGE_EVERY, DATABASE_START_PAUSE, DATABASE_START_WAIT, LEASE_LASTS,
-    NODES_COUNTED_EVERY, UPKEEP_EVERY,
-};
-use nightdesk_types::pace::Rate;
+use nightdesk_types::limits::{DATABASE_START_PAUSE, DATABASE_START_WAIT, LEASE_LASTS};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::{Locksmith, Vault};
 use nightdesk_wake::Wake;
 use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
-use crate::anchor::Anchoring;
 use crate::bell::Ringing;
 use crate::command::names::Whose;
 use crate::config::{Config, read_again};
-use crate::failures;
-use crate::issuers::issuers;
 use crate::lifecycle::{self, Lifecycle};
 use crate::telemetry;
 
@@ -57,7 +39,7 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
         signalled = lifecycle::signalled() => signalled?,
         told = rekeyed(config, &vault) => told?,
         // Other nodes already act for this node, and its writes are refused, so it exits at once.
-        () = running.lease.is_over() => bail!(
+        () = running.base.lease.is_over() => bail!(
             "another node took node {0} for dead, or a second one of that name was started; \
              start it again, and give every node a node.name of its own",
             config.node.name
@@ -87,14 +69,23 @@ fn tell_bad_keys(error: &anyhow::Error) {
     tracing::error!("vault keys stay as they are: {error:#}");
 }
 
+/// The base of a node, on which its stops are built.
+struct NodeBase {
+    /// The store of every stop.
+    pg: Arc<Pg>,
+    /// The lease of this life of the node.
+    lease: Arc<Lease>,
+    /// The bell and the lines that wait for it.
+    ringing: Ringing,
+    /// The node's tasks.
+    life: Lifecycle,
+}
+
 /// A running node.
 pub(crate) struct Running {
-    pg: Arc<Pg>,
+    base: NodeBase,
     desk: Arc<Desk>,
-    life: Lifecycle,
-    lease: Arc<Lease>,
     keeper: Keeper,
-    ringing: Ringing,
 }
 
 impl Running {
@@ -106,50 +97,17 @@ impl Running {
             while_unavailable(|| Beginning::new(config, &pg, &locksmith)).await?;
         let lease = Arc::new(lease);
         let keeper = keep(config, &lease)?;
-        let (life, ringing) = (Lifecycle::default(), Ringing::start(config, &secret)?);
-        let webchat = Arc::new(webchat(config, &pg, &ringing));
-        let register = Arc::new(Register::over(Arc::<Pg>::clone(&pg), vault.clone()));
-        let outside = outside(config)?;
-        let issuers = issuers(config, (&pg, vault), outside.clone(), &life.work)?;
-        let who = (register, Arc::new(issuers));
-        let ways = ways::open(config, &who.0, &outside).await?;
-        let schedule = Arc::new(schedule(&pg, outside.clone(), &who, &lease));
-        let wake = Arc::new(wake(config, &pg, outside)?);
-        let stores = (&pg, (wake, schedule, ways), limits(config, &ringing));
-        let adapters = adapters(config, &pg, &webchat)?;
-        let street = (&ringing, adapters, media(config, &pg)?);
-        let desk = Arc::new(desk(stores, who, &lease, street, &life));
-        life.street.spawn(count_nodes(Arc::clone(&desk), Arc::clone(&pg), life.drain.clone()));
-        let room = Arc::new(room(
-            (&pg, &desk),
-            &ringing.ears,
-            lease.node().clone(),
-            config.limits.frames(),
-            &life,
-        ));
-        life.street.spawn(sweep::run(
-            Arc::clone(&desk),
-            Arc::clone(&ringing.ears),
-            Arc::<Pg>::clone(&pg),
-            life.drain.clone(),
-        ));
-        let ears = life.ears.clone();
-        life.ears.spawn(listening::run(Arc::clone(&desk), ears, life.hang_up.clone()));
-        life.rooms.spawn(sweep::serve(
-            Arc::clone(&desk),
-            Arc::clone(&ringing.ears),
-            life.leave.clone(),
-        ));
-        let failing = failures::tell(Arc::clone(&room), Arc::<Pg>::clone(&pg), life.drain.clone());
-        life.street.spawn(failing);
-        life.street.spawn(forget_chats(Arc::<Pg>::clone(&pg), life.drain.clone()));
-        anchor(config, &pg, &lease, &life);
-        life.street.spawn(forget_ended(Arc::<Pg>::clone(&pg), life.drain.clone()));
+        let ringing = Ringing::start(config, &secret)?;
+        let base = NodeBase { pg, lease, ringing, life: Lifecycle::default() };
+        let webchat = Arc::new(webchat(config, &base));
+        let desk = Arc::new(desk::build(config, &base, vault, &webchat).await?);
+        let room = Arc::new(room(config, &base, &desk));
+        tasks::spawn(config, &base, &desk, &room);
         let relays = config.schedule.relays(&config.public_url())?;
-        let (lines, desk_of) = (life.street.clone(), Arc::clone(&desk));
-        let street = Street { desk: desk_of, room, relays, webchat, lines };
-        open(config, street, &ringing, &life).await?;
-        Ok(Self { pg, desk, life, lease, keeper, ringing })
+        let lines = base.life.street.clone();
+        let street = Street { desk: Arc::clone(&desk), room, relays, webchat, lines };
+        open(config, &base, street).await?;
+        Ok(Self { base, desk, keeper })
     }
 
     /// Returns the node's register.
@@ -160,10 +118,10 @@ impl Running {
     /// Completes the work in progress and stops.
     pub(crate) async fn stop(self) {
         self.desk.readiness.stop();
-        self.life.stop().await;
-        self.ringing.stop().await;
+        self.base.life.stop().await;
+        self.base.ringing.stop().await;
         self.keeper.stop().await;
-        self.pg.close().await;
+        self.base.pg.close().await;
     }
 }
 
@@ -205,14 +163,10 @@ fn is_unavailable(error: &anyhow::Error) -> bool {
 }
 
 /// Opens the public listener, and the metrics listener if it is configured.
-async fn open(
-    config: &Config,
-    street: Street,
-    ringing: &Ringing,
-    life: &Lifecycle,
-) -> anyhow::Result<()> {
+async fn open(config: &Config, base: &NodeBase, street: Street) -> anyhow::Result<()> {
+    let life = &base.life;
     if let Some(address) = config.metrics.address {
-        let bell = ringing.between.as_ref().map(|bell| bell.metrics());
+        let bell = base.ringing.between.as_ref().map(|bell| bell.metrics());
         let registry = Arc::new(telemetry::metrics(&street.desk, &street.room, bell));
         listen(address, nightdesk_api::metrics_routes(registry), life).await?;
     }
@@ -251,70 +205,21 @@ async fn listen(
     Ok(())
 }
 
-fn room(
-    (pg, desk): (&Arc<Pg>, &Arc<Desk>),
-    ears: &Arc<Ears>,
-    node: Node,
-    frames: Rate,
-    life: &Lifecycle,
-) -> Room {
+/// Returns the context of this node's lines.
+fn room(config: &Config, base: &NodeBase, desk: &Arc<Desk>) -> Room {
     Room {
         desk: Arc::new(Counter(Arc::clone(desk))),
         inbox: Arc::clone(&desk.inbox),
-        store: Arc::<Pg>::clone(pg),
-        ears: Arc::clone(ears),
+        store: Arc::<Pg>::clone(&base.pg),
+        ears: Arc::clone(&base.ringing.ears),
         clock: Arc::new(SystemClock::started()),
-        node,
-        drain: life.drain.clone(),
+        node: base.lease.node().clone(),
+        drain: base.life.drain.clone(),
         leaving: Leaving::default(),
         dials: Dials::default(),
-        frames,
+        frames: config.limits.frames(),
         failures: Failures::default(),
         metrics: Metrics::default(),
-    }
-}
-
-/// The stops that call agents: wakes, fires, and letters.
-type Stops = (Arc<Wake>, Arc<Schedule>, Ways);
-
-fn desk(
-    (pg, (wake, schedule, ways), limits): (&Arc<Pg>, Stops, Limits),
-    (register, issuers): (Arc<Register>, Arc<Issuers>),
-    lease: &Arc<Lease>,
-    (ringing, adapters, media): (&Ringing, Adapters, Arc<Media>),
-    life: &Lifecycle,
-) -> Desk {
-    let accounts = Accounts::new(Arc::clone(&register), adapters, Arc::clone(&media));
-    let accounts = Arc::new(accounts);
-    let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
-    Desk {
-        register,
-        issuers,
-        gate: Gate::over(Arc::<Pg>::clone(pg)),
-        refusals: Refusals::default(),
-        limits,
-        inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.writers)),
-        egress: Arc::new(Egress::new(
-            Arc::<Pg>::clone(pg),
-            Arc::<Accounts>::clone(&accounts),
-            owners,
-            (ringing.bell(), ringing.ears.settled().clone()),
-            life.work.clone(),
-        )),
-        accounts,
-        media,
-        bell: Ringer(ringing.bell()),
-        records: Record(Arc::<Pg>::clone(pg)),
-        wake,
-        waking: Waking::default(),
-        schedule,
-        shelf: Shelf::over(Arc::<Pg>::clone(pg), Arc::<Pg>::clone(pg)),
-        courier: Courier::new(Arc::<Pg>::clone(pg), ringing.ears.chats().clone(), ways),
-        hearing: Hearing::default(),
-        presses: Presses::default(),
-        overheard: Overheard::default(),
-        tasks: life.work.clone(),
-        readiness: Readiness::new(Arc::new(SystemClock::started())),
     }
 }
 
@@ -348,34 +253,6 @@ pub(crate) fn wake(config: &Config, pg: &Arc<Pg>, outside: Outside) -> anyhow::R
     Ok(Wake::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
 }
 
-/// Returns the stop that fires due jobs.
-fn schedule(
-    pg: &Arc<Pg>,
-    outside: Outside,
-    (register, issuers): &(Arc<Register>, Arc<Issuers>),
-    lease: &Lease,
-) -> Schedule {
-    let minting = Arc::new(timekeeping::Mint(Arc::clone(issuers)));
-    let clocks = Clocks {
-        store: Arc::new(timekeeping::StoreClock(Arc::clone(register))),
-        wall: Arc::new(SystemClock::started()),
-    };
-    let callbacks = Arc::new(Callbacks::new(outside, minting));
-    Schedule::new(Arc::<Pg>::clone(pg), callbacks, clocks, lease.node().clone())
-}
-
-/// Deletes old chats of web chat pages periodically.
-async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: CancellationToken) {
-    let round = || async { chats.forget().await.map(drop) };
-    sweep::every(UPKEEP_EVERY, "forget old chats", &drain, round).await;
-}
-
-/// Deletes expired capabilities and replaced secrets periodically.
-async fn forget_ended(keys: Arc<dyn nightdesk_vault::Store>, drain: CancellationToken) {
-    let round = || async { keys.forget_ended().await.map(drop) };
-    sweep::every(CAPABILITY_PURGE_EVERY, "forget what ended", &drain, round).await;
-}
-
 /// Returns the locksmith, which replaces keys.
 pub(crate) fn locksmith(pg: &Arc<Pg>, vault: Vault) -> Locksmith {
     Locksmith::over(Arc::<Pg>::clone(pg), vault)
@@ -389,58 +266,11 @@ pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizin
     Ok(bytes)
 }
 
-/// Starts the anchoring of the audit log, if an anchor file is configured.
-fn anchor(config: &Config, pg: &Arc<Pg>, lease: &Arc<Lease>, life: &Lifecycle) {
-    let Some(file) = config.audit.anchor_file.clone() else { return };
-    let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
-    let anchoring = Anchoring { store: Arc::<Pg>::clone(pg), owners, file };
-    life.street.spawn(anchoring.keep(life.drain.clone()));
-}
-
-fn limits(config: &Config, ringing: &Ringing) -> Limits {
-    let limits = Limits::new(config.limits);
-    match &ringing.between {
-        Some(bell) => limits.under(Arc::<RedisBell>::clone(bell)),
-        None => limits,
-    }
-}
-
-/// Updates the number of live nodes, which share the rate limits.
-async fn count_nodes(desk: Arc<Desk>, pg: Arc<Pg>, drain: CancellationToken) {
-    let round = || async {
-        desk.limits.shared_by(nightdesk_lease::Store::living(&*pg).await?);
-        Ok(())
-    };
-    sweep::every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;
-}
-
 /// Returns the web chat platform.
-fn webchat(config: &Config, pg: &Arc<Pg>, ringing: &Ringing) -> Webchat {
+fn webchat(config: &Config, base: &NodeBase) -> Webchat {
     let clock = Arc::new(SystemClock::started());
-    Webchat::new(Arc::<Pg>::clone(pg), ringing.bell(), clock, config.public_url())
-}
-
-/// Opens the store of files.
-fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
-    let place = &config.media.place;
-    let objects = nightdesk_media::open(place).with_context(|| {
-        format!("media.place is {place}; name a folder the desk may write to, or a bucket as s3://files/desk")
-    })?;
-    let clock = Arc::new(SystemClock::started());
-    Ok(Arc::new(Media::over(Arc::<Pg>::clone(pg), objects, config.public_url(), clock)))
-}
-
-fn adapters(config: &Config, pg: &Arc<Pg>, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
-    let mut adapters: HashMap<String, Arc<dyn Platform>> = HashMap::new();
-    adapters.insert(nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat));
-    let budget = Arc::new(Sessions(Arc::<Pg>::clone(pg)));
-    let discord = Arc::new(config.discord.adapter(budget)?);
-    adapters.insert(nightdesk_discord::NAME.to_owned(), discord);
-    let telegram = Arc::new(config.telegram.adapter()?);
-    adapters.insert(nightdesk_telegram::NAME.to_owned(), telegram);
-    #[cfg(feature = "scripted")]
-    adapters.insert("scripted".to_owned(), Arc::new(nightdesk_testkit::scripted::Scripted::new()?));
-    Ok(adapters)
+    let store = Arc::<Pg>::clone(&base.pg);
+    Webchat::new(store, base.ringing.bell(), clock, config.public_url())
 }
 
 /// Prepares the database connections.

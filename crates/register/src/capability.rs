@@ -6,15 +6,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use aws_lc_rs::digest::{Context, SHA256, digest};
-use nightdesk_port::Capability;
-use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_types::limits::CAPABILITY_GOOD_FOR_MAX;
+use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantScope};
-use nightdesk_vault::{Key, Place, WrappedKey, kind};
-use uuid::Uuid;
-
-use crate::register::{Register, RegisterError};
+use nightdesk_vault::WrappedKey;
 
 /// The digest of a session's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,63 +94,4 @@ pub trait Lending: Send + Sync {
     /// Returns the place where the capability of exactly this session applies. An expired capability's place is
     /// returned for [`CAPABILITY_PLACE_KEPT_FOR`](nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR).
     async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError>;
-}
-
-impl Register {
-    /// Seals a capability for an agent, under every name that its session may have.
-    pub async fn bind(
-        &self,
-        (scope, agent): (TenantScope, AgentId),
-        at: Where<'_>,
-        sessions: &[SessionKey],
-        capability: &Capability,
-    ) -> Result<Vec<SealedCapability>, RegisterError> {
-        let (key, data_key) = self.data_key(scope).await?;
-        let good_for = capability.good_for.min(CAPABILITY_GOOD_FOR_MAX);
-        let seal = |session: &SessionKey| {
-            let session = SessionDigest::of(session.as_str());
-            let lessee = Lessee { scope, agent, session, kind: &capability.kind };
-            let sealed = data_key.seal(&place(&lessee, agent, at), &capability.secret);
-            let (agent, kind) = ((scope, agent), capability.kind.clone());
-            SealedCapability { agent, session, kind, sealed, key, good_for }
-        };
-        Ok(sessions.iter().map(seal).collect())
-    }
-
-    /// Returns the place where a session's capability applies, also for a while after it expired.
-    pub async fn bound(
-        &self,
-        lessee: &Lessee<'_>,
-    ) -> Result<Option<(BotId, String)>, RegisterError> {
-        Ok(self.store().place(lessee).await?)
-    }
-
-    /// Returns the capability that is bound to a session and applies at that place.
-    pub async fn lent(
-        &self,
-        lessee: &Lessee<'_>,
-        at: Where<'_>,
-    ) -> Result<Option<Key>, RegisterError> {
-        let Some(stored) = self.store().capability(lessee).await? else { return Ok(None) };
-        if (Where { bot: stored.bot, chat: &stored.chat }) != at {
-            return Ok(None);
-        }
-        let data_key = self.unwrap(lessee.scope, stored.key, &stored.wrapped)?;
-        Ok(Some(data_key.open(&place(lessee, stored.agent, at), &stored.sealed)?))
-    }
-}
-
-/// Returns the digest of everything that a capability is bound to, except the tenant.
-fn place(lessee: &Lessee<'_>, agent: AgentId, at: Where<'_>) -> Place {
-    let mut bound = Context::new(&SHA256);
-    bound.update(agent.uuid().as_bytes());
-    bound.update(at.bot.uuid().as_bytes());
-    bound.update(lessee.session.bytes());
-    // Two texts follow each other, so the length of the first is hashed too.
-    bound.update(&lessee.kind.len().to_be_bytes());
-    bound.update(lessee.kind.as_bytes());
-    bound.update(at.chat.as_bytes());
-    let mut row = [0; 16];
-    row.copy_from_slice(&bound.finish().as_ref()[..16]);
-    Place { tenant: lessee.scope.tenant(), kind: kind::CAPABILITY, row: Uuid::from_bytes(row) }
 }

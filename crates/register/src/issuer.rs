@@ -11,7 +11,7 @@ mod key;
 mod keys;
 mod rotation;
 mod session;
-mod store;
+pub(crate) mod store;
 mod token;
 
 use std::fmt;
@@ -28,7 +28,8 @@ pub use token::BadToken;
 pub(crate) use token::{named_agent, signature_only};
 
 use crate::enrolment::{Digest, Identity};
-use crate::register::{RegisterError, random_id};
+use crate::error::RegisterError;
+use crate::random::random_id;
 use crate::store::Store;
 use keys::Keys;
 use token::{AUDIENCE, Claims, Subject, audience_of};

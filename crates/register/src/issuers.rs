@@ -23,8 +23,8 @@ pub use jwks::{FetchKeys, KeySource};
 pub use trusted::{AgentBy, TrustedIssuer};
 
 use crate::enrolment::Identity;
+use crate::error::RegisterError;
 use crate::issuer::{Issuer, Session, named_agent};
-use crate::register::RegisterError;
 use crate::store::Store;
 use claims::Judged;
 use trusted::Trusted;

@@ -8,13 +8,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_types::limits::{PROVISION_OVERLAP, PROVISION_SAME_SECRET};
 use nightdesk_types::{GatewayId, StoreError, TenantScope};
-use nightdesk_vault::Key;
 
-use crate::enrolment::{Enrolment, Identity, Refusal, delivery_key};
-use crate::register::{Register, RegisterError, new_secret, sealed};
-use crate::store::{NewSecret, StoredSecret};
+use crate::enrolment::{Identity, Refusal};
+use crate::secret::{NewSecret, StoredSecret};
 
 /// A gateway's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,32 +89,4 @@ pub trait Provisioning: Send + Sync {
 
     /// Returns the platforms that a gateway of the tenant fronts.
     async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError>;
-}
-
-impl Register {
-    /// Gives a gateway that provisions itself a valid secret.
-    pub async fn provision(
-        &self,
-        identity: &Identity,
-        said: Said,
-    ) -> Result<Result<Enrolment, Refusal>, RegisterError> {
-        let (key_id, data_key) = self.data_key(identity.scope).await?;
-        let secret = new_secret();
-        let provision = Provision {
-            said,
-            secret: sealed(&data_key, key_id, identity.scope, &secret),
-            same_for: PROVISION_SAME_SECRET,
-            overlap: PROVISION_OVERLAP,
-        };
-        Ok(match self.store().provision(identity, &provision).await? {
-            Provisioned::New(_) => Ok(with_delivery_key(secret)),
-            Provisioned::Same(stored) => Ok(with_delivery_key(self.opened(&stored)?.secret)),
-            Provisioned::Refused(refusal) => Err(refusal),
-        })
-    }
-}
-
-fn with_delivery_key(secret: Key) -> Enrolment {
-    let delivery_key = delivery_key(&secret);
-    Enrolment { secret, delivery_key }
 }

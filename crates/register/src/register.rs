@@ -1,37 +1,27 @@
 //! The register: the only place that opens sealed secrets of identities.
 
+mod caller;
+mod capability;
+mod enrolment;
+mod linking;
+mod provision;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_lc_rs::rand;
 use nightdesk_port::Bot;
 use nightdesk_protocol::upgrade_token::AtTheDoor;
-use nightdesk_types::{AgentId, BotId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, DataKeyId, GatewayId, TenantId, TenantScope};
 use nightdesk_vault::kind::{BOT_KEY, GATEWAY_SECRET};
 use nightdesk_vault::{DataKey, Key, OpenError, Place, Vault, WrappedKey};
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot, StoredBotKey};
+use crate::error::RegisterError;
 use crate::gateway::{self, Candidate, Proof};
-use crate::store::{NewSecret, Store, StoredSecret};
-
-/// An error of the register.
-#[derive(Debug, thiserror::Error)]
-pub enum RegisterError {
-    /// The store failed.
-    #[error("the register could not be read or written")]
-    Store(#[from] StoreError),
-    /// A sealed value does not open: another key file sealed it.
-    #[error("a sealed value does not open with this desk's vault keys")]
-    Sealed(#[from] OpenError),
-    /// The keys of a trusted issuer cannot be read, and the cached ones are too old.
-    #[error("the keys of a trusted issuer cannot be read")]
-    NoIssuerKeys,
-    /// No key of the desk may sign now.
-    #[error("the desk has no key that signs now")]
-    NoSigningKey,
-}
+use crate::random::{new_secret, random_bytes, random_id};
+use crate::secret::{NewSecret, StoredSecret};
+use crate::store::Store;
 
 /// Creates and identifies tenants, gateways and bots.
 pub struct Register {
@@ -100,7 +90,7 @@ impl Register {
         Ok(gateway::decide(token, &candidates?).ok())
     }
 
-    pub(crate) fn opened(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
+    fn opened(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
         let tenant = stored.gateway.scope.tenant();
         let place = Place { tenant, kind: GATEWAY_SECRET, row: stored.secret_id };
         let key = self.vault.unwrap(tenant, stored.key, &stored.wrapped)?;
@@ -175,11 +165,11 @@ impl Register {
         overlap: Duration,
     ) -> Result<bool, RegisterError> {
         let (key_id, data_key) = self.data_key(scope).await?;
-        let new = sealed_as(BOT_KEY, (&data_key, key_id), scope, key);
+        let new = sealed_as(BOT_KEY, &data_key, key_id, scope, key);
         Ok(self.store.rotate_bot_key(scope, bot, &new, overlap).await?)
     }
 
-    pub(crate) fn unwrap(
+    fn unwrap(
         &self,
         scope: TenantScope,
         id: DataKeyId,
@@ -188,10 +178,7 @@ impl Register {
         self.vault.unwrap(scope.tenant(), id, wrapped)
     }
 
-    pub(crate) async fn data_key(
-        &self,
-        scope: TenantScope,
-    ) -> Result<(DataKeyId, DataKey), RegisterError> {
+    async fn data_key(&self, scope: TenantScope) -> Result<(DataKeyId, DataKey), RegisterError> {
         let (id, wrapped) = self.store.data_key(scope).await?;
         Ok((id, self.unwrap(scope, id, &wrapped)?))
     }
@@ -212,38 +199,18 @@ pub struct BotDraft {
     pub key: Option<Key>,
 }
 
-pub(crate) fn sealed(
-    data_key: &DataKey,
-    key: DataKeyId,
-    scope: TenantScope,
-    secret: &Key,
-) -> NewSecret {
-    sealed_as(GATEWAY_SECRET, (data_key, key), scope, secret)
+fn sealed(data_key: &DataKey, key: DataKeyId, scope: TenantScope, secret: &Key) -> NewSecret {
+    sealed_as(GATEWAY_SECRET, data_key, key, scope, secret)
 }
 
 fn sealed_as(
     kind: &'static str,
-    (data_key, key): (&DataKey, DataKeyId),
+    data_key: &DataKey,
+    key: DataKeyId,
     scope: TenantScope,
     secret: &Key,
 ) -> NewSecret {
     let id = random_id();
     let place = Place { tenant: scope.tenant(), kind, row: id };
     NewSecret { id, sealed: data_key.seal(&place, secret), key }
-}
-
-/// Returns 256 random bits, as the hex text that clients use as their HMAC key.
-pub fn new_secret() -> Key {
-    Key::new(hex::encode(random_bytes::<32>()))
-}
-
-pub(crate) fn random_id() -> Uuid {
-    uuid::Builder::from_random_bytes(random_bytes()).into_uuid()
-}
-
-#[expect(clippy::expect_used, reason = "without randomness nothing may be entered at all")]
-pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    rand::fill(&mut bytes).expect("the system gives random bytes");
-    bytes
 }

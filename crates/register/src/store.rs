@@ -7,52 +7,22 @@ use nightdesk_types::{
     AgentId, BotId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
-use uuid::Uuid;
 
 use crate::account::{NewBot, StoredBot};
 use crate::audit::Auditing;
 use crate::capability::Lending;
 use crate::command::Commanding;
 use crate::enrolment::Enrolling;
-use crate::gateway::{Gateway, Proof};
+use crate::gateway::Proof;
 use crate::hearing::Hearings;
-use crate::issuer::{Issuing, Sessions};
+use crate::issuer::store::{Issuing, Sessions};
 use crate::linking::Linking;
 use crate::listing::Listing;
 use crate::managing::Managing;
 use crate::provision::Provisioning;
 use crate::quota::Quotas;
 use crate::reaching::Reaching;
-
-/// A new secret, sealed for its row.
-#[derive(Clone, Debug)]
-pub struct NewSecret {
-    /// Its id.
-    pub id: Uuid,
-    /// The sealed secret.
-    pub sealed: Vec<u8>,
-    /// The id of the tenant's data key that sealed it.
-    pub key: DataKeyId,
-}
-
-/// One secret of one gateway of a name, still sealed.
-#[derive(Clone, Debug)]
-pub struct StoredSecret {
-    /// The gateway.
-    pub gateway: Gateway,
-    /// The secret's row.
-    pub secret_id: Uuid,
-    /// The sealed secret.
-    pub sealed: Vec<u8>,
-    /// The id of the tenant's data key that sealed it.
-    pub key: DataKeyId,
-    /// That data key, wrapped.
-    pub wrapped: WrappedKey,
-    /// True if the gateway was revoked.
-    pub revoked: bool,
-    /// True if this secret expired.
-    pub expired: bool,
-}
+use crate::secret::{NewSecret, StoredSecret};
 
 /// A bot that an agent may speak as.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::desk::Desk;
+use crate::desk::{Command, Desk};
 use crate::dial::Dialler;
-use crate::driver::{Command, Driver, Parts, Shown, Take};
+use crate::driver::{Driver, Parts, Shown, Take};
 use crate::event::Event;
 use crate::limits::{COMMANDS_MAX, HANDSHAKE_WAIT};
 use crate::session::Seed;

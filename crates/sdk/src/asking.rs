@@ -85,7 +85,7 @@ impl Asking {
         path: &str,
         body: Option<Vec<u8>>,
     ) -> Result<Answered, CallError> {
-        self.ask_within(ASK_WAIT, what, (method, path), body).await
+        self.ask_within(ASK_WAIT, what, method, path, body).await
     }
 
     /// Sends a request; if the token is not valid any more, sends it once more with a new token.
@@ -93,7 +93,8 @@ impl Asking {
         &self,
         wait: Duration,
         what: &'static str,
-        (method, path): (Method, &str),
+        method: Method,
+        path: &str,
         body: Option<Vec<u8>>,
     ) -> Result<Answered, CallError> {
         let url = format!("{}{path}", self.desk);

@@ -43,22 +43,30 @@ mod settings;
 mod calls;
 mod keys;
 mod token;
-mod provider;
+mod fire;
+mod shared;
 mod arming;
 mod runs;
 mod door;
+mod provider;
 
 pub use crate::asking::{BadSettings, CallError, Login};
 pub use book::Book;
 pub use file::File;
+pub use fire::Fire;
 pub use job::{BadJob, Job, Overlap};
 pub use memory::Memory;
 pub use nightdesk_types::Timestamp;
-pub use provider::{CronError, Fired, Provider, Reconciled};
-pub use runs::Fire;
+pub use provider::Provider;
 pub use schedule::{BadSchedule, Schedule};
 pub use settings::Settings;
+pub use shared::{CronError, Fired, Reconciled};
 pub use store::{Store, StoreError};
+
+/// Logs an error that is handled here.
+fn warn(error: &(dyn std::error::Error + 'static), what: &str) {
+    tracing::warn!(error, "{what}");
+}
 
 #[cfg(test)]
 mod tests;

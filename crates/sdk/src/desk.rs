@@ -11,10 +11,10 @@ use nightdesk_types::send::Op;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::busy::Busy;
-use crate::driver::Command;
 use crate::place::Place;
 use crate::send_error::SendError;
 use crate::session::{Answer, Tagged, Ticket, Wish};
+use crate::settings::BotIdentity;
 
 /// The desk, for sending. Cheap to clone; works from any task, across every line of the agent, until the agent is over.
 ///
@@ -22,7 +22,7 @@ use crate::session::{Answer, Tagged, Ticket, Wish};
 #[derive(Clone, Debug)]
 pub struct Desk {
     commands: mpsc::Sender<Command>,
-    bots: Arc<[(String, String)]>,
+    bots: Arc<[BotIdentity]>,
     busy: watch::Sender<usize>,
 }
 
@@ -36,8 +36,21 @@ pub struct Sent {
     pub thread_id: Option<String>,
 }
 
+/// A command of an agent or a turn.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Send a request to the desk.
+    Ask(Wish, oneshot::Sender<Answer>),
+    /// Ack an entry.
+    Taken(Ticket),
+    /// Go to sleep.
+    GoIdle,
+    /// Hang up.
+    Disconnect,
+}
+
 impl Desk {
-    pub(crate) fn new(commands: mpsc::Sender<Command>, bots: Vec<(String, String)>) -> Self {
+    pub(crate) fn new(commands: mpsc::Sender<Command>, bots: Vec<BotIdentity>) -> Self {
         Self { commands, bots: bots.into(), busy: watch::Sender::new(0) }
     }
 
@@ -135,8 +148,8 @@ impl Desk {
     }
 
     fn bot_of(&self, platform: &str) -> Option<String> {
-        let named = |(of, bot): &&(String, String)| of == platform && !bot.is_empty();
-        self.bots.iter().find(named).map(|(_, bot)| bot.clone())
+        let named = |known: &&BotIdentity| known.platform == platform && !known.bot.is_empty();
+        self.bots.iter().find(named).map(|known| known.bot.clone())
     }
 }
 

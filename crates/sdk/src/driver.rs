@@ -20,27 +20,12 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::Desk;
+use crate::desk::{Command, Desk};
 use crate::dial::Dialler;
 use crate::event::Event;
-use crate::session::{
-    Answer, AskId, Effect, Ended, Given, Input, Seed, Session, Ticket, Turned, Wish,
-};
+use crate::session::{Answer, AskId, Effect, Ended, Given, Input, Seed, Session, Ticket, Turned};
 use crate::socket::{Heard, Socket};
 use crate::status::{Status, Trouble};
-
-/// A command of an agent or a turn.
-#[derive(Debug)]
-pub(crate) enum Command {
-    /// Send a request to the desk.
-    Ask(Wish, oneshot::Sender<Answer>),
-    /// Ack an entry.
-    Taken(Ticket),
-    /// Go to sleep.
-    GoIdle,
-    /// Hang up.
-    Disconnect,
-}
 
 /// The agent's function for an event.
 pub(crate) type Take = Arc<dyn Fn(Event) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync>;

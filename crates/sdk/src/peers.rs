@@ -197,7 +197,7 @@ impl Peers {
         body: &impl Serialize,
     ) -> Result<T, PeerError> {
         let body = serde_json::to_vec(body).map_err(|_| PeerError::Unreadable(what))?;
-        let asked = self.asking.ask_within(wait, what, (Method::POST, path), Some(body));
+        let asked = self.asking.ask_within(wait, what, Method::POST, path, Some(body));
         read(what, asked.await?)
     }
 }

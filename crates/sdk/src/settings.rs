@@ -21,7 +21,7 @@ pub struct Settings {
     url: String,
     gateway: String,
     secret: Secret,
-    bots: Vec<(String, String)>,
+    bots: Vec<BotIdentity>,
     trusted: Vec<u8>,
     sleep_after: Option<Duration>,
 }
@@ -42,7 +42,7 @@ impl Settings {
     ///
     /// An agent that names no bot speaks for all its bots.
     pub fn speaking_for(mut self, platform: impl Into<String>, bot: impl Into<String>) -> Self {
-        self.bots.push((platform.into(), bot.into()));
+        self.bots.push(BotIdentity { platform: platform.into(), bot: bot.into() });
         self
     }
 
@@ -95,24 +95,33 @@ pub(crate) struct Checked {
     pub(crate) url: Uri,
     pub(crate) gateway: String,
     pub(crate) secret: Secret,
-    pub(crate) bots: Vec<(String, String)>,
+    pub(crate) bots: Vec<BotIdentity>,
     pub(crate) hellos: Vec<Frame>,
     pub(crate) roots: RootCertStore,
     pub(crate) sleep_after: Option<Duration>,
 }
 
-fn everything() -> Vec<(String, String)> {
-    vec![(RELAY_PLATFORM.to_owned(), String::new())]
+/// A bot that an agent speaks for.
+#[derive(Clone, Debug)]
+pub(crate) struct BotIdentity {
+    /// The name of the platform.
+    pub(crate) platform: String,
+    /// The platform's id for the bot, or an empty text.
+    pub(crate) bot: String,
 }
 
-fn hello((platform, bot): &(String, String)) -> Result<Frame, BadSettings> {
+fn everything() -> Vec<BotIdentity> {
+    vec![BotIdentity { platform: RELAY_PLATFORM.to_owned(), bot: String::new() }]
+}
+
+fn hello(identity: &BotIdentity) -> Result<Frame, BadSettings> {
     let client = Client {
         name: env!("CARGO_PKG_NAME").to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let hello = Hello {
-        platform: platform.clone(),
-        bot_handle: bot.clone(),
+        platform: identity.platform.clone(),
+        bot_handle: identity.bot.clone(),
         commands: None,
         // Declares that this client loses nothing while it starts, so the desk need not hold entries back.
         client: Some(client),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::data::{DataWrite, Expiry, PortableData, QueryFilters};
 use crate::error::DataStoreError;
 use crate::hash::token_of;
-use crate::plan::bytes_of;
+use crate::metadata::{bytes_of, has_zero};
 use crate::skill::OneOrMany;
 
 /// The only search mode: all words must occur.
@@ -209,20 +209,6 @@ fn check(write: &DataWrite) -> Result<(), DataStoreError> {
         return refused("an entry has no zero bytes".to_owned());
     }
     Ok(())
-}
-
-/// Returns true if the metadata contains a zero byte, which databases do not store.
-pub(crate) fn has_zero(noted: &Map<String, Value>) -> bool {
-    noted.iter().any(|(key, value)| key.contains('\0') || value_has_zero(value))
-}
-
-fn value_has_zero(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(values) => values.iter().any(value_has_zero),
-        Value::Object(values) => has_zero(values),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 /// Moves the fields out of the metadata.

@@ -52,11 +52,12 @@ mod tests {
     use super::*;
     use crate::plan::Kept;
     use crate::skill::{OneOrMany, SkillStatus};
-    use crate::store::Revision;
+    use crate::store::{Revision, RevisionStamp};
 
     fn skill(name: &str, source: &str, author: &str) -> SkillMeta {
         let kept = Kept { source: source.into(), author: Some(author.into()), metadata_bag: None };
-        Revision::first(name, kept, (7, None)).meta()
+        let stamp = RevisionStamp { changed_at: 7, changed_by: None };
+        Revision::first(name, kept, stamp).meta()
     }
 
     fn names(filter: &SkillFilter) -> Vec<String> {

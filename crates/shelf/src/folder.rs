@@ -29,7 +29,7 @@ use crate::hash::token_of;
 use crate::name::{check_name, is_plain};
 use crate::plan::{Draft, plan, plan_status};
 use crate::skill::{SkillFilter, SkillMeta, SkillPatch, SkillSource, SkillStatus, VersionInfo};
-use crate::store::Revision;
+use crate::store::{Revision, RevisionStamp};
 
 /// Skills in a folder.
 #[derive(Clone)]
@@ -134,8 +134,8 @@ impl SkillStore for FolderSkills {
             if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
                 return Ok(before.info.clone());
             }
-            let by = (now, patch.author);
-            let next = Revision::next(&name, planned, before.as_ref(), by);
+            let stamp = RevisionStamp { changed_at: now, changed_by: patch.author };
+            let next = Revision::next(&name, planned, before.as_ref(), stamp);
             folder.put(before.as_ref(), &next)?;
             Ok(next.info)
         })
@@ -163,7 +163,8 @@ impl SkillStore for FolderSkills {
             if !planned.changes {
                 return Ok(before.as_it_stands());
             }
-            let next = Revision::next(&name, planned, Some(&before), (now, None));
+            let stamp = RevisionStamp { changed_at: now, changed_by: None };
+            let next = Revision::next(&name, planned, Some(&before), stamp);
             folder.put(Some(&before), &next)?;
             Ok(next.info)
         })

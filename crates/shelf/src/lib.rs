@@ -20,6 +20,7 @@ mod contract;
 mod name;
 mod lines;
 mod header;
+mod metadata;
 mod hash;
 pub mod approval;
 mod plan;
@@ -58,4 +59,4 @@ pub use skill::{
     OneOrMany, SkillFilter, SkillMeta, SkillPatch, SkillSource, SkillStatus, SkillTrigger,
     SkillType, VersionInfo,
 };
-pub use store::{Asked, Records, Revision, Shelf, Skills, writer};
+pub use store::{Asked, Records, Revision, RevisionStamp, Shelf, Skills, writer};

@@ -4,9 +4,9 @@ use nightdesk_types::limits::{AUTHOR_BYTES_MAX, METADATA_BYTES_MAX, SKILL_BYTES_
 use serde_json::{Map, Value};
 
 use crate::approval::Approval;
-use crate::entry::has_zero;
 use crate::error::SkillStoreError;
 use crate::header::{Header, with_status};
+use crate::metadata::{bytes_of, has_zero};
 use crate::name::check_name;
 use crate::skill::{SkillPatch, SkillStatus};
 
@@ -124,11 +124,6 @@ fn check(draft: Draft<'_>) -> Result<(), SkillStoreError> {
         return conflict(format!("an author has between 1 and {AUTHOR_BYTES_MAX} bytes"));
     }
     Ok(())
-}
-
-/// Returns the size of the metadata as JSON.
-pub(crate) fn bytes_of(noted: &Map<String, Value>) -> usize {
-    serde_json::to_vec(noted).map_or(usize::MAX, |bytes| bytes.len())
 }
 
 /// Returns the author after the write, which is the first author.

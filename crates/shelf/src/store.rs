@@ -114,34 +114,39 @@ pub struct Revision {
     pub status_changed_at: i64,
 }
 
+/// The time and the writer of a change.
+#[derive(Clone, Debug)]
+pub struct RevisionStamp {
+    /// The time of the change, in seconds since 1970.
+    pub changed_at: i64,
+    /// The writer. `None`: the desk itself, or the writer is unknown.
+    pub changed_by: Option<String>,
+}
+
 impl Revision {
-    /// Creates the first revision of a name, with its time and author.
-    pub fn first(name: &str, kept: Kept, (now, by): (i64, Option<String>)) -> Self {
+    /// Creates the first revision of a name.
+    pub fn first(name: &str, kept: Kept, stamp: RevisionStamp) -> Self {
         let status = Header::of(&kept.source).status_said();
         let planned = Planned { kept, status, previous_status: None, changes: true };
-        Self::next(name, planned, None, (now, by))
+        Self::next(name, planned, None, stamp)
     }
 
-    /// Creates the revision that follows from a plan, with its time and author.
-    pub fn next(
-        name: &str,
-        planned: Planned,
-        before: Option<&Self>,
-        (now, by): (i64, Option<String>),
-    ) -> Self {
+    /// Creates the revision that follows from a plan.
+    pub fn next(name: &str, planned: Planned, before: Option<&Self>, stamp: RevisionStamp) -> Self {
+        let RevisionStamp { changed_at, changed_by } = stamp;
         let content_hash = content_hash(&planned.kept.source);
         let same_status = before.filter(|before| before.info.status == planned.status);
         Self {
-            created_at: before.map_or(now, |before| before.created_at),
-            status_changed_at: same_status.map_or(now, |before| before.status_changed_at),
+            created_at: before.map_or(changed_at, |before| before.created_at),
+            status_changed_at: same_status.map_or(changed_at, |before| before.status_changed_at),
             info: VersionInfo {
                 name: name.to_owned(),
                 version: version_of(&content_hash),
                 content_hash,
                 status: planned.status,
                 previous_status: planned.previous_status,
-                changed_at: now,
-                changed_by: by,
+                changed_at,
+                changed_by,
             },
             kept: planned.kept,
         }

@@ -5,8 +5,8 @@ mod row;
 
 use async_trait::async_trait;
 use nightdesk_shelf::{
-    Approval, Asked, Draft, Revision, Shelf, SkillMeta, SkillPatch, SkillSource, SkillStatus,
-    SkillStoreError, Skills, VersionInfo, plan, plan_status, writer,
+    Approval, Asked, Draft, Revision, RevisionStamp, Shelf, SkillMeta, SkillPatch, SkillSource,
+    SkillStatus, SkillStoreError, Skills, VersionInfo, plan, plan_status, writer,
 };
 use nightdesk_types::limits::{SKILL_REVISIONS_KEPT_MAX, SKILLS_MAX};
 use nightdesk_types::{StoreError, TenantScope};
@@ -39,8 +39,8 @@ impl Skills for Pg {
                 if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
                     return Ok(Ok(before.info.clone()));
                 }
-                let by = (now, writer(scope.actor()));
-                let next = Revision::next(&name, planned, before.as_ref(), by);
+                let stamp = RevisionStamp { changed_at: now, changed_by: writer(scope.actor()) };
+                let next = Revision::next(&name, planned, before.as_ref(), stamp);
                 put(connection, scope, next).await.map(Ok)
             })
         })
@@ -145,8 +145,8 @@ impl Skills for Pg {
                 if !planned.changes {
                     return Ok(Ok(before.as_it_stands()));
                 }
-                let by = (now, writer(scope.actor()));
-                let next = Revision::next(&name, planned, Some(&before), by);
+                let stamp = RevisionStamp { changed_at: now, changed_by: writer(scope.actor()) };
+                let next = Revision::next(&name, planned, Some(&before), stamp);
                 put(connection, scope, next).await.map(Ok)
             })
         })

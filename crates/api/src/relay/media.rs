@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use nightdesk_media::{Kept, Lies, MediaId, TakeError};
+use nightdesk_media::{Kept, Lies, MediaId, TakeError, UploadLabel};
 use nightdesk_protocol::file_head::{disposition, mime};
 use nightdesk_types::limits::{MEDIA_NAME_BYTES_MAX, MEDIA_TAKE_WAIT};
 use serde::Serialize;
@@ -43,12 +43,15 @@ pub(super) async fn put(
         Ok(caller) => caller,
         Err(refused) => return refused,
     };
-    let told = (said(&head.headers, &header::CONTENT_TYPE), said(&head.headers, &FILENAME));
+    let label = UploadLabel {
+        mime: said(&head.headers, &header::CONTENT_TYPE),
+        filename: said(&head.headers, &FILENAME),
+    };
     let media = &gateways.desk.media;
     let Some(_turn) = media.turn().await else {
         return problem::UNAVAILABLE.said("too many files are being taken just now; try again");
     };
-    let taking = media.take((caller.scope, caller.agent), told, body.into_data_stream());
+    let taking = media.take((caller.scope, caller.agent), label, body.into_data_stream());
     match timeout(MEDIA_TAKE_WAIT, taking).await {
         Ok(Ok((id, size))) => Json(Taken { id: id.to_string(), size }).into_response(),
         Ok(Err(error)) => refused(&error),

@@ -53,7 +53,7 @@ impl Node {
 
     /// Opens an agent's line, and waits until its channel is subscribed.
     pub(crate) async fn line(&self, agent: AgentId, generation: i64) -> Arc<Ear> {
-        let ear = self.ears.open((scope(), agent), gateway(), Generation::new(generation));
+        let ear = self.ears.open(scope(), agent, gateway(), Generation::new(generation));
         let doubted = tokio::time::timeout(PATIENCE, self.ears.doubt().taken()).await;
         drop(doubted.expect("a line that is listened for is looked at once"));
         ear

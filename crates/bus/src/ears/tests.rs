@@ -12,7 +12,6 @@ use crate::marks::Marked;
 const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
 const OTHER: AgentId = AgentId::from_uuid(Uuid::max());
 const SCOPE: TenantScope = TenantScope::of(TenantId::from_uuid(Uuid::nil()));
-const OWN: (TenantScope, AgentId) = (SCOPE, AGENT);
 const GATEWAY: GatewayId = GatewayId::from_uuid(Uuid::nil());
 const BOT: BotId = BotId::from_uuid(Uuid::nil());
 
@@ -23,8 +22,8 @@ fn stop(agent: AgentId) -> Ring {
 #[tokio::test]
 async fn the_newest_line_hears_and_the_older_is_told() {
     let ears = Ears::default();
-    let old = ears.open(OWN, GATEWAY, Generation::new(1));
-    let new = ears.open(OWN, GATEWAY, Generation::new(2));
+    let old = ears.open(SCOPE, AGENT, GATEWAY, Generation::new(1));
+    let new = ears.open(SCOPE, AGENT, GATEWAY, Generation::new(2));
 
     assert!(ears.ring(Ring::Entry { agent: AGENT, seq: Seq::new(7) }).await);
     assert_eq!(old.listen().orders, [Order::Replaced]);
@@ -34,8 +33,8 @@ async fn the_newest_line_hears_and_the_older_is_told() {
 #[tokio::test]
 async fn a_line_that_opens_late_finds_itself_replaced() {
     let ears = Ears::default();
-    let new = ears.open(OWN, GATEWAY, Generation::new(2));
-    let old = ears.open(OWN, GATEWAY, Generation::new(1));
+    let new = ears.open(SCOPE, AGENT, GATEWAY, Generation::new(2));
+    let old = ears.open(SCOPE, AGENT, GATEWAY, Generation::new(1));
     ears.close(&old);
 
     assert_eq!(old.listen().orders, [Order::Replaced]);
@@ -46,7 +45,7 @@ async fn a_line_that_opens_late_finds_itself_replaced() {
 #[tokio::test]
 async fn nobody_hears_for_an_agent_without_a_line() {
     let ears = Ears::default();
-    let ear = ears.open(OWN, GATEWAY, Generation::new(1));
+    let ear = ears.open(SCOPE, AGENT, GATEWAY, Generation::new(1));
     ears.close(&ear);
 
     assert!(!ears.ring(stop(AGENT)).await);
@@ -56,8 +55,8 @@ async fn nobody_hears_for_an_agent_without_a_line() {
 async fn a_stop_reaches_the_line_of_its_agent_and_no_other() {
     let ears = Ears::default();
     let (named, other) = (
-        ears.open(OWN, GATEWAY, Generation::new(1)),
-        ears.open((SCOPE, OTHER), GATEWAY, Generation::new(1)),
+        ears.open(SCOPE, AGENT, GATEWAY, Generation::new(1)),
+        ears.open(SCOPE, OTHER, GATEWAY, Generation::new(1)),
     );
 
     assert!(ears.ring(stop(AGENT)).await);
@@ -68,7 +67,7 @@ async fn a_stop_reaches_the_line_of_its_agent_and_no_other() {
 #[tokio::test]
 async fn replacing_waits_until_the_old_line_is_put_away() {
     let ears = Arc::new(Ears::default());
-    let old = ears.open(OWN, GATEWAY, Generation::new(1));
+    let old = ears.open(SCOPE, AGENT, GATEWAY, Generation::new(1));
     let replaced = tokio::spawn({
         let ears = Arc::clone(&ears);
         async move { ears.replace(AGENT).await }
@@ -113,7 +112,7 @@ fn a_node_listens_for_an_agent_while_its_line_is_open() {
     let own = [Address::All, Address::Node("desk-1".to_owned())];
     assert_eq!(ears.addresses(), own);
 
-    let ear = ears.open(OWN, GATEWAY, Generation::new(1));
+    let ear = ears.open(SCOPE, AGENT, GATEWAY, Generation::new(1));
     assert_eq!(ears.changes().take(), marked);
     assert!(ears.listens_at(&agent) && ears.addresses().contains(&agent));
     ears.close(&ear);
@@ -125,7 +124,7 @@ fn a_node_listens_for_an_agent_while_its_line_is_open() {
 fn agents_come_in_order_and_in_shares() {
     let ears = Ears::default();
     for agent in [OTHER, AGENT] {
-        drop(ears.open((SCOPE, agent), GATEWAY, Generation::new(1)));
+        drop(ears.open(SCOPE, agent, GATEWAY, Generation::new(1)));
     }
 
     assert_eq!(ears.agents_after(None, 1), [(SCOPE, AGENT)]);

@@ -99,7 +99,7 @@ impl Listening {
         (account, ear): (&Account, &dyn Listen),
         (chat, part): (&str, Part<'_>),
     ) -> Result<ControlFlow<Chat, Vec<Told>>, ListenError> {
-        let error = match backfill(ear, &account.bot, (chat, part)).await {
+        let error = match backfill(ear, &account.bot, chat, part).await {
             Ok(page) if page.is_empty() => return Ok(ControlFlow::Break(Chat::Whole)),
             Ok(page) => return Ok(ControlFlow::Continue(page)),
             Err(ListenError::RateLimited { retry_after }) => {

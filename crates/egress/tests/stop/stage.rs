@@ -147,8 +147,8 @@ impl Stage {
         let (store, accounts) = (Arc::new(self.store.clone()), Arc::new(Everybodys(account)));
         // The bell is not connected: every test here shows that it is not needed.
         let ears = Arc::new(Ears::default());
-        let bell = (Arc::<Ears>::clone(&ears) as _, ears.settled().clone());
-        Arc::new(Egress::new(store, accounts, owners, bell, self.tasks.clone()))
+        let (settled, tasks) = (ears.settled().clone(), self.tasks.clone());
+        Arc::new(Egress::new(store, accounts, owners, ears, settled, tasks))
     }
 
     /// Begins a node's next life.

@@ -7,7 +7,7 @@ use nightdesk_types::limits::DEAF_TOLD_WITHIN;
 use nightdesk_types::{BotId, TenantScope, Timestamp};
 use serde_json::{Value, json};
 
-use super::{enter, list, names};
+use super::{list, names};
 use crate::config::Config;
 use crate::ui::Answer;
 
@@ -35,7 +35,7 @@ impl Which {
         register: &Register,
     ) -> anyhow::Result<(TenantScope, BotId, String)> {
         let Self { tenant, bot } = self;
-        let (scope, id) = (names::tenant(register, tenant).await?, enter::bot(bot)?);
+        let (scope, id) = (names::tenant(register, tenant).await?, names::bot(bot)?);
         let path = register.store().hook_path(scope, id).await?;
         let path = path.with_context(|| {
             format!("{tenant} runs no such bot; `nightdesk bot list --tenant {tenant}` shows them")

@@ -16,43 +16,55 @@ use crate::{ui, wiring};
 
 /// Checks everything that a node needs before it serves. Fails if something is missing.
 pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
-    let mut looked = vec![
-        ("the vault's keys open everything", vault(config).await),
-        ("secret files are read by their owner alone", private_files(config)),
-        ("the database answers, and is migrated", database(config).await),
-        ("the clock is the database's", clock(config).await),
+    let mut checks = vec![
+        ConfigCheck::new("the vault's keys open everything", vault(config).await),
+        ConfigCheck::new("secret files are read by their owner alone", private_files(config)),
+        ConfigCheck::new("the database answers, and is migrated", database(config).await),
+        ConfigCheck::new("the clock is the database's", clock(config).await),
     ];
     if let Some(redis) = &config.redis {
-        looked.push(("Redis answers", bell(config, redis).await));
+        checks.push(ConfigCheck::new("Redis answers", bell(config, redis).await));
     }
     if !config.ways.is_empty() {
-        looked.push(("letters go the ways that are said", ways(config).await));
+        checks.push(ConfigCheck::new("letters go the ways that are said", ways(config).await));
     }
-    let failed = looked.iter().filter(|(_, found)| found.is_err()).count();
     if json {
-        ui::put(&looked.iter().map(as_json).collect::<Value>().to_string());
+        ui::put(&checks.iter().map(ConfigCheck::to_json).collect::<Value>().to_string());
     } else {
-        for (what, found) in &looked {
-            say(what, found);
-        }
+        checks.iter().for_each(|check| ui::put(&check.to_line()));
     }
+    let failed = checks.iter().filter(|check| check.result.is_err()).count();
     if failed > 0 {
-        bail!("{failed} of {} checks failed; mend what is said above", looked.len());
+        bail!("{failed} of {} checks failed; mend what is said above", checks.len());
     }
     Ok(())
 }
 
-fn as_json((what, found): &(&str, anyhow::Result<()>)) -> Value {
-    match found {
-        Ok(()) => json!({ "check": what, "ok": true }),
-        Err(error) => json!({ "check": what, "ok": false, "error": format!("{error:#}") }),
-    }
+/// One check of the configuration, and its result.
+struct ConfigCheck {
+    name: &'static str,
+    result: anyhow::Result<()>,
 }
 
-fn say(what: &str, found: &anyhow::Result<()>) {
-    match found {
-        Ok(()) => ui::put(&format!("ok      {what}")),
-        Err(error) => ui::put(&format!("FAILED  {what}: {error:#}")),
+impl ConfigCheck {
+    const fn new(name: &'static str, result: anyhow::Result<()>) -> Self {
+        Self { name, result }
+    }
+
+    fn to_json(&self) -> Value {
+        let name = self.name;
+        match &self.result {
+            Ok(()) => json!({ "check": name, "ok": true }),
+            Err(error) => json!({ "check": name, "ok": false, "error": format!("{error:#}") }),
+        }
+    }
+
+    fn to_line(&self) -> String {
+        let name = self.name;
+        match &self.result {
+            Ok(()) => format!("ok      {name}"),
+            Err(error) => format!("FAILED  {name}: {error:#}"),
+        }
     }
 }
 

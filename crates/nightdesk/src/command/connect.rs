@@ -49,11 +49,11 @@ pub(super) async fn run(
         nightdesk_discord::NAME => {
             ensure!(!connect.webhook, "Discord tells over a socket; leave --webhook out");
             let key = key(&connect, discord::STEPS)?;
-            discord::connect(config, register, scope, (&connect, key)).await
+            discord::connect(config, register, scope, &connect, key).await
         }
         nightdesk_telegram::NAME => {
             let key = key(&connect, telegram::STEPS)?;
-            telegram::connect(config, register, scope, (&connect, key)).await
+            telegram::connect(config, register, scope, &connect, key).await
         }
         other => bail!("{other} is not one that can be connected; `discord` and `telegram` are"),
     }
@@ -63,7 +63,8 @@ pub(super) async fn run(
 async fn is_new(
     register: &Register,
     scope: TenantScope,
-    (platform, handle): (&str, &str),
+    platform: &str,
+    handle: &str,
 ) -> anyhow::Result<()> {
     let open = register.store().open_bots(scope).await?;
     let same = |bot: &&OpenBot| bot.is_own && bot.platform == platform && bot.handle == handle;

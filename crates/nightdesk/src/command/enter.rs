@@ -5,7 +5,6 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use nightdesk_register::{BotDraft, Register, new_secret};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::BotId;
 use nightdesk_vault::{Key, Locksmith};
 use nightdesk_wake::Wakers;
 use serde_json::json;
@@ -24,13 +23,15 @@ pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<Ans
     let vault = config.vault().await?;
     let register = Register::over(Arc::<Pg>::clone(&pg), vault.clone());
     let locksmith = wiring::locksmith(&pg, vault);
-    answer(config, (&register, &pg, &locksmith), command).await
+    answer(config, &register, &pg, &locksmith, command).await
 }
 
 #[expect(clippy::cognitive_complexity, reason = "one arm for each noun, and nothing else")]
 async fn answer(
     config: &Config,
-    (register, pg, locksmith): (&Register, &Arc<Pg>, &Locksmith),
+    register: &Register,
+    pg: &Arc<Pg>,
+    locksmith: &Locksmith,
     command: Command,
 ) -> anyhow::Result<Answer> {
     match command {
@@ -105,8 +106,8 @@ async fn agents(
             Ok(Answer::Many(agents.iter().map(list::named).collect()))
         }
         Agent::WakeUrl { whose, urls, clear } => {
-            let whose = whose.found(register).await?;
-            wake::urls(config, wakers, whose, &urls, clear).await
+            let (scope, agent) = whose.found(register).await?;
+            wake::urls(config, wakers, scope, agent, &urls, clear).await
         }
         Agent::Reach { whose, open_to } => reach::of(register, &whose, open_to).await,
         Agent::Deprovision { whose } => {
@@ -133,7 +134,7 @@ async fn of_bots(config: &Config, register: &Register, command: Bot) -> anyhow::
         Bot::Remove { which, yes } => bots::remove(config, register, which, yes).await,
         Bot::Share { tenant, bot, stop } => {
             let scope = names::tenant(register, &tenant).await?;
-            let bot = self::bot(&bot)?;
+            let bot = names::bot(&bot)?;
             if !register.store().share(scope, bot, !stop).await? {
                 bail!(
                     "{tenant} runs no such bot; `nightdesk bot list --tenant {tenant}` shows them"
@@ -164,8 +165,4 @@ async fn create_bot(config: &Config, register: &Register, bot: NewBot) -> anyhow
         answer["url"] = format!("{}/chat/{path}", config.public_url()).into();
     }
     Ok(Answer::One(answer))
-}
-
-pub(super) fn bot(bot: &str) -> anyhow::Result<BotId> {
-    bot.parse().context("--bot is not a bot's id; `bot create` printed it")
 }

@@ -8,7 +8,6 @@ use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
 use std::sync::Arc;
 
-use super::enter::bot;
 use super::names;
 use crate::ui::Answer;
 
@@ -68,7 +67,7 @@ async fn would(pg: &Arc<Pg>, explain: &Explain) -> anyhow::Result<Answer> {
     let named = |text: &'static str, value: &Option<String>| value.clone().context(text);
     let author = named("--author is missing", &explain.author)?;
     let chat = named("--chat is missing", &explain.chat)?;
-    let bot = bot(&named("--bot is missing", &explain.bot)?)?;
+    let bot = names::bot(&named("--bot is missing", &explain.bot)?)?;
     let facts = Facts {
         author: &author,
         is_program: explain.program,

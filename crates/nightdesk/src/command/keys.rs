@@ -12,7 +12,7 @@ use nightdesk_types::{Actor, TenantScope};
 use nightdesk_vault::{Key, Locksmith};
 use serde_json::json;
 
-use super::{connect, enter, names};
+use super::{connect, names};
 use crate::config::{Config, password};
 use crate::ui::Answer;
 use crate::wiring;
@@ -84,7 +84,7 @@ pub(super) async fn rotate_bot(
 ) -> anyhow::Result<Answer> {
     let Rotated { tenant, bot, key_file, overlap } = rotated;
     ensure!(overlap <= BOT_KEY_OVERLAP_MAX, "--overlap must be at most 24h");
-    let (scope, id) = (names::tenant(register, &tenant).await?, enter::bot(&bot)?);
+    let (scope, id) = (names::tenant(register, &tenant).await?, names::bot(&bot)?);
     let key = password(Some(&key_file))?.map(Key::new).context("the file holds no key")?;
     let found = register.rotate_bot_key(scope, id, &key, overlap).await?;
     ensure!(found, "tenant {tenant} has no bot {bot}; `bot create` printed its id");

@@ -109,7 +109,7 @@ pub(super) async fn run(
             let to = Whose { tenant: whose.tenant.clone(), agent: to };
             let to = party(register, &to).await?;
             let letter = sending::letter(from, to, wait, dispatch_id)?;
-            sending::send(pg, &letter, (&whose.agent, &words)).await
+            sending::send(pg, &letter, &whose.agent, &words).await
         }
         Letter::List { whose, before } => {
             let before = before.map(|id| read(&id)).transpose()?;

@@ -47,17 +47,18 @@ pub(super) fn open_bot(bot: &OpenBot) -> Value {
 /// Formats an agent's reach.
 pub(super) fn reach(reach: &ReachOf) -> Value {
     let person = |(bot, author): &(BotId, String)| format!("{author} on {bot}");
+    let grant = |(bot, place, to): &(BotId, Granted, Principal)| granted(*bot, place, *to);
     json!({
         "open_to": reach.principal.slug(),
         "people": reach.people.iter().map(person).collect::<Vec<_>>(),
-        "granted": reach.grants.iter().map(granted).collect::<Vec<_>>(),
+        "granted": reach.grants.iter().map(grant).collect::<Vec<_>>(),
         "allow_list": reach.listed.iter().map(person).collect::<Vec<_>>(),
         "policies": reach.relevance.iter().map(|(platform, _)| platform).collect::<Vec<_>>(),
     })
 }
 
-fn granted((bot, granted, principal): &(BotId, Granted, Principal)) -> String {
-    let what = match granted {
+fn granted(bot: BotId, place: &Granted, principal: Principal) -> String {
+    let what = match place {
         Granted::Chat { chat, scope: None } => format!("chat {chat}"),
         Granted::Chat { chat, scope: Some(scope) } => format!("chat {chat} in {scope}"),
         Granted::Scope(scope) => format!("all of {scope}"),

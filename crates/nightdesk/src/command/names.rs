@@ -1,9 +1,9 @@
-//! Resolves tenants and agents that an operator gives by name or by id.
+//! Resolves tenants and agents that an operator gives by name or by id, and bots by id.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use nightdesk_register::{Named, Register};
-use nightdesk_types::{Actor, AgentId, TenantId, TenantScope};
+use nightdesk_types::{Actor, AgentId, BotId, TenantId, TenantScope};
 
 /// The agent that a command is about.
 #[derive(Debug, Args)]
@@ -36,6 +36,11 @@ pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<
 /// Returns the operator's scope for a resolved tenant.
 pub(super) const fn of_tenant(tenant: TenantId) -> TenantScope {
     TenantScope::of(tenant).by(Actor::Operator)
+}
+
+/// Parses the id of a bot.
+pub(super) fn bot(id: &str) -> anyhow::Result<BotId> {
+    id.parse().context("--bot is not a bot's id; `bot create` printed it")
 }
 
 /// Returns the tenant's agent of that name or id.

@@ -8,7 +8,6 @@ use nightdesk_types::limits::LINK_CODE_LIFE;
 use nightdesk_types::{Granted, Principal};
 use serde_json::json;
 
-use super::enter::bot;
 use super::letter::{self, Between};
 use super::names::Whose;
 use super::{list, names};
@@ -130,7 +129,7 @@ pub(super) async fn link(register: &Register, link: Link) -> anyhow::Result<Answ
 pub(super) async fn binding(register: &Register, binding: Binding) -> anyhow::Result<Answer> {
     let (Binding::Create(bound) | Binding::Remove(bound) | Binding::Prefer(bound)) = &binding;
     let (scope, agent) = bound.whose.found(register).await?;
-    let on = OnBot { scope, agent, bot: bot(&bound.bot)? };
+    let on = OnBot { scope, agent, bot: names::bot(&bound.bot)? };
     match &binding {
         Binding::Create(_) => register.store().bind(on, &bound.author).await?,
         Binding::Remove(_) => register.store().unbind(on, &bound.author).await?,
@@ -165,7 +164,7 @@ async fn chat(
     open_to: Option<Principal>,
 ) -> anyhow::Result<Answer> {
     let (scope, agent) = given.whose.found(register).await?;
-    let on = OnBot { scope, agent, bot: bot(&given.bot)? };
+    let on = OnBot { scope, agent, bot: names::bot(&given.bot)? };
     let (chat, granted) = (&given.chat, Granted::of(given.scope.as_deref(), &given.chat));
     match open_to {
         Some(principal) => {

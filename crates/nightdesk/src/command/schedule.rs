@@ -11,7 +11,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use nightdesk_outside::TenantUrl;
 use nightdesk_register::Register;
-use nightdesk_schedule::{Arm, Cancelled, FireAt, JobId, Jobs, Policies, Store, Target};
+use nightdesk_schedule::{Arm, Cancelled, FireAt, Job, JobId, Jobs, Policies, Store, Target};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{AgentId, Clock, SystemClock, TenantScope, Timestamp};
 use serde_json::json;
@@ -143,8 +143,8 @@ pub(super) async fn run(
             Ok(Answer::Many(jobs.iter().map(|job| shown::job(job, &zone)).collect()))
         }
         Schedule::Show { which, zone } => {
-            let (zone, (scope, agent, job)) = (zone.found()?, which.found(register).await?);
-            let found = pg.job(scope, agent, &job).await?.with_context(|| unknown(&job))?;
+            let (zone, key) = (zone.found()?, which.found(register).await?);
+            let found = find_job(pg, &key).await?;
             Ok(Answer::One(shown::whole(&found, &zone)))
         }
         Schedule::History { tenant, agent, job, before, zone } => {
@@ -156,22 +156,33 @@ pub(super) async fn run(
             Ok(Answer::Many(fires.iter().map(|fire| shown::fire(fire, &zone)).collect()))
         }
         Schedule::Add { which, at, r#in, say, callback, zone } => {
-            let (zone, found) = (zone.found()?, which.found(register).await?);
+            let (zone, key) = (zone.found()?, which.found(register).await?);
             let (fire_at, to) = (when(at, r#in, &zone)?, target(config, say, callback)?);
-            add(pg, found, fire_at, to, &zone).await
+            add(pg, key, fire_at, to, &zone).await
         }
-        Schedule::FireNow(which) => fire_now(pg, which.found(register).await?).await,
-        Schedule::Cancel(which) => cancel(pg, which.found(register).await?).await,
+        Schedule::FireNow(which) => fire_now(pg, &which.found(register).await?).await,
+        Schedule::Cancel(which) => cancel(pg, &which.found(register).await?).await,
     }
 }
 
-type Found = (TenantScope, AgentId, JobId);
+/// A job of an agent.
+struct JobKey {
+    scope: TenantScope,
+    agent: AgentId,
+    job: JobId,
+}
 
 impl Which {
-    async fn found(self, register: &Register) -> anyhow::Result<Found> {
+    async fn found(self, register: &Register) -> anyhow::Result<JobKey> {
         let (scope, agent) = self.whose.found(register).await?;
-        Ok((scope, agent, JobId::new(self.job)?))
+        Ok(JobKey { scope, agent, job: JobId::new(self.job)? })
     }
+}
+
+/// Returns the job as the store has it.
+async fn find_job(pg: &Pg, key: &JobKey) -> anyhow::Result<Job> {
+    let found = pg.job(key.scope, key.agent, &key.job).await?;
+    found.with_context(|| unknown(&key.job))
 }
 
 async fn maybe(
@@ -235,11 +246,12 @@ fn target(
 
 async fn add(
     pg: &Pg,
-    (scope, agent, job): Found,
+    key: JobKey,
     fire_at: FireAt,
     to: Target,
     zone: &TimeZone,
 ) -> anyhow::Result<Answer> {
+    let JobKey { scope, agent, job } = key;
     let taken = pg.job(scope, agent, &job).await?.is_some_and(|found| found.next_at.is_some());
     ensure!(!taken, "the agent has a job called {job}; choose another name, or cancel it first");
     let arm =
@@ -253,21 +265,22 @@ async fn add(
     })))
 }
 
-async fn fire_now(pg: &Pg, (scope, agent, job): Found) -> anyhow::Result<Answer> {
-    let found = pg.job(scope, agent, &job).await?.with_context(|| unknown(&job))?;
+async fn fire_now(pg: &Pg, key: &JobKey) -> anyhow::Result<Answer> {
+    let found = find_job(pg, key).await?;
     let now: Timestamp = SystemClock::started().now();
     let arm = Arm { fire_at: FireAt::at(now), ..found.arm };
-    let armed = pg.arm(scope, agent, &arm).await?;
+    let armed = pg.arm(key.scope, key.agent, &arm).await?;
     Ok(Answer::One(json!({
-        "agent_id": agent,
-        "job": job.as_str(),
+        "agent_id": key.agent,
+        "job": key.job.as_str(),
         "arming": armed.arming,
         "next": "`nightdesk schedule history` shows what came of it",
     })))
 }
 
-async fn cancel(pg: &Pg, (scope, agent, job): Found) -> anyhow::Result<Answer> {
-    match pg.cancel(scope, agent, &job).await? {
+async fn cancel(pg: &Pg, key: &JobKey) -> anyhow::Result<Answer> {
+    let JobKey { scope, agent, job } = key;
+    match pg.cancel(*scope, *agent, job).await? {
         Cancelled::Cancelled => {
             Ok(Answer::One(json!({ "agent_id": agent, "job": job.as_str(), "cancelled": true })))
         }
@@ -275,7 +288,7 @@ async fn cancel(pg: &Pg, (scope, agent, job): Found) -> anyhow::Result<Answer> {
             "too late: the agent is just being told of {job}; `nightdesk schedule history` shows what \
              comes of it"
         ),
-        Cancelled::Unknown => bail!(unknown(&job)),
+        Cancelled::Unknown => bail!(unknown(job)),
     }
 }
 

@@ -15,12 +15,9 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::names::Whose;
-use super::wake;
+use super::wake::{self, LOOK_EVERY};
 use crate::config::Config;
 use crate::{ui, wiring};
-
-/// Interval at which a step's completion is polled.
-pub(super) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {

@@ -15,11 +15,13 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::names::Whose;
-use super::verify::LOOK_EVERY;
 use super::{Page, list, names};
 use crate::config::Config;
 use crate::ui::Answer;
 use crate::wiring;
+
+/// Interval at which a step's completion is polled.
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Wake {
@@ -154,7 +156,8 @@ pub(super) fn words(outcome: &Outcome) -> String {
 pub(super) async fn urls(
     config: &Config,
     wakers: &dyn Wakers,
-    (scope, agent): (TenantScope, AgentId),
+    scope: TenantScope,
+    agent: AgentId,
     urls: &[String],
     clear: bool,
 ) -> anyhow::Result<Answer> {

@@ -110,11 +110,12 @@ impl WaySection {
     /// Returns the connector that delivers letters to the agent of that name.
     pub(crate) fn open(
         &self,
-        (tenant, agent): (TenantId, &str),
+        tenant: TenantId,
+        agent: &str,
         outside: &Outside,
     ) -> anyhow::Result<Arc<dyn AgentConnector>> {
         if let Some(hook) = &self.webhook {
-            return Ok(Arc::new(hook.open((tenant, agent), outside)?));
+            return Ok(Arc::new(hook.open(tenant, agent, outside)?));
         }
         if let Some(FileDropWay { folder }) = &self.file_drop {
             return Ok(Arc::new(FileDrop::new(folder.clone(), Arc::new(SystemClock::started()))));
@@ -131,11 +132,7 @@ impl std::fmt::Display for WaySection {
 }
 
 impl WebhookWay {
-    fn open(
-        &self,
-        (tenant, agent): (TenantId, &str),
-        outside: &Outside,
-    ) -> anyhow::Result<Webhook> {
+    fn open(&self, tenant: TenantId, agent: &str, outside: &Outside) -> anyhow::Result<Webhook> {
         let Self { url, wake_url, status_url, bearer_file, secret_file } = self;
         let (url, wake_url, status_url) = (url.clone(), wake_url.clone(), status_url.clone());
         let agents = BTreeMap::from([(agent.to_owned(), Hook { url, wake_url, status_url })]);

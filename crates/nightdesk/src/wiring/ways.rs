@@ -61,7 +61,7 @@ fn outlet(
     called: String,
     outside: &Outside,
 ) -> anyhow::Result<Outlet> {
-    let connector = said.open((party.scope.tenant(), &called), outside)?;
+    let connector = said.open(party.scope.tenant(), &called, outside)?;
     Ok(Outlet { way: said.way()?, called, connector })
 }
 

@@ -9,7 +9,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_types::{AgentId, ClientId, GatewayId, StoreError, TenantScope};
 
 use super::{Client, Identity, Refusal};
-use crate::store::NewSecret;
+use crate::secret::NewSecret;
 
 /// The SHA-256 of a secret of the desk. The secret is random and long, so a slow hash would add no protection.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@ use super::Issuer;
 use super::key::SigningKey;
 use super::rotation::OF_FIRES;
 use super::token::audience_of;
-use crate::register::RegisterError;
+use crate::error::RegisterError;
 
 /// The only purpose of a fire token.
 const PURPOSE: &str = "cron_fire";

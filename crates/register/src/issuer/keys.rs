@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::key::{self, KeyAlgorithm, SigningKey};
 use super::rotation;
-use crate::register::RegisterError;
+use crate::error::RegisterError;
 use crate::store::Store;
 
 /// Keys that are created at a time: one of each algorithm.

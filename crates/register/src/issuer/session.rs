@@ -12,7 +12,8 @@ use super::Issuer;
 use super::store::{Refreshed, Session};
 use super::token::{AUDIENCE, Subject};
 use crate::enrolment::Digest;
-use crate::register::{RegisterError, new_secret, random_id};
+use crate::error::RegisterError;
+use crate::random::{new_secret, random_id};
 
 /// Prefix of our refresh tokens, so that scanners recognise a leaked one.
 const MARK: &str = "ndr";

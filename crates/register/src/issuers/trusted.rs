@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::claims::{Claims, Judged, Wanted};
 use super::jwks::{FetchKeys, Jwks, KeySource};
-use crate::register::RegisterError;
+use crate::error::RegisterError;
 
 /// The operator's configuration of an issuer.
 #[derive(Clone, Debug, PartialEq, Eq)]

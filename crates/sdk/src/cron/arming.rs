@@ -1,15 +1,15 @@
 //! Synchronises the desk's armed fires with the book.
 
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::sync::Arc;
 
 use tokio::time::{sleep, timeout};
 
 use super::limits::{AGAIN_FIRST, AGAIN_TOP, CALL_WAIT};
 use super::plan::plan;
-use super::provider::{Cron, CronError, Reconciled};
+use super::shared::{Cron, CronError, Reconciled};
 use super::store::change;
+use super::warn;
 use crate::asking::CallError;
 
 impl Cron {
@@ -70,10 +70,6 @@ impl Cron {
             }
         }
     }
-}
-
-pub(super) fn warn(error: &(dyn Error + 'static), what: &str) {
-    tracing::warn!(error, "{what}");
 }
 
 /// The result of a reconciliation.

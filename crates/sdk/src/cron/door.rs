@@ -12,12 +12,12 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::arming::warn;
 use super::book::Came;
 use super::keys::Unavailable;
 use super::limits::{COME_AGAIN_SECS, FIRE_BYTES_MAX, FIRE_WAIT};
-use super::provider::{Cron, Fired};
+use super::shared::{Cron, Fired};
 use super::token::{BadToken, Proven, named_key, verify};
+use super::warn;
 
 pub(super) fn router(cron: Arc<Cron>) -> Router {
     Router::new().route("/api/cron/fire", post(fire)).with_state(cron)

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::arming::warn;
 use super::limits::{
     KEYS_FRESH_FOR, KEYS_MAX, KEYS_READ_EVERY, KEYS_STALE_FOR, KEYS_WAIT, KID_BYTES_MAX,
 };
+use super::warn;
 use crate::asking::answer;
 
 /// Length of the modulus of an RSA key of 2,048 to 4,096 bits, as base64.

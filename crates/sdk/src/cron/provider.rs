@@ -9,84 +9,24 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use super::book::{Came, Claim};
+use super::book::Came;
 use super::calls::Calls;
 use super::door;
-use super::job::{BadJob, Job};
+use super::fire::{Fire, Work, work};
+use super::job::Job;
 use super::keys::Keys;
-use super::limits::{JOBS_MAX, RUNS_MAX};
-use super::runs::{Fire, Work, work};
+use super::limits::RUNS_MAX;
 use super::settings::{Checked, Settings};
-use super::store::{Store, StoreError, change};
+use super::shared::{Cron, CronError, Fired, Reconciled};
+use super::store::{Store, change};
 use super::token::Wanted;
-use crate::asking::{Asking, BadSettings, CallError, Pass};
+use crate::asking::{Asking, BadSettings, Pass};
 
 /// Stores an agent's jobs at its desk, and runs them when they are due. Dropping it drops its running jobs;
 /// [`rest`](Self::rest) waits for them.
 #[must_use = "jobs are run by their provider"]
 pub struct Provider {
     pub(super) cron: Arc<Cron>,
-}
-
-/// The state that provider, door and runs share.
-pub(super) struct Cron {
-    pub(super) calls: Calls,
-    pub(super) keys: Keys,
-    pub(super) wanted: Wanted,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) store: Arc<dyn Store>,
-    pub(super) work: Work,
-    /// The holder of the lock reconciles the desk with the current book.
-    pub(super) arming: Mutex<()>,
-    /// Notified when the desk's fires differ from the book.
-    pub(super) unsettled: Notify,
-    places: Arc<Semaphore>,
-    tasks: TaskTracker,
-    over: CancellationToken,
-}
-
-/// The result of a fire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fired {
-    /// Its job runs.
-    Started,
-    /// The fire ran before, or the job was changed since it was armed.
-    Lost,
-    /// The job does not exist, or it has ended.
-    Gone,
-    /// Too many jobs run already, the agent is about to exit, or the job is not due by its clock. The desk retries.
-    NotNow,
-}
-
-/// The changes of a reconciliation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reconciled {
-    /// Number of jobs that were not armed, or for another time.
-    pub armed: usize,
-    /// Number of armed jobs that do not exist any more.
-    pub cancelled: usize,
-}
-
-/// The reason that a job is not stored or not armed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CronError {
-    /// The job is invalid.
-    #[error(transparent)]
-    Job(#[from] BadJob),
-    /// There are too many jobs.
-    #[error("an agent has at most {JOBS_MAX} jobs; remove one")]
-    TooManyJobs,
-    /// The fire's id is not one of a desk.
-    #[error("a fire's id is a UUID")]
-    FireId,
-    /// The jobs could not be read or stored.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The jobs are stored, but the desk does not know all of them yet. The call is retried.
-    #[error(transparent)]
-    Desk(#[from] CallError),
 }
 
 impl Provider {
@@ -221,51 +161,5 @@ impl Drop for Provider {
 impl std::fmt::Debug for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Provider({})", self.cron.wanted.audience)
-    }
-}
-
-impl Cron {
-    /// Claims a fire and starts its job.
-    pub(super) async fn take(self: &Arc<Self>, came: Came<'_>) -> Result<Fired, StoreError> {
-        let cron = Arc::clone(self);
-        let (job, fire_id) = (came.job.to_owned(), came.fire_id.to_owned());
-        let fire_at = came.fire_at.map(str::to_owned);
-        // The claim runs in its own task: a caller that hangs up must not separate a claim from its run.
-        let taken = self.tasks.spawn(async move {
-            let fire_at = fire_at.as_deref();
-            cron.take_to_the_end(Came { job: &job, fire_at, fire_id: &fire_id }).await
-        });
-        taken.await.map_err(|error| StoreError::new("a claim did not end", Some(error.into())))?
-    }
-
-    async fn take_to_the_end(self: &Arc<Self>, came: Came<'_>) -> Result<Fired, StoreError> {
-        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
-            return Ok(Fired::NotNow);
-        };
-        let now = self.clock.now();
-        match change(&*self.store, |book| book.claim(came, now)).await? {
-            Claim::Won { job, fire_at, run } => {
-                let fire = Fire { job, fire_at, fire_id: came.fire_id.to_owned(), run };
-                let run = Arc::clone(self).run(fire);
-                self.spawn(async move {
-                    run.await;
-                    drop(place);
-                });
-                Ok(Fired::Started)
-            }
-            Claim::Old => {
-                // The desk has armed another time than the book.
-                self.unsettled.notify_one();
-                Ok(Fired::Lost)
-            }
-            Claim::Used => Ok(Fired::Lost),
-            Claim::Early => Ok(Fired::NotNow),
-            Claim::Gone => Ok(Fired::Gone),
-        }
-    }
-
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let over = self.over.clone();
-        self.tasks.spawn(async move { over.run_until_cancelled(task).await });
     }
 }

@@ -1,54 +1,17 @@
 //! Runs a claimed fire once and reports its end.
 
-use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use nightdesk_types::Timestamp;
 use tokio::time::sleep;
 
-use super::arming::warn;
 use super::calls::Done;
+use super::fire::Fire;
 use super::job::Job;
-use super::limits::{AGAIN_FIRST, NOTE_CHARS_MAX, REPORT_TRIES_MAX};
-use super::provider::Cron;
-
-/// A fire that belongs to this run only.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Fire {
-    /// The job to run.
-    pub job: Job,
-    /// The time at which it was due; the current time may be later.
-    pub fire_at: Timestamp,
-    /// The desk's id of the fire.
-    pub fire_id: String,
-    /// The number of runs of the job, including this one.
-    pub run: u32,
-}
-
-/// Runs a fire, and returns a short error text if it fails.
-pub(super) type Work =
-    Arc<dyn Fn(Fire) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
-
-/// Wraps the agent's function.
-pub(super) fn work<F, Run, E>(run: F) -> Work
-where
-    F: Fn(Fire) -> Run + Send + Sync + 'static,
-    Run: Future<Output = Result<(), E>> + Send + 'static,
-    E: Display,
-{
-    Arc::new(move |fire| {
-        let run = run(fire);
-        Box::pin(async move { run.await.map_err(|error| note(&error)) })
-    })
-}
-
-fn note(error: &impl Display) -> String {
-    error.to_string().chars().take(NOTE_CHARS_MAX).collect()
-}
+use super::limits::{AGAIN_FIRST, REPORT_TRIES_MAX};
+use super::shared::Cron;
+use super::warn;
 
 impl Cron {
     /// Arms the next fire, runs this one, and reports its end. In this order the job continues even if the run dies.

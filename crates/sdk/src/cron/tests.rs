@@ -21,7 +21,7 @@ use tower::ServiceExt;
 
 use self::desk::Desk;
 use super::book::written;
-use super::runs::work;
+use super::fire::work;
 use super::*;
 
 /// The agent's id at the desk.

@@ -17,7 +17,7 @@ use crate::header::Header;
 use crate::name::is_plain;
 use crate::plan::{Kept, Planned};
 use crate::skill::VersionInfo;
-use crate::store::Revision;
+use crate::store::{Revision, RevisionStamp};
 
 /// Suffix of a skill's file.
 const SUFFIX: &str = ".skill.md";
@@ -236,7 +236,8 @@ const LOG: &str = "log.json";
 /// Combines a file and the log of its changes.
 fn revision(name: &str, source: String, at: i64, log: Log) -> Revision {
     let kept = Kept { source, author: log.author, metadata_bag: log.metadata_bag };
-    let found = Revision::first(name, kept, (at, None));
+    let stamp = RevisionStamp { changed_at: at, changed_by: None };
+    let found = Revision::first(name, kept, stamp.clone());
     let Some(last) = log.changes.last() else {
         return found;
     };
@@ -252,7 +253,7 @@ fn revision(name: &str, source: String, at: i64, log: Log) -> Revision {
     let status = Header::of(&found.kept.source).status_said();
     let previous_status = Some(last.status).filter(|previous| *previous != status);
     let edited = Planned { kept: found.kept, status, previous_status, changes: true };
-    Revision::next(name, edited, Some(&before), (at, None))
+    Revision::next(name, edited, Some(&before), stamp)
 }
 
 fn names(root: &Path) -> io::Result<Vec<String>> {

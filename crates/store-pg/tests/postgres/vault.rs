@@ -213,7 +213,7 @@ impl Lent {
         let capability = Capability { kind: KIND.to_owned(), secret, good_for };
         let at = Where { bot: self.cast.bot.id, chat: accept.chat_id() };
         let session = [SessionKey::new("s1").expect("a key")];
-        let bound = self.register.bind((ann.scope, ann.agent), at, &session, &capability).await;
+        let bound = self.register.bind(ann.scope, ann.agent, at, &session, &capability).await;
         let written = |sealed: SealedCapability| nightdesk_inbox::Bound {
             agent: sealed.agent,
             session: *sealed.session.bytes(),

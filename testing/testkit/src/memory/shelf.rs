@@ -8,8 +8,8 @@ use nightdesk_register::audit::Kind;
 use nightdesk_shelf::conformance::{DataHarness, SkillHarness};
 use nightdesk_shelf::{
     Approval, Asked, DataQuery, DataWriteRecord, Draft, NewData, PortableData, PublicKey, Records,
-    Revision, Shelf, SkillMeta, SkillPatch, SkillSource, SkillStatus, SkillStoreError, Skills,
-    TenantData, TenantSkills, VersionInfo, plan, plan_status, writer,
+    Revision, RevisionStamp, Shelf, SkillMeta, SkillPatch, SkillSource, SkillStatus,
+    SkillStoreError, Skills, TenantData, TenantSkills, VersionInfo, plan, plan_status, writer,
 };
 use nightdesk_types::limits::{SKILL_REVISIONS_KEPT_MAX, SKILLS_MAX};
 use nightdesk_types::{OverQuota, Quota, StoreError, TenantId, TenantScope};
@@ -110,8 +110,8 @@ impl Skills for Memory {
         if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
             return Ok(Ok(before.info.clone()));
         }
-        let by = (self.secs(), writer(scope.actor()));
-        let next = Revision::next(name, planned, before.as_ref(), by);
+        let stamp = RevisionStamp { changed_at: self.secs(), changed_by: writer(scope.actor()) };
+        let next = Revision::next(name, planned, before.as_ref(), stamp);
         self.put_revision(&mut state, scope, next).map(Ok)
     }
 
@@ -177,8 +177,8 @@ impl Skills for Memory {
         if !planned.changes {
             return Ok(Ok(before.as_it_stands()));
         }
-        let by = (self.secs(), writer(scope.actor()));
-        let next = Revision::next(name, planned, Some(&before), by);
+        let stamp = RevisionStamp { changed_at: self.secs(), changed_by: writer(scope.actor()) };
+        let next = Revision::next(name, planned, Some(&before), stamp);
         self.put_revision(&mut state, scope, next).map(Ok)
     }
 

@@ -29,12 +29,13 @@ pub(super) async fn connect(
     config: &Config,
     register: &Register,
     scope: TenantScope,
-    (connect, key): (&Connect, Key),
+    connect: &Connect,
+    key: Key,
 ) -> anyhow::Result<Answer> {
     // No session is begun here: a bot may begin only a limited number in a day.
     let discord = config.discord.adapter(Arc::new(Unlimited))?;
     let standing = discord.standing(&key).await.map_err(|error| in_words(&error))?;
-    is_new(register, scope, (nightdesk_discord::NAME, &standing.username)).await?;
+    is_new(register, scope, nightdesk_discord::NAME, &standing.username).await?;
     let (id, path) = register.create_bot(scope, draft(&standing, key)).await?;
     let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
     let hook = format!("{}/hooks/{path}", config.public_url());

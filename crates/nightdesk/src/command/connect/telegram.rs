@@ -22,12 +22,13 @@ pub(super) async fn connect(
     config: &Config,
     register: &Register,
     scope: TenantScope,
-    (connect, key): (&Connect, Key),
+    connect: &Connect,
+    key: Key,
 ) -> anyhow::Result<Answer> {
     let telegram = config.telegram.adapter()?;
     let standing = telegram.standing(&key).await;
     let standing = standing.map_err(|error| in_words(&error))?;
-    is_new(register, scope, (nightdesk_telegram::NAME, &standing.username)).await?;
+    is_new(register, scope, nightdesk_telegram::NAME, &standing.username).await?;
     let (id, path) = register.create_bot(scope, draft(&standing, connect, key)).await?;
     let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
     let hook = format!("{}/hooks/{path}", config.public_url());

@@ -53,7 +53,8 @@ pub(super) fn letter(
 pub(super) async fn send(
     pg: &Pg,
     letter: &NewLetter,
-    (from, words): (&str, &str),
+    from: &str,
+    words: &str,
 ) -> anyhow::Result<Answer> {
     ensure!(words.len() <= LETTER_BYTES_MAX, "a letter has at most {LETTER_BYTES_MAX} bytes");
     let told = letters::Told { from, words, event_type: None };

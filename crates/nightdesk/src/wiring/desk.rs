@@ -1,0 +1,131 @@
+//! Builds the desk of a node from its stops.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use anyhow::Context;
+use nightdesk_bus_redis::RedisBell;
+use nightdesk_desk::{
+    Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record,
+    Refusals, Ringer, Sessions, Shelf, Waking, timekeeping,
+};
+use nightdesk_egress::Egress;
+use nightdesk_gate::Gate;
+use nightdesk_inbox::Inbox;
+use nightdesk_lease::Owners;
+use nightdesk_media::Media;
+use nightdesk_outside::Outside;
+use nightdesk_port::Platform;
+use nightdesk_register::{Issuers, Register};
+use nightdesk_schedule::{Callbacks, Clocks, Schedule};
+use nightdesk_store_pg::Pg;
+use nightdesk_types::SystemClock;
+use nightdesk_vault::Vault;
+use nightdesk_webchat::Webchat;
+
+use super::{NodeBase, outside, wake, ways};
+use crate::bell::Ringing;
+use crate::config::Config;
+use crate::issuers::issuers;
+
+/// Builds the desk.
+pub(super) async fn build(
+    config: &Config,
+    base: &NodeBase,
+    vault: Vault,
+    webchat: &Arc<Webchat>,
+) -> anyhow::Result<Desk> {
+    let NodeBase { pg, ringing, life, .. } = base;
+    let register = Arc::new(Register::over(Arc::<Pg>::clone(pg), vault.clone()));
+    let outside = outside(config)?;
+    let issuers = Arc::new(issuers(config, pg, vault, outside.clone(), &life.work)?);
+    let ways = ways::open(config, &register, &outside).await?;
+    let schedule = Arc::new(schedule(base, outside.clone(), &register, &issuers));
+    let wake = Arc::new(wake(config, pg, outside)?);
+    let (adapters, media) = (adapters(config, pg, webchat)?, media(config, pg)?);
+    let accounts = Accounts::new(Arc::clone(&register), adapters, Arc::clone(&media));
+    let accounts = Arc::new(accounts);
+    Ok(Desk {
+        register,
+        issuers,
+        gate: Gate::over(Arc::<Pg>::clone(pg)),
+        refusals: Refusals::default(),
+        limits: limits(config, ringing),
+        inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.writers)),
+        egress: Arc::new(egress(base, &accounts)),
+        accounts,
+        media,
+        bell: Ringer(ringing.bell()),
+        records: Record(Arc::<Pg>::clone(pg)),
+        wake,
+        waking: Waking::default(),
+        schedule,
+        shelf: Shelf::over(Arc::<Pg>::clone(pg), Arc::<Pg>::clone(pg)),
+        courier: Courier::new(Arc::<Pg>::clone(pg), ringing.ears.chats().clone(), ways),
+        hearing: Hearing::default(),
+        presses: Presses::default(),
+        overheard: Overheard::default(),
+        tasks: life.work.clone(),
+        readiness: Readiness::new(Arc::new(SystemClock::started())),
+    })
+}
+
+/// Returns the stop that makes agents' sends.
+fn egress(base: &NodeBase, accounts: &Arc<Accounts>) -> Egress {
+    let NodeBase { pg, lease, ringing, life } = base;
+    Egress::new(
+        Arc::<Pg>::clone(pg),
+        Arc::<Accounts>::clone(accounts),
+        Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg)),
+        ringing.bell(),
+        ringing.ears.settled().clone(),
+        life.work.clone(),
+    )
+}
+
+/// Returns the stop that fires due jobs.
+fn schedule(
+    base: &NodeBase,
+    outside: Outside,
+    register: &Arc<Register>,
+    issuers: &Arc<Issuers>,
+) -> Schedule {
+    let minting = Arc::new(timekeeping::Mint(Arc::clone(issuers)));
+    let clocks = Clocks {
+        store: Arc::new(timekeeping::StoreClock(Arc::clone(register))),
+        wall: Arc::new(SystemClock::started()),
+    };
+    let callbacks = Arc::new(Callbacks::new(outside, minting));
+    Schedule::new(Arc::<Pg>::clone(&base.pg), callbacks, clocks, base.lease.node().clone())
+}
+
+fn limits(config: &Config, ringing: &Ringing) -> Limits {
+    let limits = Limits::new(config.limits);
+    match &ringing.between {
+        Some(bell) => limits.under(Arc::<RedisBell>::clone(bell)),
+        None => limits,
+    }
+}
+
+/// Opens the store of files.
+fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
+    let place = &config.media.place;
+    let objects = nightdesk_media::open(place).with_context(|| {
+        format!("media.place is {place}; name a folder the desk may write to, or a bucket as s3://files/desk")
+    })?;
+    let clock = Arc::new(SystemClock::started());
+    Ok(Arc::new(Media::over(Arc::<Pg>::clone(pg), objects, config.public_url(), clock)))
+}
+
+fn adapters(config: &Config, pg: &Arc<Pg>, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
+    let mut adapters: HashMap<String, Arc<dyn Platform>> = HashMap::new();
+    adapters.insert(nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat));
+    let budget = Arc::new(Sessions(Arc::<Pg>::clone(pg)));
+    let discord = Arc::new(config.discord.adapter(budget)?);
+    adapters.insert(nightdesk_discord::NAME.to_owned(), discord);
+    let telegram = Arc::new(config.telegram.adapter()?);
+    adapters.insert(nightdesk_telegram::NAME.to_owned(), telegram);
+    #[cfg(feature = "scripted")]
+    adapters.insert("scripted".to_owned(), Arc::new(nightdesk_testkit::scripted::Scripted::new()?));
+    Ok(adapters)
+}

@@ -1,0 +1,60 @@
+//! Starts the periodic tasks of a node.
+
+use std::sync::Arc;
+
+use nightdesk_desk::{Desk, listening, sweep};
+use nightdesk_lease::Owners;
+use nightdesk_line::Room;
+use nightdesk_store_pg::Pg;
+use nightdesk_types::limits::{CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, UPKEEP_EVERY};
+use tokio_util::sync::CancellationToken;
+
+use super::NodeBase;
+use crate::anchor::Anchoring;
+use crate::config::Config;
+use crate::failures;
+
+/// Starts the tasks. They end when their part of the node stops.
+pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Arc<Desk>, room: &Arc<Room>) {
+    let NodeBase { pg, ringing, life, .. } = base;
+    let pg = || Arc::<Pg>::clone(pg);
+    let (desk, ears) = (|| Arc::clone(desk), || Arc::clone(&ringing.ears));
+    life.street.spawn(count_nodes(desk(), pg(), life.drain.clone()));
+    life.street.spawn(sweep::run(desk(), ears(), pg(), life.drain.clone()));
+    life.ears.spawn(listening::run(desk(), life.ears.clone(), life.hang_up.clone()));
+    life.rooms.spawn(sweep::serve(desk(), ears(), life.leave.clone()));
+    life.street.spawn(failures::tell(Arc::clone(room), pg(), life.drain.clone()));
+    life.street.spawn(forget_chats(pg(), life.drain.clone()));
+    anchor(config, base);
+    life.street.spawn(forget_ended(pg(), life.drain.clone()));
+}
+
+/// Updates the number of live nodes, which share the rate limits.
+async fn count_nodes(desk: Arc<Desk>, pg: Arc<Pg>, drain: CancellationToken) {
+    let round = || async {
+        desk.limits.shared_by(nightdesk_lease::Store::living(&*pg).await?);
+        Ok(())
+    };
+    sweep::every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;
+}
+
+/// Deletes old chats of web chat pages periodically.
+async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: CancellationToken) {
+    let round = || async { chats.forget().await.map(drop) };
+    sweep::every(UPKEEP_EVERY, "forget old chats", &drain, round).await;
+}
+
+/// Deletes expired capabilities and replaced secrets periodically.
+async fn forget_ended(keys: Arc<dyn nightdesk_vault::Store>, drain: CancellationToken) {
+    let round = || async { keys.forget_ended().await.map(drop) };
+    sweep::every(CAPABILITY_PURGE_EVERY, "forget what ended", &drain, round).await;
+}
+
+/// Starts the anchoring of the audit log, if an anchor file is configured.
+fn anchor(config: &Config, base: &NodeBase) {
+    let Some(file) = config.audit.anchor_file.clone() else { return };
+    let NodeBase { pg, lease, life, .. } = base;
+    let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
+    let anchoring = Anchoring { store: Arc::<Pg>::clone(pg), owners, file };
+    life.street.spawn(anchoring.keep(life.drain.clone()));
+}

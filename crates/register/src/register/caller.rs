@@ -1,0 +1,61 @@
+//! Authenticates a caller of the desk by one of two proofs that are never accepted for each other.
+//!
+//! The proof is a token of a trusted issuer for `agent:{id}`, or an upgrade token that a gateway's secret signed. The
+//! format selects the check. Tenant and agent come from the stored record; the request body is not consulted.
+
+use nightdesk_protocol::Bearer;
+use nightdesk_types::{Actor, AgentId, TenantScope, Timestamp};
+
+use super::Register;
+use crate::caller::{By, Called, Caller};
+use crate::error::RegisterError;
+use crate::gateway::Proof;
+use crate::issuers::Issuers;
+
+impl Register {
+    /// Returns the caller that presents this credential. `None`: the desk knows no such caller.
+    pub async fn caller(
+        &self,
+        issuers: &Issuers,
+        shown: &Bearer<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Called>, RegisterError> {
+        match shown {
+            Bearer::Jwt(token) => {
+                let Some((scope, agent)) = issuers.agent_of(token, now).await? else {
+                    return Ok(None);
+                };
+                let scope = scope.by(Actor::Agent(agent));
+                let known = Called::Known(Caller { scope, agent, by: By::Token });
+                Ok(self.has(scope, agent).await?.then_some(known))
+            }
+            Bearer::Upgrade(token) => Ok(self.identify(token).await?.map(Called::from)),
+        }
+    }
+
+    /// Returns the gateway that dials. A token has no gateway, so it dials as the gateway that its agent has for
+    /// tokens.
+    pub async fn dials(
+        &self,
+        issuers: &Issuers,
+        shown: &Bearer<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Proof>, RegisterError> {
+        match self.caller(issuers, shown, now).await? {
+            Some(Called::Known(Caller { scope, agent, by: By::Token })) => {
+                Ok(self.store().gateway_for_tokens(scope, agent).await?)
+            }
+            Some(Called::Known(Caller { by: By::Gateway(gateway), .. })) => {
+                Ok(Some(Proof::Valid(gateway)))
+            }
+            Some(Called::Revoked(gateway)) => Ok(Some(Proof::Revoked(gateway))),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns true if the tenant has this agent.
+    async fn has(&self, scope: TenantScope, agent: AgentId) -> Result<bool, RegisterError> {
+        let called = self.store().agents_called(scope, &agent.to_string()).await?;
+        Ok(called.iter().any(|named| named.id == agent))
+    }
+}
