@@ -31,7 +31,9 @@ pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
     if json {
         ui::put(&checks.iter().map(ConfigCheck::to_json).collect::<Value>().to_string());
     } else {
-        checks.iter().for_each(|check| ui::put(&check.to_line()));
+        for check in &checks {
+            ui::put(&check.to_line());
+        }
     }
     let failed = checks.iter().filter(|check| check.result.is_err()).count();
     if failed > 0 {
