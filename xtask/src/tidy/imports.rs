@@ -23,7 +23,8 @@ const ONLY_IN: [(&str, &[&str]); 3] = [
 
 /// Files of this name decide, and files that begin so are a state machine: neither does I/O.
 const PURE_NAMES: [&str; 4] = ["decide.rs", "policy.rs", "cron.rs", "state.rs"];
-const PURE_PATHS: [&str; 2] = ["crates/line/src/session", "crates/sdk/src/session"];
+const PURE_PATHS: [&str; 3] =
+    ["crates/line/src/session", "crates/sdk/src/session", "crates/schedule/src/decide/"];
 const NOT_IN_PURE: [&str; 3] = ["tokio", "sqlx", "axum"];
 
 /// Finds libraries used where they may not be.
