@@ -272,12 +272,6 @@ begin
     -- As when a gateway is revoked: nobody is woken any more where it said.
     delete from wakers w
     where w.tenant_id = p_tenant and w.agent_id = p_agent and w.gateway_id is not null;
-    -- Nor told of what it asked for.
-    perform schedule_cancel(s.tenant_id, s.agent_id, s.job_id) from (
-        select s.* from schedules s
-        where s.tenant_id = p_tenant and s.agent_id = p_agent and not s.cancelled
-        order by s.job_id
-    ) as s;
     update oauth_clients o set revoked_at = now()
     where o.tenant_id = p_tenant and o.agent_id = p_agent and o.revoked_at is null;
     update bootstrap_sessions s set revoked_at = now()
@@ -918,285 +912,6 @@ $$;
 
 ALTER FUNCTION public.expire_entries(kept interval, entries_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.fire_again(p_tenant uuid, p_fire uuid, p_tries integer, p_outcome text, p_wait interval, counts boolean) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-begin
-    update fires f
-    set calling = false, next_at = clock_timestamp() + p_wait, outcome = p_outcome,
-        tries = f.tries - case when counts then 0 else 1 end
-    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.state = 'open' and f.calling
-      and f.tries = p_tries;
-    return found;
-end
-$$;
-
-ALTER FUNCTION public.fire_again(p_tenant uuid, p_fire uuid, p_tries integer, p_outcome text, p_wait interval, counts boolean) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.fire_claim(p_node text, p_epoch bigint, fires_max integer, p_held interval, p_deadline interval, p_run_max interval, p_late interval, p_watch interval, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, job text, arming bigint, fire uuid, fire_at text, by_inbox boolean, target text, state text, cause text, tries integer, outcome text, began_at timestamp with time zone, ended_at timestamp with time zone, next_ms bigint)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET enable_material TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-#variable_conflict use_column
-declare
-    -- Before anything is looked at: nothing is taken early.
-    now_at   timestamptz := clock_timestamp();
-    f_tenant uuid[];
-    f_fire   uuid[];
-    s_tenant uuid[];
-    s_agent  uuid[];
-    s_job    text[];
-    s_fire   uuid[];
-    -- Whether one of them may be missed.
-    some_old boolean;
-    missed   record;
-begin
-    if not node_lives(p_node, p_epoch) then
-        return;
-    end if;
-    with again as materialized (
-        select f.tenant_id, f.fire_id, f.next_at, now_at >= f.began_at + p_deadline as is_old
-        from fires f
-            join schedules s
-                on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-        where f.next_at <= now_at
-        order by f.next_at limit fires_max for update of f, s skip locked
-    ), came as materialized (
-        select s.tenant_id, s.agent_id, s.job_id, s.next_at from schedules s
-        where s.next_at <= now_at
-        order by s.next_at limit fires_max for update skip locked
-    ), due as (
-        select a.tenant_id, null::uuid as agent_id, null::text as job_id, a.fire_id, a.next_at,
-            true as is_fire, a.is_old
-        from again a
-        union all
-        select c.tenant_id, c.agent_id, c.job_id, gen_random_uuid(), c.next_at, false,
-            now_at > c.next_at + p_late
-        from came c
-        order by 5 limit fires_max
-    )
-    select array_agg(d.tenant_id) filter (where d.is_fire),
-        array_agg(d.fire_id) filter (where d.is_fire),
-        array_agg(d.tenant_id) filter (where not d.is_fire),
-        array_agg(d.agent_id) filter (where not d.is_fire),
-        array_agg(d.job_id) filter (where not d.is_fire),
-        array_agg(d.fire_id) filter (where not d.is_fire),
-        bool_or(d.is_old)
-    into f_tenant, f_fire, s_tenant, s_agent, s_job, s_fire, some_old from due d;
-
-    -- New statements: they see what whoever held the jobs before us did.
-    if f_tenant is not null then
-        return query
-        with mine as materialized (
-            select f.tenant_id, f.fire_id, s.by_inbox, s.target, s.recurring or s.recurs as recurs,
-                case when s.cancelled then 'cancelled'
-                    when s.arming > f.arming then 'superseded'
-                    when now_at >= f.began_at + p_deadline then 'gave-up' end as cause,
-                r.runs_until
-            from unnest(f_tenant, f_fire) as k (tenant, fire)
-                join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
-                join schedules s
-                    on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-                left join lateral (
-                    select max(o.ended_at) + p_run_max as runs_until from fires o
-                    where f.state = 'held' and o.tenant_id = f.tenant_id
-                      and o.agent_id = f.agent_id and o.job_id = f.job_id
-                      and o.reports and o.run_ended_at is null and o.state in ('fired', 'late')
-                      and o.ended_at > now_at - p_run_max
-                ) as r on true
-        ), moved as (
-            update fires f
-            set state = case when mine.cause = 'gave-up' then 'missed'
-                    when mine.cause is not null then 'skipped'
-                    when mine.runs_until is not null then 'held' else 'open' end,
-                cause = mine.cause,
-                tries = f.tries + case when mine.cause is null and mine.runs_until is null then 1
-                    else 0 end,
-                calling = mine.cause is null and mine.runs_until is null,
-                next_at = case when mine.cause is null then
-                    coalesce(mine.runs_until, now_at + p_held) end,
-                ended_at = case when mine.cause is not null then now_at end,
-                node = p_node
-            from mine where f.tenant_id = mine.tenant_id and f.fire_id = mine.fire_id
-            returning f.*, mine.by_inbox, mine.target, mine.recurs
-        ), watched as (
-            update schedules s set watch_at = now_at + p_watch
-            from moved m
-            where m.state = 'missed' and m.recurs and s.tenant_id = m.tenant_id
-              and s.agent_id = m.agent_id and s.job_id = m.job_id and s.next_at is null
-        )
-        select m.tenant_id, m.agent_id, m.job_id, m.arming, m.fire_id, m.fire_at, m.by_inbox,
-            m.target, m.state, m.cause, m.tries, m.outcome, m.began_at, m.ended_at, null::bigint
-        from moved m where m.state <> 'held';
-    end if;
-    if s_tenant is not null then
-        return query
-        with mine as materialized (
-            select s.*, k.fire_id,
-                case when now_at > s.next_at
-                        + greatest(p_late, make_interval(secs => s.catch_up_ms / 1000.0))
-                    then 'too-late'
-                    when s.overlap = 'skip' and r.runs_until is not null then 'overlap' end as cause,
-                r.runs_until
-            from unnest(s_tenant, s_agent, s_job, s_fire) as k (tenant, agent, job, fire_id)
-                join schedules s on s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job
-                left join lateral (
-                    select max(o.ended_at) + p_run_max as runs_until from fires o
-                    where s.reports and s.overlap <> 'allow_all' and o.tenant_id = s.tenant_id
-                      and o.agent_id = s.agent_id and o.job_id = s.job_id
-                      and o.reports and o.run_ended_at is null and o.state in ('fired', 'late')
-                      and o.ended_at > now_at - p_run_max
-                ) as r on true
-        ), disarmed as (
-            update schedules s
-            set next_at = null, changed_at = now_at,
-                watch_at = case when mine.cause is not null and (mine.recurring or mine.recurs)
-                    then now_at + p_watch end
-            from mine
-            where s.tenant_id = mine.tenant_id and s.agent_id = mine.agent_id and s.job_id = mine.job_id
-        ), begun as (
-            insert into fires (
-                tenant_id, fire_id, agent_id, job_id, arming, fire_at, due_at, state, cause, tries,
-                calling, next_at, node, began_at, ended_at, reports)
-            select m.tenant_id, m.fire_id, m.agent_id, m.job_id, m.arming, m.fire_at, m.due_at,
-                case when m.cause = 'too-late' then 'missed' when m.cause is not null then 'skipped'
-                    when m.runs_until is not null then 'held' else 'open' end,
-                m.cause,
-                case when m.cause is null and m.runs_until is null then 1 else 0 end,
-                m.cause is null and m.runs_until is null,
-                case when m.cause is null then coalesce(m.runs_until, now_at + p_held) end,
-                p_node, now_at, case when m.cause is not null then now_at end, m.reports
-            from mine m
-            returning tenant_id, fire_id, state, tries
-        )
-        select m.tenant_id, m.agent_id, m.job_id, m.arming, m.fire_id, m.fire_at, m.by_inbox, m.target,
-            case when m.cause = 'too-late' then 'missed' when m.cause is not null then 'skipped'
-                else 'open' end,
-            m.cause, case when m.cause is null then 1 else 0 end, null::text, now_at,
-            case when m.cause is not null then now_at end, null::bigint
-        from mine m where m.cause is not null or m.runs_until is null;
-    end if;
-    for missed in
-        select f.tenant_id, f.fire_id
-        from unnest(f_tenant || s_tenant, f_fire || s_fire) as k (tenant, fire)
-            join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
-        where some_old and f.state = 'missed'
-        -- The order in which notices are locked.
-        order by 1
-    loop
-        perform notice_missed(missed.tenant_id, missed.fire_id, notices_max);
-    end loop;
-    return query
-    select null::uuid, null::uuid, null::text, null::bigint, null::uuid, null::text, null::boolean,
-        null::text, null::text, null::text, null::integer, null::text, null::timestamptz,
-        null::timestamptz, (extract(epoch from least(
-            (select min(s.next_at) from schedules s where s.next_at is not null),
-            (select min(f.next_at) from fires f where f.next_at is not null)
-        ) - clock_timestamp()) * 1000)::bigint;
-end
-$$;
-
-ALTER FUNCTION public.fire_claim(p_node text, p_epoch bigint, fires_max integer, p_held interval, p_deadline interval, p_run_max interval, p_late interval, p_watch interval, notices_max bigint) OWNER TO nightdesk_doors;
-
-CREATE FUNCTION public.fire_end(p_tenant uuid, p_fire uuid, p_tries integer, p_state text, p_cause text, p_outcome text, p_late interval, p_watch interval, notices_max bigint) RETURNS boolean
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    mine   fires;
-    now_at timestamptz;
-begin
-    perform from schedules s, fires f
-    where f.tenant_id = p_tenant and f.fire_id = p_fire
-      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-    for update of s;
-    now_at := clock_timestamp();
-    update fires f
-    set state = case when p_cause is not null then p_state
-            when now_at > f.due_at + p_late then 'late' else 'fired' end,
-        cause = p_cause, outcome = p_outcome, calling = false, next_at = null, ended_at = now_at
-    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.state = 'open'
-      and (p_cause is null or f.tries = p_tries)
-    returning f.* into mine;
-    if not found then
-        return false;
-    end if;
-    update schedules s
-    set fired_before = s.fired_before or p_cause is null,
-        -- Its agent armed it again while we still heard that it took this one.
-        recurs = s.recurs or (p_cause is null and s.arming > mine.arming),
-        watch_at = case
-            when s.next_at is null and s.arming = mine.arming and not s.cancelled
-                and (s.recurring or s.recurs) then now_at + p_watch
-            else s.watch_at end
-    where s.tenant_id = p_tenant and s.agent_id = mine.agent_id and s.job_id = mine.job_id;
-    if mine.state = 'missed' then
-        perform notice_missed(p_tenant, p_fire, notices_max);
-    end if;
-    return true;
-end
-$$;
-
-ALTER FUNCTION public.fire_end(p_tenant uuid, p_fire uuid, p_tries integer, p_state text, p_cause text, p_outcome text, p_late interval, p_watch interval, notices_max bigint) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.fire_report(p_tenant uuid, p_agent uuid, p_fire uuid, p_ok boolean, p_note text, p_late interval, p_watch interval, notices_max bigint) RETURNS boolean
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    mine fires;
-begin
-    perform from schedules s, fires f
-    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.agent_id = p_agent
-      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-    for update of s;
-    select f.* into mine from fires f
-    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.agent_id = p_agent;
-    if mine.state = 'open' then
-        perform fire_end(p_tenant, p_fire, mine.tries, null, null, 'reported', p_late, p_watch, notices_max);
-    end if;
-    update fires f
-    set run_ended_at = clock_timestamp(), run_ok = p_ok, run_note = p_note
-    where f.tenant_id = p_tenant and f.fire_id = p_fire and f.agent_id = p_agent
-      and f.state in ('fired', 'late') and f.run_ended_at is null
-    returning f.* into mine;
-    if not found then
-        return false;
-    end if;
-    update fires f set next_at = clock_timestamp()
-    where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = mine.job_id
-      and f.next_at is not null and f.state = 'held';
-    return true;
-end
-$$;
-
-ALTER FUNCTION public.fire_report(p_tenant uuid, p_agent uuid, p_fire uuid, p_ok boolean, p_note text, p_late interval, p_watch interval, notices_max bigint) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.fires_end(p_tenant uuid, p_agent uuid, p_job text, p_cause text, p_at timestamp with time zone) RETURNS bigint
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    AS $$
-declare
-    ended bigint;
-begin
-    update fires f
-    set state = 'skipped', cause = p_cause, calling = false, next_at = null, ended_at = p_at
-    where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
-      and f.next_at is not null and not (f.calling and f.next_at > p_at);
-    get diagnostics ended = row_count;
-    return ended;
-end
-$$;
-
-ALTER FUNCTION public.fires_end(p_tenant uuid, p_agent uuid, p_job text, p_cause text, p_at timestamp with time zone) OWNER TO nightdesk_owner;
-
 CREATE TABLE public.fires (
     tenant_id uuid NOT NULL,
     fire_id uuid NOT NULL,
@@ -1229,6 +944,162 @@ WITH (fillfactor='70');
 ALTER TABLE ONLY public.fires FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.fires OWNER TO nightdesk_owner;
+
+CREATE TABLE public.schedules (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    job_id text NOT NULL COLLATE pg_catalog."C",
+    schedule_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    arming bigint DEFAULT 0 NOT NULL,
+    fire_at text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    next_at timestamp with time zone,
+    by_inbox boolean NOT NULL,
+    target text NOT NULL,
+    recurring boolean NOT NULL,
+    recurs boolean DEFAULT false NOT NULL,
+    reports boolean NOT NULL,
+    overlap text NOT NULL,
+    catch_up_ms bigint NOT NULL,
+    jitter_ms bigint NOT NULL,
+    fired_before boolean DEFAULT false NOT NULL,
+    cancelled boolean DEFAULT false NOT NULL,
+    watch_at timestamp with time zone,
+    flagged_at timestamp with time zone,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT schedules_armed_or_cancelled CHECK (((next_at IS NULL) OR (NOT cancelled))),
+    CONSTRAINT schedules_known_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'buffer_one'::text, 'allow_all'::text])))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.schedules FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.schedules OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    perform from schedules s, fires f
+    where f.tenant_id = p_tenant and f.fire_id = p_fire
+      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    for update of s;
+    -- A new statement: it sees what the transaction that held the lock before did.
+    return query
+    select clock_timestamp(), s, f from fires f
+        join schedules s
+            on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    where f.tenant_id = p_tenant and f.fire_id = p_fire
+    for update of f;
+end
+$$;
+
+ALTER FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_material TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with disarmed as (
+        update schedules s
+        set next_at = null, changed_at = p_now, watch_at = k.watch_at
+        from unnest(
+                p_tenant, p_agent, p_job, p_watch_at, p_fire, p_state, p_cause, p_tries, p_calling,
+                p_next_at, p_ended_at
+            ) as k (tenant, agent, job, watch_at, fire, state, cause, tries, calling, next_at, ended_at)
+        where s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job
+        returning s.tenant_id, s.agent_id, s.job_id, s.arming, s.fire_at, s.due_at, s.reports,
+            k.fire, k.state, k.cause, k.tries, k.calling, k.next_at as fire_next_at, k.ended_at
+    )
+    insert into fires (
+        tenant_id, fire_id, agent_id, job_id, arming, fire_at, due_at, state, cause, tries, calling,
+        next_at, node, began_at, ended_at, reports)
+    select d.tenant_id, d.fire, d.agent_id, d.job_id, d.arming, d.fire_at, d.due_at, d.state, d.cause,
+        d.tries, d.calling, d.fire_next_at, p_node, p_now, d.ended_at, d.reports
+    from disarmed d;
+end
+$$;
+
+ALTER FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant_id uuid, agent_id uuid, job_id text, schedule_id uuid, arming bigint, fire_at text, due_at timestamp with time zone, next_at timestamp with time zone, by_inbox boolean, target text, recurring boolean, recurs boolean, reports boolean, overlap text, catch_up_ms bigint, jitter_ms bigint, fired_before boolean, cancelled boolean, watch_at timestamp with time zone, flagged_at timestamp with time zone, changed_at timestamp with time zone, fire_id uuid, fire_arming bigint, fire_fire_at text, fire_due_at timestamp with time zone, state text, cause text, tries integer, calling boolean, fire_next_at timestamp with time zone, outcome text, began_at timestamp with time zone, ended_at timestamp with time zone, fire_reports boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_material TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    -- Read before any row: nothing is claimed early.
+    v_now timestamptz := clock_timestamp();
+begin
+    if not node_lives(p_node, p_epoch) then
+        return;
+    end if;
+    return query
+    with again as materialized (
+        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
+            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
+            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at,
+            f.fire_id, f.arming as fire_arming, f.fire_at as fire_fire_at, f.due_at as fire_due_at,
+            f.state, f.cause, f.tries, f.calling, f.next_at as fire_next_at, f.outcome, f.began_at,
+            f.ended_at, f.reports as fire_reports
+        from fires f
+            join schedules s
+                on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+        where f.next_at <= v_now
+        order by f.next_at limit fires_max for update of f, s skip locked
+    ), came as materialized (
+        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
+            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
+            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at
+        from schedules s
+        where s.next_at <= v_now
+        order by s.next_at limit fires_max for update skip locked
+    ), due as (
+        select a.*, a.fire_next_at as looked_at from again a
+        union all
+        select c.*, gen_random_uuid(), null, null, null, null, null, null, null, null, null, null, null,
+            null, c.next_at
+        from came c
+        order by looked_at limit fires_max
+    )
+    select v_now, d.tenant_id, d.agent_id, d.job_id, d.schedule_id, d.arming, d.fire_at, d.due_at, d.next_at,
+        d.by_inbox, d.target, d.recurring, d.recurs, d.reports, d.overlap, d.catch_up_ms, d.jitter_ms,
+        d.fired_before, d.cancelled, d.watch_at, d.flagged_at, d.changed_at, d.fire_id, d.fire_arming,
+        d.fire_fire_at, d.fire_due_at, d.state, d.cause, d.tries, d.calling, d.fire_next_at, d.outcome,
+        d.began_at, d.ended_at, d.fire_reports
+    from due d;
+end
+$$;
+
+ALTER FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.fires_next_ms() RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return (extract(epoch from least(
+        (select min(s.next_at) from schedules s where s.next_at is not null),
+        (select min(f.next_at) from fires f where f.next_at is not null)
+    ) - clock_timestamp()) * 1000)::bigint;
+end
+$$;
+
+ALTER FUNCTION public.fires_next_ms() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) RETURNS SETOF public.fires
     LANGUAGE plpgsql STABLE
@@ -1269,6 +1140,48 @@ end
 $$;
 
 ALTER FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) RETURNS TABLE(tenant uuid, agent uuid, job text, running_since timestamp with time zone)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+    return query
+    select k.tenant, k.agent, k.job, r.running_since
+    from unnest(p_tenant, p_agent, p_job) as k (tenant, agent, job)
+        cross join lateral (
+            select max(f.ended_at) as running_since from fires f
+            where f.tenant_id = k.tenant and f.agent_id = k.agent and f.job_id = k.job
+              and f.reports and f.run_ended_at is null and f.state in ('fired', 'late')
+              and f.ended_at > p_since
+        ) as r
+    where r.running_since is not null;
+end
+$$;
+
+ALTER FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+    update fires f
+    set state = k.state, cause = k.cause, tries = k.tries, calling = k.calling, next_at = k.next_at,
+        ended_at = k.ended_at, outcome = coalesce(p_outcome, f.outcome), node = coalesce(p_node, f.node)
+    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at)
+            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at)
+    where f.tenant_id = k.tenant and f.fire_id = k.fire;
+end
+$$;
+
+ALTER FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, job text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2778,17 +2691,6 @@ $$;
 
 ALTER FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.notice_missed(p_tenant uuid, p_fire uuid, notices_max bigint) RETURNS void
-    LANGUAGE sql
-    AS $$
-    select notice(f.tenant_id, f.agent_id, 'fire-missed',
-        f.job_id || ', due ' || f.fire_at || ': ' || f.cause || coalesce(' (' || f.outcome || ')', ''),
-        f.tries, notices_max)
-    from fires f where f.tenant_id = p_tenant and f.fire_id = p_fire
-$$;
-
-ALTER FUNCTION public.notice_missed(p_tenant uuid, p_fire uuid, notices_max bigint) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) RETURNS void
     LANGUAGE sql
     AS $$
@@ -2890,16 +2792,6 @@ $$;
 
 ALTER FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.put_off(p_schedule uuid, p_arming bigint, p_jitter_ms bigint) RETURNS interval
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    select make_interval(secs => (
-        (hashtextextended(p_schedule::text || '/' || p_arming, 0) & 9223372036854775807)
-        % (p_jitter_ms + 1)) / 1000.0)
-$$;
-
-ALTER FUNCTION public.put_off(p_schedule uuid, p_arming bigint, p_jitter_ms bigint) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -2923,128 +2815,49 @@ $$;
 
 ALTER FUNCTION public.quota_of(p_tenant uuid, p_quota text) OWNER TO nightdesk_owner;
 
-CREATE TABLE public.schedules (
-    tenant_id uuid NOT NULL,
-    agent_id uuid NOT NULL,
-    job_id text NOT NULL COLLATE pg_catalog."C",
-    schedule_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    arming bigint DEFAULT 0 NOT NULL,
-    fire_at text NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    next_at timestamp with time zone,
-    by_inbox boolean NOT NULL,
-    target text NOT NULL,
-    recurring boolean NOT NULL,
-    recurs boolean DEFAULT false NOT NULL,
-    reports boolean NOT NULL,
-    overlap text NOT NULL,
-    catch_up_ms bigint NOT NULL,
-    jitter_ms bigint NOT NULL,
-    fired_before boolean DEFAULT false NOT NULL,
-    cancelled boolean DEFAULT false NOT NULL,
-    watch_at timestamp with time zone,
-    flagged_at timestamp with time zone,
-    changed_at timestamp with time zone NOT NULL,
-    CONSTRAINT schedules_armed_or_cancelled CHECK (((next_at IS NULL) OR (NOT cancelled))),
-    CONSTRAINT schedules_known_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'buffer_one'::text, 'allow_all'::text])))
-)
-WITH (fillfactor='70');
-
-ALTER TABLE ONLY public.schedules FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.schedules OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.schedule_arm(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) RETURNS public.schedules
+CREATE FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
 declare
-    mine   schedules;
-    now_at timestamptz;
+    v_now timestamptz;
+begin
+    perform from schedules s
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job for update;
+    v_now := clock_timestamp();
+    -- A new statement: it sees what the transaction that held the lock before did.
+    return query
+    select v_now, s, f from schedules s
+        left join fires f
+            on f.tenant_id = s.tenant_id and f.agent_id = s.agent_id and f.job_id = s.job_id
+            and f.next_at is not null
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job;
+end
+$$;
+
+ALTER FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
 begin
     loop
-        -- Not armed yet; whoever comes at the same time waits here, or finds it.
-        insert into schedules as s (
+        -- A transaction that creates the same job is waited for here.
+        insert into schedules (
             tenant_id, agent_id, job_id, fire_at, due_at, by_inbox, target, recurring, reports, overlap,
             catch_up_ms, jitter_ms, changed_at)
         values (p_tenant, p_agent, p_job, p_fire_at, p_instant, p_by_inbox, p_target, p_recurring,
             p_reports, p_overlap, p_catch_up_ms, p_jitter_ms, clock_timestamp())
         on conflict do nothing;
-        select s.* into mine from schedules s
-        where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job for update;
-        -- Unless it was forgotten in between.
+        return query select * from schedule_lock(p_tenant, p_agent, p_job);
+        -- The upkeep may have deleted the job in between.
         exit when found;
     end loop;
-    now_at := clock_timestamp();
-
-    if mine.next_at is not null and mine.fire_at = p_fire_at
-        and (mine.by_inbox, mine.target, mine.recurring, mine.reports)
-            = (p_by_inbox, p_target, p_recurring, p_reports)
-        and (mine.overlap, mine.catch_up_ms, mine.jitter_ms) = (p_overlap, p_catch_up_ms, p_jitter_ms)
-    then
-        return mine;
-    end if;
-    if mine.next_at is null and mine.fire_at = p_fire_at and not mine.cancelled and exists (
-        select from fires f
-        where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
-          and f.next_at is not null and f.arming = mine.arming
-    ) then
-        return mine;
-    end if;
-
-    if mine.next_at is null then
-        perform keep_armed(p_tenant, p_agent, 'agent-jobs');
-        perform keep_armed(p_tenant, null, 'armed-jobs');
-    end if;
-    perform fires_end(p_tenant, p_agent, p_job, 'superseded', now_at);
-    update schedules s
-    set arming = s.arming + 1, fire_at = p_fire_at,
-        due_at = p_instant + put_off(s.schedule_id, s.arming + 1, p_jitter_ms),
-        next_at = greatest(
-            now_at, p_instant + put_off(s.schedule_id, s.arming + 1, p_jitter_ms)),
-        by_inbox = p_by_inbox, target = p_target, recurring = p_recurring,
-        recurs = s.recurs or s.fired_before, reports = p_reports, overlap = p_overlap,
-        catch_up_ms = p_catch_up_ms, jitter_ms = p_jitter_ms,
-        cancelled = false, watch_at = null, flagged_at = null, changed_at = now_at
-    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job
-    returning s.* into mine;
-    return mine;
 end
 $$;
 
-ALTER FUNCTION public.schedule_arm(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.schedule_cancel(p_tenant uuid, p_agent uuid, p_job text) RETURNS text
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    mine   schedules;
-    now_at timestamptz;
-    ended  bigint;
-begin
-    select s.* into mine from schedules s
-    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job for update;
-    if not found then
-        return 'unknown';
-    end if;
-    now_at := clock_timestamp();
-    ended := fires_end(p_tenant, p_agent, p_job, 'cancelled', now_at);
-    update schedules s
-    set next_at = null, watch_at = null, flagged_at = null, cancelled = true, changed_at = now_at
-    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job;
-    if exists (
-        select from fires f
-        where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
-          and f.next_at is not null
-    ) then
-        return 'under way';
-    end if;
-    return case when mine.next_at is not null or ended > 0 then 'cancelled' else 'unknown' end;
-end
-$$;
-
-ALTER FUNCTION public.schedule_cancel(p_tenant uuid, p_agent uuid, p_job text) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) RETURNS SETOF public.schedules
     LANGUAGE plpgsql STABLE
@@ -3065,6 +2878,45 @@ end
 $$;
 
 ALTER FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    v_job text;
+begin
+    for v_job in
+        select s.job_id from schedules s
+        where s.tenant_id = p_tenant and s.agent_id = p_agent and not s.cancelled order by s.job_id
+    loop
+        return query select * from schedule_lock(p_tenant, p_agent, v_job);
+    end loop;
+end
+$$;
+
+ALTER FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+    update schedules s
+    set next_at = k.next_at, recurs = k.recurs, fired_before = k.fired_before, cancelled = k.cancelled,
+        watch_at = k.watch_at, flagged_at = k.flagged_at, changed_at = k.changed_at
+    from unnest(
+            p_tenant, p_agent, p_job, p_next_at, p_recurs, p_fired_before, p_cancelled, p_watch_at,
+            p_flagged_at, p_changed_at
+        ) as k (tenant, agent, job, next_at, recurs, fired_before, cancelled, watch_at, flagged_at, changed_at)
+    where s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job;
+end
+$$;
+
+ALTER FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
@@ -3717,6 +3569,17 @@ end
 $$;
 
 ALTER FUNCTION public.works_for(p_tenant uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.works_for_all(p_tenants uuid[]) RETURNS uuid[]
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('app.tenants', array(select distinct t from unnest(p_tenants) as t)::text, true);
+    return p_tenants;
+end
+$$;
+
+ALTER FUNCTION public.works_for_all(p_tenants uuid[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.works_for_both(p_one uuid, p_other uuid) RETURNS void
     LANGUAGE plpgsql

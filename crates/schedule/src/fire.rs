@@ -156,3 +156,13 @@ pub struct Fire {
     /// When its run was over, and what the agent said of it.
     pub run: Option<(Timestamp, bool, Option<String>)>,
 }
+
+impl Fire {
+    /// The text of the notice by which the owner of the agent learns of a missed fire.
+    pub fn missed_notice(&self) -> String {
+        let Self { job, fire_at, cause, outcome, .. } = self;
+        let cause = cause.map_or("", Cause::slug);
+        let last = outcome.as_ref().map(|outcome| format!(" ({outcome})")).unwrap_or_default();
+        format!("{job}, due {}: {cause}{last}", fire_at.as_str())
+    }
+}

@@ -8,11 +8,12 @@
 //! hears so.
 //!
 //! Begin with [`Arm`], what an agent asks for, and [`Schedule`], which tells it; [`Store`] says what a
-//! backend must do.
+//! backend must do, and [`decide`] has the rules that every backend applies.
 
 mod job;
 mod fire;
 mod store;
+pub mod decide;
 mod proof;
 mod waits;
 mod outcome;

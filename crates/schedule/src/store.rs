@@ -7,8 +7,8 @@ use nightdesk_types::{
     AgentId, Arming, BotId, FireId, Node, ScheduleId, Seq, StoreError, TenantScope, Timestamp,
 };
 
-use crate::fire::{Claimed, End, Fire};
-use crate::job::{Arm, JobId};
+use crate::fire::{Claimed, End, Fire, FireState};
+use crate::job::{Arm, JobId, Target};
 
 /// A job that is armed, or whose fire is being told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,28 @@ pub struct Claims {
     pub passed: Vec<Fire>,
     /// How long until something more is due, if anything is.
     pub next_in: Option<Duration>,
+}
+
+impl Claims {
+    /// Adds a fire as a claim left it. A fire that is held for the end of a run is not part of the result.
+    pub fn add(&mut self, scope: TenantScope, to: &Target, fire: Fire) {
+        match fire.state {
+            FireState::Open => self.fires.push(Claimed {
+                scope,
+                agent: fire.agent,
+                job: fire.job,
+                fire: fire.id,
+                fire_at: fire.fire_at,
+                to: to.clone(),
+                tries: fire.tries,
+                outcome: fire.outcome,
+            }),
+            FireState::Held => {}
+            FireState::Fired | FireState::Late | FireState::Skipped | FireState::Missed => {
+                self.passed.push(fire);
+            }
+        }
+    }
 }
 
 /// What an agent is told of a fire through its inbox.

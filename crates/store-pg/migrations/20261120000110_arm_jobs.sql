@@ -43,126 +43,114 @@ begin
 end
 $$;
 
--- Ends what waits of a job: for its next try, for a run to end, or for somebody who died telling it.
-create function fires_end(p_tenant uuid, p_agent uuid, p_job text, p_cause text, p_at timestamptz)
-returns bigint
+-- Locks a job and returns it with its fires that are not over, one in a row. A job that has none is in one row without
+-- a fire.
+create function schedule_lock(p_tenant uuid, p_agent uuid, p_job text)
+returns table (now_at timestamptz, job schedules, fire fires)
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
-    ended bigint;
+    v_now timestamptz;
 begin
-    update fires f
-    set state = 'skipped', cause = p_cause, calling = false, next_at = null, ended_at = p_at
-    where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
-      and f.next_at is not null and not (f.calling and f.next_at > p_at);
-    get diagnostics ended = row_count;
-    return ended;
+    perform from schedules s
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job for update;
+    v_now := clock_timestamp();
+    -- A new statement: it sees what the transaction that held the lock before did.
+    return query
+    select v_now, s, f from schedules s
+        left join fires f
+            on f.tenant_id = s.tenant_id and f.agent_id = s.agent_id and f.job_id = s.job_id
+            and f.next_at is not null
+    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job;
 end
 $$;
 
--- What is added to an instant: the same for every look at this arming.
-create function put_off(p_schedule uuid, p_arming bigint, p_jitter_ms bigint) returns interval
-language sql immutable as $$
-    select make_interval(secs => (
-        (hashtextextended(p_schedule::text || '/' || p_arming, 0) & 9223372036854775807)
-        % (p_jitter_ms + 1)) / 1000.0)
-$$;
-
--- Arms a job. Asked again for what it is armed with, or for the very instant that is being told, nothing
--- changes.
-create function schedule_arm(
-    p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamptz,
-    p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean,
-    p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint
-) returns schedules
+-- Locks the jobs of an agent that are not cancelled, in the order of their names, and returns them as `schedule_lock` does.
+create function schedules_lock(p_tenant uuid, p_agent uuid)
+returns table (now_at timestamptz, job schedules, fire fires)
 language plpgsql
 set enable_seqscan = off
 as $$
 declare
-    mine   schedules;
-    now_at timestamptz;
+    v_job text;
+begin
+    for v_job in
+        select s.job_id from schedules s
+        where s.tenant_id = p_tenant and s.agent_id = p_agent and not s.cancelled order by s.job_id
+    loop
+        return query select * from schedule_lock(p_tenant, p_agent, v_job);
+    end loop;
+end
+$$;
+
+-- Locks a job, which is created if there is none, and returns it as `schedule_lock` does.
+create function schedule_open(
+    p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamptz,
+    p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean,
+    p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint
+) returns table (now_at timestamptz, job schedules, fire fires)
+language plpgsql
+set enable_seqscan = off
+as $$
 begin
     loop
-        -- Not armed yet; whoever comes at the same time waits here, or finds it.
-        insert into schedules as s (
+        -- A transaction that creates the same job is waited for here.
+        insert into schedules (
             tenant_id, agent_id, job_id, fire_at, due_at, by_inbox, target, recurring, reports, overlap,
             catch_up_ms, jitter_ms, changed_at)
         values (p_tenant, p_agent, p_job, p_fire_at, p_instant, p_by_inbox, p_target, p_recurring,
             p_reports, p_overlap, p_catch_up_ms, p_jitter_ms, clock_timestamp())
         on conflict do nothing;
-        select s.* into mine from schedules s
-        where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job for update;
-        -- Unless it was forgotten in between.
+        return query select * from schedule_lock(p_tenant, p_agent, p_job);
+        -- The upkeep may have deleted the job in between.
         exit when found;
     end loop;
-    now_at := clock_timestamp();
-
-    if mine.next_at is not null and mine.fire_at = p_fire_at
-        and (mine.by_inbox, mine.target, mine.recurring, mine.reports)
-            = (p_by_inbox, p_target, p_recurring, p_reports)
-        and (mine.overlap, mine.catch_up_ms, mine.jitter_ms) = (p_overlap, p_catch_up_ms, p_jitter_ms)
-    then
-        return mine;
-    end if;
-    if mine.next_at is null and mine.fire_at = p_fire_at and not mine.cancelled and exists (
-        select from fires f
-        where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
-          and f.next_at is not null and f.arming = mine.arming
-    ) then
-        return mine;
-    end if;
-
-    if mine.next_at is null then
-        perform keep_armed(p_tenant, p_agent, 'agent-jobs');
-        perform keep_armed(p_tenant, null, 'armed-jobs');
-    end if;
-    perform fires_end(p_tenant, p_agent, p_job, 'superseded', now_at);
-    update schedules s
-    set arming = s.arming + 1, fire_at = p_fire_at,
-        due_at = p_instant + put_off(s.schedule_id, s.arming + 1, p_jitter_ms),
-        next_at = greatest(
-            now_at, p_instant + put_off(s.schedule_id, s.arming + 1, p_jitter_ms)),
-        by_inbox = p_by_inbox, target = p_target, recurring = p_recurring,
-        recurs = s.recurs or s.fired_before, reports = p_reports, overlap = p_overlap,
-        catch_up_ms = p_catch_up_ms, jitter_ms = p_jitter_ms,
-        cancelled = false, watch_at = null, flagged_at = null, changed_at = now_at
-    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job
-    returning s.* into mine;
-    return mine;
 end
 $$;
 
--- Cancels a job, and answers what came of it. What is being told at this moment goes on, and is not told
--- again should it fail.
-create function schedule_cancel(p_tenant uuid, p_agent uuid, p_job text) returns text
+-- Writes the columns of locked jobs that a decision changed.
+create function schedules_write(
+    p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamptz[], p_recurs boolean[],
+    p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamptz[],
+    p_flagged_at timestamptz[], p_changed_at timestamptz[]
+) returns void
 language plpgsql
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
-declare
-    mine   schedules;
-    now_at timestamptz;
-    ended  bigint;
 begin
-    select s.* into mine from schedules s
-    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job for update;
-    if not found then
-        return 'unknown';
-    end if;
-    now_at := clock_timestamp();
-    ended := fires_end(p_tenant, p_agent, p_job, 'cancelled', now_at);
     update schedules s
-    set next_at = null, watch_at = null, flagged_at = null, cancelled = true, changed_at = now_at
-    where s.tenant_id = p_tenant and s.agent_id = p_agent and s.job_id = p_job;
-    if exists (
-        select from fires f
-        where f.tenant_id = p_tenant and f.agent_id = p_agent and f.job_id = p_job
-          and f.next_at is not null
-    ) then
-        return 'under way';
-    end if;
-    return case when mine.next_at is not null or ended > 0 then 'cancelled' else 'unknown' end;
+    set next_at = k.next_at, recurs = k.recurs, fired_before = k.fired_before, cancelled = k.cancelled,
+        watch_at = k.watch_at, flagged_at = k.flagged_at, changed_at = k.changed_at
+    from unnest(
+            p_tenant, p_agent, p_job, p_next_at, p_recurs, p_fired_before, p_cancelled, p_watch_at,
+            p_flagged_at, p_changed_at
+        ) as k (tenant, agent, job, next_at, recurs, fired_before, cancelled, watch_at, flagged_at, changed_at)
+    where s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job;
+end
+$$;
+
+-- Writes the columns of locked fires that a decision changed. Without a new outcome or node the old one stays.
+create function fires_write(
+    p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[],
+    p_calling boolean[], p_next_at timestamptz[], p_ended_at timestamptz[], p_outcome text
+) returns void
+language plpgsql
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+    update fires f
+    set state = k.state, cause = k.cause, tries = k.tries, calling = k.calling, next_at = k.next_at,
+        ended_at = k.ended_at, outcome = coalesce(p_outcome, f.outcome), node = coalesce(p_node, f.node)
+    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at)
+            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at)
+    where f.tenant_id = k.tenant and f.fire_id = k.fire;
 end
 $$;
 

@@ -16,7 +16,7 @@ begin
 end
 $$;
 
--- Takes everything from an agent by which it can be reached or dial in.
+-- Takes everything from an agent by which it can be reached or dial in. Its jobs are cancelled by the caller.
 create or replace function deprovision(p_tenant uuid, p_agent uuid) returns table (gateway_id uuid)
 language plpgsql as $$
 #variable_conflict use_column
@@ -32,12 +32,6 @@ begin
     -- As when a gateway is revoked: nobody is woken any more where it said.
     delete from wakers w
     where w.tenant_id = p_tenant and w.agent_id = p_agent and w.gateway_id is not null;
-    -- Nor told of what it asked for.
-    perform schedule_cancel(s.tenant_id, s.agent_id, s.job_id) from (
-        select s.* from schedules s
-        where s.tenant_id = p_tenant and s.agent_id = p_agent and not s.cancelled
-        order by s.job_id
-    ) as s;
     update oauth_clients o set revoked_at = now()
     where o.tenant_id = p_tenant and o.agent_id = p_agent and o.revoked_at is null;
     update bootstrap_sessions s set revoked_at = now()

@@ -79,9 +79,41 @@ impl Pg {
         T: Send + 'static,
         W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
     {
+        // One round trip. Ids consist of digits and dashes only, and so do actors apart from their kind. The audit log
+        // records the actor of every change in this transaction.
+        let (tenant, actor) = (scope.tenant().uuid(), scope.actor());
+        let begin = format!(
+            "begin; set local app.tenants = '{{{tenant}}}'; set local app.actor = '{actor}'"
+        );
+        self.transact(operation, begin, work).await
+    }
+
+    /// Runs work in a transaction that begins with a door, and works for the tenants of the rows found there.
+    pub(crate) async fn across_tenants<T, W>(
+        &self,
+        operation: &'static str,
+        work: W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
+    {
+        self.transact(operation, "begin".to_owned(), work).await
+    }
+
+    async fn transact<T, W>(
+        &self,
+        operation: &'static str,
+        begin: String,
+        work: W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
+    {
         let pool = self.pool.clone();
         uncancelled(operation, async move {
-            let mut transaction = begun(&pool, scope).await?;
+            let mut transaction = begun(&pool, &begin).await?;
             let answer = work(&mut transaction).await?;
             transaction.commit().await?;
             Ok(answer)
@@ -125,24 +157,15 @@ async fn uncancelled<T: Send + 'static>(
     }
 }
 
-/// Begins a transaction for a tenant. A connection that died while idle, as all do when the server restarts, fails
-/// here, where nothing is executed yet; then the next connection is tried.
-async fn begun(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'static, Postgres>> {
+/// Begins a transaction. A connection that died while idle, as all do when the server restarts, fails here, where
+/// nothing is executed yet; then the next connection is tried.
+async fn begun(pool: &PgPool, begin: &str) -> sqlx::Result<Transaction<'static, Postgres>> {
     for _ in 0..pool.options().get_max_connections() {
-        match begin(pool, scope).await {
+        match pool.begin_with(AssertSqlSafe(begin)).await {
             Err(error) if is_of_a_dead_connection(&error) => {}
             begun => return begun,
         }
     }
-    begin(pool, scope).await
-}
-
-async fn begin(pool: &PgPool, scope: TenantScope) -> sqlx::Result<Transaction<'static, Postgres>> {
-    // One round trip. Ids consist of digits and dashes only, and so do actors apart from their kind. The audit log
-    // records the actor of every change in this transaction.
-    let (tenant, actor) = (scope.tenant().uuid(), scope.actor());
-    let begin =
-        format!("begin; set local app.tenants = '{{{tenant}}}'; set local app.actor = '{actor}'");
     pool.begin_with(AssertSqlSafe(begin)).await
 }
 

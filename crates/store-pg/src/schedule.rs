@@ -1,32 +1,43 @@
-//! The store of jobs and fires. What an operator sees of them has a file of its own.
+//! The store of jobs and fires. Each method locks rows, reads facts, has `nightdesk_schedule::decide` decide, and writes
+//! the decided columns. The operator's view of them has a file of its own.
 
+mod claim;
+mod facts;
 mod operator;
 mod row;
+mod write;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::TestEntry;
 use nightdesk_register::audit::Kind;
+use nightdesk_schedule::decide::{
+    FireStatus, JobStatus, OpenFire, REPORTED, ReportStep, Retry, arm_job, cancel_job, end_fire,
+    release_held, report_run, retry_fire,
+};
 use nightdesk_schedule::{
-    Arm, Armed, Cancelled, Cause, Claimed, Claims, End, FireEntry, JobId, Report, Store, Unarmed,
+    Arm, Armed, Cancelled, Claimed, Claims, End, FireEntry, FireState, JobId, Report, Store,
+    Unarmed,
 };
-use nightdesk_types::limits::{
-    FIRE_CALL_HELD, FIRE_DEADLINE, FIRE_LATE, FIRES_SWEPT_MAX, NOTICES_KEPT_MAX, RUN_MAX,
-    UNARMED_AFTER,
-};
-use nightdesk_types::{
-    Actor, AgentId, FireId, Node, Seq, StoreError, TenantId, TenantScope, Timestamp,
-};
+use nightdesk_types::limits::{FIRES_SWEPT_MAX, NOTICES_KEPT_MAX};
+use nightdesk_types::{Actor, AgentId, FireId, Node, Seq, StoreError, TenantId, TenantScope};
 use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use self::row::{ArmedRow, ClaimedRow, claims, job_id, millis, written};
+use self::claim::claim_due;
+use self::facts::{
+    JobKey, LockedFire, LockedJob, lock_fire, lock_job, lock_jobs, lock_try, open_job,
+};
+use self::row::{ArmedRow, job_id};
+use self::write::{
+    FireColumns, FireTexts, JobColumns, MissedFire, keep_quotas, notice_missed, write_armed,
+    write_fires, write_jobs, write_run,
+};
 use crate::Pg;
 use crate::inbox::put_by_hand;
 use crate::register::audit::tell;
-use crate::row::{misfit, moment};
 
 #[async_trait]
 impl Store for Pg {
@@ -37,18 +48,13 @@ impl Store for Pg {
         arm: &Arm,
     ) -> Result<Armed, StoreError> {
         let arm = arm.clone();
-        if scope.actor() != Actor::Operator {
-            return self
-                .single("arm a job", move |connection| {
-                    Box::pin(armed(connection, (scope, agent), arm))
-                })
-                .await;
-        }
         self.scoped("arm a job", scope, move |connection| {
             Box::pin(async move {
-                let about = json!({ "agent_id": agent, "job": arm.job.as_str() });
-                let armed = armed(&mut *connection, (scope, agent), arm).await?;
-                tell(connection, scope, Kind::JobArmed, about).await?;
+                let armed = arm_locked(connection, scope, agent, &arm).await?;
+                if scope.actor() == Actor::Operator {
+                    let about = json!({ "agent_id": agent, "job": arm.job.as_str() });
+                    tell(connection, scope, Kind::JobArmed, about).await?;
+                }
                 Ok(armed)
             })
         })
@@ -62,21 +68,15 @@ impl Store for Pg {
         job: &JobId,
     ) -> Result<Cancelled, StoreError> {
         let job = job.clone();
-        if scope.actor() != Actor::Operator {
-            return self
-                .single("cancel a job", move |connection| {
-                    Box::pin(cancelled(connection, (scope, agent), job))
-                })
-                .await;
-        }
         self.scoped("cancel a job", scope, move |connection| {
             Box::pin(async move {
-                let about = json!({ "agent_id": agent, "job": job.as_str() });
-                let came = cancelled(&mut *connection, (scope, agent), job).await?;
-                if came == Cancelled::Cancelled {
+                let locked = lock_job(connection, &JobKey::new(scope, agent, &job)).await?;
+                let cancelled = cancel_locked(connection, locked).await?;
+                if cancelled == Cancelled::Cancelled && scope.actor() == Actor::Operator {
+                    let about = json!({ "agent_id": agent, "job": job.as_str() });
                     tell(connection, scope, Kind::JobCancelled, about).await?;
                 }
-                Ok(came)
+                Ok(cancelled)
             })
         })
         .await
@@ -106,44 +106,16 @@ impl Store for Pg {
 
     async fn claim(&self, node: &Node, at_most: usize) -> Result<Claims, StoreError> {
         let node = node.clone();
-        self.single("claim fires", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    ClaimedRow,
-                    r#"select tenant, agent, job, arming, fire, fire_at, by_inbox, target, state,
-                           cause, tries, outcome, began_at as "began_at: jiff_sqlx::Timestamp",
-                           ended_at as "ended_at: jiff_sqlx::Timestamp", next_ms
-                       from fire_claim(
-                           $1, $2, $3, make_interval(secs => $4), make_interval(secs => $5),
-                           make_interval(secs => $6), make_interval(secs => $7),
-                           make_interval(secs => $8), $9
-                       )"#,
-                    node.name,
-                    node.epoch.get(),
-                    i32::try_from(at_most).unwrap_or(i32::MAX),
-                    FIRE_CALL_HELD.as_secs_f64(),
-                    FIRE_DEADLINE.as_secs_f64(),
-                    RUN_MAX.as_secs_f64(),
-                    FIRE_LATE.as_secs_f64(),
-                    UNARMED_AFTER.as_secs_f64(),
-                    NOTICES_KEPT_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                claims(rows)
-            })
+        self.across_tenants("claim fires", move |connection| {
+            Box::pin(async move { claim_due(connection, &node, at_most).await })
         })
         .await
     }
 
     async fn end(&self, claimed: &Claimed, end: End, outcome: &str) -> Result<bool, StoreError> {
-        let (key, outcome) = (Key::of(claimed), outcome.to_owned());
-        let cause = match end {
-            End::Taken => None,
-            End::Missed(cause) => Some(cause),
-        };
-        self.single("end a fire", move |connection| {
-            Box::pin(async move { ended(connection, &key, cause, &outcome).await })
+        let attempt = Attempt::new(claimed, outcome);
+        self.scoped("end a fire", claimed.scope, move |connection| {
+            Box::pin(async move { end_locked(connection, &attempt, end).await })
         })
         .await
     }
@@ -154,15 +126,16 @@ impl Store for Pg {
         entry: &FireEntry,
         outcome: &str,
     ) -> Result<Option<Seq>, StoreError> {
-        let (key, agent, outcome) = (Key::of(claimed), claimed.agent, outcome.to_owned());
+        let (attempt, agent) = (Attempt::new(claimed, outcome), claimed.agent);
         let FireEntry { bot, chat_id, body } = entry.clone();
         let entry = TestEntry { bot, chat_id, body };
         self.scoped("put a fire", claimed.scope, move |connection| {
             Box::pin(async move {
-                if !ended(connection, &key, None, &outcome).await? {
+                if !end_locked(connection, &attempt, End::Taken).await? {
                     return Ok(None);
                 }
-                put_by_hand(connection, (key.tenant, agent.uuid()), &entry).await
+                let tenant = attempt.scope.tenant().uuid();
+                put_by_hand(connection, (tenant, agent.uuid()), &entry).await
             })
         })
         .await
@@ -175,21 +148,15 @@ impl Store for Pg {
         wait: Duration,
         counts: bool,
     ) -> Result<bool, StoreError> {
-        let (key, outcome) = (Key::of(claimed), outcome.to_owned());
-        self.single("note a try", move |connection| {
+        let retry = Retry { attempt: claimed.tries, wait, counts };
+        let attempt = Attempt::new(claimed, outcome);
+        self.scoped("note a try", claimed.scope, move |connection| {
             Box::pin(async move {
-                sqlx::query_scalar!(
-                    r#"select fire_again(works_for($1), $2, $3, $4, make_interval(secs => $5), $6)
-                           as "was_newest!""#,
-                    key.tenant,
-                    key.fire,
-                    key.tries,
-                    outcome,
-                    wait.as_secs_f64(),
-                    counts
-                )
-                .fetch_one(connection)
-                .await
+                let locked = lock_try(connection, attempt.scope, attempt.fire).await?;
+                let status = locked.and_then(|it| retry_fire(&it.fire, retry, it.now));
+                let Some(status) = status else { return Ok(false) };
+                attempt.write(connection, status).await?;
+                Ok(true)
             })
         })
         .await
@@ -202,22 +169,13 @@ impl Store for Pg {
         report: &Report,
     ) -> Result<bool, StoreError> {
         let report = report.clone();
-        self.single("note the end of a run", move |connection| {
+        self.scoped("note the end of a run", scope, move |connection| {
             Box::pin(async move {
-                sqlx::query_scalar!(
-                    r#"select fire_report(works_for($1), $2, $3, $4, $5, make_interval(secs => $6),
-                           make_interval(secs => $7), $8) as "is_news!""#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    fire.uuid(),
-                    report.ok,
-                    report.note,
-                    FIRE_LATE.as_secs_f64(),
-                    UNARMED_AFTER.as_secs_f64(),
-                    NOTICES_KEPT_MAX
-                )
-                .fetch_one(connection)
-                .await
+                let locked = lock_fire(connection, scope, fire).await?;
+                let Some(locked) = locked.filter(|locked| locked.fire.fire.agent == agent) else {
+                    return Ok(false);
+                };
+                report_locked(connection, scope, locked, &report).await
             })
         })
         .await
@@ -249,98 +207,156 @@ impl Store for Pg {
 }
 
 /// Arms a job.
-async fn armed(
+async fn arm_locked(
     connection: &mut PgConnection,
-    (scope, agent): (TenantScope, AgentId),
-    arm: Arm,
+    scope: TenantScope,
+    agent: AgentId,
+    arm: &Arm,
 ) -> sqlx::Result<Armed> {
-    let (by_inbox, target) = written(arm.to);
-    let row = sqlx::query_as!(
-        ArmedRow,
-        r#"select schedule_id as "schedule_id!", arming as "arming!", job_id as "job_id!",
-               fire_at as "fire_at!", by_inbox as "by_inbox!", target as "target!",
-               recurring or recurs as "recurring!", reports as "reports!",
-               overlap as "overlap!", catch_up_ms as "catch_up_ms!",
-               jitter_ms as "jitter_ms!"
-           from schedule_arm(works_for($1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"#,
-        scope.tenant().uuid(),
-        agent.uuid(),
-        arm.job.as_str(),
-        arm.fire_at.as_str(),
-        // Whatever is older is as due as can be, and the database knows no older times.
-        moment(arm.fire_at.instant().max(Timestamp::UNIX_EPOCH)) as jiff_sqlx::Timestamp,
-        by_inbox,
-        target,
-        arm.recurring,
-        arm.reports,
-        arm.policies.overlap.slug(),
-        millis(arm.policies.catch_up),
-        millis(arm.policies.jitter)
-    )
-    .fetch_one(connection)
-    .await?;
-    row.armed()
+    let LockedJob { key, job, open, now } = open_job(connection, scope, agent, arm).await?;
+    let Some(plan) = arm_job(&job, &open, arm, now) else {
+        return Ok(job.armed());
+    };
+    if plan.takes_quota {
+        keep_quotas(connection, &key).await?;
+    }
+    write_open(connection, key.tenant, &plan.superseded).await?;
+    write_armed(connection, &key, &plan.job).await?;
+    Ok(plan.job.armed())
 }
 
-/// Cancels a job.
-async fn cancelled(
+/// Cancels a job, if there is one.
+async fn cancel_locked(
     connection: &mut PgConnection,
-    (scope, agent): (TenantScope, AgentId),
-    job: JobId,
+    locked: Option<LockedJob>,
 ) -> sqlx::Result<Cancelled> {
-    let came = sqlx::query_scalar!(
-        r#"select schedule_cancel(works_for($1), $2, $3) as "came!""#,
-        scope.tenant().uuid(),
-        agent.uuid(),
-        job.as_str()
-    )
-    .fetch_one(connection)
-    .await?;
-    match came.as_str() {
-        "cancelled" => Ok(Cancelled::Cancelled),
-        "under way" => Ok(Cancelled::UnderWay),
-        "unknown" => Ok(Cancelled::Unknown),
-        _ => Err(misfit("schedule_cancel", "came")),
+    let Some(LockedJob { key, job, open, now }) = locked else {
+        return Ok(Cancelled::Unknown);
+    };
+    let plan = cancel_job(&job, &open, now);
+    write_open(connection, key.tenant, &plan.ended).await?;
+    write_job(connection, key, plan.job).await?;
+    Ok(plan.cancelled)
+}
+
+/// Cancels every job of an agent.
+pub(crate) async fn cancel_jobs(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    agent: AgentId,
+) -> sqlx::Result<()> {
+    let (mut jobs, mut fires) = (JobColumns::default(), FireColumns::default());
+    for LockedJob { key, job, open, now } in lock_jobs(connection, scope, agent).await? {
+        let plan = cancel_job(&job, &open, now);
+        for fire in plan.ended {
+            fires.push(key.tenant, fire.id.uuid(), fire.status);
+        }
+        jobs.push(key, plan.job);
+    }
+    write_fires(connection, &fires, FireTexts::default()).await?;
+    write_jobs(connection, &jobs).await
+}
+
+/// One try of a fire, and its outcome.
+struct Attempt {
+    scope: TenantScope,
+    fire: FireId,
+    number: u32,
+    outcome: String,
+}
+
+impl Attempt {
+    fn new(claimed: &Claimed, outcome: &str) -> Self {
+        let Claimed { scope, fire, tries, .. } = *claimed;
+        Self { scope, fire, number: tries, outcome: outcome.to_owned() }
+    }
+
+    async fn write(&self, connection: &mut PgConnection, status: FireStatus) -> sqlx::Result<()> {
+        let mut columns = FireColumns::default();
+        columns.push(self.scope.tenant().uuid(), self.fire.uuid(), status);
+        let texts = FireTexts { node: None, outcome: Some(&self.outcome) };
+        write_fires(connection, &columns, texts).await
     }
 }
 
-/// Which try of which fire.
-struct Key {
-    tenant: Uuid,
-    fire: Uuid,
-    tries: i32,
+/// Ends a fire. Returns false if that is not decided.
+async fn end_locked(
+    connection: &mut PgConnection,
+    attempt: &Attempt,
+    end: End,
+) -> sqlx::Result<bool> {
+    let Some(locked) = lock_fire(connection, attempt.scope, attempt.fire).await? else {
+        return Ok(false);
+    };
+    let LockedFire { key, job, mut fire, now } = locked;
+    let Some(step) = end_fire(&fire, &job, attempt.number, end, now) else {
+        return Ok(false);
+    };
+    attempt.write(connection, step.fire).await?;
+    if step.job != job.status {
+        write_job(connection, key, step.job).await?;
+    }
+    if step.fire.state == FireState::Missed {
+        fire.set_status(step.fire);
+        fire.fire.outcome = Some(attempt.outcome.clone());
+        notice_missed(connection, vec![MissedFire::new(attempt.scope, &fire.fire)]).await?;
+    }
+    Ok(true)
 }
 
-impl Key {
-    fn of(claimed: &Claimed) -> Self {
-        Self {
-            tenant: claimed.scope.tenant().uuid(),
-            fire: claimed.fire.uuid(),
-            tries: i32::try_from(claimed.tries).unwrap_or(i32::MAX),
+/// Notes the end of a run. Returns false if that is not decided.
+async fn report_locked(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    locked: LockedFire,
+    report: &Report,
+) -> sqlx::Result<bool> {
+    let LockedFire { key, job, fire, now } = locked;
+    let id = fire.fire.id;
+    match report_run(&fire, &job, now) {
+        ReportStep::Ignored => return Ok(false),
+        ReportStep::RunEnded => {}
+        ReportStep::TakenAndRunEnded(step) => {
+            let outcome = REPORTED.to_owned();
+            let attempt = Attempt { scope, fire: id, number: fire.fire.tries, outcome };
+            attempt.write(connection, step.fire).await?;
+            write_job(connection, key.clone(), step.job).await?;
         }
     }
+    write_run(connection, key.tenant, id.uuid(), report, now).await?;
+    release_fires(connection, &key).await?;
+    Ok(true)
 }
 
-/// Ends a fire; without a cause it was taken. Answers whether it was open.
-async fn ended(
+/// Makes the fires due that wait for a run of their job.
+async fn release_fires(connection: &mut PgConnection, key: &JobKey) -> sqlx::Result<()> {
+    let Some(LockedJob { open, now, .. }) = lock_job(connection, key).await? else {
+        return Ok(());
+    };
+    let release =
+        |fire: &OpenFire| Some(OpenFire { status: release_held(fire.status, now)?, ..*fire });
+    let released: Vec<_> = open.iter().filter_map(release).collect();
+    write_open(connection, key.tenant, &released).await
+}
+
+async fn write_open(
     connection: &mut PgConnection,
-    key: &Key,
-    cause: Option<Cause>,
-    outcome: &str,
-) -> sqlx::Result<bool> {
-    sqlx::query_scalar!(
-        r#"select fire_end(works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7),
-                           make_interval(secs => $8), $9) as "was_open!""#,
-        key.tenant,
-        key.fire,
-        key.tries,
-        cause.map(|cause| cause.state().slug()),
-        cause.map(Cause::slug),
-        outcome,
-        FIRE_LATE.as_secs_f64(),
-        UNARMED_AFTER.as_secs_f64(),
-        NOTICES_KEPT_MAX
-    )
-    .fetch_one(connection)
-    .await
+    tenant: Uuid,
+    fires: &[OpenFire],
+) -> sqlx::Result<()> {
+    let mut columns = FireColumns::default();
+    for fire in fires {
+        columns.push(tenant, fire.id.uuid(), fire.status);
+    }
+    write_fires(connection, &columns, FireTexts::default()).await
+}
+
+async fn write_job(
+    connection: &mut PgConnection,
+    key: JobKey,
+    status: JobStatus,
+) -> sqlx::Result<()> {
+    let mut columns = JobColumns::default();
+    columns.push(key, status);
+    write_jobs(connection, &columns).await
 }

@@ -17,6 +17,7 @@ use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
 use nightdesk_register::Hearing;
 use nightdesk_register::audit::Deed;
 use nightdesk_register::issuer::StoredKey;
+use nightdesk_schedule::decide::JobRecord;
 use nightdesk_types::{
     AgentId, BotId, ClientId, Clock, FireId, GatewayId, Quota, RequestId, Seq, StoreError,
     TenantScope, Timestamp,
@@ -145,7 +146,7 @@ struct State {
     wakes: BTreeMap<AgentKey, wake::Row>,
     wakers: BTreeMap<AgentKey, Vec<String>>,
     notices: BTreeMap<TenantScope, VecDeque<Notice>>,
-    jobs: BTreeMap<schedule::JobKey, schedule::JobRow>,
+    jobs: BTreeMap<schedule::JobKey, JobRecord>,
     fires: BTreeMap<FireId, schedule::FireRow>,
     shelves: BTreeMap<TenantScope, shelf::ShelfRow>,
     letters: Vec<courier::LetterRow>,

@@ -23,7 +23,8 @@ const ONLY_IN: [(&str, &[&str]); 3] = [
 
 /// Files with these names make decisions, and files with these prefixes are state machines: neither does I/O.
 const PURE_NAMES: [&str; 4] = ["decide.rs", "policy.rs", "cron.rs", "state.rs"];
-const PURE_PATHS: [&str; 2] = ["crates/line/src/session", "crates/sdk/src/session"];
+const PURE_PATHS: [&str; 3] =
+    ["crates/line/src/session", "crates/sdk/src/session", "crates/schedule/src/decide/"];
 const NOT_IN_PURE: [&str; 3] = ["tokio", "sqlx", "axum"];
 
 /// Finds libraries in files that may not use them.

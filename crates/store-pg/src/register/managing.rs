@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::audit::tell;
 use crate::Pg;
 use crate::row::misfit;
+use crate::schedule::cancel_jobs;
 
 #[async_trait]
 impl Managing for Pg {
@@ -72,6 +73,7 @@ impl Managing for Pg {
     ) -> Result<Vec<GatewayId>, StoreError> {
         self.scoped("deprovision an agent", scope, move |connection| {
             Box::pin(async move {
+                cancel_jobs(connection, scope, agent).await?;
                 let revoked = sqlx::query_scalar!(
                     r#"select gateway_id as "gateway!" from deprovision($1, $2)"#,
                     scope.tenant().uuid(),

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use nightdesk_schedule::{
-    Arm, Armed, Cause, Claimed, Claims, Fire, FireAt, FireState, JobId, Overlap, Policies, Target,
+    Arm, Armed, Cause, Fire, FireAt, FireState, JobId, Overlap, Policies, Target,
 };
-use nightdesk_types::{AgentId, Arming, FireId, ScheduleId, TenantId, TenantScope};
+use nightdesk_types::{AgentId, Arming, FireId, ScheduleId};
 use uuid::Uuid;
 
 use crate::row::misfit;
@@ -77,83 +77,6 @@ impl ArmedRow {
                 policies,
             },
         })
-    }
-}
-
-/// What a claim brought. The last one has no fire.
-pub(super) struct ClaimedRow {
-    pub(super) tenant: Option<Uuid>,
-    pub(super) agent: Option<Uuid>,
-    pub(super) job: Option<String>,
-    pub(super) arming: Option<i64>,
-    pub(super) fire: Option<Uuid>,
-    pub(super) fire_at: Option<String>,
-    pub(super) by_inbox: Option<bool>,
-    pub(super) target: Option<String>,
-    pub(super) state: Option<String>,
-    pub(super) cause: Option<String>,
-    pub(super) tries: Option<i32>,
-    pub(super) outcome: Option<String>,
-    pub(super) began_at: Option<jiff_sqlx::Timestamp>,
-    pub(super) ended_at: Option<jiff_sqlx::Timestamp>,
-    pub(super) next_ms: Option<i64>,
-}
-
-pub(super) fn claims(rows: Vec<ClaimedRow>) -> sqlx::Result<Claims> {
-    let mut claims = Claims::default();
-    for row in rows {
-        if row.fire.is_none() {
-            let ms = row.next_ms.map(|ms| ms.max(0).unsigned_abs());
-            claims.next_in = ms.map(Duration::from_millis);
-            continue;
-        }
-        let (scope, to, fire) = row.read().ok_or_else(|| misfit("fire_claim", "fire"))??;
-        match fire.state {
-            FireState::Open => claims.fires.push(claimed(scope, to, fire)),
-            FireState::Held
-            | FireState::Fired
-            | FireState::Late
-            | FireState::Skipped
-            | FireState::Missed => claims.passed.push(fire),
-        }
-    }
-    Ok(claims)
-}
-
-fn claimed(scope: TenantScope, to: Target, fire: Fire) -> Claimed {
-    Claimed {
-        scope,
-        agent: fire.agent,
-        job: fire.job,
-        fire: fire.id,
-        fire_at: fire.fire_at,
-        to,
-        tries: fire.tries,
-        outcome: fire.outcome,
-    }
-}
-
-impl ClaimedRow {
-    fn read(self) -> Option<sqlx::Result<(TenantScope, Target, Fire)>> {
-        let scope = TenantScope::of(TenantId::from_uuid(self.tenant?));
-        let to = target(self.by_inbox?, self.target?);
-        let fire = FireRow {
-            fire_id: self.fire?,
-            agent_id: self.agent?,
-            job_id: self.job?,
-            arming: self.arming?,
-            fire_at: self.fire_at?,
-            state: self.state?,
-            cause: self.cause,
-            tries: self.tries?,
-            outcome: self.outcome,
-            began_at: self.began_at?,
-            ended_at: self.ended_at,
-            run_ended_at: None,
-            run_ok: None,
-            run_note: None,
-        };
-        Some(fire.fire().map(|fire| (scope, to, fire)))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// All functions that may read across tenants, with the role that each runs as.
-const DEFINERS: [(&str, &str); 52] = [
+const DEFINERS: [(&str, &str); 53] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -38,7 +38,8 @@ const DEFINERS: [(&str, &str); 52] = [
     ("door_waiting_sends", "nightdesk_doors"),
     ("door_wrapped_by", "nightdesk_doors"),
     ("expire_entries", "nightdesk_doors"),
-    ("fire_claim", "nightdesk_doors"),
+    ("fires_due", "nightdesk_doors"),
+    ("fires_next_ms", "nightdesk_doors"),
     ("flag_unarmed", "nightdesk_doors"),
     ("forget_acked", "nightdesk_doors"),
     ("forget_audit", "nightdesk_doors"),

@@ -8,7 +8,7 @@ use nightdesk_types::limits::{FIRES_KEPT, FIRES_PAGE_MAX, LIST_ROWS_MAX};
 use nightdesk_types::{AgentId, FireId, StoreError, TenantScope, Timestamp};
 
 use super::super::{Memory, State};
-use super::rows::{JobKey, after};
+use super::rows::JobKey;
 
 impl State {
     fn shown(&self, key: &JobKey) -> Option<Job> {
@@ -21,19 +21,24 @@ impl State {
             agent_name: self.agents.get(&key.0)?.name.clone(),
             arming: armed.arming,
             arm: armed.arm,
-            next_at: row.next_at,
-            flagged_at: row.flagged_at,
-            last: its.map(|row| &row.fire).max_by_key(|fire| (fire.began_at, fire.id)).cloned(),
+            next_at: row.status.next_at,
+            flagged_at: row.status.flagged_at,
+            last: its
+                .map(|row| &row.record.fire)
+                .max_by_key(|fire| (fire.began_at, fire.id))
+                .cloned(),
         })
     }
 
     /// Forgets what ended long ago.
     pub(in super::super) fn forget_fires(&mut self, now: Timestamp) {
-        let is_old = |at: Timestamp| after(at, FIRES_KEPT) < now;
-        self.fires.retain(|_, row| !row.fire.ended_at.is_some_and(is_old));
+        let is_old = |at: Timestamp| at.checked_add(FIRES_KEPT).is_ok_and(|until| until < now);
+        self.fires.retain(|_, row| !row.record.fire.ended_at.is_some_and(is_old));
         let fires = &self.fires;
         self.jobs.retain(|key, row| {
-            let idle = row.next_at.is_none() && row.watch_at.is_none() && is_old(row.changed_at);
+            let status = row.status;
+            let is_unused = status.next_at.is_none() && status.watch_at.is_none();
+            let idle = is_unused && is_old(status.changed_at);
             !idle || fires.values().any(|fire| fire.is_of(key))
         });
     }
@@ -77,9 +82,9 @@ impl Jobs for Memory {
                 fire.agent == *agent && job.as_ref().is_none_or(|job| fire.job == *job)
             })
         };
-        let its = state.fires.values().filter(|row| row.scope == scope).map(|row| &row.fire);
+        let its = state.fires.values().filter(|row| row.scope == scope).map(|row| &row.record.fire);
         let place = |fire: &Fire| (fire.began_at, fire.id);
-        let from = before.map(|id| state.fires.get(&id).map(|row| place(&row.fire)));
+        let from = before.map(|id| state.fires.get(&id).map(|row| place(&row.record.fire)));
         let earlier = |fire: &&Fire| from.is_none_or(|from| Some(place(fire)) < from);
         let mut its: Vec<Fire> = its.filter(|fire| of_it(fire)).filter(earlier).cloned().collect();
         its.sort_by_key(|fire| Reverse(place(fire)));
