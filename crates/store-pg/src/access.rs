@@ -163,7 +163,7 @@ async fn begun(pool: &PgPool, begin: &str) -> sqlx::Result<Transaction<'static, 
     for _ in 0..pool.options().get_max_connections() {
         match pool.begin_with(AssertSqlSafe(begin)).await {
             Err(error) if is_of_a_dead_connection(&error) => {}
-            begun => return begun,
+            transaction => return transaction,
         }
     }
     pool.begin_with(AssertSqlSafe(begin)).await

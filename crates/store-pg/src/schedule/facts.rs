@@ -10,6 +10,7 @@ use super::row::{ArmedRow, FireRow, millis, written};
 use crate::row::{misfit, moment};
 
 /// A locked job, and perhaps one of its fires.
+#[expect(clippy::struct_excessive_bools, reason = "a row has the columns of its table")]
 pub(super) struct FactRow {
     pub(super) now_at: jiff_sqlx::Timestamp,
     pub(super) tenant_id: Uuid,
@@ -210,12 +211,11 @@ fn locked_jobs(rows: Vec<FactRow>) -> sqlx::Result<Vec<LockedJob>> {
     for mut row in rows {
         let (key, now) = (row.key(), row.now_at.to_jiff());
         let open = row.fire()?.map(|fire| OpenFire::from(&fire));
-        match jobs.last_mut().filter(|last| last.key == key) {
-            Some(last) => last.open.extend(open),
-            None => {
-                let (job, open) = (row.job()?, open.into_iter().collect());
-                jobs.push(LockedJob { key, job, open, now });
-            }
+        if let Some(last) = jobs.last_mut().filter(|last| last.key == key) {
+            last.open.extend(open);
+        } else {
+            let (job, open) = (row.job()?, open.into_iter().collect());
+            jobs.push(LockedJob { key, job, open, now });
         }
     }
     Ok(jobs)

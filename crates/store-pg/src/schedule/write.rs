@@ -145,6 +145,7 @@ pub(super) async fn keep_quotas(connection: &mut PgConnection, key: &JobKey) -> 
 }
 
 /// Writes a job that is armed anew.
+#[expect(clippy::cognitive_complexity, reason = "the macro counts one branch for each argument")]
 pub(super) async fn write_armed(
     connection: &mut PgConnection,
     key: &JobKey,

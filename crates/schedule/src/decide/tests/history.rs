@@ -137,7 +137,7 @@ impl History {
     fn arm(&mut self, arming: &Arming) {
         let Arming { delay, jitter, overlap, catch_up, reports, recurring } = *arming;
         let policies = Policies { overlap, catch_up, jitter };
-        let arm = Arm { reports, recurring, policies, ..request(later(self.now, delay)) };
+        let arm = Arm { recurring, reports, policies, ..request(later(self.now, delay)) };
         if let Some(plan) = arm_job(&self.job, &self.open(), &arm, self.now) {
             assert_eq!(plan.takes_quota, self.job.status.next_at.is_none());
             assert_eq!(plan.job.status.arming, self.job.status.arming.next());
