@@ -1,4 +1,4 @@
-//! Prints what the desk says of its routes; `just gen` keeps it as `docs/openapi.json`.
+//! Prints the description of the routes; `just gen` writes it to `docs/openapi.json`.
 #![expect(clippy::print_stdout, reason = "that is what it is for")]
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

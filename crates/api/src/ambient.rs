@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::response::Response;
 use axum::routing::get;
 use nightdesk_desk::Desk;
 use nightdesk_types::{AgentId, Clock, TenantScope};
 
-use crate::gateways::try_later;
-use crate::oauth::give;
+use crate::oauth::AccessTokenResponse;
+use crate::problem::{OrUnavailable, Problem};
 
 /// The agent that an ambient endpoint gives tokens for.
 #[derive(Clone)]
@@ -34,10 +33,9 @@ pub fn ambient_routes(agent: AmbientAgent) -> Router {
     Router::new().route("/access-token", get(access_token)).with_state(agent)
 }
 
-async fn access_token(State(ambient): State<AmbientAgent>) -> Response {
+async fn access_token(State(ambient): State<AmbientAgent>) -> Result<AccessTokenResponse, Problem> {
     let AmbientAgent { desk, clock, scope, agent } = ambient;
-    match desk.issuers.own().ambient_token(scope, agent, clock.now()).await {
-        Ok(token) => give(&token, None),
-        Err(error) => try_later(&error, "an ambient token could not be given"),
-    }
+    let access = desk.issuers.own().ambient_token(scope, agent, clock.now()).await;
+    let access = access.or_unavailable("an ambient token could not be issued")?;
+    Ok(AccessTokenResponse { access, refresh: None })
 }

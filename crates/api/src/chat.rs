@@ -1,6 +1,6 @@
-//! Our own pages: `/chat/{path}` and what belongs to it.
+//! Our own pages: `/chat/{path}` and its messages, events and assets.
 //!
-//! A path that is no bot's and one of a bot that has no page look the same from outside.
+//! A path of no bot and the path of a bot without a page get the same response.
 
 mod page;
 mod messages;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Router;
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
@@ -28,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use pace::Pace;
 
-/// What the pages stand in front of.
+/// The state that the pages share.
 #[derive(Debug)]
 pub(crate) struct Chats {
     pub(crate) desk: Arc<Desk>,
@@ -54,22 +56,33 @@ pub(crate) fn route(
     pages.merge(Router::new().route("/chat-assets/{name}", get(assets::give)))
 }
 
-impl Chats {
-    /// The bot whose page has this path, or the page for who finds none.
-    async fn account(&self, path: &str) -> Result<Account, Response> {
-        match self.desk.accounts.at(path).await {
-            Ok(Some(account)) if account.platform.entrance() == Entrance::Page => Ok(account),
-            Ok(_) => Err(nowhere()),
+/// The bot whose page the request's path names.
+struct ChatPage {
+    account: Account,
+    path: String,
+}
+
+impl FromRequestParts<Arc<Chats>> for ChatPage {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, chats: &Arc<Chats>) -> Result<Self, Response> {
+        let path = Path::<String>::from_request_parts(parts, chats).await;
+        let Path(path) = path.map_err(IntoResponse::into_response)?;
+        match chats.desk.accounts.at(&path).await {
+            Ok(Some(account)) if account.platform.entrance() == Entrance::Page => {
+                Ok(Self { account, path })
+            }
+            Ok(_) => Err(no_such_page()),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn Error, "a page's bot could not be found");
-                Err(resting())
+                Err(unavailable_page())
             }
         }
     }
 }
 
-/// There is no such page.
-fn nowhere() -> Response {
+/// The 404.
+fn no_such_page() -> Response {
     let page = Elsewhere {
         title: "There is no chat here",
         text: "Check the address you were given, or ask who gave it to you for a new one.",
@@ -77,8 +90,8 @@ fn nowhere() -> Response {
     (StatusCode::NOT_FOUND, html(&page)).into_response()
 }
 
-/// There is a page, but not just now.
-fn resting() -> Response {
+/// The 503.
+fn unavailable_page() -> Response {
     let page = Elsewhere {
         title: "Back in a moment",
         text: "The chat cannot be opened just now. Nothing is lost; reload this page in a few seconds.",

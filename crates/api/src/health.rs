@@ -1,4 +1,4 @@
-//! `GET /healthz`: whether the process answers. `GET /readyz`: whether to give it work.
+//! `GET /healthz`: the process is alive. `GET /readyz`: the node may be given work.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new().routes(routes!(healthy)).routes(routes!(ready))
 }
 
-/// Whether the process answers.
+/// Reports that the process is alive.
 #[utoipa::path(get, path = "/healthz", tag = "desk", responses(
-    (status = 200, description = "It does", body = String),
+    (status = 200, description = "The process is alive", body = String),
 ))]
 async fn healthy() -> &'static str {
     "ok\n"
 }
 
-/// Whether to give this node work.
+/// The readiness of this node.
 #[derive(Serialize, ToSchema)]
 struct Readiness {
     ready: bool,
-    /// What stands in the way.
+    /// The reason, if the node is not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
-/// Whether to give this node work.
+/// Reports if this node may be given work.
 #[utoipa::path(get, path = "/readyz", tag = "desk", responses(
-    (status = 200, description = "It is ready", body = Readiness),
-    (status = 503, description = "It is not, and why", body = Readiness),
+    (status = 200, description = "The node is ready", body = Readiness),
+    (status = 503, description = "The node is not ready, with the reason", body = Readiness),
 ))]
 async fn ready(State(desk): State<Arc<Desk>>) -> Response {
     match desk.readiness.get() {

@@ -20,16 +20,16 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Desk>> {
     OpenApiRouter::new().routes(routes!(hook))
 }
 
-/// A platform's webhook, signed as the platform does it.
+/// Accepts a webhook of a platform, with the platform's signature.
 #[utoipa::path(
     post, path = "/hooks/{path}", tag = "desk",
-    params(("path" = String, Path, description = "The bot's, as `nightdesk bot` printed it")),
-    request_body(content = Vec<u8>, description = "What the platform sends"),
+    params(("path" = String, Path, description = "The path that `nightdesk bot` printed")),
+    request_body(content = Vec<u8>, description = "The platform's request"),
     responses(
-        (status = 200, description = "It is kept, or nobody may have it"),
-        (status = 401, description = "It is not the platform's"),
+        (status = 200, description = "The event is stored, or no agent may have it"),
+        (status = 401, description = "The signature is not valid"),
         (status = 404, description = "No bot has this path"),
-        (status = 503, description = "It could not be kept: send it again"),
+        (status = 503, description = "The event could not be stored: send it again"),
     )
 )]
 async fn hook(
@@ -38,7 +38,7 @@ async fn hook(
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
-    // What was signed is the plain bytes.
+    // The signature covers the uncompressed bytes.
     if head.headers.contains_key(header::CONTENT_ENCODING) {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "send it uncompressed").into_response();
     }
@@ -48,15 +48,15 @@ async fn hook(
         Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
     };
     if is_planted(Bug::NoRollback) {
-        return taken(desk, path, head.headers, body).await;
+        return accept(desk, path, head.headers, body).await;
     }
-    // A platform that hangs up does not stop the work: what was stored must be rung for.
+    // The task goes on if the platform disconnects: the bell must ring for a stored event.
     let tasks = desk.tasks.clone();
-    let taken = tasks.spawn(taken(desk, path, head.headers, body)).await;
-    taken.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+    let accepted = tasks.spawn(accept(desk, path, head.headers, body)).await;
+    accepted.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
-async fn taken(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
+async fn accept(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
     let request = SignedRequest { headers: &headers, body: &body };
     match take(&desk, (Entrance::Hook, &path), &request).await {
         Ok(Answer::Taken { refused: _ }) => StatusCode::OK.into_response(),

@@ -1,24 +1,27 @@
-//! Api: HTTP over the desk. One route, one file.
+//! Api: HTTP over the desk.
 //!
-//! [`serve`] is the listener with its bounds; [`routes`] is what it serves.
+//! [`serve`] is the listener with its bounds; [`routes`] is the router that it serves. A handler takes extractors
+//! (`extract`), calls one function of the desk or the register, and returns a result or a `Problem`.
 
 mod chat;
 mod agent_cron;
 mod events;
+mod extract;
 mod health;
 mod letters;
 mod hooks;
-mod gateways;
 mod manage;
 mod mcp;
 mod oauth;
 mod relay;
+mod relays;
 mod shelf;
 mod listen;
 mod metrics;
 mod ambient;
 mod openapi;
 mod problem;
+mod state;
 
 use std::sync::Arc;
 
@@ -29,34 +32,34 @@ use nightdesk_line::upgrade;
 use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
-pub use agent_cron::Relays;
 pub use ambient::{AmbientAgent, ambient_routes};
 pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
 pub use openapi::openapi;
+pub use relays::Relays;
 
-use gateways::Gateways;
+use state::ApiState;
 
-/// What the routes stand in front of.
+/// The parts of a node that the routes use.
 #[derive(Clone, Debug)]
 pub struct Street {
     /// The desk.
     pub desk: Arc<Desk>,
-    /// What every line of this node shares.
+    /// The state that all lines of this node share.
     pub room: Arc<Room>,
-    /// Who else says that jobs are due.
+    /// The operator's schedulers that may report a due job.
     pub relays: Relays,
     /// Our own pages.
     pub webchat: Arc<Webchat>,
-    /// Who owns the lines' tasks.
+    /// The tracker of the lines' tasks.
     pub lines: TaskTracker,
 }
 
-/// Everything this desk serves.
+/// All public routes.
 pub fn routes(street: Street) -> Router {
     let Street { desk, room, relays, webchat, lines } = street;
-    let gateways = Arc::new(Gateways::new(Arc::clone(&desk), Arc::clone(&room), relays));
     let watchers = room.ears.chats().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
-    Router::from(openapi::described(desk, gateways)).merge(chats).merge(upgrade::route(room, lines))
+    let api = ApiState { desk, room: Arc::clone(&room), relays };
+    Router::from(openapi::described(api)).merge(chats).merge(upgrade::route(room, lines))
 }

@@ -1,4 +1,4 @@
-//! The listener: a connection has its bounds before anything of it is read.
+//! The listener. The bounds of a connection apply before any of its bytes is read.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,24 +17,24 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-/// What the heads of a request may hold, and so what a connection may buffer.
+/// Size limit of a request head, and so of the buffer of a connection.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
-/// Headers one request may have.
+/// Limit of headers in one request.
 const HEADERS_MAX: usize = 64;
 
-/// How long a client may take to send the head of a request.
+/// Timeout for the head of a request.
 const HEAD_WAIT: Duration = Duration::from_secs(5);
 
-/// How long to wait when no connection can be accepted, as when descriptors run out.
+/// Delay after a failed accept, for example when descriptors run out.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Where connections come from: a socket of the machine, or of a simulated network.
+/// A source of connections: a socket of the machine, or of a simulated network.
 pub trait Listener: Send + 'static {
     /// A connection.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
-    /// Waits for the next one, and says who it is from.
+    /// Waits for the next connection and returns it with the address of its client.
     fn next(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>> + Send;
 }
 
@@ -43,7 +43,7 @@ impl Listener for TcpListener {
 
     async fn next(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let (stream, from) = self.accept().await?;
-        // Small frames must not wait for each other. A socket that cannot is served all the same.
+        // Small frames must not wait for each other. A socket that refuses the option is served anyway.
         drop(stream.set_nodelay(true));
         Ok((stream, from))
     }
@@ -66,7 +66,7 @@ pub async fn serve(
                 connections.spawn(connection(stream, from, routes.clone(), drain.clone()));
             }
             Err(error) => {
-                tracing::warn!(%error, "no connection could be accepted");
+                tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_AGAIN).await;
             }
         }
@@ -92,7 +92,7 @@ async fn connection(
         .with_upgrades();
     let mut served = std::pin::pin!(served);
     tokio::select! {
-        // How a client ends its connection is its own business.
+        // An error here is only the way in which the client closed its connection.
         _ = served.as_mut() => {}
         () = drain.cancelled() => {
             served.as_mut().graceful_shutdown();

@@ -1,21 +1,20 @@
 //! `POST /mcp`: the desk's tools, for agents that speak MCP.
 //!
-//! Who calls is known as for letters and for the shelf, and a tool does what the route does that is for the same.
+//! Callers authenticate as for letters and for the shelf, and a tool calls the same functions as the route for the same task.
 
 mod letters;
 mod shelf;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{FromRef, Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use nightdesk_courier::Party;
 use nightdesk_desk::Desk;
-use nightdesk_desk::shelf::Asker;
 use nightdesk_mcp::{Call, Failed, Server, Tool, Tools};
 use nightdesk_protocol::http::letters::Op;
 use serde::Serialize;
@@ -24,86 +23,114 @@ use serde_json::{Map, Value};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::gateways::Gateways;
-use crate::problem::Refusals;
-use crate::shelf::asker;
+use crate::extract::ShelfAgent;
+use crate::problem::{Problem, Problems};
+use crate::state::ApiState;
 
-pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+/// The state of the route: that of the others, and the server of the tools.
+#[derive(Clone)]
+pub(crate) struct McpState {
+    api: ApiState,
+    tools: Arc<Server<DeskTools>>,
+}
+
+impl McpState {
+    pub(crate) fn new(api: ApiState) -> Self {
+        let tools = Server::new(Arc::new(DeskTools(Arc::clone(&api.desk))));
+        Self { api, tools: Arc::new(tools) }
+    }
+}
+
+impl FromRef<McpState> for ApiState {
+    fn from_ref(mcp: &McpState) -> Self {
+        mcp.api.clone()
+    }
+}
+
+pub(crate) fn routes() -> OpenApiRouter<McpState> {
     OpenApiRouter::new().routes(routes!(call))
 }
 
-/// The desk's tools by MCP, as streamable HTTP without sessions: an answer is the last event of a stream.
+/// Calls one of the desk's tools by MCP, as streamable HTTP without sessions: the response is the last event of a stream.
 #[utoipa::path(
     post, path = "/mcp", tag = "tools", security(("access_token" = []), ("agent" = [])),
     request_body(content = serde_json::Value, description = "A JSON-RPC request of MCP"),
     responses(
         (status = 200, description = "Events, each a JSON-RPC message", content_type = "text/event-stream", body = String),
-        Refusals,
+        Problems,
     )
 )]
 async fn call(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    State(mcp): State<McpState>,
+    agent: Result<ShelfAgent, Problem>,
     request: Request,
-) -> Response {
-    let asker = match asker(&gateways, request.headers(), from).await {
-        Ok(asker) => asker,
-        Err(refused) => return hanging_up(refused),
-    };
-    gateways.tools.answer(asker, request).await.map(Body::new)
+) -> Result<Response, ClosingProblem> {
+    let ShelfAgent(agent) = agent?;
+    Ok(mcp.tools.answer(agent, request).await.map(Body::new))
 }
 
-/// An answer to a request that was not read to its end: nothing can come after it, and its client should know.
-fn hanging_up(mut answer: Response) -> Response {
-    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    answer
+/// A problem of a request whose body was not read to its end. No other request can follow on the connection.
+struct ClosingProblem(Problem);
+
+impl From<Problem> for ClosingProblem {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
 }
 
-/// A server of the desk's tools.
-pub(crate) fn server(desk: &Arc<Desk>) -> Server<DeskTools> {
-    Server::new(Arc::new(DeskTools(Arc::clone(desk))))
+impl IntoResponse for ClosingProblem {
+    fn into_response(self) -> Response {
+        let mut response = self.0.into_response();
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        response
+    }
 }
 
-/// What the tools stand in front of.
+/// The desk's tools.
 pub(crate) struct DeskTools(Arc<Desk>);
 
 #[async_trait]
 impl Tools for DeskTools {
-    type Caller = Asker;
+    type Caller = Party;
 
-    async fn call(&self, caller: &Asker, tool: Tool, call: Call) -> Result<Value, Failed> {
-        // Whoever hangs up does not stop the work: what was stored must be rung for.
-        let (desk, asker) = (Arc::clone(&self.0), *caller);
-        let done = self.0.tasks.spawn(async move { done(&desk, asker, tool, call).await }).await;
-        done.unwrap_or_else(|_| Err(Failed::Unavailable("the desk is stopping; call again".into())))
+    async fn call(&self, caller: &Party, tool: Tool, call: Call) -> Result<Value, Failed> {
+        // The task goes on if the client disconnects: the bell must ring for a stored letter.
+        let (desk, agent) = (Arc::clone(&self.0), *caller);
+        let calling = self.0.tasks.spawn(async move { call_tool(&desk, agent, tool, call).await });
+        let stopping = "the desk is stopping; call again";
+        calling.await.unwrap_or_else(|_| Err(Failed::Unavailable(stopping.into())))
     }
 }
 
-async fn done(desk: &Arc<Desk>, asker: Asker, tool: Tool, call: Call) -> Result<Value, Failed> {
-    let with = call.arguments;
+async fn call_tool(
+    desk: &Arc<Desk>,
+    agent: Party,
+    tool: Tool,
+    call: Call,
+) -> Result<Value, Failed> {
     match tool {
-        Tool::ListAgents => letters::list_agents(desk, asker).await,
-        Tool::Notify => letters::send(desk, asker, Op::Notify, (&call.id, with)).await,
-        Tool::Wake => letters::send(desk, asker, Op::Wake, (&call.id, with)).await,
-        Tool::Exchange => letters::send(desk, asker, Op::Exchange, (&call.id, with)).await,
-        Tool::SkillList => shelf::skill_list(&desk.shelf, asker, with).await,
-        Tool::SkillRead => shelf::skill_read(&desk.shelf, asker, with).await,
-        Tool::SkillWrite => shelf::skill_write(&desk.shelf, asker, with).await,
-        Tool::SkillStatus => shelf::skill_status(&desk.shelf, asker, with).await,
-        Tool::DataQuery => shelf::data_query(&desk.shelf, asker, with).await,
-        Tool::DataRead => shelf::data_read(&desk.shelf, asker, with).await,
-        Tool::DataWrite => shelf::data_write(&desk.shelf, asker, with).await,
+        Tool::ListAgents => letters::list_agents(desk, agent).await,
+        Tool::Notify => letters::send(desk, agent, Op::Notify, call).await,
+        Tool::Wake => letters::send(desk, agent, Op::Wake, call).await,
+        Tool::Exchange => letters::send(desk, agent, Op::Exchange, call).await,
+        Tool::SkillList => shelf::skill_list(&desk.shelf, agent, call.arguments).await,
+        Tool::SkillRead => shelf::skill_read(&desk.shelf, agent, call.arguments).await,
+        Tool::SkillWrite => shelf::skill_write(&desk.shelf, agent, call.arguments).await,
+        Tool::SkillStatus => shelf::skill_status(&desk.shelf, agent, call.arguments).await,
+        Tool::DataQuery => shelf::data_query(&desk.shelf, agent, call.arguments).await,
+        Tool::DataRead => shelf::data_read(&desk.shelf, agent, call.arguments).await,
+        Tool::DataWrite => shelf::data_write(&desk.shelf, agent, call.arguments).await,
     }
 }
 
-/// What a tool is given.
-fn given<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Failed> {
+/// Reads the arguments of a tool.
+fn read_arguments<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Failed> {
     let read = serde_json::from_value(Value::Object(arguments));
     read.map_err(|error| Failed::Refused(format!("these arguments cannot be used: {error}")))
 }
 
-/// What a tool gives.
-fn told(what: impl Serialize) -> Result<Value, Failed> {
-    let told = serde_json::to_value(what);
-    told.map_err(|_| Failed::Unavailable("the answer cannot be written".to_owned()))
+/// Writes the result of a tool.
+fn write_result(result: impl Serialize) -> Result<Value, Failed> {
+    let written = serde_json::to_value(result);
+    written.map_err(|_| Failed::Unavailable("the result cannot be written".to_owned()))
 }

@@ -1,5 +1,5 @@
-//! `GET /metrics`: what the node counts, for Prometheus. It has an address of its own: what
-//! is on the street is for everybody, and this is not.
+//! `GET /metrics`: the node's metrics, for Prometheus. They have an address of their own, because the other routes are
+//! public and these are not.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use prometheus_client::registry::Registry;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What is served to those who watch over the desk.
+/// The routes for monitoring.
 pub fn metrics_routes(registry: Arc<Registry>) -> Router {
     Router::new().route("/metrics", get(metrics)).with_state(registry)
 }

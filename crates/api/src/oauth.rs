@@ -1,21 +1,19 @@
-//! The built-in issuer, as others see it: `POST /oauth/token`, its keys, and where they are.
+//! The built-in issuer: `POST /oauth/token`, its keys, and its metadata.
 //!
-//! The stock client asks for a refresh under `/api`, whatever it is told.
+//! The stock client sends a refresh to a path under `/api`, whatever the metadata says.
 
 mod discovery;
 mod token;
-
-pub(crate) use token::give;
-
-use std::sync::Arc;
 
 use axum::routing::{get, post};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::gateways::Gateways;
+pub(crate) use token::AccessTokenResponse;
 
-pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+use crate::state::ApiState;
+
+pub(crate) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(token::token))
         .route("/api/oauth/token", post(token::token))

@@ -1,18 +1,16 @@
-//! What gateways post to the desk besides their line.
+//! Requests of gateways besides their line.
 
 mod enroll;
 mod media;
 mod provision;
 mod relevance;
 
-use std::sync::Arc;
-
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::gateways::Gateways;
+use crate::state::ApiState;
 
-pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+pub(crate) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(enroll::enroll))
         .routes(routes!(media::put))

@@ -1,31 +1,21 @@
-//! `/v1/skills` and `/v1/data`: what the agents of a tenant share.
+//! `/v1/skills` and `/v1/data`: skills and data that the agents of a tenant share.
 //!
-//! Who asks is known as for jobs; the tenant is the stored record's, and whose a skill or an entry is follows from it. Nothing
-//! is removed here: that is an operator's to do.
+//! The tenant and the author come from the authenticated agent. These routes remove nothing; only an operator can.
 
-mod skills;
 mod data;
+mod skills;
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-
-use axum::extract::Request;
-use axum::http::HeaderMap;
-use axum::response::Response;
-use nightdesk_desk::What;
+use nightdesk_courier::Party;
 use nightdesk_desk::shelf::Asker;
 use nightdesk_shelf::{DataStoreError, SkillStoreError};
 use nightdesk_types::StoreError;
-use nightdesk_types::limits::SHELF_BODY_BYTES_MAX;
-use serde::de::DeserializeOwned;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::agent_cron::{agent_of, too_often};
-use crate::gateways::{Gateways, read_json_up_to, try_later};
-use crate::problem;
+use crate::problem::{self, Problem, unavailable};
+use crate::state::ApiState;
 
-pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
+pub(crate) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(skills::list, skills::write))
         .routes(routes!(skills::read))
@@ -36,65 +26,51 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Gateways>> {
         .routes(routes!(data::read))
 }
 
-/// Who asks, if it is not too often.
-pub(crate) async fn asker(
-    gateways: &Gateways,
-    headers: &HeaderMap,
-    from: SocketAddr,
-) -> Result<Asker, Response> {
-    let asker = agent_of(gateways, headers, from).await?;
-    too_often(gateways, What::Shelf, asker).map_or(Ok(asker), Err)
+/// The agent as the shelf takes it.
+pub(crate) const fn asker(agent: Party) -> Asker {
+    (agent.scope, agent.agent)
 }
 
-/// Who asks, and for what; `wants` says what the body should have been.
-async fn asked<T: DeserializeOwned>(
-    gateways: &Gateways,
-    from: SocketAddr,
-    request: Request,
-    wants: &str,
-) -> Result<(Asker, T), Response> {
-    let (head, body) = request.into_parts();
-    let asker = asker(gateways, &head.headers, from).await?;
-    // A skill is longer than what gateways else have to say.
-    Ok((asker, read_json_up_to(SHELF_BODY_BYTES_MAX, body, wants).await?))
-}
-
-/// Why nothing came of what was asked about a skill.
-fn no_skill(error: &SkillStoreError) -> Response {
-    match error {
-        SkillStoreError::SkillNotFound { .. } | SkillStoreError::VersionNotFound { .. } => {
-            problem::NOT_FOUND.said(&format!("{error}; `GET /v1/skills` lists them"))
+impl From<SkillStoreError> for Problem {
+    fn from(error: SkillStoreError) -> Self {
+        match &error {
+            SkillStoreError::SkillNotFound { .. } | SkillStoreError::VersionNotFound { .. } => {
+                problem::NOT_FOUND.with_detail(format!("{error}; `GET /v1/skills` lists them"))
+            }
+            SkillStoreError::StorageConflict { .. } | SkillStoreError::LintFailure { .. } => {
+                problem::SKILL_CONFLICT.with_detail(error.to_string())
+            }
+            SkillStoreError::ApprovalRejected { .. } => problem::NOT_APPROVED.with_detail(format!(
+                "{error}; have the owner of the key sign it with `nightdesk skill approve`"
+            )),
+            SkillStoreError::Query { .. } => problem::BAD_REQUEST.with_detail(error.to_string()),
+            SkillStoreError::Timeout { .. } => unavailable(&error, "a call about skills timed out"),
+            SkillStoreError::Store(error) => store_failed(error, "a call about skills failed"),
         }
-        SkillStoreError::StorageConflict { .. } | SkillStoreError::LintFailure { .. } => {
-            problem::SKILL_CONFLICT.said(&error.to_string())
-        }
-        SkillStoreError::ApprovalRejected { .. } => problem::NOT_APPROVED.said(&format!(
-            "{error}; have whoever has the key sign it with `nightdesk skill approve`"
-        )),
-        SkillStoreError::Query { .. } => problem::BAD_REQUEST.said(&error.to_string()),
-        SkillStoreError::Timeout { .. } => try_later(error, "skills could not be had in time"),
-        SkillStoreError::Store(error) => failed(error, "skills could not be had or kept"),
     }
 }
 
-/// Why nothing came of what was asked about data.
-fn no_data(error: &DataStoreError) -> Response {
-    match error {
-        DataStoreError::UnsupportedFilter { .. } => problem::UNSUPPORTED_FILTER.said(&format!(
-            "{error}; leave them out, or say permissive_filters: true if they need not be kept"
-        )),
-        DataStoreError::Query { .. } => problem::BAD_REQUEST.said(&error.to_string()),
-        DataStoreError::Timeout { .. } => try_later(error, "data could not be had in time"),
-        DataStoreError::Store(error) => failed(error, "data could not be had or kept"),
+impl From<DataStoreError> for Problem {
+    fn from(error: DataStoreError) -> Self {
+        match &error {
+            DataStoreError::UnsupportedFilter { .. } => {
+                problem::UNSUPPORTED_FILTER.with_detail(format!(
+                    "{error}; leave them out, or set permissive_filters: true to have them ignored"
+                ))
+            }
+            DataStoreError::Query { .. } => problem::BAD_REQUEST.with_detail(error.to_string()),
+            DataStoreError::Timeout { .. } => unavailable(&error, "a call about data timed out"),
+            DataStoreError::Store(error) => store_failed(error, "a call about data failed"),
+        }
     }
 }
 
-fn failed(error: &StoreError, what: &str) -> Response {
+fn store_failed(error: &StoreError, failure: &'static str) -> Problem {
     match error.over_quota() {
-        Some(over) => problem::OVER_QUOTA.said(&format!(
+        Some(over) => problem::OVER_QUOTA.with_detail(format!(
             "have an operator remove what is not needed, or raise {}",
             over.quota.slug()
         )),
-        None => try_later(error, what),
+        None => unavailable(error, failure),
     }
 }

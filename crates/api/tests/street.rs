@@ -1,4 +1,4 @@
-//! The street side, from outside: what a platform, a gateway and a visitor see of the desk.
+//! The public routes, from outside: the desk as a platform, a gateway and a visitor see it.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 #[path = "street/stopping.rs"]

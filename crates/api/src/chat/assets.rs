@@ -5,8 +5,8 @@ use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_webchat::assets::ASSETS;
 
-/// The name changes with what the file holds, so a copy is never stale.
-const KEPT: &str = "public, max-age=31536000, immutable";
+/// The name changes with the content of the file, so a cached copy is never stale.
+const CACHE: &str = "public, max-age=31536000, immutable";
 
 pub(super) async fn give(Path(name): Path<String>) -> Response {
     let Some(asset) = ASSETS.named(&name) else {
@@ -14,7 +14,7 @@ pub(super) async fn give(Path(name): Path<String>) -> Response {
     };
     let headers = [
         (header::CONTENT_TYPE, asset.content_type),
-        (header::CACHE_CONTROL, KEPT),
+        (header::CACHE_CONTROL, CACHE),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];

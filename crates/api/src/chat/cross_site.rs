@@ -1,11 +1,11 @@
-//! Cross site: whether a post was made by a page of another site, in a visitor's name.
+//! Detects posts that a page of another site makes in a visitor's name.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Whether another site's page made the request. Every browser says where a post comes from;
-/// what says nothing is not a browser, and has no cookie of anybody else.
+/// True if a page of another site made the request. Every browser names the origin of a post; a client that names none is
+/// not a browser, and has no cookie of another visitor.
 pub(super) fn is_cross_site(headers: &HeaderMap, public_url: &str) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text(SEC_FETCH_SITE) {

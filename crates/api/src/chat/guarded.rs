@@ -1,5 +1,5 @@
-//! What every answer of a page says to the browser: load nothing from elsewhere, be shown
-//! nowhere else, tell nobody, keep nothing.
+//! Security headers of every page: load nothing from other origins, allow no framing, send no referrer to other sites,
+//! store nothing.
 
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::Response;
@@ -11,7 +11,7 @@ const HEADERS: [(HeaderName, &str); 8] = [
          img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    // Not `no-referrer`: with it a form would not say where it comes from.
+    // With `no-referrer` a form would not name its origin.
     (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

@@ -1,17 +1,16 @@
-//! `POST /chat/{path}/messages`: a visitor writes.
+//! `POST /chat/{path}/messages`: a message of a visitor.
 //!
-//! By the page's script as JSON, which gets JSON, or by its form, which gets the page again.
-//! The message takes the one road; it is answered when it is taken and written down.
+//! The page's script sends JSON and gets JSON; the page's form gets the page again. A message takes the same path as a
+//! platform's event, and the response comes after it is stored and in the transcript.
 
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::{Bytes, to_bytes};
-use axum::extract::{ConnectInfo, Path, Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use nightdesk_desk::Account;
 use nightdesk_desk::inbound::{self, Answer, TakeError};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{CHAT_BODY_BYTES_MAX, WEBHOOK_READ_WAIT};
@@ -20,10 +19,10 @@ use nightdesk_webchat::store::Said;
 use nightdesk_webchat::words::{Posted, PostedError};
 use tokio::time::timeout;
 
-use super::Chats;
 use super::cross_site::is_cross_site;
-use super::page::{chat_of, crowded, with_cookie};
+use super::page::{chat_of, too_many_visitors, with_cookie};
 use super::visitor::Visitor;
+use super::{ChatPage, Chats};
 
 mod outcome;
 
@@ -32,44 +31,39 @@ use outcome::{Form, Outcome};
 pub(super) async fn take(
     State(chats): State<Arc<Chats>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
-    Path(path): Path<String>,
+    page: ChatPage,
     request: Request,
-) -> Response {
+) -> Result<Response, Response> {
     let (head, body) = request.into_parts();
-    let account = match chats.account(&path).await {
-        Ok(account) => account,
-        Err(page) => return page,
-    };
     let form = Form::of(&head.headers);
     if is_cross_site(&head.headers, chats.webchat.public_url()) {
-        return Outcome::CrossSite.plain(form);
+        return Err(Outcome::CrossSite.plain(form));
     }
     let Ok(Ok(body)) = timeout(WEBHOOK_READ_WAIT, to_bytes(body, CHAT_BODY_BYTES_MAX)).await else {
-        return Outcome::Unfit(PostedError::TooLong).plain(form);
+        return Err(Outcome::Unfit(PostedError::TooLong).plain(form));
     };
-    let visitor = match Visitor::of(&chats, (&account.bot, &path), &head.headers, from) {
-        Ok(visitor) => visitor,
-        Err(wait) if form == Form::Script => return Outcome::TooFast(wait).plain(form),
-        Err(wait) => return crowded(wait),
-    };
-    // A visitor who closes the page does not stop the work.
+    let visitor = Visitor::read(&chats, &page, &head.headers, from);
+    let visitor = visitor.map_err(|wait| match form {
+        Form::Script => Outcome::TooFast(wait).plain(form),
+        Form::Page => too_many_visitors(wait),
+    })?;
+    // The task goes on if the visitor closes the page.
     let tasks = chats.desk.tasks.clone();
-    let post = Post { chats, account, path, visitor, form };
-    let written = tasks.spawn(post.written(body)).await;
-    written.unwrap_or_else(|_| Outcome::TryAgain.plain(form))
+    let post = Post { chats, page, visitor, form };
+    let accepted = tasks.spawn(post.accept(body)).await;
+    accepted.map_err(|_| Outcome::TryAgain.plain(form))
 }
 
 /// One post of a visitor.
 struct Post {
     chats: Arc<Chats>,
-    account: Account,
-    path: String,
+    page: ChatPage,
     visitor: Visitor,
     form: Form,
 }
 
 impl Post {
-    async fn written(self, body: Bytes) -> Response {
+    async fn accept(self, body: Bytes) -> Response {
         let posted = match self.form {
             Form::Script => Posted::from_json(&body),
             Form::Page => Posted::from_form(&body),
@@ -82,46 +76,49 @@ impl Post {
         with_cookie(outcome.answer(&self, &unsent).await, &self.visitor)
     }
 
-    /// Puts a message on the road, and then into the transcript.
+    /// Hands a message to the desk, and then puts it into the transcript.
     async fn put(&self, posted: Posted) -> Outcome {
         let Some(text) = self.text(&posted) else {
             return Outcome::Unfit(PostedError::Unreadable);
         };
         let visitor = &self.visitor.session.visitor;
-        if let Err(wait) = self.chats.pace.message(self.account.bot.id, visitor) {
+        if let Err(wait) = self.chats.pace.message(self.page.account.bot.id, visitor) {
             return Outcome::TooFast(wait);
         }
-        // Before it is taken: an answer that comes at once stands below it.
+        // The time is read before the hand-over, so that an immediate reply is shown below the message.
         let said = Said { at: self.chats.webchat.now(), nonce: posted.nonce.clone(), text };
-        match self.taken(&posted).await {
+        match self.hand_over(&posted).await {
             Ok(Answer::Taken { refused: false }) => self.note(&said).await,
             Ok(Answer::Taken { refused: true }) => Outcome::LinkedOnly(visitor.clone()),
             Ok(Answer::Challenge(_) | Answer::Told(_)) => Outcome::Unfit(PostedError::Unreadable),
             Err(error) => {
-                tracing::warn!(error = &error as &dyn Error, "a visitor's message was not taken");
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    "a visitor's message was not accepted"
+                );
                 Outcome::TryAgain
             }
         }
     }
 
-    /// What the message says. `None`: a button that this visitor was not shown.
+    /// The text of the message. `None` if the visitor was not shown the button that it names.
     fn text(&self, posted: &Posted) -> Option<String> {
         let Some(press) = &posted.press else { return Some(posted.text.clone()) };
-        let press = Press::read(&self.account.bot, &self.visitor.session.visitor, press)?;
+        let press = Press::read(&self.page.account.bot, &self.visitor.session.visitor, press)?;
         Some(press.label)
     }
 
-    async fn taken(&self, posted: &Posted) -> Result<Answer, TakeError> {
-        let (headers, body) = (self.visitor.headers(&self.account.bot), posted.to_json());
+    async fn hand_over(&self, posted: &Posted) -> Result<Answer, TakeError> {
+        let (headers, body) = (self.visitor.headers(&self.page.account.bot), posted.to_json());
         let request = SignedRequest { headers: &headers, body: &body };
-        inbound::take(&self.chats.desk, (Entrance::Page, &self.path), &request).await
+        inbound::take(&self.chats.desk, (Entrance::Page, &self.page.path), &request).await
     }
 
     async fn note(&self, said: &Said) -> Outcome {
-        let chat = chat_of(&self.account.bot, &self.visitor.session);
+        let chat = chat_of(&self.page.account.bot, &self.visitor.session);
         match self.chats.webchat.note(&chat, said).await {
             Ok(_) => Outcome::Sent { fresh: self.visitor.is_new },
-            // It is in the inbox. The page comes again, and finds it there.
+            // It is in the inbox. The page sends it again, and it is found there.
             Err(error) => {
                 tracing::warn!(error = &error as &dyn Error, "a visitor's line was not written");
                 Outcome::TryAgain

@@ -1,4 +1,4 @@
-//! Pace: how fast a visitor may write, and how fast an address may bring new visitors.
+//! Rate limits of visitors and of the addresses that bring new ones.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 const MESSAGES: Rate = Rate::per(MINUTE, CHAT_MESSAGES_PER_MINUTE).at_once(CHAT_MESSAGES_AT_ONCE);
 const SESSIONS: Rate = Rate::per(MINUTE, CHAT_SESSIONS_PER_MINUTE);
 
-/// Every pace of this node.
+/// The rate limits of this node.
 #[derive(Debug)]
 pub(super) struct Pace {
     messages: Paces<(BotId, String)>,
@@ -33,12 +33,12 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Counts a message, or says how long to wait.
+    /// Counts a message. An error is the time to wait.
     pub(super) fn message(&self, bot: BotId, visitor: &str) -> Result<(), Duration> {
         self.messages.take((bot, visitor.to_owned()), MESSAGES, self.clock.moment())
     }
 
-    /// Counts a new visitor, or says how long to wait.
+    /// Counts a new visitor. An error is the time to wait.
     pub(super) fn session(&self, from: IpAddr) -> Result<(), Duration> {
         self.sessions.take(neighbourhood(from), SESSIONS, self.clock.moment())
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{ConnectInfo, Path, State};
+use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_port::Bot;
@@ -16,47 +16,41 @@ use nightdesk_webchat::settings::Face;
 use nightdesk_webchat::store::Chat;
 
 use super::visitor::Visitor;
-use super::{Chats, html, resting};
+use super::{ChatPage, Chats, html, unavailable_page};
 
 pub(super) async fn show(
     State(chats): State<Arc<Chats>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
-    Path(path): Path<String>,
+    page: ChatPage,
     headers: HeaderMap,
-) -> Response {
-    let account = match chats.account(&path).await {
-        Ok(account) => account,
-        Err(page) => return page,
-    };
-    let visitor = match Visitor::of(&chats, (&account.bot, &path), &headers, from) {
-        Ok(visitor) => visitor,
-        Err(wait) => return crowded(wait),
-    };
-    let page = rendered(&chats, (&account.bot, &path), &visitor.session, Telling::default()).await;
-    with_cookie(page, &visitor)
+) -> Result<Response, Response> {
+    let visitor = Visitor::read(&chats, &page, &headers, from).map_err(too_many_visitors)?;
+    let rendered = render(&chats, &page, &visitor.session, PageNotice::default()).await;
+    Ok(with_cookie(rendered, &visitor))
 }
 
-/// What a page tells besides its chat.
+/// The parts of a page besides its chat.
 #[derive(Default)]
-pub(super) struct Telling<'a> {
+pub(super) struct PageNotice<'a> {
     pub(super) notice: Option<Notice>,
-    /// What was written and could not be sent.
+    /// The text that was written and could not be sent.
     pub(super) unsent: &'a str,
 }
 
-/// The page of a visitor.
-pub(super) async fn rendered(
+/// Renders the page of a visitor.
+pub(super) async fn render(
     chats: &Chats,
-    (bot, path): (&Bot, &str),
+    page: &ChatPage,
     session: &Session,
-    telling: Telling<'_>,
+    notice: PageNotice<'_>,
 ) -> Response {
+    let (bot, path) = (&page.account.bot, page.path.as_str());
     let chat = chat_of(bot, session);
     let news = match chats.webchat.store().latest(&chat, CHAT_LINES_SHOWN).await {
         Ok(news) => news,
         Err(error) => {
             tracing::warn!(error = &error as &dyn Error, "a chat could not be read");
-            return resting();
+            return unavailable_page();
         }
     };
     let item = |line| Item::of(bot, (&chat.visitor, path), line);
@@ -66,9 +60,9 @@ pub(super) async fn rendered(
         head: news.head,
         lines: news.lines.iter().map(item).collect(),
         status: Shown::of(news.status.as_ref()),
-        notice: telling.notice,
-        unsent: telling.unsent,
-        // As unguessable as a visitor, and as unlikely to come again.
+        notice: notice.notice,
+        unsent: notice.unsent,
+        // The id of a new session is random enough for a nonce.
         nonce: Session::new(chats.webchat.now()).visitor,
     })
 }
@@ -84,8 +78,8 @@ pub(super) fn with_cookie(mut response: Response, visitor: &Visitor) -> Response
     response
 }
 
-/// Too many come from one place.
-pub(super) fn crowded(wait: Duration) -> Response {
+/// The 429 for an address that brings too many new visitors.
+pub(super) fn too_many_visitors(wait: Duration) -> Response {
     let page = Elsewhere {
         title: "Just a moment",
         text: "Many people are coming from your network right now. Please reload this page in a minute.",
@@ -94,7 +88,7 @@ pub(super) fn crowded(wait: Duration) -> Response {
     (StatusCode::TOO_MANY_REQUESTS, retry, html(&page)).into_response()
 }
 
-/// A wait in whole seconds, never none.
+/// A wait in whole seconds, at least one.
 pub(super) fn seconds(wait: Duration) -> u64 {
     wait.as_secs() + 1
 }

@@ -1,4 +1,4 @@
-//! Visitor: who asks for a page, and from where.
+//! The visitor of a page, by their cookie, and their address.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -7,31 +7,32 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use nightdesk_port::Bot;
 use nightdesk_webchat::session::{COOKIE_NAME, Session};
 
-use super::Chats;
+use super::{ChatPage, Chats};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Who asks, and what their browser is to remember.
+/// A visitor, and the cookie that their browser is to store.
 pub(super) struct Visitor {
     pub(super) session: Session,
-    /// Whether we see them for the first time.
+    /// True if the request had no valid cookie.
     pub(super) is_new: bool,
     pub(super) set_cookie: Option<HeaderValue>,
 }
 
 impl Visitor {
-    /// Who asks for a bot's page. One without a good cookie is somebody new, unless their
-    /// address brings too many: then how long to wait.
-    pub(super) fn of(
+    /// Reads the visitor of a page. A request without a valid cookie is a new visitor; if their address brings too many, the
+    /// error is the time to wait.
+    pub(super) fn read(
         chats: &Chats,
-        (bot, path): (&Bot, &str),
+        page: &ChatPage,
         headers: &HeaderMap,
         from: SocketAddr,
     ) -> Result<Self, Duration> {
+        let (bot, path) = (&page.account.bot, &page.path);
         let now = chats.webchat.now();
         let known = Session::of(bot, headers, now);
         let is_new = known.is_none();
-        let (session, is_told) = match known {
+        let (session, needs_cookie) = match known {
             Some(known) if known.is_to_be_renewed(now) => (known.renewed(now), true),
             Some(known) => (known, false),
             None => {
@@ -40,11 +41,11 @@ impl Visitor {
             }
         };
         let cookie = || session.set_cookie(bot, path, chats.webchat.public_url());
-        let set_cookie = is_told.then(cookie).flatten().and_then(|cookie| cookie.parse().ok());
+        let set_cookie = needs_cookie.then(cookie).flatten().and_then(|cookie| cookie.parse().ok());
         Ok(Self { session, is_new, set_cookie })
     }
 
-    /// The headers of their request as they would be from now on.
+    /// The headers of their next request.
     pub(super) fn headers(&self, bot: &Bot) -> HeaderMap {
         let value = self.session.value(bot).unwrap_or_default();
         let cookie = format!("{COOKIE_NAME}={value}").parse().ok();
@@ -52,8 +53,7 @@ impl Visitor {
     }
 }
 
-/// Where a request comes from. A proxy on this machine says whom it speaks for; anybody else
-/// could say anything.
+/// The address of a client. Only a proxy on this machine is trusted to name another.
 fn address(headers: &HeaderMap, from: SocketAddr) -> IpAddr {
     let forwarded = headers.get_all(FORWARDED_FOR).iter().next_back();
     let forwarded =

@@ -1,18 +1,18 @@
-//! `/v1/webhook/{secret}/…`: what others send for an agent, as the example connector of skillscript does it, and as ours does.
+//! `/v1/webhook/{secret}/…`: letters from other programs, as the example connector of skillscript and the desk's own
+//! connector post them.
 //!
-//! The secret in the path says whose letters these are. A letter also shows it as a bearer, or signs its body with it. The
-//! example's wakes show nothing and say nothing but whom: they have the agent look at what waits for it.
+//! The secret in the path selects the sender. A letter also carries the secret as a bearer token, or a signature of its
+//! body by it. Wakes of the example connector carry neither and name only an agent: the agent looks at its inbox.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use aws_lc_rs::{constant_time, hmac};
 use axum::Json;
-use axum::body::{Bytes, to_bytes};
-use axum::extract::{ConnectInfo, Path, Request, State};
-use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Response};
-use nightdesk_courier::hook_key;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use nightdesk_courier::{ConnectorError, hook_key};
 use nightdesk_desk::Letters;
 use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::delivery::{Delivery, DeliveryReceipt, WakeReceipt, WakeRequest};
@@ -20,150 +20,148 @@ use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::refused;
-use crate::gateways::{Gateways, try_later};
-use crate::problem::{self, Refusals};
+use crate::extract::client_address;
+use crate::problem::{self, OrUnavailable, Problem, Problems};
+use crate::state::ApiState;
 
-/// Where a body's signature stands.
+/// The header of a body's signature.
 const SIGNATURE: &str = "x-signature";
 
-/// Takes a letter for an agent, as the example connector posts it to its `url`.
+const EXPECTED: &str =
+    "send the body of an AgentConnector 1.0 call: agent_id, kind, content or prompt, meta";
+
+/// Accepts a letter for an agent, as the example connector posts it to its `url`.
 #[utoipa::path(
     post, path = "/v1/webhook/{secret}/deliver", tag = "letters", security(("letter_hook" = [])),
-    params(("secret" = String, Path, description = "As `nightdesk letter hook` printed it")),
+    params(("secret" = String, Path, description = "The secret that `nightdesk letter hook` printed")),
     request_body = Delivery,
-    responses((status = 200, description = "It is kept", body = DeliveryReceipt), Refusals)
+    responses((status = 200, description = "The letter is stored", body = DeliveryReceipt), Problems)
 )]
 pub(super) async fn deliver(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    Path(secret): Path<String>,
-    request: Request,
-) -> Response {
-    let called = match called::<Delivery>(&gateways, from, &secret, request).await {
-        Ok(called) => called,
-        Err(refused) => return refused,
-    };
-    let Called { letters, is_proven, body } = called;
+    State(api): State<ApiState>,
+    call: HookCall<Delivery>,
+) -> Result<Json<DeliveryReceipt>, Problem> {
+    let HookCall { letters, is_proven, body, from } = call;
     if !is_proven {
-        let how = "show the secret as a bearer token, or sign the body with it as X-Signature: sha256=HEX";
-        return gateways.unauthorized(from, how);
+        let detail = "show the secret as a bearer token, or sign the body with it as X-Signature: sha256=HEX";
+        return Err(api.unauthorized(from, detail));
     }
-    let tasks = gateways.desk.tasks.clone();
-    let kept =
-        async move { letters.deliver(&body.agent_id, &body.payload).await.map(|(_, kept)| kept) };
-    match tasks.spawn(kept).await {
-        Ok(Ok(receipt)) => Json(receipt).into_response(),
-        Ok(Err(error)) => refused(&error),
-        Err(_) => problem::UNAVAILABLE.said("send it again"),
-    }
+    let delivering = async move {
+        letters.deliver(&body.agent_id, &body.payload).await.map(|(_, receipt)| receipt)
+    };
+    complete(&api, delivering).await
 }
 
-/// Wakes an agent, as the example connector asks at its `wake_url`, or with a context as ours does.
+/// Wakes an agent, as the example connector asks at its `wake_url`, or with a context as the desk's connector does.
 #[utoipa::path(
     post, path = "/v1/webhook/{secret}/wake", tag = "letters", security(("letter_hook" = [])),
-    params(("secret" = String, Path, description = "As `nightdesk letter hook` printed it")),
+    params(("secret" = String, Path, description = "The secret that `nightdesk letter hook` printed")),
     request_body = WakeRequest,
-    responses((status = 200, description = "Whether it was woken", body = WakeReceipt), Refusals)
+    responses((status = 200, description = "The outcome of the wake", body = WakeReceipt), Problems)
 )]
 pub(super) async fn wake(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    Path(secret): Path<String>,
-    request: Request,
-) -> Response {
-    let called = match called::<WakeRequest>(&gateways, from, &secret, request).await {
-        Ok(called) => called,
-        Err(refused) => return refused,
-    };
-    let Called { letters, is_proven, body } = called;
-    // The example's wakes prove nothing, so such a one puts no words into anybody's inbox.
+    State(api): State<ApiState>,
+    call: HookCall<WakeRequest>,
+) -> Result<Json<WakeReceipt>, Problem> {
+    let HookCall { letters, is_proven, body, from } = call;
+    // A wake without a proof puts no text into an inbox.
     if !is_proven && body.opts.context.is_some() {
-        let how =
+        let detail =
             "a wake with a context shows the secret as a bearer token, or signs its body with it";
-        return gateways.unauthorized(from, how);
+        return Err(api.unauthorized(from, detail));
     }
-    let tasks = gateways.desk.tasks.clone();
-    let woken = async move {
+    let waking = async move {
         match &body.opts.context {
-            Some(_) => letters.wake(&body.agent_id, &body.opts).await.map(|(_, woken)| woken),
+            Some(_) => letters.wake(&body.agent_id, &body.opts).await.map(|(_, receipt)| receipt),
             None => letters.rouse(&body.agent_id, body.opts.session_id.as_deref()).await,
         }
     };
-    match tasks.spawn(woken).await {
-        Ok(Ok(receipt)) => Json(receipt).into_response(),
-        Ok(Err(error)) => refused(&error),
-        Err(_) => problem::UNAVAILABLE.said("send it again"),
-    }
+    complete(&api, waking).await
 }
 
-/// Whether the webhook is good, as the example connector asks at its `status_url`.
+/// Runs a call to its end, also if the client disconnects.
+async fn complete<T: Send + 'static>(
+    api: &ApiState,
+    call: impl Future<Output = Result<T, ConnectorError>> + Send + 'static,
+) -> Result<Json<T>, Problem> {
+    let completed = api.desk.tasks.spawn(call).await;
+    Ok(Json(completed.map_err(|_| problem::UNAVAILABLE.with_detail("send it again"))??))
+}
+
+/// Reports that the webhook is valid, as the example connector asks at its `status_url`.
 #[utoipa::path(
     get, path = "/v1/webhook/{secret}/status", tag = "letters", security(("letter_hook" = [])),
-    params(("secret" = String, Path, description = "As `nightdesk letter hook` printed it")),
-    responses((status = 204, description = "It is"), Refusals)
+    params(("secret" = String, Path, description = "The secret that `nightdesk letter hook` printed")),
+    responses((status = 204, description = "The webhook is valid"), Problems)
 )]
-pub(super) async fn status(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    Path(secret): Path<String>,
-) -> Response {
-    match letters(&gateways, from, &secret).await {
-        Ok(_) => axum::http::StatusCode::NO_CONTENT.into_response(),
-        Err(refused) => refused,
+pub(super) async fn status(_: HookSender) -> StatusCode {
+    StatusCode::NO_CONTENT
+}
+
+/// The sender whose secret is in the path.
+pub(super) struct HookSender {
+    letters: Letters,
+    secret: String,
+    from: SocketAddr,
+}
+
+impl FromRequestParts<ApiState> for HookSender {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
+        let from = client_address(parts)?;
+        let unreadable = |_| problem::BAD_REQUEST.with_detail("the path is not valid UTF-8");
+        let path = Path::<String>::from_request_parts(parts, api).await;
+        let Path(secret) = path.map_err(unreadable)?;
+        let unknown = "no webhook has this secret; make one with nightdesk letter hook";
+        let party = api.desk.courier.store.hook_at(hook_key(&secret)).await;
+        let party = party.or_unavailable("a webhook could not be found")?;
+        let party = party.ok_or_else(|| api.unauthorized(from, unknown))?;
+        Ok(Self { letters: Letters::by(&api.desk, party), secret, from })
     }
 }
 
-/// What was called, and by whom.
-struct Called<T> {
+/// A call of a webhook.
+pub(super) struct HookCall<T> {
     letters: Letters,
+    /// True if the request carries the secret outside its path, or a signature by it.
     is_proven: bool,
     body: T,
-}
-
-async fn called<T: DeserializeOwned>(
-    gateways: &Gateways,
     from: SocketAddr,
-    secret: &str,
-    request: Request,
-) -> Result<Called<T>, Response> {
-    let letters = letters(gateways, from, secret).await?;
-    let (head, body) = request.into_parts();
-    let bytes = match timeout(WEBHOOK_READ_WAIT, to_bytes(body, WEBHOOK_BYTES_MAX)).await {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(_)) => return Err(problem::TOO_LARGE.said("send less at a time")),
-        Err(_) => return Err(problem::TIMEOUT.said("send the body at once")),
-    };
-    let is_proven = is_proven(secret, &head.headers, &bytes);
-    let body = serde_json::from_slice(&bytes).map_err(|_| {
-        let wants =
-            "send what AgentConnector 1.0 hands over: agent_id, kind, content or prompt, meta";
-        problem::BAD_REQUEST.said(wants)
-    })?;
-    Ok(Called { letters, is_proven, body })
 }
 
-/// The letters of whose secret this is.
-async fn letters(gateways: &Gateways, from: SocketAddr, secret: &str) -> Result<Letters, Response> {
-    match gateways.desk.courier.store.hook_at(hook_key(secret)).await {
-        Ok(Some(party)) => Ok(Letters::by(&gateways.desk, party)),
-        Ok(None) => Err(gateways.unauthorized(
-            from,
-            "no webhook has this secret; have one made by nightdesk letter hook",
-        )),
-        Err(error) => Err(try_later(&error, "a webhook could not be found")),
+impl<T: DeserializeOwned> FromRequest<ApiState> for HookCall<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &ApiState) -> Result<Self, Problem> {
+        let (mut head, body) = request.into_parts();
+        let sender = HookSender::from_request_parts(&mut head, api).await?;
+        let HookSender { letters, secret, from } = sender;
+        let bytes = read(body).await?;
+        let is_proven = is_proven(&secret, &head.headers, &bytes);
+        let expected = |_| problem::BAD_REQUEST.with_detail(EXPECTED);
+        let body = serde_json::from_slice(&bytes).map_err(expected)?;
+        Ok(Self { letters, is_proven, body, from })
     }
 }
 
-/// Whether a request shows the secret apart from its path, or signs its body with it.
+async fn read(body: Body) -> Result<Bytes, Problem> {
+    match timeout(WEBHOOK_READ_WAIT, to_bytes(body, WEBHOOK_BYTES_MAX)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(_)) => Err(problem::TOO_LARGE.with_detail("send less at a time")),
+        Err(_) => Err(problem::TIMEOUT.with_detail("send the body at once")),
+    }
+}
+
+/// True if a request carries the secret as a bearer token, or a signature of its body by it.
 fn is_proven(secret: &str, headers: &HeaderMap, body: &Bytes) -> bool {
-    let same = |shown: &str| {
+    let is_secret = |shown: &str| {
         constant_time::verify_slices_are_equal(shown.as_bytes(), secret.as_bytes()).is_ok()
     };
     let signature = headers.get(SIGNATURE).and_then(|shown| shown.to_str().ok());
     let signature = signature.and_then(|shown| shown.strip_prefix("sha256="));
     let signature = signature.and_then(|shown| hex::decode(shown).ok());
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-    bearer(headers).is_some_and(same)
+    bearer(headers).is_some_and(is_secret)
         || signature.is_some_and(|shown| hmac::verify(&key, body, &shown).is_ok())
 }

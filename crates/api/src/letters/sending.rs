@@ -1,4 +1,4 @@
-//! Sending: what a body asks, as letters are sent.
+//! Sends the letter that a request body describes.
 
 use std::time::Duration;
 
@@ -10,28 +10,31 @@ use nightdesk_types::limits::EXCHANGE_WAIT;
 
 use super::shown::{delivered, dispatched, woken};
 
-/// Sends a letter, and says what came of it.
-pub(crate) async fn send(letters: &Letters, asked: Send) -> Result<Sent, ConnectorError> {
-    let dispatch_id = asked.dispatch_id.clone().unwrap_or_else(fresh_id);
-    let agent = asked.agent.clone();
-    let (dispatched, response) = match asked.op {
+/// Sends a letter and returns its outcome.
+pub(crate) async fn send(letters: &Letters, requested: Send) -> Result<Sent, ConnectorError> {
+    let dispatch_id = requested.dispatch_id.clone().unwrap_or_else(fresh_id);
+    let agent = requested.agent.clone();
+    let (dispatched, response) = match requested.op {
         Op::Notify => {
-            let came = letters.notify(&notify(asked, &dispatch_id)).await?;
-            (came.records.iter().map(dispatched).collect(), None)
+            let outcome = letters.notify(&notify(requested, &dispatch_id)).await?;
+            (outcome.records.iter().map(dispatched).collect(), None)
         }
         Op::Deliver => {
-            let payload = payload(letters, &asked, &dispatch_id);
-            (vec![delivered(letters.deliver(&agent, &payload).await?)], None)
+            let payload = payload(letters, &requested, &dispatch_id);
+            let (way, receipt) = letters.deliver(&agent, &payload).await?;
+            (vec![delivered(way, receipt)], None)
         }
         Op::Wake => {
-            let meta = Some(Box::new(meta(letters, &asked, &dispatch_id)));
-            let context = Some(asked.message).filter(|words| !words.is_empty());
-            let opts = WakeOpts { context, when: asked.when, session_id: asked.session_id, meta };
-            (vec![woken(letters.wake(&agent, &opts).await?)], None)
+            let meta = Some(Box::new(meta(letters, &requested, &dispatch_id)));
+            let context = Some(requested.message).filter(|text| !text.is_empty());
+            let opts =
+                WakeOpts { context, when: requested.when, session_id: requested.session_id, meta };
+            let (way, receipt) = letters.wake(&agent, &opts).await?;
+            (vec![woken(way, receipt)], None)
         }
         Op::Exchange => {
-            let payload = payload(letters, &asked, &dispatch_id);
-            let wait = asked.timeout_ms.map_or(EXCHANGE_WAIT, Duration::from_millis);
+            let payload = payload(letters, &requested, &dispatch_id);
+            let wait = requested.timeout_ms.map_or(EXCHANGE_WAIT, Duration::from_millis);
             (Vec::new(), Some(letters.exchange(&agent, &payload, wait).await?))
         }
     };
@@ -55,7 +58,7 @@ fn payload(letters: &Letters, send: &Send, dispatch_id: &str) -> Payload {
     send.kind.of(send.message.clone(), meta(letters, send, dispatch_id))
 }
 
-/// From where a letter comes. Who sends it is what was proven, and nothing else.
+/// The origin of a letter. The sender is the authenticated agent, also if the body names another.
 fn meta(letters: &Letters, send: &Send, dispatch_id: &str) -> Meta {
     Meta {
         dispatch_id: dispatch_id.to_owned(),

@@ -1,4 +1,4 @@
-//! Letters and receipts as they are shown.
+//! Letters and receipts in responses.
 
 use nightdesk_courier::{Came, Letter, Record, Route, Way};
 use nightdesk_desk::Letters;
@@ -6,11 +6,8 @@ use nightdesk_protocol::delivery::{DeliveryReceipt, Millis, WakeReceipt};
 use nightdesk_protocol::http::letters::{Dispatched, Shown};
 use nightdesk_types::{LetterId, StoreError, Timestamp};
 
-/// A letter with what came of it.
-pub(super) async fn looked_up(
-    letters: &Letters,
-    id: LetterId,
-) -> Result<Option<Shown>, StoreError> {
+/// Reads a letter with its outcome.
+pub(super) async fn find(letters: &Letters, id: LetterId) -> Result<Option<Shown>, StoreError> {
     let Some(letter) = letters.show(id).await? else { return Ok(None) };
     let records = letters.receipts(&letter.dispatch_id).await?;
     Ok(Some(shown(letter, &records)))
@@ -54,11 +51,11 @@ pub(super) fn dispatched(record: &Record) -> Dispatched {
     }
 }
 
-pub(super) fn delivered((way, receipt): (Way, DeliveryReceipt)) -> Dispatched {
+pub(super) fn delivered(way: Way, receipt: DeliveryReceipt) -> Dispatched {
     Dispatched { delivered: Some(receipt), ..by(way.slug(), Route::Deliver) }
 }
 
-pub(super) fn woken((way, receipt): (Way, WakeReceipt)) -> Dispatched {
+pub(super) fn woken(way: Way, receipt: WakeReceipt) -> Dispatched {
     Dispatched { woken: Some(receipt), ..by(way.slug(), Route::Wake) }
 }
 

@@ -1,80 +1,58 @@
-//! Places: the chats and scopes that an agent was given.
+//! Chats and scopes that are granted to an agent.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
 use nightdesk_desk::managing;
-use nightdesk_protocol::http::manage::{OnBot, Scope};
-use nightdesk_register::Caller;
+use nightdesk_protocol::http::manage::Scope;
 use nightdesk_types::Granted;
 use nightdesk_types::reach::EVERY_CHAT;
 
-use super::{asked, named, told};
-use crate::gateways::{Gateways, refuse};
-use crate::problem::Refusals;
+use super::{DONE, named};
+use crate::extract::{AgentCaller, JsonBody, RequestBody};
+use crate::problem::{self, Problem, Problems};
+use crate::state::ApiState;
 
-const WANTS: &str = "send JSON with platform, and scopeId or chatId or both; chatId names one chat, \
-                     without it everything in the scope is meant";
+impl RequestBody for Scope {
+    const EXPECTED: &'static str = "send JSON with platform, and scopeId or chatId or both; chatId names one chat, \
+                                    without it everything in the scope is meant";
+}
 
-/// The agent is given a chat, or everything in a scope. It belongs to one agent at most.
+/// Grants the agent a chat, or everything in a scope. It belongs to one agent at most.
 #[utoipa::path(
     post, path = "/manage/scope", tag = "reach", security(("agent" = [])),
     request_body = Scope,
-    responses((status = 204, description = "It is done"), Refusals)
+    responses((status = 204, description = "It is granted"), Problems)
 )]
 pub(super) async fn scope(
-    State(gateways): State<Arc<Gateways>>,
-    from: ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    match place(&gateways, from, request).await {
-        Ok((caller, on, granted)) => {
-            told(managing::claim(&gateways.desk, &caller, named(&on), &granted).await)
-        }
-        Err(refused) => refused,
-    }
+    State(api): State<ApiState>,
+    AgentCaller(caller): AgentCaller,
+    JsonBody(scope): JsonBody<Scope>,
+) -> Result<StatusCode, Problem> {
+    managing::claim(&api.desk, &caller, named(&scope.on), &read_grant(&scope)?).await?;
+    Ok(DONE)
 }
 
-/// The agent gives a chat or scope back.
+/// Releases a chat or scope of the agent.
 #[utoipa::path(
     post, path = "/manage/scope/release", tag = "reach", security(("agent" = [])),
     request_body = Scope,
-    responses((status = 204, description = "It is done"), Refusals)
+    responses((status = 204, description = "It is released"), Problems)
 )]
 pub(super) async fn release(
-    State(gateways): State<Arc<Gateways>>,
-    from: ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    match place(&gateways, from, request).await {
-        Ok((caller, on, granted)) => {
-            told(managing::release(&gateways.desk, &caller, named(&on), &granted).await)
-        }
-        Err(refused) => refused,
-    }
+    State(api): State<ApiState>,
+    AgentCaller(caller): AgentCaller,
+    JsonBody(scope): JsonBody<Scope>,
+) -> Result<StatusCode, Problem> {
+    managing::release(&api.desk, &caller, named(&scope.on), &read_grant(&scope)?).await?;
+    Ok(DONE)
 }
 
-/// Who asks, and about what.
-async fn place(
-    gateways: &Gateways,
-    from: ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Result<(Caller, OnBot, Granted), Response> {
-    let (caller, scope) = asked::<Scope>(gateways, from, request, WANTS).await?;
-    let granted = granted(&scope).ok_or_else(|| refuse(StatusCode::BAD_REQUEST, WANTS))?;
-    Ok((caller, scope.on, granted))
-}
-
-/// What is meant. Every chat of a bot is its operator's to give, and cannot be asked for here.
-fn granted(scope: &Scope) -> Option<Granted> {
+/// The grant that a body names. Only the operator of a bot can grant all its chats.
+fn read_grant(scope: &Scope) -> Result<Granted, Problem> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     match (given(&scope.scope_id), given(&scope.chat_id)) {
-        (_, Some(chat)) if chat == EVERY_CHAT => None,
-        (scope, Some(chat)) => Some(Granted::Chat { chat, scope }),
-        (Some(scope), None) => Some(Granted::Scope(scope)),
-        (None, None) => None,
+        (scope, Some(chat)) if chat != EVERY_CHAT => Ok(Granted::Chat { chat, scope }),
+        (Some(scope), None) => Ok(Granted::Scope(scope)),
+        (_, Some(_)) | (None, None) => Err(problem::BAD_REQUEST.with_detail(Scope::EXPECTED)),
     }
 }

@@ -1,95 +1,86 @@
-//! The whole of an agent's reach.
-
-use std::net::SocketAddr;
-use std::sync::Arc;
+//! The whole reach of an agent.
 
 use axum::Json;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use nightdesk_desk::managing;
 use nightdesk_protocol::http::{manage, policy};
 use nightdesk_register::ReachOf;
 use nightdesk_types::{BotId, Granted, Principal, Relevance};
 
-use super::{asked, refused, told};
-use crate::gateways::{Gateways, refuse};
-use crate::problem::Refusals;
+use super::DONE;
+use crate::extract::{AgentCaller, JsonBody, RequestBody};
+use crate::problem::{self, Problem, Problems};
+use crate::state::ApiState;
 
-const WANTS: &str = "send JSON with principal: owner-only, allow-list or any";
-
-/// Whom the agent can be reached by.
-#[utoipa::path(
-    get, path = "/manage", tag = "reach", security(("agent" = [])),
-    responses((status = 200, description = "All of it", body = manage::Reach), Refusals)
-)]
-pub(super) async fn show(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    let caller = match gateways.caller(request.headers(), from).await {
-        Ok(caller) => caller,
-        Err(refused) => return refused,
-    };
-    match managing::show(&gateways.desk, &caller).await {
-        Ok(reach) => Json(shown(&reach)).into_response(),
-        Err(error) => refused(&error),
-    }
+impl RequestBody for manage::Principal {
+    const EXPECTED: &'static str = "send JSON with principal: owner-only, allow-list or any";
 }
 
-/// Who may reach the agent where it was granted something.
+/// Shows the people, chats and scopes that reach the agent.
+#[utoipa::path(
+    get, path = "/manage", tag = "reach", security(("agent" = [])),
+    responses((status = 200, description = "The whole reach", body = manage::Reach), Problems)
+)]
+pub(super) async fn show(
+    State(api): State<ApiState>,
+    AgentCaller(caller): AgentCaller,
+) -> Result<Json<manage::Reach>, Problem> {
+    Ok(Json(reach_body(&managing::show(&api.desk, &caller).await?)))
+}
+
+/// Sets the people who may reach the agent in chats and scopes that are granted to it.
 #[utoipa::path(
     post, path = "/manage/principal", tag = "reach", security(("agent" = [])),
     request_body = manage::Principal,
-    responses((status = 204, description = "It is done"), Refusals)
+    responses((status = 204, description = "It is set"), Problems)
 )]
 pub(super) async fn principal(
-    State(gateways): State<Arc<Gateways>>,
-    from: ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    match asked::<manage::Principal>(&gateways, from, request, WANTS).await {
-        Ok((caller, body)) => match Principal::named(&body.principal) {
-            Some(principal) => told(managing::open_to(&gateways.desk, &caller, principal).await),
-            None => refuse(StatusCode::BAD_REQUEST, WANTS),
-        },
-        Err(refused) => refused,
-    }
+    State(api): State<ApiState>,
+    AgentCaller(caller): AgentCaller,
+    JsonBody(body): JsonBody<manage::Principal>,
+) -> Result<StatusCode, Problem> {
+    let unknown = || problem::BAD_REQUEST.with_detail(manage::Principal::EXPECTED);
+    let principal = Principal::named(&body.principal).ok_or_else(unknown)?;
+    managing::open_to(&api.desk, &caller, principal).await?;
+    Ok(DONE)
 }
 
-/// The agent is reached by nobody any more, and its gateways are revoked.
+/// Removes the whole reach of the agent and revokes its gateways.
 #[utoipa::path(
     post, path = "/manage/deprovision", tag = "reach", security(("agent" = [])),
-    responses((status = 204, description = "It is done"), Refusals)
+    responses((status = 204, description = "The agent is deprovisioned"), Problems)
 )]
 pub(super) async fn deprovision(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    match gateways.caller(request.headers(), from).await {
-        Ok(caller) => told(managing::deprovision(&gateways.desk, &caller).await),
-        Err(refused) => refused,
-    }
+    State(api): State<ApiState>,
+    AgentCaller(caller): AgentCaller,
+) -> Result<StatusCode, Problem> {
+    managing::deprovision(&api.desk, &caller).await?;
+    Ok(DONE)
 }
 
-fn shown(reach: &ReachOf) -> manage::Reach {
+fn reach_body(reach: &ReachOf) -> manage::Reach {
     let ReachOf { principal, people, grants, listed, relevance } = reach;
     manage::Reach {
         principal: principal.slug().to_owned(),
-        people: people.iter().map(person).collect(),
-        scopes: grants.iter().map(place).collect(),
-        allow_list: listed.iter().map(person).collect(),
-        policies: relevance.iter().map(declared).collect(),
+        people: people.iter().map(|(bot, author)| person(*bot, author)).collect(),
+        scopes: grants
+            .iter()
+            .map(|(bot, granted, principal)| place(*bot, granted, *principal))
+            .collect(),
+        allow_list: listed.iter().map(|(bot, author)| person(*bot, author)).collect(),
+        policies: relevance
+            .iter()
+            .map(|(platform, relevance)| policy_body(platform, relevance))
+            .collect(),
     }
 }
 
-fn person((bot, author): &(BotId, String)) -> manage::Known {
-    manage::Known { bot: bot.to_string(), user_id: author.clone() }
+fn person(bot: BotId, author: &str) -> manage::Known {
+    manage::Known { bot: bot.to_string(), user_id: author.to_owned() }
 }
 
-fn place((bot, granted, principal): &(BotId, Granted, Principal)) -> manage::Place {
+fn place(bot: BotId, granted: &Granted, principal: Principal) -> manage::Place {
     let (scope_id, chat_id) = match granted.clone() {
         Granted::Chat { chat, scope } => (scope, Some(chat)),
         Granted::Scope(scope) => (Some(scope), None),
@@ -103,11 +94,11 @@ fn place((bot, granted, principal): &(BotId, Granted, Principal)) -> manage::Pla
     }
 }
 
-fn declared((platform, relevance): &(String, Relevance)) -> policy::Request {
+fn policy_body(platform: &str, relevance: &Relevance) -> policy::Request {
     let Relevance { require_address, free_scopes, allow_other_bots, continues_threads: _ } =
         relevance.clone();
     policy::Request {
-        platform: platform.clone(),
+        platform: platform.to_owned(),
         require_address,
         free_response_scopes: free_scopes,
         allow_other_bots,

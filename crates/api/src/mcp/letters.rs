@@ -1,62 +1,61 @@
-//! Tools for what agents send to each other.
+//! Tools for letters between agents.
 
 use std::sync::Arc;
 
 use aws_lc_rs::digest;
 use nightdesk_courier::{ConnectorError, Party, is_passing};
-use nightdesk_desk::shelf::Asker;
 use nightdesk_desk::{Desk, Letters};
-use nightdesk_mcp::Failed;
+use nightdesk_mcp::{Call, Failed};
 use nightdesk_protocol::http::letters::{Op, Send, Sent};
 use nightdesk_types::limits::CALL_REMEMBERED_MS;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{given, told};
+use super::{read_arguments, write_result};
 use crate::letters::{reachable, sending};
 
-pub(super) async fn list_agents(desk: &Arc<Desk>, by: Asker) -> Result<Value, Failed> {
-    told(reachable(&of(desk, by)).await.map_err(|error| no_letter(&error))?)
+pub(super) async fn list_agents(desk: &Arc<Desk>, agent: Party) -> Result<Value, Failed> {
+    let agents = reachable(&Letters::by(desk, agent)).await;
+    write_result(agents.map_err(|error| not_sent(&error))?)
 }
 
 pub(super) async fn send(
     desk: &Arc<Desk>,
-    by: Asker,
+    agent: Party,
     op: Op,
-    (call, with): (&str, Map<String, Value>),
+    call: Call,
 ) -> Result<Value, Failed> {
-    let letters = of(desk, by);
-    let said = Value::Object(with.clone()).to_string();
-    let send: Send = given(with)?;
-    let dispatch_id = send.dispatch_id.clone().or_else(|| Some(made_up(&letters, op, call, &said)));
-    let came = sending::send(&letters, Send { op, dispatch_id, ..send }).await;
-    let came = came.map_err(|error| no_letter(&error))?;
-    refused(&came).map_or_else(|| told(&came), Err)
+    let letters = Letters::by(desk, agent);
+    let Call { id, arguments } = call;
+    let text = Value::Object(arguments.clone()).to_string();
+    let send: Send = read_arguments(arguments)?;
+    let dispatch_id = send.dispatch_id.clone();
+    let dispatch_id = dispatch_id.or_else(|| Some(derive_dispatch_id(&letters, op, &id, &text)));
+    let sent = sending::send(&letters, Send { op, dispatch_id, ..send }).await;
+    let sent = sent.map_err(|error| not_sent(&error))?;
+    failure_of(&sent).map_or_else(|| write_result(&sent), Err)
 }
 
-/// Why a letter went no way at all. A result would be taken for success.
-fn refused(sent: &Sent) -> Option<Failed> {
+/// The failure of a letter that was delivered in no way at all. Clients take every result for success.
+fn failure_of(sent: &Sent) -> Option<Failed> {
     if sent.response.is_some() || sent.dispatched.iter().any(|way| way.ok) {
         return None;
     }
-    let nobody = || "no such agent; list_agents says who can be written to".to_owned();
-    let words = sent.dispatched.iter().find_map(|way| way.error.clone()).unwrap_or_else(nobody);
+    let unknown =
+        || "no such agent; list_agents lists the agents that can receive letters".to_owned();
+    let words = sent.dispatched.iter().find_map(|way| way.error.clone()).unwrap_or_else(unknown);
     let cause = sent.dispatched.iter().find_map(|way| way.cause.as_deref());
     Some(failed(cause.unwrap_or_default(), words))
 }
 
-/// By what a repeat of a call is recognised that gives no id. A client that asks again for want of an answer does so at once,
-/// with the same id of the call; one that starts anew counts its calls anew, so the same id later on is another letter.
-fn made_up(letters: &Letters, op: Op, call: &str, said: &str) -> String {
+/// The id by which a repeated call without an id is recognised. A client that retries for want of a response does so at
+/// once, with the same id of the call; a restarted client numbers its calls anew, so the same id later is another letter.
+fn derive_dispatch_id(letters: &Letters, op: Op, call: &str, text: &str) -> String {
     let span = letters.now().0 / i64::from(CALL_REMEMBERED_MS);
-    let digest = digest::digest(&digest::SHA256, format!("{span} {call} {op:?} {said}").as_bytes());
+    let digest = digest::digest(&digest::SHA256, format!("{span} {call} {op:?} {text}").as_bytes());
     format!("call-{}", hex::encode(digest))
 }
 
-fn of(desk: &Arc<Desk>, (scope, agent): Asker) -> Letters {
-    Letters::by(desk, Party { scope, agent })
-}
-
-fn no_letter(error: &ConnectorError) -> Failed {
+fn not_sent(error: &ConnectorError) -> Failed {
     failed(error.slug(), error.to_string())
 }
 

@@ -1,6 +1,7 @@
-//! Tools for what the agents of a tenant share.
+//! Tools for the skills and data that the agents of a tenant share.
 
-use nightdesk_desk::shelf::{Asker, Shelf, SkillWrite};
+use nightdesk_courier::Party;
+use nightdesk_desk::shelf::{Shelf, SkillWrite};
 use nightdesk_mcp::Failed;
 use nightdesk_shelf::{
     CatalogueFilter, DataStoreError, DataWrite, QueryFilters, SkillStatus, SkillStoreError,
@@ -9,7 +10,8 @@ use nightdesk_types::StoreError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{given, told};
+use super::{read_arguments, write_result};
+use crate::shelf::asker;
 
 type Arguments = Map<String, Value>;
 
@@ -20,10 +22,14 @@ struct List {
     if_none_match: Option<String>,
 }
 
-pub(super) async fn skill_list(shelf: &Shelf, by: Asker, with: Arguments) -> Result<Value, Failed> {
-    let List { filter, if_none_match } = given(with)?;
-    let listed = shelf.skill_list(by, &filter, if_none_match.as_deref()).await;
-    told(listed.map_err(no_skill)?)
+pub(super) async fn skill_list(
+    shelf: &Shelf,
+    agent: Party,
+    arguments: Arguments,
+) -> Result<Value, Failed> {
+    let List { filter, if_none_match } = read_arguments(arguments)?;
+    let listed = shelf.skill_list(asker(agent), &filter, if_none_match.as_deref()).await;
+    write_result(listed.map_err(skill_failure)?)
 }
 
 #[derive(Deserialize)]
@@ -32,18 +38,24 @@ struct Read {
     version: Option<String>,
 }
 
-pub(super) async fn skill_read(shelf: &Shelf, by: Asker, with: Arguments) -> Result<Value, Failed> {
-    let Read { name, version } = given(with)?;
-    told(shelf.skill_read(by, &name, version.as_deref()).await.map_err(no_skill)?)
+pub(super) async fn skill_read(
+    shelf: &Shelf,
+    agent: Party,
+    arguments: Arguments,
+) -> Result<Value, Failed> {
+    let Read { name, version } = read_arguments(arguments)?;
+    write_result(
+        shelf.skill_read(asker(agent), &name, version.as_deref()).await.map_err(skill_failure)?,
+    )
 }
 
 pub(super) async fn skill_write(
     shelf: &Shelf,
-    by: Asker,
-    with: Arguments,
+    agent: Party,
+    arguments: Arguments,
 ) -> Result<Value, Failed> {
-    let write: SkillWrite = given(with)?;
-    told(shelf.skill_write(by, &write).await.map_err(no_skill)?)
+    let write: SkillWrite = read_arguments(arguments)?;
+    write_result(shelf.skill_write(asker(agent), &write).await.map_err(skill_failure)?)
 }
 
 #[derive(Deserialize)]
@@ -54,16 +66,20 @@ struct Status {
 
 pub(super) async fn skill_status(
     shelf: &Shelf,
-    by: Asker,
-    with: Arguments,
+    agent: Party,
+    arguments: Arguments,
 ) -> Result<Value, Failed> {
-    let Status { name, new_state } = given(with)?;
-    told(shelf.skill_status(by, &name, new_state).await.map_err(no_skill)?)
+    let Status { name, new_state } = read_arguments(arguments)?;
+    write_result(shelf.skill_status(asker(agent), &name, new_state).await.map_err(skill_failure)?)
 }
 
-pub(super) async fn data_query(shelf: &Shelf, by: Asker, with: Arguments) -> Result<Value, Failed> {
-    let filters: QueryFilters = given(with)?;
-    let items = shelf.data_query(by, &filters).await.map_err(no_data)?;
+pub(super) async fn data_query(
+    shelf: &Shelf,
+    agent: Party,
+    arguments: Arguments,
+) -> Result<Value, Failed> {
+    let filters: QueryFilters = read_arguments(arguments)?;
+    let items = shelf.data_query(asker(agent), &filters).await.map_err(data_failure)?;
     Ok(json!({ "items": items }))
 }
 
@@ -72,19 +88,27 @@ struct Id {
     id: String,
 }
 
-pub(super) async fn data_read(shelf: &Shelf, by: Asker, with: Arguments) -> Result<Value, Failed> {
-    let Id { id } = given(with)?;
-    told(shelf.data_read(by, &id).await.map_err(no_data)?)
+pub(super) async fn data_read(
+    shelf: &Shelf,
+    agent: Party,
+    arguments: Arguments,
+) -> Result<Value, Failed> {
+    let Id { id } = read_arguments(arguments)?;
+    write_result(shelf.data_read(asker(agent), &id).await.map_err(data_failure)?)
 }
 
-pub(super) async fn data_write(shelf: &Shelf, by: Asker, with: Arguments) -> Result<Value, Failed> {
-    let write: DataWrite = given(with)?;
-    told(shelf.data_write(by, &write).await.map_err(no_data)?)
+pub(super) async fn data_write(
+    shelf: &Shelf,
+    agent: Party,
+    arguments: Arguments,
+) -> Result<Value, Failed> {
+    let write: DataWrite = read_arguments(arguments)?;
+    write_result(shelf.data_write(asker(agent), &write).await.map_err(data_failure)?)
 }
 
-fn no_skill(error: SkillStoreError) -> Failed {
+fn skill_failure(error: SkillStoreError) -> Failed {
     match error {
-        SkillStoreError::Store(error) => failed(&error),
+        SkillStoreError::Store(error) => store_failure(&error),
         SkillStoreError::Timeout { .. } => Failed::Unavailable(error.to_string()),
         SkillStoreError::SkillNotFound { .. }
         | SkillStoreError::VersionNotFound { .. }
@@ -95,9 +119,9 @@ fn no_skill(error: SkillStoreError) -> Failed {
     }
 }
 
-fn no_data(error: DataStoreError) -> Failed {
+fn data_failure(error: DataStoreError) -> Failed {
     match error {
-        DataStoreError::Store(error) => failed(&error),
+        DataStoreError::Store(error) => store_failure(&error),
         DataStoreError::Timeout { .. } => Failed::Unavailable(error.to_string()),
         DataStoreError::UnsupportedFilter { .. } | DataStoreError::Query { .. } => {
             Failed::Refused(error.to_string())
@@ -105,12 +129,12 @@ fn no_data(error: DataStoreError) -> Failed {
     }
 }
 
-fn failed(error: &StoreError) -> Failed {
+fn store_failure(error: &StoreError) -> Failed {
     if let Some(over) = error.over_quota() {
         let quota = over.quota.slug();
-        return Failed::Refused(format!("there is no room; have an operator raise {quota}"));
+        return Failed::Refused(format!("the quota is exceeded; have an operator raise {quota}"));
     }
     let error = error as &dyn std::error::Error;
-    tracing::warn!(error, "a tool could not be used");
-    Failed::Unavailable("the desk cannot do it just now; call again".to_owned())
+    tracing::warn!(error, "a tool call failed");
+    Failed::Unavailable("the desk cannot respond at the moment; call again".to_owned())
 }

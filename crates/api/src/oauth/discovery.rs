@@ -1,37 +1,34 @@
-//! Where the issuer's doors and keys are.
-
-use std::sync::Arc;
+//! The issuer's keys and metadata.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use axum::response::IntoResponse;
+use serde_json::{Value, json};
 
-use crate::gateways::{Gateways, try_later};
-use crate::problem::Refusals;
+use crate::problem::{OrUnavailable, Problem, Problems};
+use crate::state::ApiState;
 
-/// How long others may keep the keys: one that is taken out of use should go soon.
-const KEPT: &str = "public, max-age=300";
+/// Clients may cache the keys, but only for so long that a retired key disappears soon.
+const CACHE: &str = "public, max-age=300";
 
 /// The public halves of the issuer's keys.
 #[utoipa::path(get, path = "/oauth/jwks.json", tag = "issuer", responses(
     (status = 200, description = "A JSON Web Key Set", body = serde_json::Value),
-    Refusals,
+    Problems,
 ))]
-pub(super) async fn jwks(State(gateways): State<Arc<Gateways>>) -> Response {
-    match gateways.issuer().jwks(gateways.now()).await {
-        Ok(keys) => ([(header::CACHE_CONTROL, KEPT)], Json(keys)).into_response(),
-        Err(error) => try_later(&error, "the signing keys could not be read"),
-    }
+pub(super) async fn jwks(State(api): State<ApiState>) -> Result<impl IntoResponse, Problem> {
+    let keys = api.issuer().jwks(api.now()).await;
+    let keys = keys.or_unavailable("the signing keys could not be read")?;
+    Ok(([(header::CACHE_CONTROL, CACHE)], Json(keys)))
 }
 
-/// Where the issuer's doors are. The same stands at `/.well-known/oauth-authorization-server`.
+/// The issuer's metadata. `/.well-known/oauth-authorization-server` has the same.
 #[utoipa::path(get, path = "/.well-known/openid-configuration", tag = "issuer", responses(
-    (status = 200, description = "As far as the standard goes for machines", body = serde_json::Value),
+    (status = 200, description = "The part of the standard that concerns machines", body = serde_json::Value),
 ))]
-pub(super) async fn metadata(State(gateways): State<Arc<Gateways>>) -> Response {
-    let url = gateways.issuer().url();
+pub(super) async fn metadata(State(api): State<ApiState>) -> Json<Value> {
+    let url = api.issuer().url();
     Json(json!({
         "issuer": url,
         "token_endpoint": format!("{url}/oauth/token"),
@@ -40,10 +37,9 @@ pub(super) async fn metadata(State(gateways): State<Arc<Gateways>>) -> Response 
         "token_endpoint_auth_methods_supported": [
             "client_secret_post", "client_secret_basic", "none",
         ],
-        // Nobody logs in here: there is no page to send a person to.
+        // The issuer has no login page for people.
         "response_types_supported": [],
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["ES256", "RS256"],
     }))
-    .into_response()
 }

@@ -2,7 +2,6 @@
 //! the next one of its session (section 6).
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{ConnectInfo, Request, State};
@@ -16,15 +15,17 @@ use nightdesk_vault::Key;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::gateways::{Gateways, read_body, try_later};
+use crate::extract::read_body;
+use crate::problem::{OrUnavailable, Problem};
+use crate::state::ApiState;
 
-/// What the RFC wants on every answer that may hold a token.
-const NOT_KEPT: [(HeaderName, &str); 2] =
+/// The headers that the RFC requires on every response that may hold a token.
+const NO_STORE: [(HeaderName, &str); 2] =
     [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
 
-/// What is posted, for who reads the description; [`token::Request`] reads it.
+/// The form in the route's description; [`token::Request`] parses it.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is told")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Form {
     /// `client_credentials` or `refresh_token`.
     grant_type: String,
@@ -34,99 +35,142 @@ struct Form {
     scope: Option<String>,
 }
 
-/// A machine identity gets an access token, or an agent the next one of its session.
+/// Issues an access token to a machine identity, or the next one of its session to an agent.
 ///
-/// The stock client asks at `/api/oauth/token`, which is the same.
+/// The stock client calls `/api/oauth/token`, which is the same.
 #[utoipa::path(
     post, path = "/oauth/token", tag = "issuer",
     params((
         "x-nous-refresh-token" = Option<String>, Header,
-        description = "The refresh token, where it is not in the form",
+        description = "The refresh token, if it is not in the form",
     )),
     request_body(content = Form, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 200, description = "The token", body = Answer),
-        (status = 400, description = "An error in the words of RFC 6749"),
-        (status = 401, description = "Nobody of that name and secret is known"),
+        (status = 400, description = "An error as RFC 6749 defines it"),
+        (status = 401, description = "The client id or its secret is not valid"),
     )
 )]
 pub(super) async fn token(
-    State(gateways): State<Arc<Gateways>>,
+    State(api): State<ApiState>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     request: Request,
-) -> Response {
+) -> Result<AccessTokenResponse, TokenError> {
     let (head, body) = request.into_parts();
-    let form = match read_body(body).await {
-        Ok(form) => form,
-        Err(refused) => return refused,
-    };
+    let form = read_body(body).await?;
     let text = |name: &str| head.headers.get(name)?.to_str().ok();
     let authorization = text(header::AUTHORIZATION.as_str());
     let refresh = text(token::REFRESH_TOKEN_HEADER);
     match token::Request::read(&form, authorization, refresh) {
         Ok(token::Request::ClientCredentials { client_id, client_secret, scope: _ }) => {
-            by_secret(&gateways, from, &client_id, &client_secret).await
+            by_secret(&api, from, &client_id, &client_secret).await
         }
-        // Whoever has the token has the session; the client's name adds nothing to it.
+        // The refresh token alone selects the session; the client's id is not needed.
         Ok(token::Request::RefreshToken { client_id: _, refresh_token }) => {
-            by_refresh(&gateways, from, &refresh_token).await
+            by_refresh(&api, from, &refresh_token).await
         }
-        Err(Refused::InvalidClient) => unknown(&gateways, from, Refused::InvalidClient),
-        Err(refused) => refuse(refused),
+        Err(Refused::InvalidClient) => Err(failed(&api, from, Refused::InvalidClient)),
+        Err(refused) => Err(TokenError::Refused(refused)),
     }
 }
 
-async fn by_secret(gateways: &Gateways, from: SocketAddr, id: &str, secret: &Secret) -> Response {
-    match gateways.issuer().token(id, secret.expose(), gateways.now()).await {
-        Ok(Some(token)) => give(&token, None),
-        Ok(None) => unknown(gateways, from, Refused::InvalidClient),
-        Err(error) => try_later(&error, "an access token could not be given"),
+async fn by_secret(
+    api: &ApiState,
+    from: SocketAddr,
+    client_id: &str,
+    secret: &Secret,
+) -> Result<AccessTokenResponse, TokenError> {
+    let issued = api.issuer().token(client_id, secret.expose(), api.now()).await;
+    let issued = issued.or_unavailable("an access token could not be issued")?;
+    let access = issued.ok_or_else(|| failed(api, from, Refused::InvalidClient))?;
+    Ok(AccessTokenResponse { access, refresh: None })
+}
+
+async fn by_refresh(
+    api: &ApiState,
+    from: SocketAddr,
+    shown: &Secret,
+) -> Result<AccessTokenResponse, TokenError> {
+    let granted = api.issuer().refresh(shown.expose(), api.now()).await;
+    let granted = granted.or_unavailable("a session could not be refreshed")?;
+    let Grant { access, refresh } = granted.map_err(|no| {
+        if no == NoGrant::Reused {
+            tracing::warn!(
+                "a refresh token was used again long after its exchange: two clients have it, so its \
+                 session has ended; begin another with `nightdesk issuer session`"
+            );
+        }
+        failed(api, from, Refused::InvalidGrant)
+    })?;
+    Ok(AccessTokenResponse { access, refresh: Some(refresh) })
+}
+
+/// An issued access token, in the form of RFC 6749.
+pub(crate) struct AccessTokenResponse {
+    pub(crate) access: Key,
+    pub(crate) refresh: Option<Key>,
+}
+
+impl IntoResponse for AccessTokenResponse {
+    fn into_response(self) -> Response {
+        let Self { access, refresh } = self;
+        let answer = Answer {
+            access_token: access.with(|text| Secret::new(text)),
+            token_type: "Bearer".to_owned(),
+            expires_in_secs: ACCESS_TOKEN_LIFE.as_secs(),
+            refresh_token: refresh.map(|token| token.with(|text| Secret::new(text))),
+            scope: None,
+        };
+        (NO_STORE, Json(answer)).into_response()
     }
 }
 
-async fn by_refresh(gateways: &Gateways, from: SocketAddr, shown: &Secret) -> Response {
-    match gateways.issuer().refresh(shown.expose(), gateways.now()).await {
-        Ok(Ok(Grant { access, refresh })) => give(&access, Some(&refresh)),
-        Ok(Err(no)) => {
-            if no == NoGrant::Reused {
-                tracing::warn!(
-                    "a refresh token was shown again long after it was traded: two have it, so its \
-                     session is over; begin another with `nightdesk issuer session`"
-                );
+/// A request without a token as its result.
+pub(super) enum TokenError {
+    /// The error codes of RFC 6749.
+    Refused(Refused),
+    /// The address has too many failed authentications.
+    TooManyFailures,
+    /// The body could not be read, or the desk failed.
+    Problem(Problem),
+}
+
+impl From<Problem> for TokenError {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+/// Counts a failed authentication. An unknown client, a wrong secret and a revoked client get the same response.
+fn failed(api: &ApiState, from: SocketAddr, refused: Refused) -> TokenError {
+    if api.count_failure(from.ip()) {
+        TokenError::Refused(refused)
+    } else {
+        TokenError::TooManyFailures
+    }
+}
+
+impl IntoResponse for TokenError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Refused(refused) => refused_response(refused),
+            Self::TooManyFailures => {
+                // `invalid_client` or `invalid_grant` would make a client discard a valid credential.
+                let text = "too many bad secrets; wait a minute";
+                let body = describe(Refused::InvalidRequest, text);
+                let later = [(header::RETRY_AFTER, "60")];
+                (StatusCode::TOO_MANY_REQUESTS, later, NO_STORE, body).into_response()
             }
-            unknown(gateways, from, Refused::InvalidGrant)
+            Self::Problem(problem) => problem.into_response(),
         }
-        Err(error) => try_later(&error, "a session could not be refreshed"),
     }
 }
 
-/// Answers with an access token, in the words of RFC 6749.
-pub(crate) fn give(token: &Key, refresh: Option<&Key>) -> Response {
-    let answer = Answer {
-        access_token: token.with(|text| Secret::new(text)),
-        token_type: "Bearer".to_owned(),
-        expires_in_secs: ACCESS_TOKEN_LIFE.as_secs(),
-        refresh_token: refresh.map(|token| token.with(|text| Secret::new(text))),
-        scope: None,
-    };
-    (NOT_KEPT, Json(answer)).into_response()
-}
-
-/// Who is unknown, has another secret or was revoked gets one and the same answer.
-fn unknown(gateways: &Gateways, from: SocketAddr, refused: Refused) -> Response {
-    if gateways.may_fail(from.ip()) {
-        return refuse(refused);
-    }
-    // Not in the words that make a client forget what it has: it may be a good one's turn next.
-    let body = describe(Refused::InvalidRequest, "too many bad secrets; wait a minute");
-    (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "60")], NOT_KEPT, body).into_response()
-}
-
-fn refuse(refused: Refused) -> Response {
+fn refused_response(refused: Refused) -> Response {
     let (status, description) = match refused {
         Refused::InvalidClient => (
             StatusCode::UNAUTHORIZED,
-            "no live client has this id and secret; make one with `nightdesk gateway token`",
+            "no live client has this id and secret; create one with `nightdesk gateway token`",
         ),
         Refused::InvalidRequest => (
             StatusCode::BAD_REQUEST,
@@ -138,10 +182,10 @@ fn refuse(refused: Refused) -> Response {
         ),
         Refused::UnsupportedGrantType => (
             StatusCode::BAD_REQUEST,
-            "only grant_type=client_credentials and refresh_token are served here",
+            "only grant_type=client_credentials and refresh_token are supported",
         ),
     };
-    let mut response = (status, NOT_KEPT, describe(refused, description)).into_response();
+    let mut response = (status, NO_STORE, describe(refused, description)).into_response();
     if status == StatusCode::UNAUTHORIZED {
         let basic = axum::http::HeaderValue::from_static("Basic realm=\"nightdesk\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, basic);

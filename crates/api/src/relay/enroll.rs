@@ -1,63 +1,56 @@
-//! `POST /relay/enroll`: a one-time token is traded for a gateway's secret.
+//! `POST /relay/enroll`: exchanges a one-time token for a gateway's secret.
 //!
-//! The stock client shows a person the text of a 400 or 403, and its own words for a 401.
+//! The stock client shows a person the text of a 400 or 403, and a text of its own for a 401.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{StatusCode, header};
+use axum::extract::{ConnectInfo, State};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use nightdesk_protocol::Secret;
 use nightdesk_protocol::http::enroll;
 use nightdesk_protocol::upgrade_token::is_gateway_name;
 use nightdesk_register::enrolment::{Enrolment, Identity, Refusal};
 
-use crate::gateways::{Gateways, read_json, refuse, too_many, try_later};
-use crate::problem::Refusals;
+use crate::extract::{JsonBody, MachineIdentity, RequestBody};
+use crate::problem::{self, OrUnavailable, Problem, Problems};
+use crate::state::{ApiState, too_many_failures};
 
-const WANTS: &str = "send JSON with enrollmentToken and gatewayId";
 const NAMES: &str = "a gateway's name has 1 to 64 letters, digits, dots, dashes or underscores; \
                      choose another with --gateway-id";
 
-/// A one-time token is traded for a gateway's secret.
+impl RequestBody for enroll::Request {
+    const EXPECTED: &'static str = "send JSON with enrollmentToken and gatewayId";
+}
+
+/// Exchanges a one-time token for a gateway's secret.
 #[utoipa::path(
     post, path = "/relay/enroll", tag = "gateways", security(("access_token" = [])),
     request_body = enroll::Request,
     responses(
         (status = 200, description = "The secret, which is not shown again", body = enroll::Answer),
-        Refusals,
+        Problems,
     )
 )]
 pub(super) async fn enroll(
-    State(gateways): State<Arc<Gateways>>,
+    State(api): State<ApiState>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    let (head, body) = request.into_parts();
-    let identity = match gateways.identity(&head.headers, from).await {
-        Ok(identity) => identity,
-        Err(refused) => return refused,
-    };
-    let asked: enroll::Request = match read_json(body, WANTS).await {
-        Ok(asked) => asked,
-        Err(refused) => return refused,
-    };
-    if !is_gateway_name(&asked.gateway_id) {
-        return refuse(StatusCode::BAD_REQUEST, NAMES);
+    MachineIdentity(identity): MachineIdentity,
+    JsonBody(request): JsonBody<enroll::Request>,
+) -> Result<Response, Problem> {
+    let enroll::Request { enrollment_token, gateway_id } = request;
+    if !is_gateway_name(&gateway_id) {
+        return Err(problem::BAD_REQUEST.with_detail(NAMES));
     }
-    let token = asked.enrollment_token.expose();
-    match gateways.desk.register.enrol(&identity, token, &asked.gateway_id).await {
-        Ok(Ok(enrolment)) => give(&identity, asked.gateway_id, &enrolment),
-        // A guess at a token is a failure like one at a secret.
-        Ok(Err(Refusal::Unknown)) if !gateways.may_fail(from.ip()) => too_many(),
-        Ok(Err(refusal)) => refuse(StatusCode::FORBIDDEN, &what_to_do(&refusal)),
-        Err(error) => try_later(&error, "a gateway could not be enrolled"),
-    }
+    let token = enrollment_token.expose();
+    let enrolled = api.desk.register.enrol(&identity, token, &gateway_id).await;
+    let enrolled = enrolled.or_unavailable("a gateway could not be enrolled")?;
+    let enrolment = enrolled.map_err(|refusal| refused(&api, from, &refusal))?;
+    Ok(enrolled_response(&identity, gateway_id, &enrolment))
 }
 
-fn give(identity: &Identity, gateway_id: String, enrolment: &Enrolment) -> Response {
+fn enrolled_response(identity: &Identity, gateway_id: String, enrolment: &Enrolment) -> Response {
     tracing::info!(
         tenant.id = %identity.scope.tenant(),
         agent.id = %identity.agent,
@@ -74,7 +67,15 @@ fn give(identity: &Identity, gateway_id: String, enrolment: &Enrolment) -> Respo
     ([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response()
 }
 
-/// What stands at the end of the client's "Enrollment failed".
+/// The 403. An unknown token may be guessed, so it counts as a failed authentication.
+fn refused(api: &ApiState, from: SocketAddr, refusal: &Refusal) -> Problem {
+    if matches!(refusal, Refusal::Unknown) && !api.count_failure(from.ip()) {
+        return too_many_failures();
+    }
+    problem::FORBIDDEN.with_detail(what_to_do(refusal))
+}
+
+/// The text that the client shows after "Enrollment failed".
 fn what_to_do(refusal: &Refusal) -> String {
     const AGAIN: &str = "ask for a new one with `nightdesk gateway token`";
     match refusal {

@@ -1,16 +1,13 @@
 //! `POST /relay/media` and `GET /relay/media/{id}`: files by reference.
 //!
-//! A frame is too small for a file. A gateway gives us what its agent will send, and fetches what people attached;
-//! whatever it may not have is not there.
-
-use std::net::SocketAddr;
-use std::sync::Arc;
+//! A frame is too small for a file. A gateway uploads the files that its agent will send, and fetches those that people
+//! attached. A file that the agent may not have is not found.
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::IntoResponse;
 use nightdesk_media::{Kept, Lies, MediaId, TakeError, UploadLabel};
 use nightdesk_protocol::file_head::{disposition, mime};
 use nightdesk_types::limits::{MEDIA_NAME_BYTES_MAX, MEDIA_TAKE_WAIT};
@@ -18,117 +15,113 @@ use serde::Serialize;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use crate::gateways::{Gateways, refuse, try_later};
-use crate::problem::{self, Refusals};
+use crate::extract::AgentCaller;
+use crate::problem::{self, OrUnavailable, Problem, Problems, unavailable};
+use crate::state::ApiState;
 
 const FILENAME: HeaderName = HeaderName::from_static("x-media-filename");
 
-const NOT_THERE: &str =
-    "there is no such file for this agent: it may have expired, or be another's";
-
-/// Takes a file that an agent will send. Its reference is `/relay/media/{id}` of this desk; it is good for an hour.
+/// Stores a file that an agent will send. Its reference is `/relay/media/{id}` of this desk, and is valid for an hour.
 #[utoipa::path(
     post, path = "/relay/media", tag = "gateways", security(("agent" = [])),
-    params(("x-media-filename" = Option<String>, Header, description = "What it is called")),
+    params(("x-media-filename" = Option<String>, Header, description = "The file's name")),
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
-    responses((status = 200, description = "It is kept", body = Taken), Refusals)
+    responses((status = 200, description = "The file is stored", body = StoredFile), Problems)
 )]
 pub(super) async fn put(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    State(api): State<ApiState>,
+    AgentCaller(caller): AgentCaller,
     request: Request,
-) -> Response {
+) -> Result<Json<StoredFile>, Problem> {
     let (head, body) = request.into_parts();
-    let caller = match gateways.caller(&head.headers, from).await {
-        Ok(caller) => caller,
-        Err(refused) => return refused,
-    };
     let label = UploadLabel {
-        mime: said(&head.headers, &header::CONTENT_TYPE),
-        filename: said(&head.headers, &FILENAME),
+        mime: header_text(&head.headers, &header::CONTENT_TYPE),
+        filename: header_text(&head.headers, &FILENAME),
     };
-    let media = &gateways.desk.media;
-    let Some(_turn) = media.turn().await else {
-        return problem::UNAVAILABLE.said("too many files are being taken just now; try again");
-    };
-    let taking = media.take((caller.scope, caller.agent), label, body.into_data_stream());
-    match timeout(MEDIA_TAKE_WAIT, taking).await {
-        Ok(Ok((id, size))) => Json(Taken { id: id.to_string(), size }).into_response(),
-        Ok(Err(error)) => refused(&error),
-        Err(_) => refuse(StatusCode::REQUEST_TIMEOUT, "the file did not come in time"),
-    }
+    let media = &api.desk.media;
+    let busy = "too many files are being uploaded at the moment; retry";
+    let _turn = media.turn().await.ok_or_else(|| problem::UNAVAILABLE.with_detail(busy))?;
+    let storing = media.take((caller.scope, caller.agent), label, body.into_data_stream());
+    let stored = timeout(MEDIA_TAKE_WAIT, storing).await;
+    let late = |_| problem::TIMEOUT.with_detail("the file did not arrive in time");
+    let (id, size) = stored.map_err(late)??;
+    Ok(Json(StoredFile { id: id.to_string(), size }))
 }
 
-/// Gives out a file that an agent was told of, or gave us.
+/// Returns a file that was attached for the agent, or that the agent uploaded.
 #[utoipa::path(
     get, path = "/relay/media/{id}", tag = "gateways", security(("agent" = [])),
-    params(("id" = String, Path, description = "The file's name")),
+    params(("id" = String, Path, description = "The file's id")),
     responses(
-        (status = 200, description = "Its bytes", content_type = "application/octet-stream", body = Vec<u8>),
-        Refusals,
+        (status = 200, description = "The file's bytes", content_type = "application/octet-stream", body = Vec<u8>),
+        Problems,
     )
 )]
 pub(super) async fn get(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    State(api): State<ApiState>,
     Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Response {
-    let caller = match gateways.caller(&headers, from).await {
-        Ok(caller) => caller,
-        Err(refused) => return refused,
+    AgentCaller(caller): AgentCaller,
+) -> Result<impl IntoResponse, Problem> {
+    let not_found = || {
+        let detail = "there is no such file for this agent: it may have expired, or be another's";
+        problem::NOT_FOUND.with_detail(detail)
     };
-    let Some(id) = MediaId::parse(&id) else { return problem::NOT_FOUND.said(NOT_THERE) };
-    match gateways.desk.accounts.give((caller.scope, caller.agent), id).await {
-        Ok(Some((kept, bytes))) => (described(&kept), Body::from_stream(bytes)).into_response(),
-        Ok(None) => problem::NOT_FOUND.said(NOT_THERE),
-        Err(error) => try_later(&error, "a file could not be given out"),
-    }
+    let id = MediaId::parse(&id).ok_or_else(not_found)?;
+    let found = api.desk.accounts.give((caller.scope, caller.agent), id).await;
+    let found = found.or_unavailable("a file could not be read")?;
+    let (kept, bytes) = found.ok_or_else(not_found)?;
+    Ok((file_headers(&kept), Body::from_stream(bytes)))
 }
 
-/// What is said of a file before its bytes. A browser that is led here must not take it for a page of ours.
-fn described(kept: &Kept) -> HeaderMap {
+/// The headers of a file. A browser that is led here must not show it as one of our pages.
+fn file_headers(kept: &Kept) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let (mime, disposition) =
         (mime(kept.mime.as_deref()).to_owned(), disposition(kept.filename.as_deref()));
-    for (name, said) in [(header::CONTENT_TYPE, mime), (header::CONTENT_DISPOSITION, disposition)] {
-        // What is said of a file is plain.
-        headers.extend(HeaderValue::from_str(&said).ok().map(|said| (name, said)));
+    for (name, text) in [(header::CONTENT_TYPE, mime), (header::CONTENT_DISPOSITION, disposition)] {
+        // Both texts are ASCII, so a value is always made.
+        headers.extend(HeaderValue::from_str(&text).ok().map(|value| (name, value)));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // Of what a platform has we know only what it said.
+    // The size of a file on a platform is only the platform's claim.
     if let (Lies::Here, Some(size)) = (&kept.lies, kept.size) {
         headers.insert(header::CONTENT_LENGTH, size.into());
     }
     headers
 }
 
-/// What a header says, if it is a text of bearable length.
-fn said(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+/// The text of a header, if it is UTF-8 and not too long.
+fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let value = headers.get(name)?.as_bytes();
     let text = std::str::from_utf8(value).ok()?.trim();
     (1..=MEDIA_NAME_BYTES_MAX).contains(&text.len()).then(|| text.to_owned())
 }
 
-fn refused(error: &TakeError) -> Response {
-    match error {
-        TakeError::Empty => refuse(StatusCode::BAD_REQUEST, "send the file's bytes as the body"),
-        TakeError::TooLarge => {
-            refuse(StatusCode::PAYLOAD_TOO_LARGE, "a file has at most 25 MiB; send a smaller one")
+impl From<TakeError> for Problem {
+    fn from(error: TakeError) -> Self {
+        match error {
+            TakeError::Empty => {
+                problem::BAD_REQUEST.with_detail("send the file's bytes as the body")
+            }
+            TakeError::TooLarge => {
+                problem::TOO_LARGE.with_detail("a file has at most 25 MiB; send a smaller one")
+            }
+            TakeError::Full => problem::OVER_QUOTA.with_detail(
+                "the tenant's files exceed one gibibyte; each is removed an hour after its upload; retry then",
+            ),
+            TakeError::BrokeOff(_) => {
+                problem::BAD_REQUEST.with_detail("the upload broke off; send it again")
+            }
+            TakeError::Store(error) => unavailable(&error, "a file could not be stored"),
         }
-        TakeError::Full => problem::OVER_QUOTA.said(
-            "the tenant's files are a gibibyte together; each goes an hour after it was given; try then",
-        ),
-        TakeError::BrokeOff(_) => refuse(StatusCode::BAD_REQUEST, "the file broke off; send it again"),
-        TakeError::Store(error) => try_later(error, "a file could not be put away"),
     }
 }
 
-/// What the desk calls a file.
+/// The id that the desk gave to a file.
 #[derive(Serialize, ToSchema)]
-struct Taken {
-    /// Its name, for the reference.
+pub(super) struct StoredFile {
+    /// The id, for the reference.
     id: String,
-    /// How many bytes it has.
+    /// The size in bytes.
     size: u64,
 }

@@ -1,14 +1,9 @@
-//! `POST /relay/policy`: a gateway says which messages concern its agent.
+//! `POST /relay/policy`: a gateway declares which messages concern its agent.
 //!
-//! The stock client says it at every boot where it differs from the default, and takes nothing but 200 for yes.
-
-use std::net::SocketAddr;
-use std::sync::Arc;
+//! The stock client declares it at every boot if it differs from the default, and accepts no status but 200.
 
 use axum::Json;
-use axum::extract::{ConnectInfo, Request, State};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::extract::State;
 use nightdesk_desk::managing;
 use nightdesk_protocol::http::policy;
 use nightdesk_types::Relevance;
@@ -16,35 +11,30 @@ use nightdesk_types::limits::FREE_SCOPES_MAX;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::gateways::{Gateways, read_json, refuse, try_later};
-use crate::problem::Refusals;
+use crate::extract::{AgentCaller, JsonBody, RequestBody};
+use crate::problem::{self, OrUnavailable, Problem, Problems};
+use crate::state::ApiState;
 
-const WANTS: &str = "send JSON with platform, and at most a thousand freeResponseScopes";
+impl RequestBody for policy::Request {
+    const EXPECTED: &'static str =
+        "send JSON with platform, and at most a thousand freeResponseScopes";
+}
 
-/// A gateway says which messages concern its agent. It replaces what was said before.
+/// Declares which messages concern the gateway's agent. It replaces the previous declaration.
 #[utoipa::path(
     post, path = "/relay/policy", tag = "gateways", security(("agent" = [])),
     request_body = policy::Request,
-    responses((status = 200, description = "It is written down", body = Heard), Refusals)
+    responses((status = 200, description = "The policy is stored", body = StoredPolicy), Problems)
 )]
 pub(super) async fn policy(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    let (head, body) = request.into_parts();
-    let caller = match gateways.caller(&head.headers, from).await {
-        Ok(caller) => caller,
-        Err(refused) => return refused,
-    };
-    let said: policy::Request = match read_json(body, WANTS).await {
-        Ok(said) => said,
-        Err(refused) => return refused,
-    };
+    State(api): State<ApiState>,
+    AgentCaller(caller): AgentCaller,
+    JsonBody(request): JsonBody<policy::Request>,
+) -> Result<Json<StoredPolicy>, Problem> {
     let policy::Request { platform, require_address, free_response_scopes, allow_other_bots } =
-        said;
+        request;
     if platform.is_empty() || free_response_scopes.len() > FREE_SCOPES_MAX {
-        return refuse(StatusCode::BAD_REQUEST, WANTS);
+        return Err(problem::BAD_REQUEST.with_detail(policy::Request::EXPECTED));
     }
     let relevance = Relevance {
         require_address,
@@ -52,15 +42,14 @@ pub(super) async fn policy(
         allow_other_bots,
         ..Relevance::default()
     };
-    match managing::declare(&gateways.desk, &caller, &platform, &relevance).await {
-        Ok(()) => Json(Heard { platform }).into_response(),
-        Err(error) => try_later(&error, "a policy could not be written down"),
-    }
+    let declared = managing::declare(&api.desk, &caller, &platform, &relevance).await;
+    declared.or_unavailable("a policy could not be stored")?;
+    Ok(Json(StoredPolicy { platform }))
 }
 
-/// What was heard.
+/// The policy that was stored.
 #[derive(Serialize, ToSchema)]
-struct Heard {
-    /// The platform it is about.
+pub(super) struct StoredPolicy {
+    /// The platform that the policy is for.
     platform: String,
 }

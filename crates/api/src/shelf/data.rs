@@ -1,91 +1,75 @@
-//! What an agent asks about data.
-
-use std::net::SocketAddr;
-use std::sync::Arc;
+//! Data of a tenant: written, queried and read.
 
 use axum::Json;
-use axum::extract::{ConnectInfo, Path, Request, State};
-use axum::response::{IntoResponse, Response};
-use nightdesk_shelf::{DataWrite, QueryFilters};
-use serde_json::json;
+use axum::extract::{Path, State};
+use nightdesk_shelf::{DataWrite, DataWriteRecord, PortableData, QueryFilters};
+use nightdesk_types::limits::SHELF_BODY_BYTES_MAX;
+use serde_json::{Value, json};
 
-use super::{asked, asker, no_data};
-use crate::gateways::Gateways;
-use crate::problem::{self, Refusals};
+use super::asker;
+use crate::extract::{JsonBody, RequestBody, ShelfAgent};
+use crate::problem::{self, Problem, Problems};
+use crate::state::ApiState;
 
-const WANTS_ENTRY: &str =
-    "send JSON with content, and tags, recipients, expires_at (seconds, or null) or metadata";
-const WANTS_QUERY: &str = "send JSON with query, and limit or filters";
+impl RequestBody for DataWrite {
+    const EXPECTED: &'static str =
+        "send JSON with content, and tags, recipients, expires_at (seconds, or null) or metadata";
+    const BYTES_MAX: usize = SHELF_BODY_BYTES_MAX;
+}
 
-/// Keeps an entry of data. The same entry, written again by the same agent, is the one that was written.
+impl RequestBody for QueryFilters {
+    const EXPECTED: &'static str = "send JSON with query, and limit or filters";
+    const BYTES_MAX: usize = SHELF_BODY_BYTES_MAX;
+}
+
+/// Stores an entry of data. If the same agent writes the same entry again, the response names the first.
 #[utoipa::path(
     post, path = "/v1/data", tag = "shelf", security(("access_token" = []), ("agent" = [])),
     request_body(
         content = serde_json::Value,
         description = "`content`; `tags`, `recipients`, `expires_at` in seconds or null, `metadata`",
     ),
-    responses((status = 200, description = "`id` and `created_at`", body = serde_json::Value), Refusals)
+    responses((status = 200, description = "`id` and `created_at`", body = serde_json::Value), Problems)
 )]
 pub(super) async fn write(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    let (asker, write) = match asked::<DataWrite>(&gateways, from, request, WANTS_ENTRY).await {
-        Ok(asked) => asked,
-        Err(refused) => return refused,
-    };
-    match gateways.desk.shelf.data_write(asker, &write).await {
-        Ok(record) => Json(record).into_response(),
-        Err(error) => no_data(&error),
-    }
+    State(api): State<ApiState>,
+    ShelfAgent(agent): ShelfAgent,
+    JsonBody(write): JsonBody<DataWrite>,
+) -> Result<Json<DataWriteRecord>, Problem> {
+    Ok(Json(api.desk.shelf.data_write(asker(agent), &write).await?))
 }
 
-/// Looks for data of the agent's tenant. A filter that is not kept is refused.
+/// Queries the data of the agent's tenant. An unsupported filter is refused.
 #[utoipa::path(
     post, path = "/v1/data/query", tag = "shelf", security(("access_token" = []), ("agent" = [])),
     request_body(
         content = serde_json::Value,
-        description = "`query`: all of its words must be there, and without any the newest are meant; `limit`; and the filters \
+        description = "`query`: entries with all of its words, or the newest entries if it has none; `limit`; and the filters \
             `agent_id`, `domain_tags`, `knowledge_type`, `payload_type`, `pinned`, `thread_status`, `vault`",
     ),
-    responses((status = 200, description = "`items`, the best first", body = serde_json::Value), Refusals)
+    responses((status = 200, description = "`items`, the best first", body = serde_json::Value), Problems)
 )]
 pub(super) async fn query(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    let read = asked::<QueryFilters>(&gateways, from, request, WANTS_QUERY).await;
-    let (asker, filters) = match read {
-        Ok(asked) => asked,
-        Err(refused) => return refused,
-    };
-    match gateways.desk.shelf.data_query(asker, &filters).await {
-        Ok(items) => Json(json!({ "items": items })).into_response(),
-        Err(error) => no_data(&error),
-    }
+    State(api): State<ApiState>,
+    ShelfAgent(agent): ShelfAgent,
+    JsonBody(filters): JsonBody<QueryFilters>,
+) -> Result<Json<Value>, Problem> {
+    let items = api.desk.shelf.data_query(asker(agent), &filters).await?;
+    Ok(Json(json!({ "items": items })))
 }
 
-/// An entry of data of the agent's tenant.
+/// Reads an entry of data of the agent's tenant.
 #[utoipa::path(
     get, path = "/v1/data/{id}", tag = "shelf", security(("access_token" = []), ("agent" = [])),
     params(("id" = String, Path, description = "The entry")),
-    responses((status = 200, description = "The entry", body = serde_json::Value), Refusals)
+    responses((status = 200, description = "The entry", body = serde_json::Value), Problems)
 )]
 pub(super) async fn read(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    State(api): State<ApiState>,
     Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    let asker = match asker(&gateways, request.headers(), from).await {
-        Ok(asker) => asker,
-        Err(refused) => return refused,
-    };
-    match gateways.desk.shelf.data_read(asker, &id).await {
-        Ok(Some(entry)) => Json(entry).into_response(),
-        Ok(None) => problem::NOT_FOUND.said("there is no such entry, or its time is over"),
-        Err(error) => no_data(&error),
-    }
+    ShelfAgent(agent): ShelfAgent,
+) -> Result<Json<PortableData>, Problem> {
+    let entry = api.desk.shelf.data_read(asker(agent), &id).await?;
+    let not_found = || problem::NOT_FOUND.with_detail("there is no such entry, or it has expired");
+    entry.map(Json).ok_or_else(not_found)
 }

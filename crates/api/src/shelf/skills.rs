@@ -1,202 +1,193 @@
-//! What an agent asks about skills.
-
-use std::net::SocketAddr;
-use std::sync::Arc;
+//! Skills of a tenant: listed, written, read and approved.
 
 use axum::Json;
-use axum::extract::{ConnectInfo, Path, Request, State};
-use axum::http::{StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Path, State};
 use nightdesk_desk::What;
-use nightdesk_desk::shelf::SkillWrite;
-use nightdesk_shelf::{CatalogueFilter, SkillStatus};
+use nightdesk_desk::shelf::{SkillRead, SkillWrite, SkillWritten};
+use nightdesk_shelf::{Audience, CatalogueFilter, Listed, SkillStatus, TriggerKind, VersionInfo};
+use nightdesk_types::limits::SHELF_BODY_BYTES_MAX;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{asked, asker, no_skill};
-use crate::agent_cron::too_often;
-use crate::gateways::{Gateways, refuse};
-use crate::problem::Refusals;
+use super::asker;
+use crate::extract::{JsonBody, QueryParameters, RequestBody, ShelfAgent, UrlQuery};
+use crate::problem::{Problem, Problems};
+use crate::state::ApiState;
 
-const WANTS_FILTER: &str = "filters are audience (agent, all, headless), status (Draft, Approved, Disabled), trigger_kind (cron, \
-    event), domain_tags with commas between them, name_prefix, author, and if_none_match";
-const WANTS_SKILL: &str = "send JSON with name and source, and overwrite if it may replace another";
-const WANTS_STATUS: &str = "send JSON with status: Draft, Approved or Disabled";
-
-/// A skill to keep.
+/// A skill to store.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = SkillWrite)]
-pub(super) struct Write {
-    /// Its name: a letter or a digit, then those, `_`, `-` and `.`.
+pub(super) struct SkillBody {
+    /// The name: a letter or a digit, then those, `_`, `-` and `.`.
     name: String,
-    /// Its bytes, headers included.
+    /// The bytes, headers included.
     source: String,
-    /// Whether it may take the place of one that is there.
+    /// True if the skill may replace one of the same name.
     #[serde(default)]
     overwrite: bool,
 }
 
-/// A status to have.
+impl RequestBody for SkillBody {
+    const EXPECTED: &'static str =
+        "send JSON with name and source, and overwrite if it may replace another";
+    const BYTES_MAX: usize = SHELF_BODY_BYTES_MAX;
+}
+
+/// A new status of a skill.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = SkillStatusChange)]
-pub(super) struct Status {
+pub(super) struct StatusBody {
     /// `Draft`, `Approved` or `Disabled`.
     #[schema(value_type = String)]
     status: SkillStatus,
 }
 
-/// The skills of the agent's tenant, grouped by what the agent does with them.
+impl RequestBody for StatusBody {
+    const EXPECTED: &'static str = "send JSON with status: Draft, Approved or Disabled";
+    const BYTES_MAX: usize = SHELF_BODY_BYTES_MAX;
+}
+
+/// The skills that a client asks for.
+#[derive(Deserialize)]
+pub(super) struct CatalogueQuery {
+    audience: Option<Audience>,
+    status: Option<SkillStatus>,
+    trigger_kind: Option<TriggerKind>,
+    domain_tags: Option<String>,
+    name_prefix: Option<String>,
+    author: Option<String>,
+    if_none_match: Option<String>,
+}
+
+impl QueryParameters for CatalogueQuery {
+    const EXPECTED: &'static str = "filters are audience (agent, all, headless), status (Draft, Approved, Disabled), trigger_kind (cron, \
+         event), domain_tags with commas between them, name_prefix, author, and if_none_match";
+}
+
+impl CatalogueQuery {
+    fn filter(self) -> CatalogueFilter {
+        let defaults = CatalogueFilter::default();
+        let tags = self.domain_tags.map(|tags| tags.split(',').map(str::to_owned).collect());
+        CatalogueFilter {
+            audience: self.audience.unwrap_or(defaults.audience),
+            status: self.status.unwrap_or(defaults.status),
+            trigger_kind: self.trigger_kind,
+            domain_tags: tags.unwrap_or_default(),
+            name_prefix: self.name_prefix,
+            author: self.author,
+        }
+    }
+}
+
+/// Lists the skills of the agent's tenant, grouped by their use for the agent.
 #[utoipa::path(
     get, path = "/v1/skills", tag = "shelf", security(("access_token" = []), ("agent" = [])),
     params(
-        ("audience" = Option<String>, Query, description = "`agent` (unless said), `all` or `headless`"),
-        ("status" = Option<String>, Query, description = "`Approved` unless said"),
+        ("audience" = Option<String>, Query, description = "`agent` (the default), `all` or `headless`"),
+        ("status" = Option<String>, Query, description = "`Approved` is the default"),
         ("trigger_kind" = Option<String>, Query, description = "`cron` or `event`"),
         ("domain_tags" = Option<String>, Query, description = "Any of these, with commas between them"),
-        ("name_prefix" = Option<String>, Query, description = "How their names begin"),
-        ("author" = Option<String>, Query, description = "Whose they are: an agent's id"),
-        ("if_none_match" = Option<String>, Query, description = "`catalog_version` of the last answer with the same filters"),
+        ("name_prefix" = Option<String>, Query, description = "The beginning of the names"),
+        ("author" = Option<String>, Query, description = "The author: an agent's id"),
+        ("if_none_match" = Option<String>, Query, description = "`catalog_version` of the last response with the same filters"),
     ),
     responses(
         (status = 200, description = "`receives`, `skills`, `headless` and `catalog_version`, or `not_modified`",
          body = serde_json::Value),
-        Refusals,
+        Problems,
     )
 )]
 pub(super) async fn list(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    let asker = match asker(&gateways, request.headers(), from).await {
-        Ok(asker) => asker,
-        Err(refused) => return refused,
-    };
-    if let Some(refused) = too_often(&gateways, What::Catalogue, asker) {
-        return refused;
-    }
-    let mut said = said(request.uri());
-    let seen = said.remove("if_none_match").and_then(|seen| seen.as_str().map(ToOwned::to_owned));
-    let Ok(filter) = serde_json::from_value::<CatalogueFilter>(Value::Object(said)) else {
-        return refuse(StatusCode::BAD_REQUEST, WANTS_FILTER);
-    };
-    match gateways.desk.shelf.skill_list(asker, &filter, seen.as_deref()).await {
-        Ok(listed) => Json(listed).into_response(),
-        Err(error) => no_skill(&error),
-    }
+    State(api): State<ApiState>,
+    ShelfAgent(agent): ShelfAgent,
+    query: Result<UrlQuery<CatalogueQuery>, Problem>,
+) -> Result<Json<Listed>, Problem> {
+    api.count_call(What::Catalogue, agent)?;
+    let UrlQuery(mut query) = query?;
+    let seen = query.if_none_match.take();
+    let filter = query.filter();
+    Ok(Json(api.desk.shelf.skill_list(asker(agent), &filter, seen.as_deref()).await?))
 }
 
-/// What a query says, as JSON has it.
-fn said(uri: &Uri) -> Map<String, Value> {
-    let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    let read = pairs.map(|(key, value)| match &*key {
-        "domain_tags" => (key.into_owned(), value.split(',').collect::<Vec<_>>().into()),
-        _ => (key.into_owned(), value.into_owned().into()),
-    });
-    read.collect()
-}
-
-/// Keeps a skill as the agent's. Who repeats it changes nothing.
+/// Stores a skill of the agent. A repeated call changes nothing.
 #[utoipa::path(
     post, path = "/v1/skills", tag = "shelf", security(("access_token" = []), ("agent" = [])),
-    request_body = Write,
+    request_body = SkillBody,
     responses(
         (status = 200, description = "`name`, `version`, `content_hash`, `status` and `changed_at`", body = serde_json::Value),
-        Refusals,
+        Problems,
     )
 )]
 pub(super) async fn write(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    let (asker, write) = match asked::<Write>(&gateways, from, request, WANTS_SKILL).await {
-        Ok(asked) => asked,
-        Err(refused) => return refused,
-    };
-    let Write { name, source, overwrite } = write;
+    State(api): State<ApiState>,
+    ShelfAgent(agent): ShelfAgent,
+    JsonBody(body): JsonBody<SkillBody>,
+) -> Result<Json<SkillWritten>, Problem> {
+    let SkillBody { name, source, overwrite } = body;
     let write = SkillWrite { name, source, overwrite };
-    match gateways.desk.shelf.skill_write(asker, &write).await {
-        Ok(written) => Json(written).into_response(),
-        Err(error) => no_skill(&error),
-    }
+    Ok(Json(api.desk.shelf.skill_write(asker(agent), &write).await?))
 }
 
-/// A skill, as it is or as it was.
+/// The version of a skill that a client asks for.
+#[derive(Deserialize)]
+pub(super) struct VersionQuery {
+    version: Option<String>,
+}
+
+impl QueryParameters for VersionQuery {
+    const EXPECTED: &'static str = "version names one version of the skill";
+}
+
+/// Reads a skill, in its current or an earlier version.
 #[utoipa::path(
     get, path = "/v1/skills/{name}", tag = "shelf", security(("access_token" = []), ("agent" = [])),
     params(
         ("name" = String, Path, description = "The skill"),
-        ("version" = Option<String>, Query, description = "As it was"),
+        ("version" = Option<String>, Query, description = "An earlier version"),
     ),
     responses(
         (status = 200, description = "`name`, `version`, `status` and `source`", body = serde_json::Value),
-        Refusals,
+        Problems,
     )
 )]
 pub(super) async fn read(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    State(api): State<ApiState>,
     Path(name): Path<String>,
-    request: Request,
-) -> Response {
-    let asker = match asker(&gateways, request.headers(), from).await {
-        Ok(asker) => asker,
-        Err(refused) => return refused,
-    };
-    let said = said(request.uri());
-    let version = said.get("version").and_then(Value::as_str);
-    match gateways.desk.shelf.skill_read(asker, &name, version).await {
-        Ok(skill) => Json(skill).into_response(),
-        Err(error) => no_skill(&error),
-    }
+    ShelfAgent(agent): ShelfAgent,
+    UrlQuery(VersionQuery { version }): UrlQuery<VersionQuery>,
+) -> Result<Json<SkillRead>, Problem> {
+    Ok(Json(api.desk.shelf.skill_read(asker(agent), &name, version.as_deref()).await?))
 }
 
-/// What became of a skill, the newest first.
+/// Lists the changes of a skill, newest first.
 #[utoipa::path(
     get, path = "/v1/skills/{name}/versions", tag = "shelf", security(("access_token" = []), ("agent" = [])),
     params(("name" = String, Path, description = "The skill")),
-    responses((status = 200, description = "Each change", body = Vec<serde_json::Value>), Refusals)
+    responses((status = 200, description = "Each change", body = Vec<serde_json::Value>), Problems)
 )]
 pub(super) async fn versions(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    State(api): State<ApiState>,
     Path(name): Path<String>,
-    request: Request,
-) -> Response {
-    let asker = match asker(&gateways, request.headers(), from).await {
-        Ok(asker) => asker,
-        Err(refused) => return refused,
-    };
-    match gateways.desk.shelf.skill_versions(asker, &name).await {
-        Ok(versions) => Json(versions).into_response(),
-        Err(error) => no_skill(&error),
-    }
+    ShelfAgent(agent): ShelfAgent,
+) -> Result<Json<Vec<VersionInfo>>, Problem> {
+    Ok(Json(api.desk.shelf.skill_versions(asker(agent), &name).await?))
 }
 
-/// Changes a skill's status. Who repeats it changes nothing.
+/// Changes a skill's status. A repeated call changes nothing.
 #[utoipa::path(
     post, path = "/v1/skills/{name}/status", tag = "shelf", security(("access_token" = []), ("agent" = [])),
     params(("name" = String, Path, description = "The skill")),
-    request_body = Status,
+    request_body = StatusBody,
     responses(
         (status = 200, description = "The change, with `previous_status`", body = serde_json::Value),
-        Refusals,
+        Problems,
     )
 )]
 pub(super) async fn status(
-    State(gateways): State<Arc<Gateways>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    State(api): State<ApiState>,
     Path(name): Path<String>,
-    request: Request,
-) -> Response {
-    let (asker, Status { status }) = match asked(&gateways, from, request, WANTS_STATUS).await {
-        Ok(asked) => asked,
-        Err(refused) => return refused,
-    };
-    match gateways.desk.shelf.skill_status(asker, &name, status).await {
-        Ok(changed) => Json(changed).into_response(),
-        Err(error) => no_skill(&error),
-    }
+    ShelfAgent(agent): ShelfAgent,
+    JsonBody(StatusBody { status }): JsonBody<StatusBody>,
+) -> Result<Json<VersionInfo>, Problem> {
+    Ok(Json(api.desk.shelf.skill_status(asker(agent), &name, status).await?))
 }

@@ -1,4 +1,4 @@
-//! How an agent has its jobs kept, as stock 0.19.0 asks for it, and who else may say that they are due.
+//! Jobs of an agent, as stock 0.19.0 arms them, and the operator's schedulers that may report them as due.
 
 use aws_lc_rs::hmac;
 use nightdesk_testkit::desk::{

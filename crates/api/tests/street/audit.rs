@@ -1,4 +1,4 @@
-//! S7. Every route, and what it leaves in the audit log. A route that is not in the table has no case, and fails.
+//! S7. Every route and its rows in the audit log. A route that is not in the table has no case, and fails.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::isolation::served;
 use crate::oauth::{access_token, invited};
 
-/// What changes who may do what, in an order in which each can be done, and what it is told as.
+/// Calls that change rights, in an order in which each succeeds, with their names in the log.
 const ACTS: [(&str, Kind); 13] = [
     ("/manage/link", Kind::LinkMade),
     ("/manage/scope", Kind::Granted),
@@ -27,7 +27,7 @@ const ACTS: [(&str, Kind); 13] = [
     ("/manage/deprovision", Kind::AgentDeprovisioned),
 ];
 
-/// What changes nobody's rights. Messages have a record of their own.
+/// Calls that change no rights. Messages have a record of their own.
 const OTHERS: [&str; 36] = [
     "/api/agent-cron/provision",
     "/api/agent-cron/cancel",
@@ -75,7 +75,7 @@ fn every_route_has_a_case() {
     assert_eq!(served(), cases);
 }
 
-/// What a caller shows.
+/// The credential of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Token,
@@ -97,7 +97,7 @@ impl Street {
         street
     }
 
-    /// What was told since somebody last looked.
+    /// The rows that were added since the last read.
     async fn new_deeds(&mut self) -> Vec<Deed> {
         let store = self.desk.register.store();
         let deeds = store.deeds(self.ann.scope, self.seen, 100).await.expect("read the audit log");
@@ -105,11 +105,11 @@ impl Street {
         deeds
     }
 
-    /// Whoever may do it, by that proof, and what the log should call them.
+    /// The caller with that credential, and its name in the log.
     async fn bearer(&mut self, path: &str, by: By) -> (String, String, Value) {
         let Household { scope, agent, .. } = self.ann;
         if ["/relay/enroll", "/relay/provision"].contains(&path) {
-            // A machine identity does that, and nobody else may.
+            // Only a machine identity may do that.
             let invited = invited(&self.desk, &self.ann).await;
             self.new_deeds().await;
             let token = json!(invited.token.with(str::to_owned));
@@ -163,7 +163,7 @@ async fn each_act_is_told_once_by_who_did_it() {
     }
 }
 
-/// What a gateway's secret is not enough for, or what cannot be done.
+/// Calls that a gateway's secret does not permit, or that cannot succeed.
 const REFUSED: [&str; 7] = [
     "/manage/link",
     "/manage/scope",

@@ -1,4 +1,4 @@
-//! Whatever a body claims, who asks is who showed the proof: nobody else's reach ever changes by it.
+//! A caller is identified by its credential alone: no body changes the reach of another agent.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,10 +22,10 @@ const ROUTES: [&str; 7] = [
 /// As many as a debug build asks within half a minute.
 const CASES: u32 = 10_000;
 
-/// Who asks, in turns: none of them so often that the desk would not listen any more.
+/// The callers, in turns, so that none exceeds its rate limit.
 const ASKERS: usize = 400;
 
-/// Members that routes read, and members by which a body might say whose it is.
+/// Members that routes read, and members by which a body might claim an identity.
 const MEMBERS: [&str; 20] = [
     "platform",
     "botId",
@@ -49,7 +49,7 @@ const MEMBERS: [&str; 20] = [
     "owner",
 ];
 
-/// Bodies that speak of somebody else in every way.
+/// Bodies that name another agent in every way.
 fn bodies(other: &Household) -> impl Strategy<Value = Value> + use<> {
     let (agent, tenant) = (other.agent.to_string(), other.scope.tenant().to_string());
     let values = vec![
@@ -83,7 +83,7 @@ async fn reach(desk: &TestDesk, household: &Household) -> ReachOf {
     reach.expect("read a reach")
 }
 
-/// Asks as ann; the status.
+/// Calls as ann and returns the status.
 async fn ask(desk: &TestDesk, ann: &Household, path: &str, body: &Value) -> u16 {
     let bearer = format!("Bearer {}", upgrade_token_at(&ann.name, &ann.secret, 300));
     let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];

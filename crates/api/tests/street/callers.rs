@@ -1,4 +1,4 @@
-//! Who speaks for an agent: a token of an issuer, or a gateway's own, and neither as the other.
+//! Credentials of an agent: a token of an issuer or its gateway's upgrade token, and neither is accepted as the other.
 
 use nightdesk_testkit::desk::{
     Answered, Heard, Household, TestDesk, TestGateway, post, upgrade_token_at,
@@ -20,7 +20,7 @@ async fn token_of(desk: &TestDesk, household: &Household) -> String {
     agent_token(desk, household.scope, household.agent).await
 }
 
-/// Asks for what every caller may ask; what is refused says nothing of who it was.
+/// Calls a route that every caller may call; a refusal does not reveal the caller.
 async fn ask(desk: &TestDesk, bearer: &str) -> Answered {
     let bearer = format!("Bearer {bearer}");
     let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
@@ -50,7 +50,7 @@ async fn a_token_for_an_agent_is_a_caller_and_one_for_the_desk_is_none() {
     }
 }
 
-// T53: what the one parser refuses is never given to the other.
+// T53: a credential that one parser refuses is never given to the other.
 #[tokio::test]
 async fn neither_proof_is_taken_for_the_other() {
     let desk = TestDesk::open().await;
@@ -88,7 +88,7 @@ async fn an_agent_dials_with_its_token_and_is_handed_what_waits() {
     assert_eq!(gateway.hear_frame("inbound").await["event"]["text"], "k1");
 }
 
-// T50: 4401 is final for the stock client, so it takes a good token and a revoked row.
+// T50: 4401 is final for the stock client, so it is sent only for a valid token of a revoked row.
 #[tokio::test]
 async fn only_who_was_revoked_is_told_so() {
     let desk = TestDesk::open().await;

@@ -13,7 +13,7 @@ async fn no_token_secret_or_text_is_logged() {
     let log = Log::default();
     let writer = log.clone();
     tracing_subscriber::fmt()
-        // As finely as the binary lets anybody set it.
+        // The most detailed level that the binary offers.
         .with_env_filter(EnvFilter::new("trace,tungstenite=info,tokio_tungstenite=info,hyper=info"))
         .with_writer(move || writer.clone())
         .init();

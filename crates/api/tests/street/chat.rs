@@ -1,4 +1,4 @@
-//! What a visitor of our own page sees of the desk.
+//! Our own page, as a visitor sees it.
 
 #[path = "chat/page.rs"]
 mod page;
@@ -43,14 +43,14 @@ impl Scene {
         gateway
     }
 
-    /// How many entries the agent's inbox was given.
+    /// The number of entries in the agent's inbox.
     async fn entries(&self) -> i64 {
         let own = [(self.ann.scope, self.ann.agent)];
         self.desk.desk.inbox.store().heads(&own).await.expect("heads")[0].get()
     }
 }
 
-/// Has an agent do something, and answers what it is told.
+/// Has an agent do something, and returns the result.
 async fn does(gateway: &mut TestGateway, request: &str, action: &Value) -> Value {
     gateway.say(&json!({"type": "outbound", "requestId": request, "action": action})).await;
     gateway.hear_frame("outbound_result").await["result"].clone()

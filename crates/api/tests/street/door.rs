@@ -1,4 +1,4 @@
-//! Who is let in, and what the others are told.
+//! Upgrades to a line: accepted and refused.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! How a gateway is enrolled, and what the others are told.
+//! Enrolment of a gateway, and its refusals.
 
 use std::time::Duration;
 

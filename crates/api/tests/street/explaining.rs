@@ -1,4 +1,4 @@
-//! What became of an event, as who looks after the agent is told.
+//! Explanations of events, for the owner of the agent.
 
 use nightdesk_testkit::desk::{Answered, Household, TestDesk, TestPlatform, get, upgrade_token_at};
 use serde_json::json;
@@ -10,7 +10,7 @@ async fn ask(desk: &TestDesk, household: &Household, event: &str) -> Answered {
     get(desk.address(), &path, &[("authorization", &bearer)]).await
 }
 
-/// Writes down what was refused, as a sweep would.
+/// Stores the refusals, as a sweep does.
 async fn refusals_are_written(desk: &TestDesk) {
     let (waiting, _) = desk.desk.refusals.take();
     desk.desk.gate.note_refusals(&waiting).await.expect("note refusals");

@@ -1,4 +1,4 @@
-//! Agents are told when their jobs are due, at their callbacks and through their inboxes.
+//! Fires of due jobs, at agents' callbacks and through their inboxes.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn pass(desk: &TestDesk, secs: u64) {
     desk.desk.schedule.look();
 }
 
-/// Waits until the household's newest fire stands so.
+/// Waits until the household's newest fire has this state.
 async fn until_stands(desk: &TestDesk, household: &Household, state: FireState) {
     while desk.fires_of(household).await.first().map(|fire| fire.state) != Some(state) {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -115,7 +115,7 @@ async fn an_agent_without_a_callback_is_woken_and_finds_it_in_its_inbox() {
     assert_eq!(desk.head_of(&ann).await.get(), 1);
 }
 
-/// What an agent hears that answers where its fire came from.
+/// The result of an agent's reply to the chat of its fire.
 async fn answered(gateway: &mut TestGateway) -> Value {
     let action = json!({ "op": "send", "chat_id": "cron:tick", "content": "done" });
     gateway.say(&json!({ "type": "outbound", "requestId": "r1", "action": action })).await;
@@ -140,7 +140,7 @@ async fn fire_token(desk: &TestDesk, agent: AgentId) -> String {
     format!("Bearer {}", token.expect("a token").with(str::to_owned))
 }
 
-// T29: the token of a fire opens no door of ours.
+// T29: no route accepts the token of a fire.
 #[tokio::test]
 async fn the_token_of_a_fire_is_refused_at_every_door() {
     let desk = TestDesk::open().await;

@@ -1,5 +1,5 @@
-//! Follow-ups, from outside: a capability is used for the very agent and session it was lent for, and
-//! nobody ever sees it.
+//! Follow-ups, from outside: a capability is used only for the agent and session that it was given for, and no agent
+//! ever sees it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const KIND: &str = "discord.interaction_token";
 
-/// How Ann's client calls the session of what she writes in `c1`.
+/// The session key of Ann's client for chat `c1`.
 const SESSION: &str = "agent:main:discord:dm:c1";
 
 /// Each request has a number of its own.
@@ -32,7 +32,7 @@ impl Stage {
         Self { desk, platform, ann, bob }
     }
 
-    /// Has Ann's author write in `c1`, and her platform lend this.
+    /// Has Ann's author write in `c1`, with this capability of the platform.
     async fn lends(&self, key: &str, value: &str, secs: Option<u64>) {
         let source = json!({ "chat_id": "c1", "user_id": "ann" });
         let lent = json!({ "kind": KIND, "value": value, "expires_in_s": secs });
@@ -40,7 +40,7 @@ impl Stage {
         assert_eq!(self.desk.hook(&self.ann, &event).await, 200);
     }
 
-    /// Checks that a follow-up is refused, and that nobody was called.
+    /// Checks that a follow-up is refused without a call to the platform.
     async fn refused(&self, why: &str, gateway: &mut TestGateway, named: (&str, &str)) {
         let before = self.platform.calls().len();
         let result = follow_up(gateway, named).await;
@@ -88,7 +88,7 @@ async fn only_the_agent_and_session_it_was_lent_for_may_use_it() {
     let sister = register.store().create_agent(scope, "sister").await.expect("enter an agent");
     let (gateway, secret) =
         register.create_gateway(scope, sister, "gw-3").await.expect("enter a gateway");
-    // The sister is known on the bot and was heard from in the chat, too.
+    // The sister is bound on the bot and wrote in the chat, too.
     register.store().bind(OnBot { scope, agent: sister, bot }, "zoe").await.expect("bind");
     assert_eq!(stage.desk.says_in("c1", &stage.ann, "zoe", "k0").await, 200);
     let sister =

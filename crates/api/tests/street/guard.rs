@@ -1,4 +1,4 @@
-//! The guard of the way out, from outside: where an agent may write, and as whom.
+//! The guard of the way out, from outside: the chats and bots that an agent may write with.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Stage {
         self.gateway.hear_frame("inbound").await;
     }
 
-    /// What comes of Ann's agent writing to a chat, under a tag.
+    /// The result of a send of Ann's agent to a chat, under a tag.
     async fn write(&mut self, chat: &str, tag: &Value) -> Value {
         self.asked += 1;
         let action = json!({"op": "send", "chat_id": chat, "content": "hi"});

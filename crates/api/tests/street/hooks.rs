@@ -1,4 +1,4 @@
-//! What a platform is told.
+//! Responses to webhooks of a platform.
 
 use nightdesk_testkit::desk::{TestDesk, post};
 use nightdesk_types::limits::WEBHOOK_BYTES_MAX;

@@ -1,4 +1,4 @@
-//! Every route, asked by nobody and by a foreign tenant. A route that is not in the table has no case, and fails.
+//! Every route, called without a credential and by a foreign tenant. A route that is not in the table has no case, and fails.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -11,17 +11,17 @@ use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_
 use nightdesk_types::{EntryId, Seq};
 use serde_json::{Value, json};
 
-/// What a route is to who may not.
+/// The access rule of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guard {
-    /// It is everybody's, and says nothing of any tenant.
+    /// Public, and without information about any tenant.
     Open,
-    /// Who shows no proof is told so, and nothing else.
+    /// A caller without a credential gets a 401 and nothing else.
     Proof,
 }
 use Guard::{Open, Proof};
 
-/// Every route, how it is asked, and who may.
+/// Every route with its request and its access rule.
 const ROUTES: [(&str, &str, Guard); 49] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
@@ -74,7 +74,7 @@ const ROUTES: [(&str, &str, Guard); 49] = [
     ("GET", "/.well-known/oauth-authorization-server", Open),
 ];
 
-/// The routes that are described, and those that stand in the sources besides. Numbers are served elsewhere.
+/// The routes of the description, and the others in the sources. Metrics are served elsewhere.
 pub(crate) fn served() -> BTreeSet<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of crates");
     let mut served: BTreeSet<String> = nightdesk_api::openapi().paths.paths.into_keys().collect();
@@ -105,10 +105,10 @@ fn every_route_has_a_case() {
     assert_eq!(cases.len(), ROUTES.len(), "none twice");
 }
 
-/// The key of an event of ann's. It is long enough not to stand in a signing key by chance.
+/// The key of one of ann's events. It is so long that no signing key contains it by chance.
 const ANNS_EVENT: &str = "what-ann-said";
 
-/// What ann's agent does, and when.
+/// A job of ann's agent, and its time.
 const ANNS_JOB: &str = "what-ann-does";
 
 fn anns_job() -> Arm {
@@ -138,7 +138,7 @@ async fn street() -> Street {
     Street { desk, ann, bob }
 }
 
-/// Ann's agent shares a skill of the name that is asked for, and an entry.
+/// Stores a skill and an entry of data of ann's agent.
 async fn share(desk: &TestDesk, ann: &Household) {
     let (asker, shelf) = ((ann.scope, ann.agent), &desk.desk.shelf);
     let (name, source) = ("none".to_owned(), ANNS_EVENT.to_owned());
@@ -149,7 +149,7 @@ async fn share(desk: &TestDesk, ann: &Household) {
 }
 
 impl Street {
-    /// Asks for what is ann's.
+    /// Calls a route for ann's things.
     async fn ask(&self, (method, path): (&str, &str), bearer: Option<&str>) -> Answered {
         let entry = EntryId { agent: self.ann.agent, seq: Seq::new(1) }.to_string();
         let path = path
@@ -169,7 +169,7 @@ impl Street {
         post(self.desk.address(), &path, &headers, body.as_bytes()).await
     }
 
-    /// A body that names ann's in every field that any route reads.
+    /// A body that names ann's things in every field that any route reads.
     fn anns(&self) -> Value {
         json!({
             "tenant": self.ann.scope.tenant().to_string(),
@@ -200,13 +200,13 @@ impl Street {
         })
     }
 
-    /// Whether an answer names nothing of ann's.
+    /// True if a response names nothing of ann's.
     fn is_silent(&self, answer: &Answered) -> bool {
         let names = [self.ann.agent.to_string(), self.ann.scope.tenant().to_string()];
         names.iter().all(|name| !answer.text.contains(name))
     }
 
-    /// What ann's agent shares.
+    /// The skills and data of ann's agent.
     async fn shared(&self) -> String {
         let (asker, on) = ((self.ann.scope, self.ann.agent), &self.desk.desk.shelf);
         let versions = on.skill_versions(asker, "none").await.expect("read a skill's past");
@@ -215,7 +215,7 @@ impl Street {
         format!("{versions:?} {data:?}")
     }
 
-    /// All that could have been changed of ann's.
+    /// The state of ann's that a route could change.
     async fn state(&self) -> String {
         let (scope, agent) = (self.ann.scope, self.ann.agent);
         let store = self.desk.register.store();
@@ -229,7 +229,7 @@ impl Street {
     }
 }
 
-/// What is asked in a test, and what was answered wrongly.
+/// The calls of a test, and the wrong responses.
 #[derive(Default)]
 struct Cases {
     asked: usize,
@@ -244,7 +244,7 @@ impl Cases {
         }
     }
 
-    /// Counts them, for who wants to know, and wants none to be wrong.
+    /// Prints the number of calls, and fails if a response was wrong.
     fn end(self) {
         if let Some(file) = std::env::var_os("NIGHTDESK_CASES") {
             let file = std::fs::File::options().create(true).append(true).open(file);
@@ -275,7 +275,7 @@ async fn a_foreign_tenant_is_told_nothing_and_changes_nothing() {
     let street = street().await;
     let (mut cases, before) = (Cases::default(), street.state().await);
     let bearer = upgrade_token_at(&street.bob.name, &street.bob.secret, 300);
-    // The last, since it takes bob's own proof from him.
+    // The last one, because it revokes bob's own credential.
     let (last, others): (Vec<_>, Vec<_>) =
         ROUTES.into_iter().partition(|(_, path, _)| *path == "/manage/deprovision");
     for (method, path, _) in others.into_iter().chain(last) {

@@ -1,4 +1,4 @@
-//! Letters from agent to agent: to who is up and who sleeps, answered or not, between tenants or not.
+//! Letters between agents: awake or asleep, answered or not, of one tenant or of two.
 
 use std::time::Duration;
 
@@ -62,12 +62,12 @@ impl Street {
     }
 }
 
-/// Answers a letter as a stock client does: its ordinary send to that chat, which it marks as the answer.
+/// Replies to a letter as a stock client does: an ordinary send to that chat, marked as the reply.
 async fn answers(line: &mut TestGateway, entry: &Value, words: &str) -> Value {
     says(line, entry, words, &json!({ "notify": true })).await
 }
 
-/// Says something in the chat of a letter.
+/// Sends a text to the chat of a letter.
 async fn says(line: &mut TestGateway, entry: &Value, words: &str, metadata: &Value) -> Value {
     let chat = &entry["event"]["source"]["chat_id"];
     let send = json!({
@@ -273,7 +273,7 @@ async fn a_wake_for_later_comes_when_it_is_due_and_hides_from_the_agents_own_job
     assert_eq!(list["letters"][0]["reply"], "done");
 }
 
-/// A webhook by which others write for ann.
+/// A webhook by which other programs write as ann.
 async fn hook(street: &Street) -> &'static str {
     const SECRET: &str = "a-secret-of-a-webhook";
     let hashed = digest::digest(&digest::SHA256, SECRET.as_bytes());
@@ -418,4 +418,42 @@ async fn who_can_be_written_to_is_told_with_how_it_stands() {
         .map(|agent| (agent["agent_id"].clone(), agent["status"].clone()))
         .collect();
     assert_eq!(told, [(json!("ann"), json!("asleep")), (json!("bob"), json!("idle"))]);
+}
+
+#[tokio::test]
+async fn a_page_of_letters_begins_after_its_cursor_also_beside_other_parameters() {
+    let street = street().await;
+    for number in 1..=3 {
+        let letter = json!({"agent": "bob", "message": number.to_string(), "op": "deliver"});
+        assert_eq!(street.send(&street.ann, &letter).await.status, 200);
+    }
+    let ids = |listed: &Value| -> Vec<Value> {
+        let letters = listed["letters"].as_array().expect("a list");
+        letters.iter().map(|letter| letter["letter_id"].clone()).collect()
+    };
+    let all = ids(&street.look(&street.ann, "/v1/letters").await.json());
+
+    let cursor = all[0].as_str().expect("an id");
+    for query in [
+        format!("before={cursor}"),
+        format!("before={cursor}&limit=9"),
+        format!("limit=9&before={cursor}"),
+    ] {
+        let page = street.look(&street.ann, &format!("/v1/letters?{query}")).await;
+        assert_eq!(ids(&page.json()), all[1..], "{query}: {}", page.text);
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_that_cannot_be_read_is_a_bad_request_and_not_page_one() {
+    let street = street().await;
+
+    for query in ["before=", "before=odd", "before=7&limit=1", "limit=1&before=odd"] {
+        let refused = street.look(&street.ann, &format!("/v1/letters?{query}")).await;
+        let problem = refused.json();
+        assert_eq!((refused.status, &problem["code"]), (400, &json!("bad-request")), "{query}");
+        assert!(problem["detail"].as_str().is_some_and(|it| it.contains("before")), "{problem}");
+    }
+    let unknown = get(street.desk.address(), "/v1/letters?before=odd", &[]).await;
+    assert_eq!(unknown.status, 401, "the credential is checked first");
 }

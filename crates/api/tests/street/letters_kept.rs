@@ -1,4 +1,4 @@
-//! The road keeps the contract of every connector, also where others do not look.
+//! The desk's connector for letters conforms to the contract of every connector.
 
 use async_trait::async_trait;
 use nightdesk_courier::conformance::{Seen, Stage, run};
@@ -9,7 +9,7 @@ use nightdesk_testkit::desk::{Household, TestDesk, TestGateway};
 use nightdesk_types::{AgentId, TenantId, TenantScope};
 use uuid::Uuid;
 
-/// A road from ann to bob; and one of somebody whose tenant is not there.
+/// A connector from ann to bob, and one whose tenant does not exist.
 struct RoadStage {
     desk: TestDesk,
     road: Road,
@@ -19,7 +19,7 @@ struct RoadStage {
 }
 
 impl RoadStage {
-    /// One whose agent is up, or sleeps.
+    /// A stage whose agent is awake or asleep.
     async fn open(is_up: bool) -> Self {
         let desk = TestDesk::open().await;
         let ann = desk.household("ann", "gw-ann").await;
@@ -75,7 +75,7 @@ impl Stage for RoadStage {
         Some("bob".to_owned())
     }
 
-    /// Bob is up in the kitchen, if at all.
+    /// If bob is awake, his session is `kitchen`.
     fn sessions(&self) -> [String; 2] {
         ["kitchen".to_owned(), "cellar".to_owned()]
     }

@@ -1,4 +1,4 @@
-//! What happens on a line.
+//! Frames on a line.
 
 use nightdesk_bus::{Bell, Ring};
 use nightdesk_desk::line::{Stop, stop};

@@ -1,9 +1,9 @@
-//! People show the desk which agent is theirs.
+//! People link themselves to an agent.
 
 use nightdesk_testkit::desk::{Household, TestDesk, TestPlatform};
 use serde_json::json;
 
-/// A household whose platform takes what is said.
+/// A household whose platform accepts sends.
 async fn house() -> (TestDesk, TestPlatform, Household) {
     let (desk, platform) = (TestDesk::open().await, TestPlatform::open().await);
     let ann = desk.household_with("ann", "gw-1", platform.settings()).await;
@@ -16,12 +16,12 @@ async fn code(desk: &TestDesk, household: &Household) -> String {
     code.expect("enter a link code").expect("it had none before").with(str::to_owned)
 }
 
-/// How many entries an agent was given.
+/// The number of entries of an agent.
 async fn entries(desk: &TestDesk, household: &Household) -> i64 {
     desk.head_of(household).await.get()
 }
 
-/// What the desk said last.
+/// The last message of the desk.
 async fn answered(desk: &TestDesk, platform: &TestPlatform) -> String {
     desk.settled().await;
     let said = platform.calls().pop().expect("somebody was answered");

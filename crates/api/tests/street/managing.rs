@@ -1,4 +1,4 @@
-//! Whom an agent can be reached by, as its gateway and who looks after it may change it.
+//! The reach of an agent, as its gateway and its owner may change it.
 
 use nightdesk_testkit::desk::{
     Answered, Heard, Household, TestDesk, TestPlatform, get, post, upgrade_token_at,
@@ -26,13 +26,13 @@ async fn street() -> Street {
 }
 
 impl Street {
-    /// Asks with the gateway's own.
+    /// Calls with the gateway's upgrade token.
     async fn by_gateway(&self, household: &Household, path: &str, body: &Value) -> Answered {
         let bearer = upgrade_token_at(&household.name, &household.secret, 300);
         self.ask(&bearer, path, body).await
     }
 
-    /// Asks with a token for the agent.
+    /// Calls with a token for the agent.
     async fn by_token(&self, household: &Household, path: &str, body: &Value) -> Answered {
         let Household { scope, agent, .. } = household;
         let now = SystemClock::started().now();
@@ -54,7 +54,7 @@ impl Street {
         answer.json()
     }
 
-    /// How many entries each household's agent was given.
+    /// The number of entries of each household's agent.
     async fn entries(&self) -> (i64, i64) {
         let of = async |household| self.desk.head_of(household).await.get();
         (of(&self.ann).await, of(&self.bob).await)
@@ -119,7 +119,7 @@ async fn a_tenant_may_trust_its_gateways() {
     assert_eq!(street.by_gateway(&street.bob, "/manage/principal", &open).await.status, 403);
 }
 
-// T31, Q14: what a body says about tenant or agent is as if it were not there.
+// T31, Q14: a tenant or agent in the body is ignored.
 #[tokio::test]
 async fn nobody_is_who_a_body_says() {
     let street = street().await;
@@ -149,7 +149,7 @@ async fn a_room_is_one_agents_and_released_it_is_free() {
     assert_eq!(street.by_token(&street.bob, "/manage/scope", &claim).await.status, 204);
 }
 
-// T30: on another's bot, only what one's own people see.
+// T30: on another tenant's bot, only chats that one's own people see.
 #[tokio::test]
 async fn on_a_shared_bot_only_what_ones_people_see_is_claimed() {
     let street = street().await;
@@ -278,7 +278,7 @@ async fn a_problem_has_a_page() {
 
     let read = get(street.desk.address(), &page, &[]).await;
     assert_eq!(read.status, 200);
-    assert!(read.text.contains("# Nobody the desk knows asks"), "{}", read.text);
+    assert!(read.text.contains("# Authentication required"), "{}", read.text);
     assert_eq!(get(street.desk.address(), "/problems/none", &[]).await.status, 404);
     assert!(street.platform.calls().is_empty());
 }

@@ -1,4 +1,4 @@
-//! The desk's tools, called as agents call them that speak MCP.
+//! The desk's tools, called by MCP.
 
 use nightdesk_testkit::desk::{Household, TestDesk, post, upgrade_token_at};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ impl Street {
         Self { desk, ann }
     }
 
-    /// Calls a tool by this id. Answers what was said last.
+    /// Calls a tool with this id. Returns the last message of the response.
     async fn call(&self, by: &Household, id: u32, tool: &str, with: Value) -> Value {
         let call = json!({
             "jsonrpc": "2.0", "id": id, "method": "tools/call",
@@ -36,7 +36,7 @@ impl Street {
         serde_json::from_str(said.expect("an event")).expect("JSON")
     }
 
-    /// What a tool gave.
+    /// The result of a tool.
     async fn gives(&self, id: u32, tool: &str, with: Value) -> Value {
         let said = self.call(&self.ann, id, tool, with).await;
         assert!(said.get("error").is_none(), "{said}");
@@ -101,7 +101,7 @@ async fn what_cannot_be_done_is_an_error_that_says_why() {
     }
 }
 
-/// Whoever shows no proof is refused before what it says is read, so nothing can follow on the same connection.
+/// A request without a credential is refused before its body is read, so no other request can follow on the connection.
 #[tokio::test]
 async fn who_is_refused_unread_is_told_that_the_desk_hangs_up() {
     let desk = TestDesk::open().await;

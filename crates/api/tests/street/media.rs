@@ -1,4 +1,4 @@
-//! Files by reference, from outside: who was told of one gets it, and nobody else.
+//! Files by reference, from outside: only an agent that was given the reference gets the file.
 
 use nightdesk_testkit::desk::{
     Answered, Household, TestDesk, TestGateway, TestPlatform, get, post, upgrade_token_at,
@@ -30,7 +30,7 @@ impl Stage {
         gateway
     }
 
-    /// Has a household's gateway give us a file.
+    /// Has a household's gateway upload a file.
     async fn gives(
         &self,
         household: &Household,
@@ -49,7 +49,7 @@ impl Stage {
         get(self.desk.address(), &path, &[("authorization", &bearer)]).await
     }
 
-    /// Has Ann write with a picture. Answers the entry that her agent gets.
+    /// Has Ann write with a picture. Returns the entry that her agent gets.
     async fn ann_shows_a_picture(&self, gateway: &mut TestGateway) -> Value {
         let picture = json!({ "url": "file-1", "mime": "image/png", "filename": "cat.png" });
         let source = json!({ "chat_id": "c1", "user_id": "ann" });

@@ -8,7 +8,7 @@ use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, UPGRADE_FAILURES_MAX};
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
-/// Invites who runs a household's agent.
+/// Creates a client for a household's agent.
 pub(crate) async fn invited(desk: &TestDesk, household: &Household) -> Invitation {
     let good_for = Duration::from_mins(10);
     desk.register

@@ -1,4 +1,4 @@
-//! What the desk says of its own routes.
+//! The description of the routes.
 
 use nightdesk_testkit::desk::{TestDesk, get};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Buttons, from outside: who presses one reaches the agent that asked, and no other.
+//! Buttons, from outside: a press reaches the agent that asked, and no other.
 
 use nightdesk_register::OnBot;
 use nightdesk_testkit::desk::{Household, TestDesk, TestGateway, TestPlatform};
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 const ROOM: &str = "room";
 
-/// A room on Ann's bot that belongs to Bob's agent. What Ann writes there, both of their agents get.
+/// A chat on Ann's bot that belongs to Bob's agent. Both agents get the messages that Ann writes there.
 struct Stage {
     desk: TestDesk,
     ann: Household,
     anns: TestGateway,
     bobs: TestGateway,
-    /// A platform that takes what is sent, for as long as it is played.
+    /// A platform that accepts sends during the test.
     _platform: TestPlatform,
 }
 

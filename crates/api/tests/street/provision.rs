@@ -1,4 +1,4 @@
-//! How a gateway that boots comes to its secret, as stock 0.19.0 asks for it.
+//! Provisioning of a gateway at boot, as stock 0.19.0 does it.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::oauth::{access_token, invited};
 
 const WAKE: &str = "https://agents.example/ann/wake";
 
-/// What the client posts for a platform.
+/// The client's body for a platform.
 fn body(gateway: &str, platform: &str) -> Value {
     json!({
         "gatewayId": gateway, "platform": platform, "botId": "b1", "gatewayEndpoint": "",
@@ -25,7 +25,7 @@ async fn ask(desk: &TestDesk, bearer: &str, body: &Value) -> Answered {
     post(desk.address(), "/relay/provision", &headers, body.to_string().as_bytes()).await
 }
 
-/// Posts it with a fresh identity token of the household, and answers what came.
+/// Posts it with a new identity token of the household, and returns the response.
 async fn boot(desk: &TestDesk, household: &Household, body: &Value) -> Value {
     let bearer = access_token(desk, &invited(desk, household).await).await;
     let answer = ask(desk, &bearer, body).await;
@@ -110,7 +110,7 @@ async fn one_name_in_two_tenants_is_two_gateways() {
     assert!(refused.text.contains("choose another as GATEWAY_RELAY_ID"), "{}", refused.text);
 }
 
-// Q14, T31: what a body says about who it is changes nothing about who it is.
+// Q14, T31: a body's claims about its sender change nothing about the sender.
 #[tokio::test]
 async fn ids_in_a_body_are_as_good_as_none() {
     let desk = TestDesk::open().await;

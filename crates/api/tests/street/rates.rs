@@ -1,4 +1,4 @@
-//! How often an agent may be managed, and how much its tenant may have.
+//! Rate limits of management calls, and quotas of a tenant.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What a gateway hears of its sends.
+//! Results of a gateway's sends.
 
 use nightdesk_testkit::desk::{TestDesk, TestGateway, TestPlatform};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! How an agent that nobody logs in for keeps its access, in the form the stock client uses.
+//! Sessions of agents without a login, in the form that the stock client uses.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn refresh(desk: &TestDesk, token: &str) -> Answered {
     post(desk.address(), "/api/oauth/token", &headers, form).await
 }
 
-/// Whether the desk takes it for the agent's identity.
+/// True if the desk accepts the token as the agent's identity.
 async fn is_known(desk: &TestDesk, access: &str) -> bool {
     let bearer = format!("Bearer {access}");
     let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];

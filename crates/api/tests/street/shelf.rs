@@ -1,4 +1,4 @@
-//! What agents of a tenant share, as they ask for it.
+//! Skills and data that the agents of a tenant share.
 
 use nightdesk_shelf::Approval;
 use nightdesk_shelf::approval::sign::SigningKey;
@@ -91,7 +91,7 @@ async fn what_is_repeated_changes_nothing() {
     let approved = street.post(bearer, "/v1/skills/brief/status", &status).await;
     let again = street.post(bearer, "/v1/skills/brief/status", &status).await;
     assert_eq!(approved.text, again.text);
-    // Its bytes are others by now, and what is asked for is still what is there.
+    // The bytes have changed since, and a read still returns the stored ones.
     assert_eq!(street.write(bearer, BRIEF, false).await.json()["status"], "Approved");
     let entry = json!({ "content": "The kettle is blue." });
     let one = street.post(bearer, "/v1/data", &entry).await;

@@ -1,11 +1,11 @@
-//! What gateways and visitors see of a node that stops.
+//! A node that stops, as gateways and visitors see it.
 
 use std::time::Duration;
 
 use nightdesk_testkit::desk::{Browser, Heard, PageAccess, TestDesk};
 use nightdesk_types::limits::LEAVE_WAIT;
 
-/// Less than a line waits for an ack that does not come, and more than a busy machine takes.
+/// Shorter than a line's wait for a missing ack, and longer than a busy machine takes.
 const SOON: Duration = Duration::from_secs(4);
 
 const _: () = assert!(SOON.as_secs() < LEAVE_WAIT.as_secs(), "soon is before anybody gives up");

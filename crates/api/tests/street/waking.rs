@@ -1,4 +1,4 @@
-//! Agents that sleep are called, and their people are told.
+//! Sleeping agents are called, and their people are notified.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ async fn asleep() -> (TestDesk, TestPlatform, Household) {
     (desk, platform, ann)
 }
 
-/// What the platform was asked once everything that was begun is done.
+/// The calls to the platform after all pending work is done.
 async fn in_the_end(desk: &TestDesk, platform: &TestPlatform) -> Vec<Value> {
     desk.settled().await;
     platform.calls()

@@ -75,7 +75,8 @@ impl Browser {
         self.listens_with("?after=0", &[("last-event-id", last_event_id)]).await
     }
 
-    async fn listens_with(&self, query: &str, more: &[(&str, &str)]) -> Result<Stream, u16> {
+    /// Opens the stream with this query string and these headers. An error is the status of the response.
+    pub async fn listens_with(&self, query: &str, more: &[(&str, &str)]) -> Result<Stream, u16> {
         let mut headers = vec![("cookie", self.cookie.as_str())];
         headers.extend(more);
         let path = format!("/chat/{}/events{query}", self.path);

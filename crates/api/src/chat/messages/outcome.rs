@@ -1,4 +1,4 @@
-//! Outcome: what came of a message, as the script and as the page without one are told it.
+//! The outcome of a message, as JSON for the script and as a page for the form.
 
 use std::time::Duration;
 
@@ -10,35 +10,35 @@ use nightdesk_webchat::page::Notice;
 use nightdesk_webchat::words::PostedError;
 use serde_json::json;
 
-use super::super::page::{Telling, rendered, seconds};
+use super::super::page::{PageNotice, render, seconds};
 use super::Post;
 
-/// How a message was sent.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// By the page's script, which wants JSON.
+    /// The page's script, which expects JSON.
     Script,
-    /// By the page's form, which wants a page.
+    /// The page's form, which expects a page.
     Page,
 }
 
-/// What came of a message.
+/// The outcome of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It is stored, and stands in the transcript.
+    /// It is stored, and in the transcript.
     Sent {
-        /// Whether the visitor is somebody new, whose page shows another chat.
+        /// True for a new visitor, whose page still shows another chat.
         fresh: bool,
     },
-    /// Nobody is to get it: this chat is for linked people. Their code.
+    /// The chat is for linked people, and the visitor is not linked. Holds their code.
     LinkedOnly(String),
-    /// They write too fast.
+    /// The visitor exceeds the rate limit.
     TooFast(Duration),
-    /// It is not a message.
+    /// The body is not a message.
     Unfit(PostedError),
-    /// Another site sent it.
+    /// A page of another site sent it.
     CrossSite,
-    /// It may or may not be stored; the same message again does no harm.
+    /// It may or may not be stored; sending the same message again does no harm.
     TryAgain,
 }
 
@@ -81,7 +81,7 @@ impl Outcome {
         })
     }
 
-    /// The answer where no page of a visitor is at hand.
+    /// The response if there is no visitor, and so no page to render.
     pub(super) fn plain(&self, form: Form) -> Response {
         let response = match form {
             Form::Script => self.json(),
@@ -93,19 +93,18 @@ impl Outcome {
         self.headed(response)
     }
 
-    /// The answer. After a form that was taken, the page is asked for anew, so that a reload
-    /// sends nothing again.
+    /// The response. A form that was accepted leads to the page by a redirect, so that a reload sends nothing again.
     pub(super) async fn answer(&self, post: &Post, unsent: &str) -> Response {
         match post.form {
             Form::Script => self.headed(self.json()),
             Form::Page if matches!(self, Self::Sent { .. }) => {
-                let location = format!("/chat/{}", post.path);
+                let location = format!("/chat/{}", post.page.path);
                 (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
             }
             Form::Page => {
-                let telling = Telling { notice: self.notice(), unsent };
-                let page = (&*post.account.bot, post.path.as_str());
-                self.headed(rendered(&post.chats, page, &post.visitor.session, telling).await)
+                let notice = PageNotice { notice: self.notice(), unsent };
+                let page = render(&post.chats, &post.page, &post.visitor.session, notice).await;
+                self.headed(page)
             }
         }
     }

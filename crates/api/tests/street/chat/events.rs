@@ -1,4 +1,4 @@
-//! What a page is told while it is open.
+//! Events of an open page.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ async fn a_status_comes_and_goes_and_is_no_line() {
     let mut agent = scene.agent().await;
     browser.says("n1", "hello").await;
     let entry = agent.hear_frame("inbound").await;
-    // Until it acks, an agent is told only so much.
+    // Until the agent acks, only a limited number of entries is handed over.
     agent.ack(&entry["bufferId"]).await;
     let mut stream = browser.listens(1).await.expect("open");
     let mut status = async || stream.hear("status").await.expect("a status").1;
@@ -137,7 +137,7 @@ async fn a_visitor_has_so_many_streams_and_another_when_one_ends() {
         if again.is_ok() {
             break;
         }
-        // A stream learns that its browser is gone when it has something to tell.
+        // A stream notices that its browser is gone at its next event.
         scene.desk.desk.bell.0.ring(Ring::Chat { bot, chat: browser.visitor().to_owned() }).await;
         browser.says(&format!("n{number}"), "anybody?").await;
         again = browser.listens(0).await;
@@ -154,4 +154,28 @@ async fn a_desk_that_stops_ends_its_streams() {
     drop(scene);
 
     assert_eq!(stream.hear("line").await, None);
+}
+
+#[tokio::test]
+async fn a_stream_begins_after_its_cursor_also_beside_other_parameters() {
+    let scene = Scene::open().await;
+    let browser = scene.browser().await;
+    for number in 1..=2 {
+        browser.says(&format!("n{number}"), &format!("text {number}")).await;
+    }
+
+    for query in ["?after=1&tab=2", "?tab=2&after=1"] {
+        let mut stream = browser.listens_with(query, &[]).await.expect("open");
+        assert_eq!(line(&mut stream).await.0, "2", "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_whose_cursor_cannot_be_read_is_a_bad_request() {
+    let scene = Scene::open().await;
+    let browser = scene.browser().await;
+
+    for query in ["?after=", "?after=odd", "?tab=2&after=odd"] {
+        assert_eq!(browser.listens_with(query, &[]).await.err(), Some(400), "{query}");
+    }
 }

@@ -1,4 +1,4 @@
-//! How much a visitor may do.
+//! Rate limits of visitors.
 
 use nightdesk_testkit::desk::get;
 use nightdesk_types::limits::{

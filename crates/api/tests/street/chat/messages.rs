@@ -1,4 +1,4 @@
-//! What becomes of what a visitor writes.
+//! Messages of visitors.
 
 use nightdesk_register::OnBot;
 use nightdesk_testkit::desk::PageAccess;

@@ -1,0 +1,26 @@
+//! Extractors: callers by their credentials, bodies within their bounds, and query strings.
+
+mod body;
+mod identity;
+mod query;
+
+use std::net::SocketAddr;
+
+use axum::extract::ConnectInfo;
+use axum::http::request::Parts;
+
+pub(crate) use body::{JsonBody, RequestBody, read_body};
+pub(crate) use identity::{AgentCaller, AuthenticatedAgent, JobAgent, MachineIdentity, ShelfAgent};
+pub(crate) use query::{QueryParameters, UrlQuery};
+
+use crate::problem::{self, Problem};
+
+/// The client's address, which the listener adds to each request.
+pub(crate) fn client_address(parts: &Parts) -> Result<SocketAddr, Problem> {
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    let ConnectInfo(from) = address.ok_or_else(|| {
+        tracing::error!("a request has no client address");
+        problem::UNAVAILABLE.with_detail("the desk cannot respond at the moment; retry")
+    })?;
+    Ok(*from)
+}

@@ -1,0 +1,58 @@
+//! The state that the routes for agents and gateways share.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use nightdesk_courier::Party;
+use nightdesk_desk::{Desk, What};
+use nightdesk_line::Room;
+use nightdesk_register::Issuer;
+use nightdesk_types::Timestamp;
+
+use crate::problem::{self, Problem};
+use crate::relays::Relays;
+
+/// The desk, the node's lines and the operator's schedulers.
+#[derive(Clone)]
+pub(crate) struct ApiState {
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) room: Arc<Room>,
+    pub(crate) relays: Relays,
+}
+
+impl ApiState {
+    /// The desk's own issuer.
+    pub(crate) fn issuer(&self) -> &Issuer {
+        self.desk.issuers.own()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.room.clock.now()
+    }
+
+    /// Counts a failed authentication. Returns false if the address has exceeded its limit. A valid credential is never
+    /// counted and never refused for earlier failures.
+    pub(crate) fn count_failure(&self, address: IpAddr) -> bool {
+        self.room.failures.count(address, self.room.clock.moment())
+    }
+
+    /// Counts a failed authentication and returns the 401, or the 429 once the address has exceeded its limit.
+    pub(crate) fn unauthorized(&self, from: SocketAddr, detail: &'static str) -> Problem {
+        if self.count_failure(from.ip()) {
+            return problem::UNAUTHORIZED.with_detail(detail);
+        }
+        too_many_failures()
+    }
+
+    /// Counts a call of an agent against this node's share of a rate limit.
+    pub(crate) fn count_call(&self, what: What, agent: Party) -> Result<(), Problem> {
+        let counted = self.desk.limits.allow(what, &agent.agent.to_string());
+        let detail = "the agent exceeds its rate limit; wait, and send fewer requests";
+        counted.map_err(|_| problem::TOO_MANY.with_detail(detail))
+    }
+}
+
+/// The response to an address with too many failed authentications.
+pub(crate) fn too_many_failures() -> Problem {
+    problem::TOO_MANY.with_detail("too many bad tokens from this address; wait a minute")
+}
