@@ -26,7 +26,7 @@ mod refusal;
 pub(crate) use files::UNNAMED;
 pub(crate) use refusal::{Refusal, UNKNOWN_MESSAGE};
 
-use holds::Holds;
+use holds::{Holds, RateLimit};
 
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
 const ANSWER_WAIT: Duration = Duration::from_secs(15);
@@ -219,7 +219,8 @@ impl Api {
         let (status, headers) = (response.status(), response.headers().clone());
         let body = body(response).await?;
         let refusal = (!status.is_success()).then(|| Refusal::read(status, &headers, &body));
-        self.holds.note(caller.bot, call, (&headers, refusal.as_ref()), self.clock.moment());
+        let limit = RateLimit::read(call, &headers, refusal.as_ref());
+        self.holds.note(caller.bot, limit, self.clock.moment());
         refusal.map_or(Ok(body), |refusal| Err(CallError::Refused(refusal)))
     }
 }

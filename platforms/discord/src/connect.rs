@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::Discord;
 use crate::api::{Call, CallError};
-use crate::words::Id;
+use crate::id::Id;
 
 /// Application flags of the members intent: granted, or granted while the application is small.
 const MEMBERS: u64 = 1 << 14 | 1 << 15;

@@ -10,8 +10,9 @@ use serde::Deserialize;
 
 use crate::Discord;
 use crate::api::{Call, CallError, Refusal, UNKNOWN_MESSAGE};
+use crate::id::Id;
 use crate::me::Me;
-use crate::words::{Id, is_token};
+use crate::words::is_token;
 
 mod asked;
 mod commands;
@@ -105,17 +106,18 @@ impl Discord {
             return self.say(bot, send, asked.named(name)).await;
         }
         match &send.op {
-            Op::Edit { message_id, content } => self.edit(bot, send, (message_id, content)).await,
+            Op::Edit { message_id, content } => self.edit(bot, send, message_id, content).await,
             Op::Delete { message_id } => self.delete(bot, send, message_id).await,
             Op::React { message_id, emoji: shown, remove } => {
                 let method = if *remove { Method::DELETE } else { Method::PUT };
-                let rest = format!("/reactions/{}/@me", emoji(shown)?);
-                self.done(bot, self.at_message(bot, send, (method, message_id, &rest)).await?).await
+                let emoji = emoji(shown)?;
+                let path = self.message_path(bot, send, message_id).await?;
+                self.done(bot, Call::new(method, format!("{path}/reactions/{emoji}/@me"))).await
             }
             Op::Typing { content } => self.type_on(bot, send, content.as_deref()).await,
             Op::ThreadCreate { thread_name } => self.open_thread(bot, send, thread_name).await,
             Op::ThreadRename { message_id, thread_name } => {
-                self.rename_thread(bot, send, (message_id, thread_name)).await
+                self.rename_thread(bot, send, message_id, thread_name).await
             }
             Op::GetChatInfo => self.chat_info(bot, send).await,
             Op::Send { .. }
@@ -132,15 +134,16 @@ impl Discord {
         &self,
         bot: &Bot,
         send: &Send,
-        (message, content): (&str, &str),
+        message: &str,
+        content: &str,
     ) -> Result<Receipt, DeliverError> {
-        let call = self.at_message(bot, send, (Method::PATCH, message, "")).await?;
+        let call = Call::new(Method::PATCH, self.message_path(bot, send, message).await?);
         let call = call.with(Asked::saying(bot, content)?.into_json());
         self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
     }
 
     async fn delete(&self, bot: &Bot, send: &Send, message: &str) -> Result<Receipt, DeliverError> {
-        let call = self.at_message(bot, send, (Method::DELETE, message, "")).await?;
+        let call = Call::new(Method::DELETE, self.message_path(bot, send, message).await?);
         match self.api.done(bot, call).await {
             // The message is already deleted.
             Err(CallError::Refused(no)) if no.is(UNKNOWN_MESSAGE) => Ok(Receipt::default()),
@@ -168,16 +171,16 @@ impl Discord {
         self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
     }
 
-    /// Builds a call on a message.
-    async fn at_message(
+    /// Returns the path of a message.
+    async fn message_path(
         &self,
         bot: &Bot,
         send: &Send,
-        (method, message, rest): (Method, &str, &str),
-    ) -> Result<Call, DeliverError> {
+        message: &str,
+    ) -> Result<String, DeliverError> {
         let message = id(message).ok_or_else(|| refused("message_not_found"))?;
         let channel = self.channel(bot, send).await?;
-        Ok(Call::new(method, format!("channels/{channel}/messages/{message}{rest}")))
+        Ok(format!("channels/{channel}/messages/{message}"))
     }
 
     /// Makes a call that returns no id.

@@ -27,6 +27,7 @@ mod files;
 mod connect;
 mod api;
 mod me;
+mod id;
 mod capabilities;
 
 #[cfg(test)]

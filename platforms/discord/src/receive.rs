@@ -49,7 +49,7 @@ impl Receive for Discord {
             return Ok(Received::Challenge(json!({ "type": PING }).to_string().into_bytes()));
         }
         // An interaction contains its channel.
-        match event(bot, &NoRooms, ("INTERACTION_CREATE", request.body)) {
+        match event(bot, &NoRooms, "INTERACTION_CREATE", request.body) {
             Ok(Some((draft, Some(capability)))) => {
                 Ok(Received::Bearing(Box::new(draft), capability))
             }

@@ -2,7 +2,6 @@
 
 mod command;
 mod file;
-mod id;
 mod message;
 mod press;
 mod room;
@@ -16,7 +15,6 @@ use serde::Deserialize;
 
 pub(crate) use command::is_token;
 pub(crate) use file::FileRef;
-pub(crate) use id::Id;
 pub(crate) use message::{BUTTON, COMMAND, Interaction, Message};
 pub(crate) use press::word as button_word;
 pub(crate) use room::{NoRooms, Room, Rooms};
@@ -34,7 +32,8 @@ pub(crate) type Said = (Draft, Option<Capability>);
 pub(crate) fn event(
     bot: &Bot,
     rooms: &dyn Rooms,
-    (kind, told): (&str, &[u8]),
+    kind: &str,
+    told: &[u8],
 ) -> Result<Option<Said>, ReceiveError> {
     let speaker = Speaker { me: Me::of(bot), platform: &bot.platform, rooms };
     match kind {

@@ -56,6 +56,14 @@ pub enum OpenError {
     Client(#[source] reqwest::Error),
 }
 
+/// A file to upload.
+#[derive(Clone, Debug)]
+pub(crate) struct Upload {
+    /// The name of the file's field.
+    pub(crate) field: &'static str,
+    pub(crate) file: File,
+}
+
 /// The client of the Bot API.
 #[derive(Debug)]
 pub(crate) struct Api {
@@ -109,10 +117,10 @@ impl Api {
         key: Option<&Key>,
         method: &str,
         asked: &Value,
-        (name, file): (&'static str, File),
+        upload: Upload,
     ) -> Result<T, CallError> {
         let url = self.address(key, method).ok_or(CallError::NoKey)?;
-        let request = self.client.post(url).timeout(ANSWER_WAIT).multipart(form(asked, name, file));
+        let request = self.client.post(url).timeout(ANSWER_WAIT).multipart(form(asked, upload));
         answer(request.send().await.map_err(unanswered)?).await
     }
 
@@ -150,7 +158,8 @@ impl Api {
 }
 
 /// Builds a multipart form. Values that are not strings are written as JSON.
-fn form(asked: &Value, name: &'static str, file: File) -> Form {
+fn form(asked: &Value, upload: Upload) -> Form {
+    let Upload { field, file } = upload;
     let fields = asked.as_object().into_iter().flatten();
     let form = fields.fold(Form::new(), |form, (name, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -159,11 +168,11 @@ fn form(asked: &Value, name: &'static str, file: File) -> Form {
     let File { bytes, mime, filename } = file;
     let part = || {
         let part = Part::stream_with_length(bytes.clone(), bytes.len() as u64);
-        part.file_name(filename.clone().unwrap_or_else(|| name.to_owned()))
+        part.file_name(filename.clone().unwrap_or_else(|| field.to_owned()))
     };
     // If the MIME type is invalid, Telegram detects it.
     let typed = part().mime_str(mime.as_deref().unwrap_or_default());
-    form.part(name, typed.unwrap_or_else(|_| part()))
+    form.part(field, typed.unwrap_or_else(|_| part()))
 }
 
 /// Returns true if a key has Telegram's format, so that it cannot change the URL's structure.

@@ -16,7 +16,7 @@ use crate::words::{Chat, chat_name, chat_type, query_id};
 
 mod asked;
 
-use asked::{Asked, caption, elsewhere, keyboard, media, message_id};
+use asked::{Asked, TextField, caption, elsewhere, keyboard, media, message_id};
 
 #[async_trait]
 impl Deliver for Telegram {
@@ -38,7 +38,8 @@ impl Deliver for Telegram {
             }
             Op::Edit { message_id: id, content } => {
                 let asked = asked.with("message_id", message_id(id)?);
-                let edited = self.written(bot, "editMessageText", asked, ("text", content)).await;
+                let text = TextField { name: "text", text: content };
+                let edited = self.written(bot, "editMessageText", asked, text).await;
                 let receipt = Receipt { message_id: Some(id.clone()), ..Receipt::default() };
                 match edited {
                     // The message already has this text.
@@ -67,7 +68,7 @@ impl Deliver for Telegram {
                 if !send.conditions().is_none() {
                     return Err(refused("condition_not_known"));
                 }
-                self.rename_topic(bot, asked, (message_id, thread_name)).await
+                self.rename_topic(bot, asked, message_id, thread_name).await
             }
             Op::GetChatInfo => self.chat_info(bot, asked, &send.chat_id).await,
             Op::Draft { draft_id, content, is_final: false } => {
@@ -124,12 +125,13 @@ impl Telegram {
         if text.trim().is_empty() {
             return Err(refused("empty"));
         }
-        self.make(bot, "sendMessage", asked, ("text", &text)).await
+        self.make(bot, "sendMessage", asked, TextField { name: "text", text: &text }).await
     }
 
     /// Shows a draft. Telegram supports that in private chats and refuses it in others.
     async fn preview(&self, bot: &Bot, asked: Asked, text: &str) -> Result<Receipt, DeliverError> {
-        let shown = self.written(bot, "sendMessageDraft", asked, ("text", text)).await;
+        let text = TextField { name: "text", text };
+        let shown = self.written(bot, "sendMessageDraft", asked, text).await;
         shown.map(|_: Value| Receipt::default()).map_err(failed)
     }
 
@@ -139,7 +141,7 @@ impl Telegram {
         bot: &Bot,
         method: &str,
         asked: Asked,
-        text: (&str, &str),
+        text: TextField<'_>,
     ) -> Result<Receipt, DeliverError> {
         let Made { message_id } = self.written(bot, method, asked, text).await.map_err(failed)?;
         // A scheduled message has no id yet.
@@ -154,12 +156,13 @@ impl Telegram {
         bot: &Bot,
         method: &str,
         asked: Asked,
-        (field, text): (&str, &str),
+        text: TextField<'_>,
     ) -> Result<T, CallError> {
-        let marked = asked.clone().with(field, render(text)).with("parse_mode", "MarkdownV2");
+        let TextField { name, text } = text;
+        let marked = asked.clone().with(name, render(text)).with("parse_mode", "MarkdownV2");
         match self.ask(bot, method, marked).await {
             Err(CallError::Refused(no)) if is_of_markup(&no) => {
-                self.ask(bot, method, asked.with(field, text)).await
+                self.ask(bot, method, asked.with(name, text)).await
             }
             answered => answered,
         }
@@ -171,10 +174,10 @@ impl Telegram {
         method: &str,
         mut asked: Asked,
     ) -> Result<T, CallError> {
-        let (key, file) = (bot.key.as_ref(), asked.file.take());
+        let (key, upload) = (bot.key.as_ref(), asked.upload.take());
         let asked = asked.into_json();
-        match file {
-            Some(file) => self.api.upload(key, method, &asked, file).await,
+        match upload {
+            Some(upload) => self.api.upload(key, method, &asked, upload).await,
             None => self.api.call(key, method, &asked).await,
         }
     }
@@ -203,7 +206,8 @@ impl Telegram {
         &self,
         bot: &Bot,
         asked: Asked,
-        (topic, name): (&str, &str),
+        topic: &str,
+        name: &str,
     ) -> Result<Receipt, DeliverError> {
         let topic: i64 = topic.parse().map_err(|_| refused("thread_not_found"))?;
         let asked = asked.with("message_thread_id", topic).with("name", asked::topic_name(name)?);

@@ -163,7 +163,7 @@ impl Looking {
     }
 
     fn line(&self, line: &nightdesk_webchat::store::Line) -> Event {
-        let item = Item::of(&self.bot, (&self.chat.visitor, &self.path), line);
+        let item = Item::of(&self.bot, &self.chat.visitor, &self.path, line);
         Event::default().id(line.seq.to_string()).event("line").data(item.news())
     }
 

@@ -59,7 +59,7 @@ pub(super) async fn rendered(
             return resting();
         }
     };
-    let item = |line| Item::of(bot, (&chat.visitor, path), line);
+    let item = |line| Item::of(bot, &chat.visitor, path, line);
     html(&Page {
         face: Face::of(bot),
         path,

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use super::refused;
 use crate::api::UNNAMED;
 use crate::capabilities::MESSAGE_CHARS_MAX;
-use crate::words::{Id, button_word};
+use crate::id::Id;
+use crate::words::button_word;
 
 /// Type of a thread that every viewer of the channel can see.
 pub(super) const PUBLIC_THREAD: u8 = 11;

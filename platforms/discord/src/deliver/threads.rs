@@ -11,8 +11,9 @@ use super::asked::{Asked, PUBLIC_THREAD, id, number, thread_name};
 use super::{Made, failed, refused};
 use crate::Discord;
 use crate::api::Call;
+use crate::id::Id;
 use crate::me::Me;
-use crate::words::{Id, Room};
+use crate::words::Room;
 
 /// The other person in a direct message channel.
 #[derive(Deserialize)]
@@ -85,7 +86,8 @@ impl Discord {
         &self,
         bot: &Bot,
         send: &Send,
-        (thread, name): (&str, &str),
+        thread: &str,
+        name: &str,
     ) -> Result<Receipt, DeliverError> {
         let chat = id(&send.chat_id).ok_or_else(|| refused("chat_not_found"))?;
         let thread = id(thread).ok_or_else(no_thread)?;

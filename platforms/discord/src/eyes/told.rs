@@ -5,7 +5,8 @@ use serde::Deserialize;
 
 use super::guild::{Channel, Guild, bits};
 use super::{GUILDS_MAX, Known};
-use crate::words::{Id, read};
+use crate::id::Id;
+use crate::words::read;
 
 #[derive(Deserialize)]
 struct WholeGuild {
@@ -52,18 +53,28 @@ pub(super) struct Member {
 
 #[derive(Deserialize)]
 struct Began {
-    #[serde(default = "the_only_one")]
-    shard: (u64, u64),
+    #[serde(default)]
+    shard: GuildShard,
 }
 
-/// The default shard: the first of one.
-const fn the_only_one() -> (u64, u64) {
-    (0, 1)
+/// The index of a socket and the number of the bot's sockets, which Discord writes as an array.
+#[derive(Deserialize)]
+struct GuildShard {
+    at: u64,
+    of: u64,
 }
 
-/// Returns true if a shard receives this guild.
-fn is_on((at, of): (u64, u64), guild: Id) -> bool {
-    (guild.0 >> 22).checked_rem(of).is_none_or(|on| on == at)
+impl Default for GuildShard {
+    fn default() -> Self {
+        Self { at: 0, of: 1 }
+    }
+}
+
+impl GuildShard {
+    /// Returns true if the socket receives this guild.
+    fn receives(&self, guild: Id) -> bool {
+        (guild.0 >> 22).checked_rem(self.of).is_none_or(|on| on == self.at)
+    }
 }
 
 #[derive(Deserialize)]
@@ -160,7 +171,7 @@ fn taken(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError>
         // In a new session Discord sends all guilds of the socket again.
         "READY" => {
             let Began { shard } = read(told)?;
-            known.guilds.retain(|guild, _| !is_on(shard, *guild));
+            known.guilds.retain(|guild, _| !shard.receives(*guild));
             known.rooms.clear();
         }
         "GUILD_CREATE" => put(known, read(told)?),

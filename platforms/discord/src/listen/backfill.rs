@@ -10,7 +10,8 @@ use super::heard::unheard;
 use crate::Discord;
 use crate::api::{Call, CallError};
 use crate::eyes::RoomsOf;
-use crate::words::{Id, event};
+use crate::id::Id;
+use crate::words::event;
 
 /// Messages per request, which is Discord's maximum.
 const PAGE_MAX: usize = 100;
@@ -42,7 +43,7 @@ impl Discord {
 
     fn found(&self, bot: &Bot, id: Id, text: &str) -> Heard {
         let rooms = RoomsOf(&self.guilds, bot.id);
-        let said = event(bot, &rooms, ("MESSAGE_CREATE", text.as_bytes()));
+        let said = event(bot, &rooms, "MESSAGE_CREATE", text.as_bytes());
         Heard {
             body: if said.is_err() { text.as_bytes().to_vec() } else { Vec::new() },
             said: said.map(|said| said.map(|(draft, _)| draft)),

@@ -13,8 +13,9 @@ use super::talk::Told;
 use crate::Discord;
 use crate::api::{Call, CallError};
 use crate::eyes::{Guilds, RoomsOf};
+use crate::id::Id;
 use crate::receive::answer;
-use crate::words::{Id, Interaction, event, is_token, read};
+use crate::words::{Interaction, event, is_token, read};
 
 /// The place of a message.
 #[derive(Deserialize)]
@@ -28,7 +29,8 @@ impl Discord {
     pub(super) async fn heard(
         &self,
         bot: &Bot,
-        (ears, mut cursors): (&[Arc<Ear>], Cursors),
+        ears: &[Arc<Ear>],
+        mut cursors: Cursors,
         told: Vec<(usize, Arc<Told>)>,
     ) -> Result<Vec<Heard>, ListenError> {
         let mut heard = Vec::with_capacity(told.len());
@@ -37,7 +39,7 @@ impl Discord {
             match self.place(bot, &ears[at], &told).await {
                 Ok(()) => {
                     cursors.0[at] = Some(told.cursor.clone());
-                    heard.push(said(&self.guilds, bot, (&told, cursors.write())));
+                    heard.push(said(&self.guilds, bot, &told, cursors.write()));
                 }
                 // The events before it can be stored already.
                 Err(_) if !heard.is_empty() => break,
@@ -83,9 +85,9 @@ impl Discord {
 }
 
 /// Converts received data to an event.
-pub(super) fn said(guilds: &Guilds, bot: &Bot, (told, cursor): (&Told, String)) -> Heard {
+pub(super) fn said(guilds: &Guilds, bot: &Bot, told: &Told, cursor: String) -> Heard {
     let rooms = RoomsOf(guilds, bot.id);
-    let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
+    let said = event(bot, &rooms, &told.kind, told.data.as_bytes());
     let body = if said.is_err() { without_token(&told.data) } else { Vec::new() };
     let (said, capability) = match said {
         Ok(Some((draft, capability))) => (Ok(Some(draft)), capability),

@@ -8,6 +8,7 @@ use nightdesk_types::event::Content;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::id::Id;
 use crate::tests::bot;
 
 mod total;
@@ -98,7 +99,7 @@ pub(crate) fn fixture(name: &str) -> Value {
 /// Converts a fixture.
 fn read(told: &Value) -> Result<Option<Draft>, ReceiveError> {
     let kind = told["t"].as_str().unwrap_or_default();
-    let said = event(&bot(), &Known, (kind, told["d"].to_string().as_bytes()))?;
+    let said = event(&bot(), &Known, kind, told["d"].to_string().as_bytes())?;
     Ok(said.map(|(draft, _)| draft))
 }
 

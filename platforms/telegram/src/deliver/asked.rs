@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::refused;
+use crate::api::Upload;
 use crate::words::button_word;
 
 /// The general topic of every forum. A message to it names no topic.
@@ -24,19 +25,26 @@ const TOPIC_NAME_CHARS_MAX: usize = 128;
 /// Maximum length of a caption, in UTF-16 code units.
 const CAPTION_UTF16_MAX: usize = 1_024;
 
+/// A text with markup, and the name of its field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextField<'t> {
+    pub(super) name: &'static str,
+    pub(super) text: &'t str,
+}
+
 /// The parameters of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     fields: Map<String, Value>,
-    /// A file to upload, and the name of its field.
-    pub(super) file: Option<(&'static str, File)>,
+    /// A file to upload.
+    pub(super) upload: Option<Upload>,
 }
 
 impl Asked {
     /// Creates parameters for the chat and the topic of a send.
     pub(super) fn of(send: &Send) -> Result<Self, DeliverError> {
         let chat: i64 = send.chat_id.parse().map_err(|_| refused("chat_not_found"))?;
-        let asked = Self { fields: Map::new(), file: None }.with("chat_id", chat);
+        let asked = Self { fields: Map::new(), upload: None }.with("chat_id", chat);
         Ok(match send.metadata.get("thread_id").and_then(number) {
             Some(topic) if topic != GENERAL_TOPIC => asked.with("message_thread_id", topic),
             Some(_) | None => asked,
@@ -58,8 +66,8 @@ impl Asked {
     }
 
     /// Adds a file.
-    pub(super) fn giving(self, name: &'static str, file: File) -> Self {
-        Self { file: Some((name, file)), ..self }
+    pub(super) fn giving(self, field: &'static str, file: File) -> Self {
+        Self { upload: Some(Upload { field, file }), ..self }
     }
 
     pub(super) fn into_json(self) -> Value {
@@ -110,11 +118,11 @@ pub(super) fn elsewhere(url: &str) -> Result<&str, DeliverError> {
 }
 
 /// Returns a caption. It cannot be split into several messages.
-pub(super) fn caption(content: &str) -> Result<(&'static str, &str), DeliverError> {
+pub(super) fn caption(content: &str) -> Result<TextField<'_>, DeliverError> {
     if content.encode_utf16().count() > CAPTION_UTF16_MAX {
         return Err(refused("too_long"));
     }
-    Ok(("caption", content))
+    Ok(TextField { name: "caption", text: content })
 }
 
 /// Returns a valid name for a topic.

@@ -66,7 +66,7 @@ proptest! {
     #[test]
     fn any_bytes_are_dealt_with(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         for kind in ["MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE"] {
-            let read = event(&bot(), &Known, (kind, &bytes));
+            let read = event(&bot(), &Known, kind, &bytes);
             prop_assert!(matches!(read, Err(ReceiveError::Unreadable)));
         }
     }
