@@ -5,11 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::HeaderMap;
+use nightdesk_kit::Refusal;
 use nightdesk_types::{BotId, Moment};
 use reqwest::StatusCode;
 
+use super::Call;
 use super::refusal::span;
-use super::{Call, Refusal};
 
 /// Maximum number of call kinds that are held at once. Further calls are made, and Discord refuses them itself.
 const HOLDS_MAX: usize = 10_000;

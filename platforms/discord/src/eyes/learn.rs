@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nightdesk_kit::CallError;
 use nightdesk_port::Bot;
 use nightdesk_types::event::Source;
 use reqwest::StatusCode;
@@ -13,7 +14,7 @@ use super::guild::{Channel, Guild};
 use super::told::{Member, Role};
 use super::{GUILDS_MAX, Known};
 use crate::Discord;
-use crate::api::{Call, CallError};
+use crate::api::Call;
 use crate::id::Id;
 use crate::words::Room;
 

@@ -1,14 +1,14 @@
 //! Fetches messages of a channel that were written without an open session, or before a message.
 
+use nightdesk_kit::CallError;
 use nightdesk_port::{Bot, Heard, ListenError, Part};
 use nightdesk_types::Timestamp;
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::heard::unheard;
 use crate::Discord;
-use crate::api::{Call, CallError};
+use crate::api::Call;
 use crate::eyes::RoomsOf;
 use crate::id::Id;
 use crate::words::event;
@@ -56,11 +56,10 @@ impl Discord {
 
 /// Converts a failed call. A deleted channel, or one that the bot may not read, is a permanent failure.
 fn untold(error: CallError) -> ListenError {
-    let stays = |status| [StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
-    if matches!(&error, CallError::Refused(no) if stays(no.status)) {
+    if matches!(error.status(), Some(StatusCode::FORBIDDEN | StatusCode::NOT_FOUND)) {
         return ListenError::Barred { reason: "it may not read a channel" };
     }
-    unheard(error)
+    error.into()
 }
 
 fn which(part: Part<'_>) -> Option<String> {

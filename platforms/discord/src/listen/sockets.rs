@@ -13,7 +13,6 @@ use super::course::{Course, Fatal};
 use super::cursor::{Cursor, Cursors};
 use super::driver::{Driver, Hands, Shard};
 use super::ear::{Ear, Silence};
-use super::heard::unheard;
 use super::talk::Told;
 use crate::Discord;
 use crate::api::Call;
@@ -106,8 +105,7 @@ impl Discord {
 
     /// Requests the number of sockets that Discord requires. Returns true if the adapter can open as many.
     async fn wants_more(&self, bot: &Bot, sockets: usize) -> Result<bool, ListenError> {
-        let asked = self.api.call(bot, Call::get("gateway/bot".to_owned())).await;
-        let Gateway { shards } = asked.map_err(unheard)?;
+        let Gateway { shards } = self.api.call(bot, Call::get("gateway/bot".to_owned())).await?;
         let is_possible = shards > sockets && shards <= SOCKETS_MAX;
         if is_possible {
             tracing::info!(bot.id = %bot.id, "Discord tells bot {} over {shards} sockets now", bot.id);
