@@ -6,16 +6,14 @@
 //! A client library would retry rate-limited calls without an end, read responses of any length, and log URLs. The
 //! adapter needs only a dozen calls.
 
-use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
+use nightdesk_kit::{BaseUrl, CallError, HttpClient, OpenError, Reply, send};
 use nightdesk_port::{Bot, File};
-use nightdesk_types::limits::PLATFORM_CALL_WAIT;
 use nightdesk_types::{BotId, Clock};
 use nightdesk_vault::Key;
-use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
+use reqwest::{Method, RequestBuilder};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -24,53 +22,13 @@ mod holds;
 mod refusal;
 
 pub(crate) use files::UNNAMED;
-pub(crate) use refusal::{Refusal, UNKNOWN_MESSAGE};
+pub(crate) use refusal::{GONE, UNKNOWN_MESSAGE};
 
-use holds::Holds;
-
-const CONNECT_WAIT: Duration = Duration::from_secs(3);
-const ANSWER_WAIT: Duration = Duration::from_secs(15);
-
-/// Maximum bytes that are read of a response. Responses are not compressed, so they cannot expand.
-const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+use crate::{API_URL, CDN_URL};
+use holds::{Holds, RateLimit};
 
 /// The user agent, in the form that Discord requires.
 const CALLER: &str = concat!("DiscordBot (https://nightdesk.dev, ", env!("CARGO_PKG_VERSION"), ")");
-
-const _: () = assert!(
-    CONNECT_WAIT.as_secs() < ANSWER_WAIT.as_secs()
-        && ANSWER_WAIT.as_secs() < PLATFORM_CALL_WAIT.as_secs(),
-    "a call gives up by itself, and knows why",
-);
-
-/// Failures of a call.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CallError {
-    #[error("the bot has no key of Discord's form")]
-    NoKey,
-    #[error("Discord wants to be left alone for a while")]
-    Held(Duration),
-    #[error("Discord was not reached")]
-    NotSent(#[source] Box<dyn Error + Send + Sync>),
-    #[error("Discord's answer did not come back")]
-    Unanswered(#[source] Box<dyn Error + Send + Sync>),
-    #[error("Discord said no: {0}")]
-    Refused(Refusal),
-}
-
-/// Invalid configuration of Discord's addresses.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The API address must be one to which a path can be added.
-    #[error("the address of Discord is not one of the form https://discord.com")]
-    Address,
-    /// The gateway address must be a WebSocket URL.
-    #[error("the address of Discord's gateway is not one of the form wss://gateway.discord.gg")]
-    Gateway,
-    /// The HTTP client could not be created.
-    #[error("could not make a client for Discord")]
-    Client(#[source] reqwest::Error),
-}
 
 /// A request to Discord. The path consists of fixed words and ids.
 #[derive(Clone, Debug)]
@@ -133,10 +91,10 @@ impl Caller<'_> {
 
 /// The client of Discord's REST API.
 pub(crate) struct Api {
-    client: Client,
-    base: Url,
+    client: HttpClient,
+    base: BaseUrl,
     /// Base URL of files.
-    cdn: Url,
+    cdn: BaseUrl,
     holds: Holds,
     clock: Arc<dyn Clock>,
 }
@@ -144,14 +102,13 @@ pub(crate) struct Api {
 impl Api {
     /// Creates the one client that makes all calls.
     pub(crate) fn open(base: &str, cdn: &str, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
-        let (base, cdn) = (address(base)?, address(cdn)?);
-        let client = Client::builder()
-            .connect_timeout(CONNECT_WAIT)
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .build()
-            .map_err(OpenError::Client)?;
-        Ok(Self { client, base, cdn, holds: Holds::default(), clock })
+        Ok(Self {
+            base: BaseUrl::parse(base, API_URL)?,
+            cdn: BaseUrl::parse(cdn, CDN_URL)?,
+            client: HttpClient::open()?,
+            holds: Holds::default(),
+            clock,
+        })
     }
 
     /// Makes one call as the bot and parses the response.
@@ -162,7 +119,7 @@ impl Api {
     ) -> Result<T, CallError> {
         let caller = caller.into();
         let request = self.request(&call)?.header(AUTHORIZATION, caller.shown()?);
-        answer(&self.asked(caller, &call, request).await?)
+        self.asked(caller, &call, request).await?.json()
     }
 
     /// Makes one call as the bot and ignores the response body.
@@ -183,7 +140,7 @@ impl Api {
         call: Call,
     ) -> Result<T, CallError> {
         let request = self.request(&call)?;
-        answer(&self.asked(bot.into(), &call, request).await?)
+        self.asked(bot.into(), &call, request).await?.json()
     }
 
     /// Makes one call that is authorized only by its path and ignores the response body.
@@ -193,11 +150,9 @@ impl Api {
     }
 
     fn request(&self, call: &Call) -> Result<RequestBuilder, CallError> {
-        let base = self.base.as_str().trim_end_matches('/');
-        let url = Url::parse(&format!("{base}/api/v10/{}", call.path));
-        let url = url.map_err(|_| CallError::NotSent("the address is none".into()))?;
-        let request = self.client.request(call.method.clone(), url).timeout(ANSWER_WAIT);
-        let request = request.header(USER_AGENT, CALLER);
+        let url = self.base.join(&format!("api/v10/{}", call.path));
+        let url = url.ok_or_else(|| CallError::NotSent("the address is none".into()))?;
+        let request = self.client.request(call.method.clone(), url).header(USER_AGENT, CALLER);
         Ok(match (&call.body, &call.file) {
             (Some(body), Some(file)) => files::giving(request, body, file.clone()),
             (Some(body), None) => request.json(body),
@@ -211,47 +166,14 @@ impl Api {
         caller: Caller<'_>,
         call: &Call,
         request: RequestBuilder,
-    ) -> Result<Vec<u8>, CallError> {
+    ) -> Result<Reply, CallError> {
         if let Some(wait) = self.holds.held(caller.bot, call, self.clock.moment()) {
             return Err(CallError::Held(wait));
         }
-        let response = request.send().await.map_err(unanswered)?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body = body(response).await?;
-        let refusal = (!status.is_success()).then(|| Refusal::read(status, &headers, &body));
-        self.holds.note(caller.bot, call, (&headers, refusal.as_ref()), self.clock.moment());
-        refusal.map_or(Ok(body), |refusal| Err(CallError::Refused(refusal)))
+        let reply = send(request).await?;
+        let refusal = (!reply.status.is_success()).then(|| refusal::read(&reply));
+        let limit = RateLimit::read(call, &reply.headers, refusal.as_ref());
+        self.holds.note(caller.bot, limit, self.clock.moment());
+        refusal.map_or(Ok(reply), |refusal| Err(CallError::Refused(refusal)))
     }
-}
-
-/// Parses a URL to which a path can be added.
-fn address(text: &str) -> Result<Url, OpenError> {
-    let is_plain = |url: &Url| {
-        let is_bare = url.query().is_none() && url.fragment().is_none();
-        is_bare && matches!(url.scheme(), "https" | "http")
-    };
-    Url::parse(text).ok().filter(is_plain).ok_or(OpenError::Address)
-}
-
-/// Converts a client error. The call was certainly not executed only if there was no connection.
-fn unanswered(error: reqwest::Error) -> CallError {
-    let not_sent = error.is_connect() || error.is_builder();
-    let source = error.without_url().into();
-    if not_sent { CallError::NotSent(source) } else { CallError::Unanswered(source) }
-}
-
-fn answer<T: DeserializeOwned>(body: &[u8]) -> Result<T, CallError> {
-    let odd = |_| CallError::Unanswered("it is not what was asked for".into());
-    serde_json::from_slice(body).map_err(odd)
-}
-
-async fn body(mut response: Response) -> Result<Vec<u8>, CallError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(unanswered)? {
-        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-            return Err(CallError::Unanswered("it is too long".into()));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
 }

@@ -3,25 +3,11 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use nightdesk_kit::chat_ops;
 use nightdesk_port::{Capabilities, LengthUnit, Pace};
 
 /// Maximum length of a message, in characters.
 pub(crate) const MESSAGE_CHARS_MAX: u32 = 2_000;
-
-/// Supported ops.
-pub(crate) const OPS: [&str; 11] = [
-    "send",
-    "edit",
-    "typing",
-    "delete",
-    "follow_up",
-    "send_media",
-    "prompt",
-    "react",
-    "thread_create",
-    "thread_rename",
-    "get_chat_info",
-];
 
 /// Returns the features that every bot has.
 pub(crate) fn capabilities() -> Capabilities {
@@ -36,7 +22,7 @@ pub(crate) fn capabilities() -> Capabilities {
         markdown_dialect: "discord".to_owned(),
         hint: "Markdown is shown, but for tables and images. Nobody is called by being named."
             .to_owned(),
-        ops: OPS.to_vec(),
+        ops: chat_ops("follow_up"),
         threads: true,
         chat_pace: A_CHANNEL,
         bot_pace: ALL_CHANNELS,

@@ -1,14 +1,12 @@
 //! Reads a bot's configuration at Discord, for the bot's operator.
 
-use std::error::Error;
-
+use nightdesk_kit::ConnectError;
 use nightdesk_vault::Key;
-use reqwest::StatusCode;
 use serde::Deserialize;
 
 use crate::Discord;
-use crate::api::{Call, CallError};
-use crate::words::Id;
+use crate::api::Call;
+use crate::id::Id;
 
 /// Application flags of the members intent: granted, or granted while the application is small.
 const MEMBERS: u64 = 1 << 14 | 1 << 15;
@@ -33,20 +31,6 @@ pub struct Standing {
     pub interactions_url: Option<String>,
     /// Number of sessions that the bot may still begin today.
     pub sessions_left: u64,
-}
-
-/// Failures to read a bot's configuration.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The token does not belong to an existing bot.
-    #[error("Discord does not take this token")]
-    KeyRejected,
-    /// Discord refused the request.
-    #[error("Discord said no: {0}")]
-    Refused(String),
-    /// Discord could not be reached, or did not respond.
-    #[error("Discord did not answer")]
-    Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
 
 #[derive(Deserialize)]
@@ -77,10 +61,9 @@ impl Discord {
     /// Returns the configuration of the bot with this key.
     pub async fn standing(&self, key: &Key) -> Result<Standing, ConnectError> {
         let get = |path: &str| Call::get(path.to_owned());
-        let me: Me = self.api.call(key, get("users/@me")).await.map_err(failed)?;
-        let application: Application =
-            self.api.call(key, get("applications/@me")).await.map_err(failed)?;
-        let gateway: Gateway = self.api.call(key, get("gateway/bot")).await.map_err(failed)?;
+        let me: Me = self.api.call(key, get("users/@me")).await?;
+        let application: Application = self.api.call(key, get("applications/@me")).await?;
+        let gateway: Gateway = self.api.call(key, get("gateway/bot")).await?;
         Ok(Standing {
             username: me.username,
             application_id: application.id.to_string(),
@@ -90,20 +73,6 @@ impl Discord {
             interactions_url: application.interactions_endpoint_url,
             sessions_left: gateway.session_start_limit.remaining,
         })
-    }
-}
-
-fn failed(error: CallError) -> ConnectError {
-    match error {
-        CallError::NoKey => ConnectError::KeyRejected,
-        CallError::Held(_) => ConnectError::Unavailable(error.into()),
-        CallError::NotSent(source) | CallError::Unanswered(source) => {
-            ConnectError::Unavailable(source)
-        }
-        CallError::Refused(no) => match no.status {
-            StatusCode::UNAUTHORIZED => ConnectError::KeyRejected,
-            _ => ConnectError::Refused(no.word()),
-        },
     }
 }
 

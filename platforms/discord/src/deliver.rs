@@ -1,6 +1,7 @@
 //! Makes an agent's op as one call to Discord.
 
 use async_trait::async_trait;
+use nightdesk_kit::{CallError, Refusal};
 use nightdesk_port::{Bot, CAPABILITY_GONE, CommandChange, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
@@ -9,9 +10,10 @@ use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 
 use crate::Discord;
-use crate::api::{Call, CallError, Refusal, UNKNOWN_MESSAGE};
+use crate::api::{Call, GONE, UNKNOWN_MESSAGE};
+use crate::id::Id;
 use crate::me::Me;
-use crate::words::{Id, is_token};
+use crate::words::is_token;
 
 mod asked;
 mod commands;
@@ -44,7 +46,7 @@ impl Deliver for Discord {
         let (asked, file) = Asked::giving(bot, &send.op, file)?;
         let path = format!("channels/{}/messages", self.channel(bot, send).await?);
         let call = Call::new(Method::POST, path).with(asked.named(Some(name)).into_json());
-        self.api.call(bot, call.giving(file)).await.map(Made::receipt).map_err(failed)
+        Ok(self.api.call(bot, call.giving(file)).await.map(Made::receipt)?)
     }
 
     async fn command(
@@ -68,17 +70,15 @@ impl Deliver for Discord {
         let path = |token: &str| {
             is_token(token).then(|| format!("webhooks/{application}/{token}?wait=true"))
         };
-        let path = capability.with(path).ok_or_else(|| refused(CAPABILITY_GONE))?;
+        let path = capability.with(path).ok_or_else(|| DeliverError::refused(CAPABILITY_GONE))?;
         let body = Asked::saying(bot, content)?.into_json();
         let made = self.api.bare(bot, Call::new(Method::POST, path).with(body)).await;
-        made.map(Made::receipt).map_err(|error| match error {
-            CallError::Refused(no) if no.is_gone() => refused(CAPABILITY_GONE),
-            error @ (CallError::NoKey
-            | CallError::Held(_)
-            | CallError::NotSent(_)
-            | CallError::Unanswered(_)
-            | CallError::Refused(_)) => failed(error),
-        })
+        match made {
+            Err(CallError::Refused(no)) if is_gone(&no) => {
+                Err(DeliverError::refused(CAPABILITY_GONE))
+            }
+            made => Ok(made.map(Made::receipt)?),
+        }
     }
 }
 
@@ -101,27 +101,34 @@ impl Discord {
         send: &Send,
         name: Option<&str>,
     ) -> Result<Receipt, DeliverError> {
-        if let Some(asked) = Asked::message(bot, &send.op)? {
-            return self.say(bot, send, asked.named(name)).await;
-        }
         match &send.op {
-            Op::Edit { message_id, content } => self.edit(bot, send, (message_id, content)).await,
+            Op::Send { content, reply_to } => {
+                let asked = Asked::saying(bot, content)?.replying(reply_to.as_deref());
+                self.say(bot, send, asked.named(name)).await
+            }
+            Op::SendMedia { source_url, content, reply_to, .. } => {
+                let asked = Asked::linking(bot, content, source_url)?;
+                self.say(bot, send, asked.replying(reply_to.as_deref()).named(name)).await
+            }
+            Op::Prompt { content, prompt_id, options, reply_to, .. } => {
+                let asked = Asked::asking(bot, content, prompt_id, options)?;
+                self.say(bot, send, asked.replying(reply_to.as_deref()).named(name)).await
+            }
+            Op::Edit { message_id, content } => self.edit(bot, send, message_id, content).await,
             Op::Delete { message_id } => self.delete(bot, send, message_id).await,
             Op::React { message_id, emoji: shown, remove } => {
                 let method = if *remove { Method::DELETE } else { Method::PUT };
-                let rest = format!("/reactions/{}/@me", emoji(shown)?);
-                self.done(bot, self.at_message(bot, send, (method, message_id, &rest)).await?).await
+                let emoji = emoji(shown)?;
+                let path = self.message_path(bot, send, message_id).await?;
+                self.done(bot, Call::new(method, format!("{path}/reactions/{emoji}/@me"))).await
             }
             Op::Typing { content } => self.type_on(bot, send, content.as_deref()).await,
             Op::ThreadCreate { thread_name } => self.open_thread(bot, send, thread_name).await,
             Op::ThreadRename { message_id, thread_name } => {
-                self.rename_thread(bot, send, (message_id, thread_name)).await
+                self.rename_thread(bot, send, message_id, thread_name).await
             }
             Op::GetChatInfo => self.chat_info(bot, send).await,
-            Op::Send { .. }
-            | Op::SendMedia { .. }
-            | Op::Prompt { .. }
-            | Op::Draft { .. }
+            Op::Draft { .. }
             | Op::TaskCard { .. }
             | Op::TaskCardStop { .. }
             | Op::FollowUp { .. } => Err(DeliverError::Unsupported),
@@ -132,19 +139,22 @@ impl Discord {
         &self,
         bot: &Bot,
         send: &Send,
-        (message, content): (&str, &str),
+        message: &str,
+        content: &str,
     ) -> Result<Receipt, DeliverError> {
-        let call = self.at_message(bot, send, (Method::PATCH, message, "")).await?;
+        let call = Call::new(Method::PATCH, self.message_path(bot, send, message).await?);
         let call = call.with(Asked::saying(bot, content)?.into_json());
-        self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
+        Ok(self.api.call(bot, call).await.map(Made::receipt)?)
     }
 
     async fn delete(&self, bot: &Bot, send: &Send, message: &str) -> Result<Receipt, DeliverError> {
-        let call = self.at_message(bot, send, (Method::DELETE, message, "")).await?;
+        let call = Call::new(Method::DELETE, self.message_path(bot, send, message).await?);
         match self.api.done(bot, call).await {
             // The message is already deleted.
-            Err(CallError::Refused(no)) if no.is(UNKNOWN_MESSAGE) => Ok(Receipt::default()),
-            done => done.map(|()| Receipt::default()).map_err(failed),
+            Err(CallError::Refused(no)) if no.is_one_of(&[UNKNOWN_MESSAGE]) => {
+                Ok(Receipt::default())
+            }
+            done => Ok(done.map(|()| Receipt::default())?),
         }
     }
 
@@ -165,52 +175,32 @@ impl Discord {
     async fn say(&self, bot: &Bot, send: &Send, asked: Asked) -> Result<Receipt, DeliverError> {
         let path = format!("channels/{}/messages", self.channel(bot, send).await?);
         let call = Call::new(Method::POST, path).with(asked.into_json());
-        self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
+        Ok(self.api.call(bot, call).await.map(Made::receipt)?)
     }
 
-    /// Builds a call on a message.
-    async fn at_message(
+    /// Returns the path of a message.
+    async fn message_path(
         &self,
         bot: &Bot,
         send: &Send,
-        (method, message, rest): (Method, &str, &str),
-    ) -> Result<Call, DeliverError> {
-        let message = id(message).ok_or_else(|| refused("message_not_found"))?;
+        message: &str,
+    ) -> Result<String, DeliverError> {
+        let message = id(message).ok_or_else(|| DeliverError::refused("message_not_found"))?;
         let channel = self.channel(bot, send).await?;
-        Ok(Call::new(method, format!("channels/{channel}/messages/{message}{rest}")))
+        Ok(format!("channels/{channel}/messages/{message}"))
     }
 
     /// Makes a call that returns no id.
     async fn done(&self, bot: &Bot, call: Call) -> Result<Receipt, DeliverError> {
-        self.api.done(bot, call).await.map(|()| Receipt::default()).map_err(failed)
+        self.api.done(bot, call).await?;
+        Ok(Receipt::default())
     }
 }
 
-fn refused(code: &str) -> DeliverError {
-    DeliverError::Refused { platform_code: code.to_owned() }
-}
-
-/// Maps a failed call to the result of a send.
-fn failed(error: CallError) -> DeliverError {
-    match error {
-        CallError::NoKey => DeliverError::KeyRejected,
-        CallError::Held(retry_after) => DeliverError::RateLimited { retry_after },
-        CallError::NotSent(source) => DeliverError::Unavailable(source),
-        CallError::Unanswered(source) => DeliverError::Ambiguous(source),
-        CallError::Refused(refusal) => said_no(&refusal),
-    }
-}
-
-fn said_no(refusal: &Refusal) -> DeliverError {
-    match refusal.status {
-        StatusCode::TOO_MANY_REQUESTS => {
-            DeliverError::RateLimited { retry_after: refusal.retry_after }
-        }
-        StatusCode::UNAUTHORIZED => DeliverError::KeyRejected,
-        StatusCode::PAYLOAD_TOO_LARGE => refused("file_too_large"),
-        status if status.is_client_error() => refused(&refusal.word()),
-        status => DeliverError::Ambiguous(format!("Discord answered {status}").into()),
-    }
+/// Returns true if the refusal says that a capability is no longer valid.
+fn is_gone(no: &Refusal) -> bool {
+    let is_unknown = matches!(no.status, StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND);
+    is_unknown || no.is_one_of(&GONE)
 }
 
 #[cfg(test)]

@@ -14,13 +14,14 @@ use nightdesk_types::event::Source;
 use nightdesk_types::{BotId, Sight};
 
 use crate::Discord;
-use crate::words::{Id, Room, Rooms};
+use crate::id::Id;
+use crate::words::{Room, Rooms};
 
 mod guild;
 mod learn;
 mod told;
 
-use guild::Guild;
+use guild::{Guild, Viewer};
 
 /// Maximum cached guilds of one bot. Data of further guilds is requested.
 const GUILDS_MAX: usize = 10_000;
@@ -80,7 +81,8 @@ impl Guilds {
         let ids = (Id::read(scope), Id::read(&source.chat_id), Id::read(person));
         let (Some(guild), Some(channel), Some(person)) = ids else { return Sight::Unknown };
         let guild = known.get(&bot).and_then(|known| Some((guild, known.guilds.get(&guild)?)));
-        guild.map_or(Sight::Unknown, |(id, guild)| guild.sight(id, channel, (person, is_author)))
+        let viewer = Viewer { person, is_author };
+        guild.map_or(Sight::Unknown, |(id, guild)| guild.sight(id, channel, viewer))
     }
 }
 

@@ -27,6 +27,7 @@ mod files;
 mod connect;
 mod api;
 mod me;
+mod id;
 mod capabilities;
 
 #[cfg(test)]
@@ -39,8 +40,8 @@ use std::time::Duration;
 use nightdesk_port::{Bot, Budget, Capabilities, Context, Eyes, Files, Listen, Platform};
 use nightdesk_types::Clock;
 
-pub use api::OpenError;
-pub use connect::{ConnectError, Standing};
+pub use connect::Standing;
+pub use nightdesk_kit::{ConnectError, OpenError};
 pub use receive::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
 
 /// Entry points for fuzzers.
@@ -106,7 +107,8 @@ impl Discord {
         clock: Arc<dyn Clock>,
         budget: Arc<dyn Budget>,
     ) -> Result<Self, OpenError> {
-        let dialler = Arc::new(Dialler::new(at.gateway).ok_or(OpenError::Gateway)?);
+        let dialler =
+            Arc::new(Dialler::new(at.gateway).ok_or(OpenError::Address { form: GATEWAY_URL })?);
         Ok(Self {
             api: Arc::new(Api::open(at.api, at.cdn, Arc::clone(&clock))?),
             hands: Hands { dialler, budget, turns: Arc::default() },

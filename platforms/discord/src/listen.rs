@@ -34,6 +34,7 @@ mod heard;
 mod socket;
 mod sockets;
 mod talk;
+mod turns;
 
 pub(crate) use dial::Dialler;
 pub(crate) use driver::Hands;
@@ -128,7 +129,7 @@ impl Listen for Discord {
             self.defer(bot, &ear.stored(cursor.as_ref()).await);
         }
         match sockets::hear(&ears).await {
-            Ok(told) => self.heard(bot, (&ears, cursors), told).await,
+            Ok(told) => self.heard(bot, &ears, cursors, told).await,
             Err(silence) => self.silent(bot, ears.len(), silence).await,
         }
     }

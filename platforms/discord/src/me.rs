@@ -5,7 +5,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use nightdesk_port::Bot;
 use serde_json::Value;
 
-use crate::words::Id;
+use crate::id::Id;
 
 /// The bot itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

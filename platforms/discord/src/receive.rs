@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nightdesk_kit::webhook::read_json;
 use nightdesk_port::{Bot, Receive, ReceiveError, Received, SignedRequest, Taken};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Discord;
-use crate::words::{BUTTON, COMMAND, NoRooms, event, read};
+use crate::words::{BUTTON, COMMAND, NoRooms, event};
 
 mod signature;
 
@@ -44,12 +45,12 @@ impl Receive for Discord {
     fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError> {
         signature::check(bot, request, self.clock.now())?;
         self.reads.count();
-        let asked: Result<Kind, _> = read(request.body);
+        let asked: Result<Kind, _> = read_json(request.body);
         if asked.is_ok_and(|asked| asked.kind == PING) {
             return Ok(Received::Challenge(json!({ "type": PING }).to_string().into_bytes()));
         }
         // An interaction contains its channel.
-        match event(bot, &NoRooms, ("INTERACTION_CREATE", request.body)) {
+        match event(bot, &NoRooms, "INTERACTION_CREATE", request.body) {
             Ok(Some((draft, Some(capability)))) => {
                 Ok(Received::Bearing(Box::new(draft), capability))
             }
@@ -62,7 +63,7 @@ impl Receive for Discord {
 
     /// Builds the response, which Discord shows at once. Only a stored command gets "Thinking…".
     fn told(&self, request: &SignedRequest<'_>, taken: Taken) -> Vec<u8> {
-        let asked: Result<Kind, _> = read(request.body);
+        let asked: Result<Kind, _> = read_json(request.body);
         let kind = asked.map_or(0, |asked| asked.kind);
         answer(kind, taken).to_string().into_bytes()
     }

@@ -2,7 +2,6 @@
 
 mod command;
 mod file;
-mod id;
 mod message;
 mod press;
 mod room;
@@ -10,20 +9,20 @@ mod shown;
 mod source;
 mod text;
 
+use nightdesk_kit::content::message_draft;
+use nightdesk_kit::webhook::read_json;
 use nightdesk_port::{Bot, Capability, ReceiveError};
-use nightdesk_types::event::{self, Content, Draft, MessageKind, ReplyTo, Source};
-use serde::Deserialize;
+use nightdesk_types::event::{self, Draft, MessageKind, ReplyTo, Source};
 
 pub(crate) use command::is_token;
 pub(crate) use file::FileRef;
-pub(crate) use id::Id;
 pub(crate) use message::{BUTTON, COMMAND, Interaction, Message};
-pub(crate) use press::word as button_word;
+pub(crate) use press::BUTTONS;
 pub(crate) use room::{NoRooms, Room, Rooms};
 
 use crate::me::Me;
 use message::User;
-use shown::shown;
+use shown::extras;
 use text::Written;
 
 /// An event, and the capability to answer it.
@@ -34,20 +33,16 @@ pub(crate) type Said = (Draft, Option<Capability>);
 pub(crate) fn event(
     bot: &Bot,
     rooms: &dyn Rooms,
-    (kind, told): (&str, &[u8]),
+    kind: &str,
+    told: &[u8],
 ) -> Result<Option<Said>, ReceiveError> {
     let speaker = Speaker { me: Me::of(bot), platform: &bot.platform, rooms };
     match kind {
-        "MESSAGE_CREATE" => speaker.created(&read(told)?),
-        "MESSAGE_UPDATE" => Ok(speaker.edited(&read(told)?)),
-        "INTERACTION_CREATE" => speaker.interacted(&read(told)?),
+        "MESSAGE_CREATE" => speaker.created(&read_json(told)?),
+        "MESSAGE_UPDATE" => Ok(speaker.edited(&read_json(told)?)),
+        "INTERACTION_CREATE" => speaker.interacted(&read_json(told)?),
         _ => Ok(None),
     }
-}
-
-/// Parses JSON. The error of `serde` may quote the text, so it is discarded.
-pub(crate) fn read<'a, T: Deserialize<'a>>(told: &'a [u8]) -> Result<T, ReceiveError> {
-    serde_json::from_slice(told).map_err(|_| ReceiveError::Unreadable)
 }
 
 /// Context of the conversion: the bot, its platform and its channels.
@@ -61,7 +56,8 @@ impl Speaker<'_> {
     fn created(&self, message: &Message) -> Result<Option<Said>, ReceiveError> {
         let author = message.author.as_ref().ok_or(ReceiveError::Unreadable)?;
         let said = self.said(message, author);
-        Ok(said.map(|(source, said)| (draft(format!("m:{}", message.id), source, said), None)))
+        Ok(said
+            .map(|(source, said)| (message_draft(format!("m:{}", message.id), source, said), None)))
     }
 
     /// Converts an edited message. Discord sends the same event after it has loaded a link preview; then the message
@@ -70,7 +66,7 @@ impl Speaker<'_> {
         let at = message.edited_timestamp.as_ref()?;
         let (source, said) = self.said(message, message.author.as_ref()?)?;
         let said = event::Message { is_edit: true, ..said };
-        Some((draft(format!("e:{}:{at}", message.id), source, said), None))
+        Some((message_draft(format!("e:{}:{at}", message.id), source, said), None))
     }
 
     /// Converts a message, unless it has no content or the bot wrote it.
@@ -78,19 +74,15 @@ impl Speaker<'_> {
         if self.me.is(author.id) || !message.is_said() {
             return None;
         }
-        let (written, shown) = (Written::of(self.me, message), shown(message));
-        let text = if written.text.is_empty() { shown.words } else { written.text };
-        if text.is_empty() && shown.media.is_empty() {
-            return None;
-        }
+        let written = Written::of(self.me, message);
+        let said = extras(message).into_message(written.text)?;
+        let is_command = said.text.starts_with('/');
         let said = event::Message {
-            kind: if text.starts_with('/') { MessageKind::Command } else { shown.kind },
-            text,
+            kind: if is_command { MessageKind::Command } else { said.kind },
             message_id: Some(message.id.to_string()),
             reply_to: self.reply_to(message),
-            media: shown.media,
             mentions_bot: written.mentions_bot,
-            ..Default::default()
+            ..said
         };
         Some((source::of_message(self.platform, self.rooms, message, author), said))
     }
@@ -118,13 +110,9 @@ impl Speaker<'_> {
         let said = said.ok_or(ReceiveError::Unreadable)?;
         let source = source::of_interaction(self.platform, self.rooms, interaction);
         let source = source.ok_or(ReceiveError::Unreadable)?;
-        let draft = draft(format!("i:{}", interaction.id), source, said);
+        let draft = message_draft(format!("i:{}", interaction.id), source, said);
         Ok(Some((draft, command::capability(interaction))))
     }
-}
-
-fn draft(key: String, source: Source, said: event::Message) -> Draft {
-    Draft { key, source, content: Content::Message(Box::new(said)) }
 }
 
 #[cfg(test)]

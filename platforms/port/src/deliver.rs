@@ -66,6 +66,13 @@ pub enum DeliverError {
     Unsupported,
 }
 
+impl DeliverError {
+    /// Returns a refusal with this code.
+    pub fn refused(code: impl Into<String>) -> Self {
+        Self::Refused { platform_code: code.into() }
+    }
+}
+
 /// Makes calls to a platform.
 #[async_trait]
 pub trait Deliver: std::marker::Send + Sync {

@@ -19,6 +19,15 @@ pub struct File {
     pub filename: Option<String>,
 }
 
+impl File {
+    /// Returns the file under the name that a send gives it, if it gives one.
+    #[must_use]
+    pub fn renamed(&self, filename: Option<&String>) -> Self {
+        let filename = filename.or(self.filename.as_ref()).cloned();
+        Self { filename, ..self.clone() }
+    }
+}
+
 /// The bytes of a file as a stream.
 pub type FileBytes = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
 

@@ -3,25 +3,11 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use nightdesk_kit::chat_ops;
 use nightdesk_port::{Capabilities, LengthUnit, Pace};
 
 /// Maximum length of a message, in UTF-16 code units.
 const MESSAGE_UTF16_MAX: u32 = 4_096;
-
-/// Supported ops.
-const OPS: [&str; 11] = [
-    "send",
-    "edit",
-    "typing",
-    "delete",
-    "draft",
-    "send_media",
-    "prompt",
-    "react",
-    "thread_create",
-    "thread_rename",
-    "get_chat_info",
-];
 
 /// Returns the features that every bot has.
 pub(crate) fn capabilities() -> Capabilities {
@@ -36,7 +22,7 @@ pub(crate) fn capabilities() -> Capabilities {
         hint: "Markdown is shown, but for headings, tables and images. Keep it short: people read \
                it on telephones."
             .to_owned(),
-        ops: OPS.to_vec(),
+        ops: chat_ops("draft"),
         threads: true,
         chat_pace: A_CHAT,
         bot_pace: ALL_CHATS,

@@ -1,16 +1,13 @@
 //! Reads a bot's configuration at Telegram, and sets its webhook.
 
-use std::error::Error;
-
 use async_trait::async_trait;
+use nightdesk_kit::ConnectError;
 use nightdesk_port::{Bot, ListenError, Posting, Probe};
 use nightdesk_types::Timestamp;
 use nightdesk_vault::Key;
-use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::CallError;
 use crate::listen::{KINDS, unheard};
 use crate::{Telegram, webhook_secret};
 
@@ -30,20 +27,6 @@ pub struct Standing {
     pub pending: u64,
     /// The last webhook error, in Telegram's words.
     pub last_error: Option<String>,
-}
-
-/// Failures to read or change a bot's configuration.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The token does not belong to an existing bot.
-    #[error("Telegram does not take this token")]
-    KeyRejected,
-    /// Telegram refused the request.
-    #[error("Telegram said no: {0}")]
-    Refused(String),
-    /// Telegram could not be reached, or did not respond.
-    #[error("Telegram did not answer")]
-    Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
 
 #[derive(Deserialize)]
@@ -80,9 +63,8 @@ impl Telegram {
     /// Returns the configuration of the bot with this key.
     pub async fn standing(&self, key: &Key) -> Result<Standing, ConnectError> {
         let (key, nothing) = (Some(key), json!({}));
-        let me: Me = self.api.call(key, "getMe", &nothing).await.map_err(failed)?;
-        let info: WebhookInfo =
-            self.api.call(key, "getWebhookInfo", &nothing).await.map_err(failed)?;
+        let me: Me = self.api.call(key, "getMe", &nothing).await?;
+        let info: WebhookInfo = self.api.call(key, "getWebhookInfo", &nothing).await?;
         Ok(Standing {
             username: me.username,
             hears_all: me.can_read_all_group_messages,
@@ -108,20 +90,8 @@ impl Telegram {
     }
 
     async fn tell(&self, bot: &Bot, method: &str, asked: &Value) -> Result<(), ConnectError> {
-        self.api.call::<Value>(bot.key.as_ref(), method, asked).await.map(drop).map_err(failed)
-    }
-}
-
-fn failed(error: CallError) -> ConnectError {
-    match error {
-        CallError::NoKey => ConnectError::KeyRejected,
-        CallError::NotSent(source) | CallError::Unanswered(source) => {
-            ConnectError::Unavailable(source)
-        }
-        CallError::Refused(no) => match no.status {
-            StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND => ConnectError::KeyRejected,
-            _ => ConnectError::Refused(no.code()),
-        },
+        self.api.call::<Value>(bot.key.as_ref(), method, asked).await?;
+        Ok(())
     }
 }
 

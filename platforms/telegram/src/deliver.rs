@@ -1,22 +1,25 @@
 //! Makes an agent's op as one call to Telegram.
 
 use async_trait::async_trait;
+use nightdesk_kit::CallError;
+use nightdesk_kit::text::{message_text, thread_name};
 use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
-use reqwest::StatusCode;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::Telegram;
-use crate::api::{CallError, Reason, Refusal};
+use crate::api::{MARKUP_CODES, NOT_MODIFIED};
 use crate::markdown::render;
 use crate::words::{Chat, chat_name, chat_type, query_id};
 
 mod asked;
 
-use asked::{Asked, caption, elsewhere, keyboard, media, message_id};
+use asked::{
+    Asked, TOPIC_NAME_CHARS_MAX, TextField, caption, elsewhere, keyboard, media, message_id,
+};
 
 #[async_trait]
 impl Deliver for Telegram {
@@ -38,12 +41,13 @@ impl Deliver for Telegram {
             }
             Op::Edit { message_id: id, content } => {
                 let asked = asked.with("message_id", message_id(id)?);
-                let edited = self.written(bot, "editMessageText", asked, ("text", content)).await;
+                let text = TextField { name: "text", text: content };
+                let edited = self.written(bot, "editMessageText", asked, text).await;
                 let receipt = Receipt { message_id: Some(id.clone()), ..Receipt::default() };
                 match edited {
                     // The message already has this text.
-                    Err(CallError::Refused(no)) if no.is(Reason::NotModified) => Ok(receipt),
-                    Err(error) => Err(failed(error)),
+                    Err(CallError::Refused(no)) if no.is_one_of(&[NOT_MODIFIED]) => Ok(receipt),
+                    Err(error) => Err(error.into()),
                     Ok::<Value, _>(_) => Ok(receipt),
                 }
             }
@@ -65,9 +69,9 @@ impl Deliver for Telegram {
             Op::ThreadRename { message_id, thread_name } => {
                 // Telegram does not report a topic's creator or name.
                 if !send.conditions().is_none() {
-                    return Err(refused("condition_not_known"));
+                    return Err(DeliverError::refused("condition_not_known"));
                 }
-                self.rename_topic(bot, asked, (message_id, thread_name)).await
+                self.rename_topic(bot, asked, message_id, thread_name).await
             }
             Op::GetChatInfo => self.chat_info(bot, asked, &send.chat_id).await,
             Op::Draft { draft_id, content, is_final: false } => {
@@ -92,18 +96,16 @@ impl Deliver for Telegram {
             return Err(DeliverError::Unsupported);
         };
         let (method, field) = media(media_kind);
-        let filename = filename.clone().or_else(|| file.filename.clone());
-        let file = File { filename, ..file.clone() };
-        let asked = Asked::of(send)?.replying(reply_to.as_deref()).giving(field, file);
+        let asked = Asked::of(send)?.replying(reply_to.as_deref());
+        let asked = asked.giving(field, file.renamed(filename.as_ref()));
         self.make(bot, method, asked, caption(content)?).await
     }
 
     async fn answer_press(&self, bot: &Bot, key: &str) -> Result<(), DeliverError> {
         let Some(id) = query_id(key) else { return Ok(()) };
         let asked = json!({ "callback_query_id": id });
-        let done: Result<Value, _> =
-            self.api.call(bot.key.as_ref(), "answerCallbackQuery", &asked).await;
-        done.map(drop).map_err(failed)
+        self.api.call::<Value>(bot.key.as_ref(), "answerCallbackQuery", &asked).await?;
+        Ok(())
     }
 }
 
@@ -120,17 +122,15 @@ struct Topic {
 
 impl Telegram {
     async fn say(&self, bot: &Bot, asked: Asked, content: &str) -> Result<Receipt, DeliverError> {
-        let text = content.replace('\0', "");
-        if text.trim().is_empty() {
-            return Err(refused("empty"));
-        }
-        self.make(bot, "sendMessage", asked, ("text", &text)).await
+        let text = message_text(content)?;
+        self.make(bot, "sendMessage", asked, TextField { name: "text", text: &text }).await
     }
 
     /// Shows a draft. Telegram supports that in private chats and refuses it in others.
     async fn preview(&self, bot: &Bot, asked: Asked, text: &str) -> Result<Receipt, DeliverError> {
-        let shown = self.written(bot, "sendMessageDraft", asked, ("text", text)).await;
-        shown.map(|_: Value| Receipt::default()).map_err(failed)
+        let text = TextField { name: "text", text };
+        self.written::<Value>(bot, "sendMessageDraft", asked, text).await?;
+        Ok(Receipt::default())
     }
 
     /// Creates a message.
@@ -139,9 +139,9 @@ impl Telegram {
         bot: &Bot,
         method: &str,
         asked: Asked,
-        text: (&str, &str),
+        text: TextField<'_>,
     ) -> Result<Receipt, DeliverError> {
-        let Made { message_id } = self.written(bot, method, asked, text).await.map_err(failed)?;
+        let Made { message_id } = self.written(bot, method, asked, text).await?;
         // A scheduled message has no id yet.
         let message_id = Some(message_id).filter(|id| *id != 0).map(|id| id.to_string());
         Ok(Receipt { message_id, ..Receipt::default() })
@@ -154,12 +154,13 @@ impl Telegram {
         bot: &Bot,
         method: &str,
         asked: Asked,
-        (field, text): (&str, &str),
+        text: TextField<'_>,
     ) -> Result<T, CallError> {
-        let marked = asked.clone().with(field, render(text)).with("parse_mode", "MarkdownV2");
+        let TextField { name, text } = text;
+        let marked = asked.clone().with(name, render(text)).with("parse_mode", "MarkdownV2");
         match self.ask(bot, method, marked).await {
-            Err(CallError::Refused(no)) if is_of_markup(&no) => {
-                self.ask(bot, method, asked.with(field, text)).await
+            Err(CallError::Refused(no)) if no.is_one_of(&MARKUP_CODES) => {
+                self.ask(bot, method, asked.with(name, text)).await
             }
             answered => answered,
         }
@@ -171,19 +172,18 @@ impl Telegram {
         method: &str,
         mut asked: Asked,
     ) -> Result<T, CallError> {
-        let (key, file) = (bot.key.as_ref(), asked.file.take());
+        let (key, upload) = (bot.key.as_ref(), asked.upload.take());
         let asked = asked.into_json();
-        match file {
-            Some(file) => self.api.upload(key, method, &asked, file).await,
+        match upload {
+            Some(upload) => self.api.upload(key, method, &asked, upload).await,
             None => self.api.call(key, method, &asked).await,
         }
     }
 
     /// Makes a call that returns no id.
     async fn done(&self, bot: &Bot, method: &str, asked: Asked) -> Result<Receipt, DeliverError> {
-        let done: Result<Value, _> =
-            self.api.call(bot.key.as_ref(), method, &asked.into_json()).await;
-        done.map(|_| Receipt::default()).map_err(failed)
+        self.api.call::<Value>(bot.key.as_ref(), method, &asked.into_json()).await?;
+        Ok(Receipt::default())
     }
 
     async fn open_topic(
@@ -192,9 +192,9 @@ impl Telegram {
         asked: Asked,
         name: &str,
     ) -> Result<Receipt, DeliverError> {
-        let asked = asked.with("name", asked::topic_name(name)?).into_json();
-        let topic: Topic =
-            self.api.call(bot.key.as_ref(), "createForumTopic", &asked).await.map_err(failed)?;
+        let name = thread_name(name, TOPIC_NAME_CHARS_MAX)?;
+        let asked = asked.with("name", name).into_json();
+        let topic: Topic = self.api.call(bot.key.as_ref(), "createForumTopic", &asked).await?;
         let thread_id = Some(topic.message_thread_id.to_string());
         Ok(Receipt { thread_id, ..Receipt::default() })
     }
@@ -203,54 +203,24 @@ impl Telegram {
         &self,
         bot: &Bot,
         asked: Asked,
-        (topic, name): (&str, &str),
+        topic: &str,
+        name: &str,
     ) -> Result<Receipt, DeliverError> {
-        let topic: i64 = topic.parse().map_err(|_| refused("thread_not_found"))?;
-        let asked = asked.with("message_thread_id", topic).with("name", asked::topic_name(name)?);
+        let topic: i64 = topic.parse().map_err(|_| DeliverError::refused("thread_not_found"))?;
+        let name = thread_name(name, TOPIC_NAME_CHARS_MAX)?;
+        let asked = asked.with("message_thread_id", topic).with("name", name);
         match self.api.call(bot.key.as_ref(), "editForumTopic", &asked.into_json()).await {
             // The topic already has this name.
-            Err(CallError::Refused(no)) if no.is(Reason::NotModified) => Ok(Receipt::default()),
-            renamed => renamed.map(|_: Value| Receipt::default()).map_err(failed),
+            Err(CallError::Refused(no)) if no.is_one_of(&[NOT_MODIFIED]) => Ok(Receipt::default()),
+            renamed => Ok(renamed.map(|_: Value| Receipt::default())?),
         }
     }
 
     async fn chat_info(&self, bot: &Bot, asked: Asked, id: &str) -> Result<Receipt, DeliverError> {
-        let chat: Chat =
-            self.api.call(bot.key.as_ref(), "getChat", &asked.into_json()).await.map_err(failed)?;
+        let chat: Chat = self.api.call(bot.key.as_ref(), "getChat", &asked.into_json()).await?;
         let name = chat_name(&chat).unwrap_or_else(|| id.to_owned());
         let info = ChatInfo { name, kind: chat_type(&chat).as_str().to_owned() };
         Ok(Receipt { chat: Some(info), ..Receipt::default() })
-    }
-}
-
-/// Returns true if the refusal may be caused by the markup alone.
-fn is_of_markup(no: &Refusal) -> bool {
-    [Reason::Unparsable, Reason::TooLong, Reason::Empty].iter().any(|reason| no.is(*reason))
-}
-
-fn refused(code: &str) -> DeliverError {
-    DeliverError::Refused { platform_code: code.to_owned() }
-}
-
-/// Maps a failed call to the result of a send.
-fn failed(error: CallError) -> DeliverError {
-    match error {
-        CallError::NoKey => DeliverError::KeyRejected,
-        CallError::NotSent(source) => DeliverError::Unavailable(source),
-        CallError::Unanswered(source) => DeliverError::Ambiguous(source),
-        CallError::Refused(refusal) => said_no(&refusal),
-    }
-}
-
-fn said_no(refusal: &Refusal) -> DeliverError {
-    match refusal.status {
-        StatusCode::TOO_MANY_REQUESTS => {
-            DeliverError::RateLimited { retry_after: refusal.retry_after }
-        }
-        // For an unknown bot every method is not found.
-        StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND => DeliverError::KeyRejected,
-        status if status.is_client_error() => refused(&refusal.code()),
-        status => DeliverError::Ambiguous(format!("Telegram answered {status}").into()),
     }
 }
 

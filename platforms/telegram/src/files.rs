@@ -1,15 +1,17 @@
 //! Fetches attachments, which require the bot's key.
 
 use async_trait::async_trait;
-use futures_util::{StreamExt, TryStreamExt};
+use nightdesk_kit::CallError;
 use nightdesk_port::{Bot, FetchError, FileBytes, Files};
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::Telegram;
-use crate::api::CallError;
 use crate::words::FILE_SCHEME;
+
+/// Status of a file that is too large or too old.
+const GONE: [StatusCode; 1] = [StatusCode::BAD_REQUEST];
 
 #[derive(Deserialize)]
 struct Found {
@@ -21,25 +23,17 @@ impl Files for Telegram {
     async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError> {
         let id = reference.strip_prefix(FILE_SCHEME).ok_or(FetchError::Gone)?;
         let key = bot.key.as_ref();
+        let unfetched = |error: CallError| error.into_fetch_error(&GONE);
         let found: Found =
             self.api.call(key, "getFile", &json!({ "file_id": id })).await.map_err(unfetched)?;
         let path = found.file_path.ok_or(FetchError::Gone)?;
-        let answer = self.api.download(key, &path).await.map_err(unfetched)?;
-        // The error omits the URL, which contains the key.
-        Ok(answer.bytes_stream().map_err(|error| error.without_url().into()).boxed())
+        self.api.download(key, &path).await.map_err(unfetched)
     }
-}
-
-fn unfetched(error: CallError) -> FetchError {
-    // The file is too large or too old.
-    if matches!(&error, CallError::Refused(no) if no.status == StatusCode::BAD_REQUEST) {
-        return FetchError::Gone;
-    }
-    FetchError::Unavailable(error.into())
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::TryStreamExt;
     use nightdesk_testkit::telegram::FakeTelegram;
 
     use super::*;

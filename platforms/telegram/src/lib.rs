@@ -32,8 +32,8 @@ use std::time::Duration;
 use nightdesk_port::{Bot, Capabilities, Context, Files, Listen, Platform, Probe};
 use nightdesk_types::Clock;
 
-pub use api::OpenError;
-pub use connect::{ConnectError, Standing};
+pub use connect::Standing;
+pub use nightdesk_kit::{ConnectError, OpenError};
 pub use receive::{SECRET_HEADER, webhook_secret};
 
 use api::Api;

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_kit::CallError;
 use nightdesk_port::{Bot, Heard, Listen, ListenError};
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::LISTEN_CALL_MAX;
@@ -15,7 +16,6 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::Telegram;
-use crate::api::{CallError, Refusal};
 use crate::words::event;
 
 /// Time that Telegram waits for the first update.
@@ -121,26 +121,9 @@ fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>
     Ok(told.iter().map(AsRef::as_ref).map(hear).collect())
 }
 
-/// Maps a failed call to the listener's error.
+/// Maps a failed call to the listener's error. Telegram reports a conflict if another receiver has the updates.
 pub(crate) fn unheard(error: CallError) -> ListenError {
-    match error {
-        CallError::NoKey => ListenError::KeyRejected,
-        CallError::NotSent(source) | CallError::Unanswered(source) => {
-            ListenError::Unavailable(source)
-        }
-        CallError::Refused(refusal) => said_no(refusal),
-    }
-}
-
-fn said_no(refusal: Refusal) -> ListenError {
-    match refusal.status {
-        StatusCode::CONFLICT => ListenError::Elsewhere,
-        StatusCode::TOO_MANY_REQUESTS => {
-            ListenError::RateLimited { retry_after: refusal.retry_after }
-        }
-        StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND => ListenError::KeyRejected,
-        _ => ListenError::Unavailable(CallError::Refused(refusal).into()),
-    }
+    if error.status() == Some(StatusCode::CONFLICT) { ListenError::Elsewhere } else { error.into() }
 }
 
 #[cfg(test)]

@@ -6,15 +6,17 @@ mod source;
 mod text;
 mod update;
 
+use nightdesk_kit::content::message_draft;
+use nightdesk_kit::webhook::read_json;
 use nightdesk_port::{Bot, ReceiveError};
-use nightdesk_types::event::{self, Content, Draft, MessageKind, ReplyTo, Source};
+use nightdesk_types::event::{self, Draft, MessageKind, ReplyTo, Source};
 
-pub(crate) use press::{query_id, word as button_word};
+pub(crate) use press::{BUTTONS, query_id};
 pub(crate) use shown::FILE_SCHEME;
 pub(crate) use source::{chat_name, chat_type};
 pub(crate) use update::Chat;
 
-use shown::shown;
+use shown::extras;
 use text::Written;
 use update::{Message, Update};
 
@@ -27,21 +29,20 @@ struct Me<'b> {
 
 /// Converts an update. `None` if it carries no content, or if its type is not handled.
 pub(crate) fn event(bot: &Bot, update: &[u8]) -> Result<Option<Draft>, ReceiveError> {
-    // The error of `serde` may quote the text, so it is discarded.
-    let update: Update = serde_json::from_slice(update).map_err(|_| ReceiveError::Unreadable)?;
+    let update: Update = read_json(update)?;
     let (me, platform) = (Me::of(bot), bot.platform.as_str());
     if let Some(query) = &update.callback_query {
         return press::event(&me, platform, query);
     }
     if let Some(message) = update.message.as_ref().or(update.channel_post.as_ref()) {
         let said = said(&me, platform, message);
-        return Ok(said.map(|(source, said)| draft(key(message), source, said)));
+        return Ok(said.map(|(source, said)| message_draft(key(message), source, said)));
     }
     let edited = update.edited_message.as_ref().or(update.edited_channel_post.as_ref());
     Ok(edited.and_then(|message| {
         let (source, said) = said(&me, platform, message)?;
         let said = event::Message { is_edit: true, ..said };
-        Some(draft(edit_key(message, update.update_id), source, said))
+        Some(message_draft(edit_key(message, update.update_id), source, said))
     }))
 }
 
@@ -60,28 +61,19 @@ fn edit_key(message: &Message, update_id: i64) -> String {
     format!("e:{}:{}:{}:{update_id}", message.chat.id, message.message_id, message.edit_date)
 }
 
-fn draft(key: String, source: Source, said: event::Message) -> Draft {
-    Draft { key, source, content: Content::Message(Box::new(said)) }
-}
-
 /// Converts a message, unless it has no content or the bot wrote it.
 fn said(me: &Me<'_>, platform: &str, message: &Message) -> Option<(Source, event::Message)> {
     if message.from.as_ref().is_some_and(|from| me.is(from.id)) {
         return None;
     }
-    let (written, shown) = (Written::of(me, message), shown(message));
-    let text = if written.text.is_empty() { shown.words } else { written.text };
-    if text.is_empty() && shown.media.is_empty() {
-        return None;
-    }
+    let written = Written::of(me, message);
+    let said = extras(message).into_message(written.text)?;
     let said = event::Message {
-        text,
-        kind: if written.is_command { MessageKind::Command } else { shown.kind },
+        kind: if written.is_command { MessageKind::Command } else { said.kind },
         message_id: Some(message.message_id.to_string()),
         reply_to: reply_to(me, message),
-        media: shown.media,
         mentions_bot: written.mentions_bot,
-        ..Default::default()
+        ..said
     };
     Some((source::of_message(platform, message), said))
 }

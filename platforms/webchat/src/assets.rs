@@ -16,11 +16,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    fn new(
-        (stem, extension): (&str, &str),
-        content_type: &'static str,
-        body: &'static str,
-    ) -> Self {
+    fn new(stem: &str, extension: &str, content_type: &'static str, body: &'static str) -> Self {
         const MARK_BYTES: usize = 8;
         let mark = hex::encode(&digest(&SHA256, body.as_bytes()).as_ref()[..MARK_BYTES]);
         Self { name: format!("{stem}.{mark}.{extension}"), content_type, body }
@@ -40,17 +36,14 @@ pub struct Assets {
 
 /// The built-in files of the page.
 pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
-    style: Asset::new(
-        ("chat", "css"),
-        "text/css; charset=utf-8",
-        include_str!("../assets/chat.css"),
-    ),
+    style: Asset::new("chat", "css", "text/css; charset=utf-8", include_str!("../assets/chat.css")),
     script: Asset::new(
-        ("chat", "js"),
+        "chat",
+        "js",
         "text/javascript; charset=utf-8",
         include_str!("../assets/chat.js"),
     ),
-    icon: Asset::new(("icon", "svg"), "image/svg+xml", include_str!("../assets/icon.svg")),
+    icon: Asset::new("icon", "svg", "image/svg+xml", include_str!("../assets/icon.svg")),
 });
 
 impl Assets {

@@ -15,7 +15,7 @@ use crate::words::{TYPING, visitor_name};
 impl Deliver for Webchat {
     async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
         if !is_visitor(&send.chat_id) {
-            return Err(refused("no_such_chat"));
+            return Err(DeliverError::refused("no_such_chat"));
         }
         let chat = Chat { scope: bot.operator, bot: bot.id, visitor: send.chat_id.clone() };
         let receipt = self.call(&chat, &send.op).await?;
@@ -69,9 +69,10 @@ impl Webchat {
         message_id: &str,
         amend: Amend,
     ) -> Result<Receipt, DeliverError> {
-        let message: i64 = message_id.parse().map_err(|_| refused("no_such_message"))?;
+        let message: i64 =
+            message_id.parse().map_err(|_| DeliverError::refused("no_such_message"))?;
         if !self.store.amend(chat, message, &amend).await.map_err(unwritten)? {
-            return Err(refused("no_such_message"));
+            return Err(DeliverError::refused("no_such_message"));
         }
         Ok(Receipt { message_id: Some(message_id.to_owned()), ..Receipt::default() })
     }
@@ -89,27 +90,23 @@ impl Webchat {
 fn checked(content: &str) -> Result<String, DeliverError> {
     let text = content.replace('\0', "");
     if text.trim().is_empty() {
-        return Err(refused("empty_message"));
+        return Err(DeliverError::refused("empty_message"));
     }
     if text.chars().count() > CHAT_TEXT_CHARS_MAX {
-        return Err(refused("message_too_long"));
+        return Err(DeliverError::refused("message_too_long"));
     }
     Ok(text)
 }
 
 fn prompt(id: &str, options: &[PromptOption]) -> Result<Prompt, DeliverError> {
     if options.len() > CHAT_OPTIONS_MAX {
-        return Err(refused("too_many_options"));
+        return Err(DeliverError::refused("too_many_options"));
     }
     Ok(Prompt { id: id.to_owned(), options: options.to_vec() })
 }
 
 fn info(chat: &Chat) -> ChatInfo {
     ChatInfo { name: visitor_name(&chat.visitor), kind: "dm".to_owned() }
-}
-
-fn refused(code: &str) -> DeliverError {
-    DeliverError::Refused { platform_code: code.to_owned() }
 }
 
 /// Converts a store error. If the response to a commit was lost, the commit may have succeeded.

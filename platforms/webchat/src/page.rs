@@ -87,7 +87,7 @@ struct Button {
 
 impl Item {
     /// Creates a line of this visitor's chat.
-    pub fn of(bot: &Bot, (visitor, path): (&str, &str), line: &Line) -> Self {
+    pub fn of(bot: &Bot, visitor: &str, path: &str, line: &Line) -> Self {
         let (author, who, html) = match line.author {
             Author::Visitor => ("visitor", "You".to_owned(), markdown::plain(&line.text)),
             Author::Agent => ("agent", Face::of(bot).title, markdown::render(&line.text)),

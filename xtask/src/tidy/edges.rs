@@ -99,12 +99,14 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("sdk", &["protocol", "types"]),
     // platforms; a bot has its key. The other crates of that folder are like `PLATFORM`
     ("port", &["types", "vault"]),
+    // adapters share it; it makes calls, and knows no platform
+    ("kit", &["types", "port"]),
     // an open page is notified by the bell; its tests create keys
     ("webchat", &["types", "port", "bus", "vault"]),
     // the secret of its webhook is derived from its key
-    ("telegram", &["types", "port", "vault"]),
+    ("telegram", &["types", "port", "kit", "vault"]),
     // Discord's capability to answer an interaction is a key
-    ("discord", &["types", "port", "vault"]),
+    ("discord", &["types", "port", "kit", "vault"]),
     // temporary servers, for `dev` and for tests
     ("servers", &[]),
     // testing
@@ -148,7 +150,7 @@ const TESTS_EDGES: &[(&str, &[&str])] =
     &[("sdk", &["inbox", "line"]), ("bus-redis", &["servers"]), ("schedule", &["lease"])];
 
 /// Crates that a platform may use. Only the binary and its tests know platforms.
-const PLATFORM: &[&str] = &["types", "port"];
+const PLATFORM: &[&str] = &["types", "port", "kit"];
 
 /// One of the project's crates, as cargo describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -157,7 +157,7 @@ impl ChatView {
     }
 
     fn line(&self, line: &nightdesk_webchat::store::Line) -> Event {
-        let item = Item::of(&self.page.account.bot, (&self.chat.visitor, &self.page.path), line);
+        let item = Item::of(&self.page.account.bot, &self.chat.visitor, &self.page.path, line);
         Event::default().id(line.seq.to_string()).event("line").data(item.news())
     }
 

@@ -53,7 +53,7 @@ pub(super) async fn render(
             return unavailable_page();
         }
     };
-    let item = |line| Item::of(bot, (&chat.visitor, path), line);
+    let item = |line| Item::of(bot, &chat.visitor, path, line);
     html(&Page {
         face: Face::of(bot),
         path,

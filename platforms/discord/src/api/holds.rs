@@ -5,11 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::HeaderMap;
+use nightdesk_kit::Refusal;
 use nightdesk_types::{BotId, Moment};
 use reqwest::StatusCode;
 
+use super::Call;
 use super::refusal::span;
-use super::{Call, Refusal};
 
 /// Maximum number of call kinds that are held at once. Further calls are made, and Discord refuses them itself.
 const HOLDS_MAX: usize = 10_000;
@@ -30,29 +31,39 @@ impl Holds {
         (!held.is_zero()).then_some(held)
     }
 
-    /// Records the rate limit in a response: no calls are left, or this call was one too many.
-    pub(super) fn note(
-        &self,
-        bot: Option<BotId>,
-        call: &Call,
-        (headers, refusal): (&HeaderMap, Option<&Refusal>),
-        now: Moment,
-    ) {
-        let refusal = refusal.filter(|no| no.status == StatusCode::TOO_MANY_REQUESTS);
-        let (kind, held_for) = match refusal {
-            Some(no) if no.is_global => (ALL.to_owned(), no.retry_after),
-            Some(no) => (kind(call), no.retry_after),
-            None => match used_up(headers) {
-                Some(wait) => (kind(call), wait),
-                None => return,
-            },
-        };
+    /// Holds back the calls that a rate limit covers.
+    pub(super) fn note(&self, bot: Option<BotId>, limit: Option<RateLimit>, now: Moment) {
+        let Some(RateLimit { kind, held_for }) = limit else { return };
         let mut holds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if holds.len() >= HOLDS_MAX {
             holds.retain(|_, until| !until.since(now).is_zero());
         }
         if holds.len() < HOLDS_MAX {
             holds.insert((bot, kind), now + held_for);
+        }
+    }
+}
+
+/// A rate limit that Discord reported.
+#[derive(Debug)]
+pub(super) struct RateLimit {
+    kind: String,
+    held_for: Duration,
+}
+
+impl RateLimit {
+    /// Reads the rate limit in a response: no calls are left, or this call was one too many.
+    pub(super) fn read(
+        call: &Call,
+        headers: &HeaderMap,
+        refusal: Option<&Refusal>,
+    ) -> Option<Self> {
+        match refusal.filter(|no| no.status == StatusCode::TOO_MANY_REQUESTS) {
+            Some(no) if no.is_global => {
+                Some(Self { kind: ALL.to_owned(), held_for: no.retry_after })
+            }
+            Some(no) => Some(Self { kind: kind(call), held_for: no.retry_after }),
+            None => used_up(headers).map(|held_for| Self { kind: kind(call), held_for }),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Registers commands in one guild. They are never registered globally, because the bot may be shared.
 
+use nightdesk_kit::CallError;
 use nightdesk_port::{Bot, Command, CommandChange, DeliverError, Receipt};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::Made;
 use super::asked::id;
-use super::{Made, failed, refused};
 use crate::Discord;
-use crate::api::{Call, CallError};
+use crate::api::Call;
 use crate::me::Me;
 
 /// Maximum characters of a command's description.
@@ -24,15 +25,15 @@ impl Discord {
         change: &CommandChange,
     ) -> Result<Receipt, DeliverError> {
         let application = Me::of(bot).application.ok_or(DeliverError::KeyRejected)?;
-        let guild = id(guild).ok_or_else(|| refused("guild_not_found"))?;
+        let guild = id(guild).ok_or_else(|| DeliverError::refused("guild_not_found"))?;
         let path = format!("applications/{application}/guilds/{guild}/commands");
         match change {
             CommandChange::Told(command) => {
                 let call = Call::new(Method::POST, path).with(written(command));
-                self.api.call(bot, call).await.map(Made::receipt).map_err(failed)
+                Ok(self.api.call(bot, call).await.map(Made::receipt)?)
             }
             CommandChange::TakenBack(which) => {
-                let which = id(which).ok_or_else(|| refused("command_not_found"))?;
+                let which = id(which).ok_or_else(|| DeliverError::refused("command_not_found"))?;
                 let call = Call::new(Method::DELETE, format!("{path}/{which}"));
                 match self.api.done(bot, call).await {
                     // The command is already deleted, or the bot has left the guild.
@@ -41,7 +42,7 @@ impl Discord {
                     {
                         Ok(Receipt::default())
                     }
-                    done => done.map(|()| Receipt::default()).map_err(failed),
+                    done => Ok(done.map(|()| Receipt::default())?),
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Finds the channel of a send, and creates and renames threads.
 
+use nightdesk_kit::text::thread_name;
 use nightdesk_port::{Bot, ChatInfo, DeliverError, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Conditions;
@@ -7,12 +8,13 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::asked::{Asked, PUBLIC_THREAD, id, number, thread_name};
-use super::{Made, failed, refused};
+use super::Made;
+use super::asked::{Asked, PUBLIC_THREAD, THREAD_NAME_CHARS_MAX, id, number};
 use crate::Discord;
 use crate::api::Call;
+use crate::id::Id;
 use crate::me::Me;
-use crate::words::{Id, Room};
+use crate::words::Room;
 
 /// The other person in a direct message channel.
 #[derive(Deserialize)]
@@ -33,7 +35,7 @@ impl Discord {
     /// Returns the channel of a send: its chat, or the thread that it names. The gate has checked the chat. This
     /// function checks that the thread belongs to it, because a thread's id alone reaches any channel.
     pub(super) async fn channel(&self, bot: &Bot, send: &Send) -> Result<Id, DeliverError> {
-        let chat = id(&send.chat_id).ok_or_else(|| refused("chat_not_found"))?;
+        let chat = id(&send.chat_id).ok_or_else(|| DeliverError::refused("chat_not_found"))?;
         let Some(thread) = send.metadata.get("thread_id").filter(|thread| !thread.is_null()) else {
             return Ok(chat);
         };
@@ -55,7 +57,7 @@ impl Discord {
 
     /// Requests the current state of a channel.
     async fn room_now(&self, bot: &Bot, id: Id) -> Result<Room, DeliverError> {
-        self.api.call(bot, Call::get(format!("channels/{id}"))).await.map_err(failed)
+        Ok(self.api.call(bot, Call::get(format!("channels/{id}"))).await?)
     }
 
     pub(super) async fn open_thread(
@@ -64,8 +66,8 @@ impl Discord {
         send: &Send,
         name: &str,
     ) -> Result<Receipt, DeliverError> {
-        let chat = id(&send.chat_id).ok_or_else(|| refused("chat_not_found"))?;
-        let name = thread_name(name)?;
+        let chat = id(&send.chat_id).ok_or_else(|| DeliverError::refused("chat_not_found"))?;
+        let name = thread_name(name, THREAD_NAME_CHARS_MAX)?;
         // In a forum every thread begins with a message.
         let is_forum = self.guilds.room(bot.id, chat).is_some_and(|room| room.is_forum());
         let asked = if is_forum {
@@ -75,7 +77,7 @@ impl Discord {
             json!({ "name": name, "type": PUBLIC_THREAD })
         };
         let call = Call::new(Method::POST, format!("channels/{chat}/threads")).with(asked);
-        let made: Made = self.api.call(bot, call).await.map_err(failed)?;
+        let made: Made = self.api.call(bot, call).await?;
         Ok(Receipt { thread_id: Some(made.id.to_string()), ..Receipt::default() })
     }
 
@@ -85,9 +87,10 @@ impl Discord {
         &self,
         bot: &Bot,
         send: &Send,
-        (thread, name): (&str, &str),
+        thread: &str,
+        name: &str,
     ) -> Result<Receipt, DeliverError> {
-        let chat = id(&send.chat_id).ok_or_else(|| refused("chat_not_found"))?;
+        let chat = id(&send.chat_id).ok_or_else(|| DeliverError::refused("chat_not_found"))?;
         let thread = id(thread).ok_or_else(no_thread)?;
         let room = if send.conditions().is_none() {
             self.thread_of(bot, chat, thread).await?
@@ -95,15 +98,15 @@ impl Discord {
             thread_in(chat, self.room_now(bot, thread).await?)?
         };
         check(send.conditions(), &room, Me::of(bot))?;
-        let asked = json!({ "name": thread_name(name)? });
+        let asked = json!({ "name": thread_name(name, THREAD_NAME_CHARS_MAX)? });
         let path = format!("channels/{}", room.id);
         self.done(bot, Call::new(Method::PATCH, path).with(asked)).await
     }
 
     pub(super) async fn chat_info(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
-        let chat = id(&send.chat_id).ok_or_else(|| refused("chat_not_found"))?;
+        let chat = id(&send.chat_id).ok_or_else(|| DeliverError::refused("chat_not_found"))?;
         let call = Call::get(format!("channels/{chat}"));
-        let Channel { room, recipients } = self.api.call(bot, call).await.map_err(failed)?;
+        let Channel { room, recipients } = self.api.call(bot, call).await?;
         let peer = recipients.into_iter().next();
         let peer = peer.map(|peer| peer.global_name.unwrap_or(peer.username));
         let kind = match room.guild_id {
@@ -127,14 +130,14 @@ fn thread_in(chat: Id, room: Room) -> Result<Room, DeliverError> {
 /// Checks the agent's conditions for a rename.
 fn check(asked: Conditions<'_>, room: &Room, me: Me) -> Result<(), DeliverError> {
     if asked.is_ours && !room.owner_id.is_some_and(|owner| me.is(owner)) {
-        return Err(refused("thread_of_somebody_else"));
+        return Err(DeliverError::refused("thread_of_somebody_else"));
     }
     if asked.current_name.is_some_and(|name| room.name.as_deref() != Some(name)) {
-        return Err(refused("thread_has_another_name"));
+        return Err(DeliverError::refused("thread_has_another_name"));
     }
     Ok(())
 }
 
 fn no_thread() -> DeliverError {
-    refused("thread_not_found")
+    DeliverError::refused("thread_not_found")
 }

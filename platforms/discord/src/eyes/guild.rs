@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use nightdesk_types::Sight;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::words::{Id, Room};
+use crate::id::Id;
+use crate::words::Room;
 
 /// Permission to do everything.
 const ADMINISTRATOR: u64 = 1 << 3;
@@ -78,6 +79,21 @@ pub(super) fn bits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D:
     text.parse().map_err(|_| de::Error::custom("not a number"))
 }
 
+/// A person whose sight of a message's channel is in question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Viewer {
+    pub(super) person: Id,
+    /// True if the person wrote the message.
+    pub(super) is_author: bool,
+}
+
+/// A member of a guild and the member's roles.
+#[derive(Clone, Copy)]
+struct RoleHolder<'r> {
+    person: Id,
+    roles: &'r [Id],
+}
+
 impl Channel {
     /// Sets the channel's guild.
     pub(super) fn of(mut self, guild: Id) -> Self {
@@ -97,7 +113,8 @@ impl Guild {
     }
 
     /// Returns whether a person can see a channel or a thread.
-    pub(super) fn sight(&self, id: Id, at: Id, (person, is_author): (Id, bool)) -> Sight {
+    pub(super) fn sight(&self, id: Id, at: Id, viewer: Viewer) -> Sight {
+        let Viewer { person, is_author } = viewer;
         let Some(at) = self.channels.get(&at) else { return Sight::Unknown };
         let channel = if at.room.is_thread() {
             at.room.parent_id.and_then(|parent| self.channels.get(&parent))
@@ -108,7 +125,8 @@ impl Guild {
             return Sight::Unknown;
         };
         let Some(roles) = roles else { return Sight::Blind };
-        let Some(may) = self.may(id, (person, roles), &channel.permission_overwrites) else {
+        let member = RoleHolder { person, roles };
+        let Some(may) = self.may(id, member, &channel.permission_overwrites) else {
             return Sight::Unknown;
         };
         if may & VIEW_CHANNEL == 0 {
@@ -121,7 +139,8 @@ impl Guild {
     }
 
     /// Computes a person's permissions in a channel by Discord's algorithm. `None` if the guild's base role is unknown.
-    fn may(&self, id: Id, (person, roles): (Id, &[Id]), overwrites: &[Overwrite]) -> Option<u64> {
+    fn may(&self, id: Id, member: RoleHolder<'_>, overwrites: &[Overwrite]) -> Option<u64> {
+        let RoleHolder { person, roles } = member;
         let of = |role: &Id| self.roles.get(role).copied().unwrap_or_default();
         let everybody = *self.roles.get(&id)?;
         let may = roles.iter().map(of).fold(everybody, |may, role| may | role);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nightdesk_kit::CallError;
 use nightdesk_port::Bot;
 use nightdesk_types::event::Source;
 use reqwest::StatusCode;
@@ -13,8 +14,9 @@ use super::guild::{Channel, Guild};
 use super::told::{Member, Role};
 use super::{GUILDS_MAX, Known};
 use crate::Discord;
-use crate::api::{Call, CallError};
-use crate::words::{Id, Room};
+use crate::api::Call;
+use crate::id::Id;
+use crate::words::Room;
 
 /// Time limit of all requests for one question.
 const LEARN_WAIT: Duration = Duration::from_secs(5);
@@ -23,6 +25,14 @@ const LEARN_WAIT: Duration = Duration::from_secs(5);
 struct Whole {
     owner_id: Option<Id>,
     roles: Vec<Role>,
+}
+
+/// The question if a person sees a channel.
+#[derive(Clone, Copy)]
+struct Question {
+    guild: Id,
+    channel: Id,
+    person: Id,
 }
 
 /// The responses.
@@ -39,18 +49,22 @@ impl Discord {
         let scope = source.scope_id.as_deref().and_then(Id::read);
         let ids = (scope, Id::read(&source.chat_id), Id::read(person));
         let (Some(guild), Some(channel), Some(person)) = ids else { return };
+        let question = Question { guild, channel, person };
         let (since, is_known) = {
             let mut known = self.guilds.known();
             let known = known.entry(bot.id).or_default();
             (known.told, known.guilds.contains_key(&guild))
         };
-        let asked = self.ask(bot, (guild, is_known), channel, person);
+        let asked = async {
+            let whole = if is_known { None } else { Some(self.whole(bot, guild).await?) };
+            self.ask(bot, question, whole).await
+        };
         let Ok(Ok(learnt)) = timeout(LEARN_WAIT, asked).await else { return };
         let mut known = self.guilds.known();
         let known = known.entry(bot.id).or_default();
         // An event that arrived in the meantime may be newer than the responses.
         if known.told == since {
-            keep(known, guild, (person, learnt));
+            keep(known, question, learnt);
         }
     }
 
@@ -75,15 +89,17 @@ impl Discord {
         }
     }
 
+    async fn whole(&self, bot: &Bot, guild: Id) -> Result<Whole, CallError> {
+        self.fetch(bot, format!("guilds/{guild}")).await
+    }
+
     async fn ask(
         &self,
         bot: &Bot,
-        (guild, is_known): (Id, bool),
-        channel: Id,
-        person: Id,
+        question: Question,
+        whole: Option<Whole>,
     ) -> Result<Learnt, CallError> {
-        let whole =
-            if is_known { None } else { Some(self.fetch(bot, format!("guilds/{guild}")).await?) };
+        let Question { guild, channel, person } = question;
         let channel: Channel = self.fetch(bot, format!("channels/{channel}")).await?;
         let parent = channel.room.parent_id.filter(|_| channel.room.is_thread());
         let mut channels = vec![channel];
@@ -106,7 +122,8 @@ fn too_many(status: StatusCode) -> bool {
     matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::UNAUTHORIZED)
 }
 
-fn keep(known: &mut Known, id: Id, (person, learnt): (Id, Learnt)) {
+fn keep(known: &mut Known, question: Question, learnt: Learnt) {
+    let Question { guild: id, person, .. } = question;
     if let Some(whole) = learnt.guild {
         if known.guilds.len() >= GUILDS_MAX {
             return;

@@ -1,11 +1,12 @@
 //! Applies Discord's events that affect visibility.
 
+use nightdesk_kit::webhook::read_json;
 use nightdesk_port::ReceiveError;
 use serde::Deserialize;
 
 use super::guild::{Channel, Guild, bits};
 use super::{GUILDS_MAX, Known};
-use crate::words::{Id, read};
+use crate::id::Id;
 
 #[derive(Deserialize)]
 struct WholeGuild {
@@ -52,18 +53,28 @@ pub(super) struct Member {
 
 #[derive(Deserialize)]
 struct Began {
-    #[serde(default = "the_only_one")]
-    shard: (u64, u64),
+    #[serde(default)]
+    shard: GuildShard,
 }
 
-/// The default shard: the first of one.
-const fn the_only_one() -> (u64, u64) {
-    (0, 1)
+/// The index of a socket and the number of the bot's sockets, which Discord writes as an array.
+#[derive(Deserialize)]
+struct GuildShard {
+    at: u64,
+    of: u64,
 }
 
-/// Returns true if a shard receives this guild.
-fn is_on((at, of): (u64, u64), guild: Id) -> bool {
-    (guild.0 >> 22).checked_rem(of).is_none_or(|on| on == at)
+impl Default for GuildShard {
+    fn default() -> Self {
+        Self { at: 0, of: 1 }
+    }
+}
+
+impl GuildShard {
+    /// Returns true if the socket receives this guild.
+    fn receives(&self, guild: Id) -> bool {
+        (guild.0 >> 22).checked_rem(self.of).is_none_or(|on| on == self.at)
+    }
 }
 
 #[derive(Deserialize)]
@@ -133,7 +144,7 @@ pub(super) fn take(known: &mut Known, kind: &str, told: &[u8]) {
         known.told += 1;
     }
     if taken(known, kind, told).is_err() {
-        match read::<OfGuild>(told).ok().and_then(|told| told.guild_id) {
+        match read_json::<OfGuild>(told).ok().and_then(|told| told.guild_id) {
             Some(guild) => drop(known.guilds.remove(&guild)),
             None => known.guilds.clear(),
         }
@@ -159,14 +170,14 @@ fn taken(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError>
     match kind {
         // In a new session Discord sends all guilds of the socket again.
         "READY" => {
-            let Began { shard } = read(told)?;
-            known.guilds.retain(|guild, _| !is_on(shard, *guild));
+            let Began { shard } = read_json(told)?;
+            known.guilds.retain(|guild, _| !shard.receives(*guild));
             known.rooms.clear();
         }
-        "GUILD_CREATE" => put(known, read(told)?),
-        "GUILD_DELETE" => drop(known.guilds.remove(&read::<Numbered>(told)?.id)),
+        "GUILD_CREATE" => put(known, read_json(told)?),
+        "GUILD_DELETE" => drop(known.guilds.remove(&read_json::<Numbered>(told)?.id)),
         "GUILD_UPDATE" => {
-            let told: WholeGuild = read(told)?;
+            let told: WholeGuild = read_json(told)?;
             if let Some(guild) = known.guilds.get_mut(&told.id) {
                 guild.owner = told.owner_id;
                 guild.roles = told.roles.iter().map(Role::parts).collect();
@@ -186,28 +197,28 @@ fn put(known: &mut Known, told: WholeGuild) {
 
 fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveError> {
     // Outside a guild there is no visibility to decide, and no part of an incomplete guild is stored.
-    let Some(id) = read::<OfGuild>(told)?.guild_id else { return Ok(()) };
-    if let Some(channel) = read::<Numbered>(told).ok().filter(|_| is_of_channel(kind)) {
+    let Some(id) = read_json::<OfGuild>(told)?.guild_id else { return Ok(()) };
+    if let Some(channel) = read_json::<Numbered>(told).ok().filter(|_| is_of_channel(kind)) {
         known.rooms.remove(&channel.id);
     }
     let Some(guild) = known.guilds.get_mut(&id) else { return Ok(()) };
     match kind {
         "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" => {
-            let OneRole { role } = read(told)?;
+            let OneRole { role } = read_json(told)?;
             guild.roles.insert(role.id, role.permissions);
         }
-        "GUILD_ROLE_DELETE" => drop(guild.roles.remove(&read::<RoleGone>(told)?.role_id)),
+        "GUILD_ROLE_DELETE" => drop(guild.roles.remove(&read_json::<RoleGone>(told)?.role_id)),
         "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => {
-            guild.put_channel(read(told)?);
+            guild.put_channel(read_json(told)?);
         }
-        "CHANNEL_DELETE" | "THREAD_DELETE" => guild.forget_channel(read::<Numbered>(told)?.id),
+        "CHANNEL_DELETE" | "THREAD_DELETE" => guild.forget_channel(read_json::<Numbered>(told)?.id),
         "THREAD_LIST_SYNC" => {
-            for thread in read::<Threads>(told)?.threads {
+            for thread in read_json::<Threads>(told)?.threads {
                 guild.put_channel(thread);
             }
         }
         "THREAD_MEMBERS_UPDATE" => {
-            let ThreadMembers { id, added_members, removed_member_ids } = read(told)?;
+            let ThreadMembers { id, added_members, removed_member_ids } = read_json(told)?;
             for gone in removed_member_ids {
                 guild.take_out_of_thread(id, gone);
             }
@@ -216,11 +227,11 @@ fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveErr
             }
         }
         "GUILD_MEMBER_REMOVE" => {
-            let gone: Member = read(told)?;
+            let gone: Member = read_json(told)?;
             guild.put_member(gone.user.ok_or(ReceiveError::Unreadable)?.id, None);
         }
         "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => {
-            let member: Member = read(told)?;
+            let member: Member = read_json(told)?;
             let person = member.user.ok_or(ReceiveError::Unreadable)?.id;
             // Only members who were requested or who wrote are cached, because a guild has many.
             if guild.knows(person) {
@@ -228,7 +239,7 @@ fn in_guild(known: &mut Known, kind: &str, told: &[u8]) -> Result<(), ReceiveErr
             }
         }
         "MESSAGE_CREATE" => {
-            let Written { author, member, webhook_id } = read(told)?;
+            let Written { author, member, webhook_id } = read_json(told)?;
             if let (Some(author), Some(member), None) = (author, member, webhook_id) {
                 guild.put_member(author.id, Some(member.roles));
             }

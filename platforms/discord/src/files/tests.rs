@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::TryStreamExt;
 use nightdesk_port::{Deliver, DeliverError, File, Unlimited};
 use nightdesk_testkit::FakeClock;
 use nightdesk_testkit::discord::{FakeDiscord, Settings};

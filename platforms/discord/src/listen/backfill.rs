@@ -1,16 +1,17 @@
 //! Fetches messages of a channel that were written without an open session, or before a message.
 
+use nightdesk_kit::CallError;
 use nightdesk_port::{Bot, Heard, ListenError, Part};
 use nightdesk_types::Timestamp;
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::heard::unheard;
 use crate::Discord;
-use crate::api::{Call, CallError};
+use crate::api::Call;
 use crate::eyes::RoomsOf;
-use crate::words::{Id, event};
+use crate::id::Id;
+use crate::words::event;
 
 /// Messages per request, which is Discord's maximum.
 const PAGE_MAX: usize = 100;
@@ -42,7 +43,7 @@ impl Discord {
 
     fn found(&self, bot: &Bot, id: Id, text: &str) -> Heard {
         let rooms = RoomsOf(&self.guilds, bot.id);
-        let said = event(bot, &rooms, ("MESSAGE_CREATE", text.as_bytes()));
+        let said = event(bot, &rooms, "MESSAGE_CREATE", text.as_bytes());
         Heard {
             body: if said.is_err() { text.as_bytes().to_vec() } else { Vec::new() },
             said: said.map(|said| said.map(|(draft, _)| draft)),
@@ -55,11 +56,10 @@ impl Discord {
 
 /// Converts a failed call. A deleted channel, or one that the bot may not read, is a permanent failure.
 fn untold(error: CallError) -> ListenError {
-    let stays = |status| [StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
-    if matches!(&error, CallError::Refused(no) if stays(no.status)) {
+    if matches!(error.status(), Some(StatusCode::FORBIDDEN | StatusCode::NOT_FOUND)) {
         return ListenError::Barred { reason: "it may not read a channel" };
     }
-    unheard(error)
+    error.into()
 }
 
 fn which(part: Part<'_>) -> Option<String> {

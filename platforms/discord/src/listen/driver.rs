@@ -14,8 +14,8 @@ use super::cursor::Cursor;
 use super::dial::Dialler;
 use super::ear::Ends;
 use super::socket::{Came, Socket};
-use super::sockets::Turns;
 use super::talk::{Effect, Ended, Talk, Told};
+use super::turns::Turns;
 
 /// Interval at which the driver checks if the desk still listens.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -72,12 +72,7 @@ struct Line {
 }
 
 impl Driver {
-    pub(super) fn new(
-        (bot, shard): (Bot, Shard),
-        course: Course,
-        ends: Ends,
-        hands: Hands,
-    ) -> Self {
+    pub(super) fn new(bot: Bot, shard: Shard, course: Course, ends: Ends, hands: Hands) -> Self {
         Self { bot, shard, course, ends, hands, held: None, first: None }
     }
 

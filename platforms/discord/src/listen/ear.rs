@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 use super::course::Fatal;
 use super::cursor::Cursor;
 use super::talk::Told;
-use crate::words::Id;
+use crate::id::Id;
 
 /// Maximum wait for the first event.
 const POLL_FOR: Duration = Duration::from_secs(25);

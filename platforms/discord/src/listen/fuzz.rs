@@ -48,5 +48,5 @@ pub async fn overhear(bot: &Bot, bytes: &[u8]) -> Vec<Overheard> {
 fn take(bot: &Bot, guilds: &Guilds, effect: &Effect) {
     let Effect::Tell(told) = effect else { return };
     guilds.take(bot.id, &told.kind, told.data.as_bytes());
-    drop(said(guilds, bot, (told, String::new())));
+    drop(said(guilds, bot, told, String::new()));
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use nightdesk_kit::webhook::read_json;
 use nightdesk_port::{Bot, Heard, ListenError, Taken};
-use reqwest::{Method, StatusCode};
+use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -11,10 +12,11 @@ use super::cursor::Cursors;
 use super::ear::Ear;
 use super::talk::Told;
 use crate::Discord;
-use crate::api::{Call, CallError};
+use crate::api::Call;
 use crate::eyes::{Guilds, RoomsOf};
+use crate::id::Id;
 use crate::receive::answer;
-use crate::words::{Id, Interaction, event, is_token, read};
+use crate::words::{Interaction, event, is_token};
 
 /// The place of a message.
 #[derive(Deserialize)]
@@ -28,7 +30,8 @@ impl Discord {
     pub(super) async fn heard(
         &self,
         bot: &Bot,
-        (ears, mut cursors): (&[Arc<Ear>], Cursors),
+        ears: &[Arc<Ear>],
+        mut cursors: Cursors,
         told: Vec<(usize, Arc<Told>)>,
     ) -> Result<Vec<Heard>, ListenError> {
         let mut heard = Vec::with_capacity(told.len());
@@ -37,7 +40,7 @@ impl Discord {
             match self.place(bot, &ears[at], &told).await {
                 Ok(()) => {
                     cursors.0[at] = Some(told.cursor.clone());
-                    heard.push(said(&self.guilds, bot, (&told, cursors.write())));
+                    heard.push(said(&self.guilds, bot, &told, cursors.write()));
                 }
                 // The events before it can be stored already.
                 Err(_) if !heard.is_empty() => break,
@@ -53,13 +56,13 @@ impl Discord {
         if !matches!(told.kind.as_str(), "MESSAGE_CREATE" | "MESSAGE_UPDATE") {
             return Ok(());
         }
-        let Ok(Placed { channel_id, guild_id: Some(_) }) = read(told.data.as_bytes()) else {
+        let Ok(Placed { channel_id, guild_id: Some(_) }) = read_json(told.data.as_bytes()) else {
             return Ok(());
         };
         match self.learn_room(bot, channel_id).await {
             Ok(_) => Ok(()),
             Err(_) if ear.gives_up(channel_id) => Ok(()),
-            Err(error) => Err(unheard(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -67,7 +70,7 @@ impl Discord {
     pub(super) fn defer(&self, bot: &Bot, stored: &[Arc<Told>]) {
         let given = stored.iter().filter(|told| told.kind == "INTERACTION_CREATE");
         for told in given {
-            let Ok(interaction) = read::<Interaction>(told.data.as_bytes()) else { continue };
+            let Ok(interaction) = read_json::<Interaction>(told.data.as_bytes()) else { continue };
             if !is_token(&interaction.token) {
                 continue;
             }
@@ -83,9 +86,9 @@ impl Discord {
 }
 
 /// Converts received data to an event.
-pub(super) fn said(guilds: &Guilds, bot: &Bot, (told, cursor): (&Told, String)) -> Heard {
+pub(super) fn said(guilds: &Guilds, bot: &Bot, told: &Told, cursor: String) -> Heard {
     let rooms = RoomsOf(guilds, bot.id);
-    let said = event(bot, &rooms, (&told.kind, told.data.as_bytes()));
+    let said = event(bot, &rooms, &told.kind, told.data.as_bytes());
     let body = if said.is_err() { without_token(&told.data) } else { Vec::new() };
     let (said, capability) = match said {
         Ok(Some((draft, capability))) => (Ok(Some(draft)), capability),
@@ -102,22 +105,4 @@ fn without_token(data: &str) -> Vec<u8> {
         *token = json!("");
     }
     data.to_string().into_bytes()
-}
-
-/// Maps a failed call to the listener's error.
-pub(super) fn unheard(error: CallError) -> ListenError {
-    match error {
-        CallError::NoKey => ListenError::KeyRejected,
-        CallError::Held(retry_after) => ListenError::RateLimited { retry_after },
-        CallError::NotSent(source) | CallError::Unanswered(source) => {
-            ListenError::Unavailable(source)
-        }
-        CallError::Refused(no) => match no.status {
-            StatusCode::TOO_MANY_REQUESTS => {
-                ListenError::RateLimited { retry_after: no.retry_after }
-            }
-            StatusCode::UNAUTHORIZED => ListenError::KeyRejected,
-            _ => ListenError::Unavailable(CallError::Refused(no).into()),
-        },
-    }
 }

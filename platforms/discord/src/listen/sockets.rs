@@ -2,45 +2,23 @@
 //!
 //! The cursor contains the number of sockets. If Discord requires more, all sessions begin anew.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::{join_all, select_all};
 use nightdesk_port::{Bot, Heard, ListenError};
-use nightdesk_types::BotId;
 use serde::Deserialize;
-use tokio::time::Instant;
 
-use super::course::{Course, Fatal, IDENTIFY_EVERY};
+use super::course::{Course, Fatal};
 use super::cursor::{Cursor, Cursors};
 use super::driver::{Driver, Hands, Shard};
 use super::ear::{Ear, Silence};
-use super::heard::unheard;
 use super::talk::Told;
 use crate::Discord;
 use crate::api::Call;
 
 /// Maximum sockets of one bot. Each serves up to 2,500 servers.
 const SOCKETS_MAX: usize = 64;
-
-/// The time of each bot's next new session. Discord requires a delay between two.
-#[derive(Default)]
-pub(crate) struct Turns(Mutex<HashMap<BotId, Instant>>);
-
-impl Turns {
-    /// Reserves the next turn, and returns the delay until then.
-    pub(super) fn next(&self, bot: BotId) -> Duration {
-        let now = Instant::now();
-        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // An expired turn needs no entry, because its bot may begin at once.
-        turns.retain(|_, next| *next > now);
-        let mine = turns.get(&bot).copied().unwrap_or(now);
-        turns.insert(bot, mine + IDENTIFY_EVERY);
-        mine - now
-    }
-}
 
 #[derive(Deserialize)]
 struct Gateway {
@@ -69,7 +47,7 @@ impl Discord {
         let mut ears = Vec::with_capacity(cursors.0.len());
         for (at, cursor) in cursors.0.iter().enumerate() {
             let shard = Shard { at, of: cursors.0.len() };
-            ears.push(self.socket((bot, shard), open.next(), cursor.as_ref()).await);
+            ears.push(self.socket(bot, shard, open.next(), cursor.as_ref()).await);
         }
         self.ears.open().insert(bot.id, ears.clone());
         ears
@@ -77,7 +55,8 @@ impl Discord {
 
     async fn socket(
         &self,
-        (bot, shard): (&Bot, Shard),
+        bot: &Bot,
+        shard: Shard,
         open: Option<Arc<Ear>>,
         cursor: Option<&Cursor>,
     ) -> Arc<Ear> {
@@ -92,7 +71,7 @@ impl Discord {
         // If Discord required more sockets, earlier sessions delivered events.
         let is_after_others = self.ears.wanted(bot.id).is_some();
         let course = Course::new(dialler.main().to_owned(), cursor.cloned(), is_after_others);
-        let driver = Driver::new((bot.clone(), shard), course, ends, self.hands.clone());
+        let driver = Driver::new(bot.clone(), shard, course, ends, self.hands.clone());
         self.ears.spawn(driver.run());
         ear
     }
@@ -126,8 +105,7 @@ impl Discord {
 
     /// Requests the number of sockets that Discord requires. Returns true if the adapter can open as many.
     async fn wants_more(&self, bot: &Bot, sockets: usize) -> Result<bool, ListenError> {
-        let asked = self.api.call(bot, Call::get("gateway/bot".to_owned())).await;
-        let Gateway { shards } = asked.map_err(unheard)?;
+        let Gateway { shards } = self.api.call(bot, Call::get("gateway/bot".to_owned())).await?;
         let is_possible = shards > sockets && shards <= SOCKETS_MAX;
         if is_possible {
             tracing::info!(bot.id = %bot.id, "Discord tells bot {} over {shards} sockets now", bot.id);
@@ -140,22 +118,4 @@ impl Discord {
 /// Disconnects all of them at once.
 async fn goodbye(ears: Vec<Arc<Ear>>) {
     join_all(ears.iter().map(|ear| ear.leave())).await;
-}
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn the_sockets_of_a_bot_begin_one_after_the_other() {
-        let (turns, bot) = (Turns::default(), BotId::from_uuid(Uuid::from_u128(1)));
-        assert_eq!(turns.next(bot), Duration::ZERO);
-        assert_eq!(turns.next(bot), IDENTIFY_EVERY);
-        assert_eq!(turns.next(bot), IDENTIFY_EVERY * 2);
-        assert_eq!(turns.next(BotId::from_uuid(Uuid::from_u128(2))), Duration::ZERO);
-        tokio::time::advance(IDENTIFY_EVERY * 3).await;
-        assert_eq!(turns.next(bot), Duration::ZERO, "long ago");
-    }
 }

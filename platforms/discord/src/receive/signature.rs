@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use http::HeaderMap;
+use nightdesk_kit::webhook::only_header;
 use nightdesk_port::{Bot, ReceiveError, SignedRequest};
 use nightdesk_types::Timestamp;
 
@@ -68,11 +69,8 @@ fn checked(bot: &Bot, request: &SignedRequest<'_>, now: Timestamp) -> Option<()>
     UnparsedPublicKey::new(&ED25519, key).verify(&signed, &signature).ok()
 }
 
-/// Returns the only header of a name. Two headers are rejected, because a proxy may have checked the other one.
 fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let mut values = headers.get_all(name).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return None };
-    value.to_str().ok()
+    only_header(headers, name)?.to_str().ok()
 }
 
 fn signature(hex: &str) -> Option<[u8; 64]> {

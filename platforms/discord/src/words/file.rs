@@ -1,6 +1,6 @@
 //! References to the files of messages.
 
-use super::Id;
+use crate::id::Id;
 
 const ATTACHED: &str = "discord-file:";
 const STICKER: &str = "discord-sticker:";

@@ -7,7 +7,8 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Id, Room};
+use super::Room;
+use crate::id::Id;
 
 /// Interaction type of a command.
 pub(crate) const COMMAND: u8 = 2;

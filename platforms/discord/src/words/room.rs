@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Id;
+use crate::id::Id;
 
 /// Channel types of threads: announcement, public and private.
 const THREADS: [u8; 3] = [10, 11, 12];

@@ -1,5 +1,6 @@
 //! Converts the content of a message besides its text.
 
+use nightdesk_kit::content::{Extras, poll_text};
 use nightdesk_types::event::{Media, MessageKind};
 
 use super::FileRef;
@@ -17,30 +18,19 @@ const VOICE: u64 = 1 << 13;
 /// Sticker format of vector animations.
 const DRAWN: u8 = 3;
 
-/// Content of a message besides its text.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Shown {
-    /// The kind of the message, if it is not a command.
-    pub(super) kind: MessageKind,
-    /// The files.
-    pub(super) media: Vec<Media>,
-    /// Text for a message without its own text.
-    pub(super) words: String,
-}
-
 /// Returns the content of a message besides its text. The text of a forwarded message stands in for its own.
-pub(super) fn shown(message: &Message) -> Shown {
+pub(super) fn extras(message: &Message) -> Extras {
     let passed = message.message_snapshots.first().map(|snapshot| &snapshot.message);
     let mut media: Vec<Media> =
         message.files().take(FILES_MAX).map(|file| attached(message, file)).collect();
     let words = passed.map(|passed| passed.content.trim().to_owned()).unwrap_or_default();
     if let Some(sticker) = message.sticker_items.first().filter(|_| media.is_empty()) {
         media.push(picture(sticker));
-        return Shown { kind: MessageKind::Sticker, media, words: sticker.name.clone() };
+        return Extras { kind: MessageKind::Sticker, media, words: sticker.name.clone() };
     }
     let kind = media.first().and_then(|media| media.kind.as_deref()).map(kind).unwrap_or_default();
     let poll = || message.poll.as_ref().map(question).unwrap_or_default();
-    Shown { kind, media, words: if words.is_empty() { poll() } else { words } }
+    Extras { kind, media, words: if words.is_empty() { poll() } else { words } }
 }
 
 fn attached(message: &Message, file: &Attachment) -> Media {
@@ -90,6 +80,5 @@ fn picture(sticker: &Sticker) -> Media {
 
 fn question(poll: &Poll) -> String {
     let answers = poll.answers.iter().take(ANSWERS_MAX);
-    let answers = answers.map(|answer| format!("\n- {}", answer.poll_media.text));
-    format!("{}{}", poll.question.text, answers.collect::<String>())
+    poll_text(&poll.question.text, answers.map(|answer| answer.poll_media.text.as_str()))
 }

@@ -3,7 +3,8 @@
 use nightdesk_types::event::{ChatType, Source};
 
 use super::message::{Interaction, Member, Message, User};
-use super::{Id, Room, Rooms};
+use super::{Room, Rooms};
+use crate::id::Id;
 
 /// Returns the place and the author of a message.
 pub(super) fn of_message(

@@ -1,34 +1,24 @@
-//! A refusal by Telegram, without its text.
+//! Reads a refusal by Telegram, without its text.
 
-use std::fmt;
 use std::time::Duration;
 
+use nightdesk_kit::Refusal;
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-/// Retry delay of a rate limit without a time.
-const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
+/// Code for an edit that changes nothing.
+pub(crate) const NOT_MODIFIED: &str = "not_modified";
 
-/// A refusal by Telegram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    /// The status, which Telegram calls an error code.
-    pub(crate) status: StatusCode,
-    /// The reason, if it is a known one.
-    pub(crate) reason: Option<Reason>,
-    /// Retry delay, if the call was rate limited.
-    pub(crate) retry_after: Duration,
-}
+const UNPARSABLE: &str = "unparsable";
+const TOO_LONG: &str = "too_long";
+const EMPTY: &str = "empty";
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.code())
-    }
-}
+/// Codes of refusals that the markup alone may cause.
+pub(crate) const MARKUP_CODES: [&str; 3] = [UNPARSABLE, TOO_LONG, EMPTY];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct Denial {
     description: String,
     parameters: Parameters,
 }
@@ -39,115 +29,55 @@ struct Parameters {
     retry_after: Option<u64>,
 }
 
-impl Refusal {
-    /// Parses a refusal. A proxy between the desk and Telegram may have sent it in another format.
-    pub(super) fn read(status: StatusCode, body: &[u8]) -> Self {
-        let Said { description, parameters } = serde_json::from_slice(body).unwrap_or_default();
-        let retry_after = parameters.retry_after.map(Duration::from_secs);
-        let retry_after = retry_after.unwrap_or(RETRY_AFTER_DEFAULT);
-        Self { status, reason: Reason::in_words(&description), retry_after }
-    }
-
-    /// Returns true if the refusal has this reason.
-    pub(crate) fn is(&self, reason: Reason) -> bool {
-        self.reason == Some(reason)
-    }
-
-    /// Returns a code: the reason, or the status without one.
-    pub(crate) fn code(&self) -> String {
-        let number = || self.status.as_u16().to_string();
-        self.reason.map_or_else(number, |reason| reason.slug().to_owned())
-    }
+/// Parses a refusal. A proxy between the desk and Telegram may have sent it in another format.
+pub(super) fn read(status: StatusCode, body: &str) -> Refusal {
+    let Denial { description, parameters } = serde_json::from_str(body).unwrap_or_default();
+    let retry_after = parameters.retry_after.map(Duration::from_secs);
+    // For an unknown bot every method is not found.
+    let is_key_rejected = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND);
+    let code = code(&description).map(str::to_owned);
+    Refusal { is_key_rejected, ..Refusal::new(status, code, retry_after) }
 }
 
-/// Known reasons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reason {
-    Unparsable,
-    TooLong,
-    NotModified,
-    Empty,
-    ChatNotFound,
-    ChatMigrated,
-    Blocked,
-    Deactivated,
-    NeverStarted,
-    NotThere,
-    NoRights,
-    ThreadNotFound,
-    ThreadClosed,
-    MessageNotFound,
-    NotEditable,
-    NotDeletable,
-    ReactionInvalid,
-    FileNotTaken,
-}
-
-/// Parts of Telegram's error texts and their reasons. The texts are meant for people and change now and then; an
+/// Parts of Telegram's error texts and the codes for them. The texts are meant for people and change now and then; an
 /// unknown text yields only the status.
-const WORDS: [(&str, Reason); 33] = [
-    ("can't parse entities", Reason::Unparsable),
-    ("message is too long", Reason::TooLong),
-    ("caption is too long", Reason::TooLong),
-    ("message is not modified", Reason::NotModified),
-    ("topic_not_modified", Reason::NotModified),
-    ("text is empty", Reason::Empty),
-    ("text must be non-empty", Reason::Empty),
-    ("chat not found", Reason::ChatNotFound),
-    ("upgraded to a supergroup", Reason::ChatMigrated),
-    ("migrated to a supergroup", Reason::ChatMigrated),
-    ("blocked by the user", Reason::Blocked),
-    ("user is deactivated", Reason::Deactivated),
-    ("can't initiate conversation", Reason::NeverStarted),
-    ("bot was kicked", Reason::NotThere),
-    ("bot is not a member", Reason::NotThere),
-    ("not enough rights", Reason::NoRights),
-    ("have no rights", Reason::NoRights),
-    ("chat_write_forbidden", Reason::NoRights),
-    ("chat_admin_required", Reason::NoRights),
-    ("message thread not found", Reason::ThreadNotFound),
-    ("topic_deleted", Reason::ThreadNotFound),
-    ("topic_closed", Reason::ThreadClosed),
-    ("message to edit not found", Reason::MessageNotFound),
-    ("message to delete not found", Reason::MessageNotFound),
-    ("message to react not found", Reason::MessageNotFound),
-    ("message_id_invalid", Reason::MessageNotFound),
-    ("message can't be edited", Reason::NotEditable),
-    ("message can't be deleted", Reason::NotDeletable),
-    ("reaction_invalid", Reason::ReactionInvalid),
-    ("wrong file identifier", Reason::FileNotTaken),
-    ("failed to get http url content", Reason::FileNotTaken),
-    ("wrong type of the web page content", Reason::FileNotTaken),
-    ("wrong remote file identifier", Reason::FileNotTaken),
+const CODES: [(&str, &str); 33] = [
+    ("can't parse entities", UNPARSABLE),
+    ("message is too long", TOO_LONG),
+    ("caption is too long", TOO_LONG),
+    ("message is not modified", NOT_MODIFIED),
+    ("topic_not_modified", NOT_MODIFIED),
+    ("text is empty", EMPTY),
+    ("text must be non-empty", EMPTY),
+    ("chat not found", "chat_not_found"),
+    ("upgraded to a supergroup", "chat_migrated"),
+    ("migrated to a supergroup", "chat_migrated"),
+    ("blocked by the user", "blocked_by_user"),
+    ("user is deactivated", "user_deactivated"),
+    ("can't initiate conversation", "never_started"),
+    ("bot was kicked", "not_a_member"),
+    ("bot is not a member", "not_a_member"),
+    ("not enough rights", "no_rights"),
+    ("have no rights", "no_rights"),
+    ("chat_write_forbidden", "no_rights"),
+    ("chat_admin_required", "no_rights"),
+    ("message thread not found", "thread_not_found"),
+    ("topic_deleted", "thread_not_found"),
+    ("topic_closed", "thread_closed"),
+    ("message to edit not found", "message_not_found"),
+    ("message to delete not found", "message_not_found"),
+    ("message to react not found", "message_not_found"),
+    ("message_id_invalid", "message_not_found"),
+    ("message can't be edited", "not_editable"),
+    ("message can't be deleted", "not_deletable"),
+    ("reaction_invalid", "reaction_invalid"),
+    ("wrong file identifier", "file_not_taken"),
+    ("failed to get http url content", "file_not_taken"),
+    ("wrong type of the web page content", "file_not_taken"),
+    ("wrong remote file identifier", "file_not_taken"),
 ];
 
-impl Reason {
-    fn in_words(description: &str) -> Option<Self> {
-        let description = description.to_ascii_lowercase();
-        let known = WORDS.iter().find(|(words, _)| description.contains(words));
-        known.map(|(_, reason)| *reason)
-    }
-
-    const fn slug(self) -> &'static str {
-        match self {
-            Self::Unparsable => "unparsable",
-            Self::TooLong => "too_long",
-            Self::NotModified => "not_modified",
-            Self::Empty => "empty",
-            Self::ChatNotFound => "chat_not_found",
-            Self::ChatMigrated => "chat_migrated",
-            Self::Blocked => "blocked_by_user",
-            Self::Deactivated => "user_deactivated",
-            Self::NeverStarted => "never_started",
-            Self::NotThere => "not_a_member",
-            Self::NoRights => "no_rights",
-            Self::ThreadNotFound => "thread_not_found",
-            Self::ThreadClosed => "thread_closed",
-            Self::MessageNotFound => "message_not_found",
-            Self::NotEditable => "not_editable",
-            Self::NotDeletable => "not_deletable",
-            Self::ReactionInvalid => "reaction_invalid",
-            Self::FileNotTaken => "file_not_taken",
-        }
-    }
+fn code(description: &str) -> Option<&'static str> {
+    let description = description.to_ascii_lowercase();
+    CODES.iter().find(|(words, _)| description.contains(words)).map(|(_, code)| *code)
 }

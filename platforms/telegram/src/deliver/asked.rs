@@ -1,42 +1,45 @@
 //! Builds request parameters in Telegram's format.
 
+use nightdesk_kit::buttons::Button;
 use nightdesk_port::{DeliverError, File};
 use nightdesk_types::Send;
 use nightdesk_types::send::PromptOption;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::refused;
-use crate::words::button_word;
+use crate::api::Upload;
+use crate::words::BUTTONS;
 
 /// The general topic of every forum. A message to it names no topic.
 const GENERAL_TOPIC: i64 = 1;
 
-/// Maximum buttons of one prompt.
-const BUTTONS_MAX: usize = 12;
-
-/// Maximum characters of a button's label.
-const LABEL_CHARS_MAX: usize = 64;
-
 /// Maximum characters of a topic's name.
-const TOPIC_NAME_CHARS_MAX: usize = 128;
+pub(super) const TOPIC_NAME_CHARS_MAX: usize = 128;
 
 /// Maximum length of a caption, in UTF-16 code units.
 const CAPTION_UTF16_MAX: usize = 1_024;
+
+/// A text with markup, and the name of its field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextField<'t> {
+    pub(super) name: &'static str,
+    pub(super) text: &'t str,
+}
 
 /// The parameters of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     fields: Map<String, Value>,
-    /// A file to upload, and the name of its field.
-    pub(super) file: Option<(&'static str, File)>,
+    /// A file to upload.
+    pub(super) upload: Option<Upload>,
 }
 
 impl Asked {
     /// Creates parameters for the chat and the topic of a send.
     pub(super) fn of(send: &Send) -> Result<Self, DeliverError> {
-        let chat: i64 = send.chat_id.parse().map_err(|_| refused("chat_not_found"))?;
-        let asked = Self { fields: Map::new(), file: None }.with("chat_id", chat);
+        let chat: i64 =
+            send.chat_id.parse().map_err(|_| DeliverError::refused("chat_not_found"))?;
+        let asked = Self { fields: Map::new(), upload: None }.with("chat_id", chat);
         Ok(match send.metadata.get("thread_id").and_then(number) {
             Some(topic) if topic != GENERAL_TOPIC => asked.with("message_thread_id", topic),
             Some(_) | None => asked,
@@ -58,8 +61,8 @@ impl Asked {
     }
 
     /// Adds a file.
-    pub(super) fn giving(self, name: &'static str, file: File) -> Self {
-        Self { file: Some((name, file)), ..self }
+    pub(super) fn giving(self, field: &'static str, file: File) -> Self {
+        Self { upload: Some(Upload { field, file }), ..self }
     }
 
     pub(super) fn into_json(self) -> Value {
@@ -74,22 +77,14 @@ fn number(value: &Value) -> Option<i64> {
 
 /// Parses the id of a message.
 pub(super) fn message_id(id: &str) -> Result<i64, DeliverError> {
-    id.parse().map_err(|_| refused("message_not_found"))
+    id.parse().map_err(|_| DeliverError::refused("message_not_found"))
 }
 
 /// Builds the buttons of a prompt, one per row, because labels are long and phones narrow.
 pub(super) fn keyboard(prompt_id: &str, options: &[PromptOption]) -> Result<Value, DeliverError> {
-    if options.len() > BUTTONS_MAX {
-        return Err(refused("too_many_options"));
-    }
-    let button = |option: &PromptOption| {
-        let word = button_word(prompt_id, &option.id).ok_or_else(|| refused("option_not_taken"))?;
-        let label: String = option.label.chars().take(LABEL_CHARS_MAX).collect();
-        let label = if label.trim().is_empty() { option.id.clone() } else { label };
-        Ok(json!([{ "text": label, "callback_data": word }]))
-    };
-    let rows: Result<Vec<Value>, DeliverError> = options.iter().map(button).collect();
-    Ok(json!({ "inline_keyboard": rows? }))
+    let row = |button: Button<'_>| json!([{ "text": button.label, "callback_data": button.word }]);
+    let rows: Vec<Value> = BUTTONS.buttons(prompt_id, options)?.into_iter().map(row).collect();
+    Ok(json!({ "inline_keyboard": rows }))
 }
 
 /// Returns the method that sends a file of this kind, and the name of its field.
@@ -106,19 +101,13 @@ pub(super) fn media(kind: &str) -> (&'static str, &'static str) {
 /// Returns a URL that Telegram fetches itself. Telegram's own file ids are refused, because the bot's key gives access
 /// to every file that the bot ever received.
 pub(super) fn elsewhere(url: &str) -> Result<&str, DeliverError> {
-    if url.starts_with("https://") { Ok(url) } else { Err(refused("file_not_taken")) }
+    if url.starts_with("https://") { Ok(url) } else { Err(DeliverError::refused("file_not_taken")) }
 }
 
 /// Returns a caption. It cannot be split into several messages.
-pub(super) fn caption(content: &str) -> Result<(&'static str, &str), DeliverError> {
+pub(super) fn caption(content: &str) -> Result<TextField<'_>, DeliverError> {
     if content.encode_utf16().count() > CAPTION_UTF16_MAX {
-        return Err(refused("too_long"));
+        return Err(DeliverError::refused("too_long"));
     }
-    Ok(("caption", content))
-}
-
-/// Returns a valid name for a topic.
-pub(super) fn topic_name(name: &str) -> Result<String, DeliverError> {
-    let name: String = name.trim().chars().take(TOPIC_NAME_CHARS_MAX).collect();
-    if name.is_empty() { Err(refused("empty")) } else { Ok(name) }
+    Ok(TextField { name: "caption", text: content })
 }

@@ -1,5 +1,6 @@
 //! Converts the content of a message besides its text.
 
+use nightdesk_kit::content::{Extras, poll_text};
 use nightdesk_types::event::{Media, MessageKind};
 
 use super::update::{Contact, File, Location, Message, Poll, Venue};
@@ -10,25 +11,14 @@ pub(crate) const FILE_SCHEME: &str = "telegram-file:";
 /// Maximum choices of a poll, as at Telegram.
 const OPTIONS_MAX: usize = 12;
 
-/// Content of a message besides its text.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Shown {
-    /// The kind of the message, if it is not a command.
-    pub(super) kind: MessageKind,
-    /// The file.
-    pub(super) media: Vec<Media>,
-    /// Text for a message without its own text.
-    pub(super) words: String,
-}
-
 /// Returns the content of a message besides its text.
-pub(super) fn shown(message: &Message) -> Shown {
+pub(super) fn extras(message: &Message) -> Extras {
     if let Some((kind, media)) = file(message) {
         let emoji = message.sticker.as_ref().and_then(|sticker| sticker.emoji.clone());
-        return Shown { kind, media: vec![media], words: emoji.unwrap_or_default() };
+        return Extras { kind, media: vec![media], words: emoji.unwrap_or_default() };
     }
     let (kind, words) = said(message).unwrap_or_default();
-    Shown { kind, media: Vec::new(), words }
+    Extras { kind, media: Vec::new(), words }
 }
 
 /// Default kind and MIME type of a file.
@@ -109,7 +99,6 @@ fn card(contact: &Contact) -> String {
 }
 
 fn question(poll: &Poll) -> String {
-    let options =
-        poll.options.iter().take(OPTIONS_MAX).map(|option| format!("\n- {}", option.text));
-    format!("{}{}", poll.question, options.collect::<String>())
+    let options = poll.options.iter().take(OPTIONS_MAX);
+    poll_text(&poll.question, options.map(|option| option.text.as_str()))
 }

@@ -1,7 +1,8 @@
 //! Tests of the conversion of updates.
 
-use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use nightdesk_kit::fixtures::Fixtures;
 use nightdesk_testkit::cases::{Case, begin};
 use nightdesk_types::Event;
 use nightdesk_types::event::{Content, Draft};
@@ -15,40 +16,10 @@ mod oddities;
 mod total;
 
 /// Updates that were written from Telegram's documentation.
-const FIXTURES: [(&str, &str); 28] = [
-    ("animation", include_str!("../../fixtures/animation.json")),
-    ("anonymous_admin", include_str!("../../fixtures/anonymous_admin.json")),
-    ("callback_query", include_str!("../../fixtures/callback_query.json")),
-    ("channel_post", include_str!("../../fixtures/channel_post.json")),
-    ("command_ours", include_str!("../../fixtures/command_ours.json")),
-    ("document", include_str!("../../fixtures/document.json")),
-    ("edited_channel_post", include_str!("../../fixtures/edited_channel_post.json")),
-    ("edited_message", include_str!("../../fixtures/edited_message.json")),
-    ("external_reply", include_str!("../../fixtures/external_reply.json")),
-    ("forum_general", include_str!("../../fixtures/forum_general.json")),
-    ("forum_topic", include_str!("../../fixtures/forum_topic.json")),
-    ("forwarded", include_str!("../../fixtures/forwarded.json")),
-    ("group_mention", include_str!("../../fixtures/group_mention.json")),
-    ("inline_callback", include_str!("../../fixtures/inline_callback.json")),
-    ("linked_channel", include_str!("../../fixtures/linked_channel.json")),
-    ("message_private", include_str!("../../fixtures/message_private.json")),
-    ("my_chat_member", include_str!("../../fixtures/my_chat_member.json")),
-    ("other_bot", include_str!("../../fixtures/other_bot.json")),
-    ("own_message", include_str!("../../fixtures/own_message.json")),
-    ("photo_caption", include_str!("../../fixtures/photo_caption.json")),
-    ("poll", include_str!("../../fixtures/poll.json")),
-    ("service_message", include_str!("../../fixtures/service_message.json")),
-    ("sticker", include_str!("../../fixtures/sticker.json")),
-    ("supergroup_reply", include_str!("../../fixtures/supergroup_reply.json")),
-    ("unknown_kind", include_str!("../../fixtures/unknown_kind.json")),
-    ("venue", include_str!("../../fixtures/venue.json")),
-    ("via_bot", include_str!("../../fixtures/via_bot.json")),
-    ("voice", include_str!("../../fixtures/voice.json")),
-];
+static FIXTURES: LazyLock<Fixtures> = LazyLock::new(|| Fixtures::read(env!("CARGO_MANIFEST_DIR")));
 
 fn fixture(name: &str) -> Value {
-    let (_, text) = FIXTURES.iter().find(|(one, _)| *one == name).expect("a fixture of that name");
-    serde_json::from_str(text).expect("fixtures are JSON")
+    FIXTURES.get(name)
 }
 
 /// Converts an update.
@@ -75,31 +46,11 @@ fn message(draft: Draft) -> event::Message {
 
 #[test]
 fn an_update_is_this_in_our_words() {
-    let mut events = BTreeMap::new();
-    let cases = FIXTURES.map(|(name, _)| begin("telegram", "fixture", name));
-    for (name, _) in FIXTURES {
-        let draft = read(&fixture(name)).expect("fixtures can be read");
-        let event = draft.map(|draft| Event::normalise(draft).expect("every client can take it"));
-        events.insert(name, without_void(serde_json::to_value(event).expect("events are JSON")));
-    }
+    let cases: Vec<Case> =
+        FIXTURES.names().map(|name| begin("telegram", "fixture", name)).collect();
 
-    insta::assert_json_snapshot!("fixtures", events);
+    insta::assert_json_snapshot!("fixtures", FIXTURES.events(read));
     cases.into_iter().for_each(Case::passed);
-}
-
-/// Removes empty values, so that the result is readable.
-fn without_void(value: Value) -> Value {
-    let is_void = |value: &Value| {
-        value.is_null() || *value == json!(false) || *value == json!([]) || *value == json!({})
-    };
-    match value {
-        Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(name, value)| (name, without_void(value)));
-            fields.filter(|(_, value)| !is_void(value)).collect()
-        }
-        Value::Array(items) => items.into_iter().map(without_void).collect(),
-        plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => plain,
-    }
 }
 
 #[test]
@@ -156,17 +107,8 @@ fn a_press_counts_only_on_a_button_that_is_there() {
 }
 
 #[test]
-fn the_word_of_a_button_comes_back() {
-    let cases = [
-        ("a1b2c3.d4e5f607", "yes", Some("hp1:a1b2c3.d4e5f607:yes")),
-        ("", "yes", None),
-        ("a:b", "yes", None),
-        ("a", "ä", None),
-    ];
-    for (prompt, option, want) in cases {
-        assert_eq!(press::word(prompt, option).as_deref(), want, "{prompt}:{option}");
-    }
+fn the_word_of_a_button_has_at_most_64_bytes() {
     let (most, more) = ("p".repeat(28), "p".repeat(29));
-    assert!(press::word(&most, &"o".repeat(31)).is_some_and(|word| word.len() == 64));
-    assert_eq!(press::word(&more, &"o".repeat(31)), None);
+    assert!(BUTTONS.word(&most, &"o".repeat(31)).is_some_and(|word| word.len() == 64));
+    assert_eq!(BUTTONS.word(&more, &"o".repeat(31)), None);
 }

@@ -1,9 +1,8 @@
-use std::error::Error;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nightdesk_port::{Listen, Unlimited};
 use nightdesk_testkit::FakeClock;
+use nightdesk_testkit::logs::{Log, chain};
 
 use super::*;
 use crate::Addresses;
@@ -14,25 +13,6 @@ const CANARY: &str = "canary";
 
 /// All levels except for the socket library, which logs every frame; the desk never enables that.
 const LEVELS: &str = "trace,tungstenite=info,tokio_tungstenite=info";
-
-#[derive(Clone, Default)]
-struct Logged(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Logged {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn chain(error: &dyn Error) -> String {
-    let source = error.source().map(chain).unwrap_or_default();
-    format!("{error} {error:?} {source}")
-}
 
 /// Returns the error texts of a failed message and of a failed answer to an interaction.
 async fn sung() -> String {
@@ -82,7 +62,7 @@ async fn heard() -> String {
 
 #[tokio::test]
 async fn no_word_no_key_and_no_token_is_in_a_log_or_an_error() {
-    let logged = Logged::default();
+    let logged = Log::default();
     let writer = logged.clone();
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(LEVELS)
@@ -92,7 +72,7 @@ async fn no_word_no_key_and_no_token_is_in_a_log_or_an_error() {
 
     let errors = sung().await + &heard().await;
     drop(guard);
-    let logs = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+    let logs = logged.text();
     assert!(!logs.contains(CANARY), "{logs}");
     assert!(!errors.contains(CANARY), "{errors}");
 }

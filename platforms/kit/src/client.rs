@@ -1,0 +1,169 @@
+//! Makes HTTP calls to a platform's API.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt};
+use nightdesk_port::{File, FileBytes};
+use nightdesk_types::limits::PLATFORM_CALL_WAIT;
+use reqwest::header::HeaderMap;
+use reqwest::multipart::Part;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url, redirect};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use crate::{CallError, OpenError, Refusal};
+
+const CONNECT_WAIT: Duration = Duration::from_secs(3);
+const ANSWER_WAIT: Duration = Duration::from_secs(15);
+
+/// Maximum bytes that are read of a response. Responses are not compressed, so they cannot expand.
+const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+const _: () = assert!(
+    CONNECT_WAIT.as_secs() < ANSWER_WAIT.as_secs()
+        && ANSWER_WAIT.as_secs() < PLATFORM_CALL_WAIT.as_secs(),
+    "a call gives up by itself, and knows why",
+);
+
+/// An address to which a path can be added.
+#[derive(Clone, Debug)]
+pub struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// Parses an address. The error names an address of the right form.
+    pub fn parse(text: &str, form: &'static str) -> Result<Self, OpenError> {
+        let is_plain = |url: &Url| {
+            let is_bare = url.query().is_none() && url.fragment().is_none();
+            is_bare && matches!(url.scheme(), "https" | "http")
+        };
+        let url = Url::parse(text).ok().filter(is_plain);
+        url.map(Self).ok_or(OpenError::Address { form })
+    }
+
+    /// Returns the address without a slash at its end.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str().trim_end_matches('/')
+    }
+
+    /// Returns the URL of a path below the address.
+    pub fn join(&self, path: &str) -> Option<Url> {
+        Url::parse(&format!("{}/{path}", self.as_str())).ok()
+    }
+
+    /// Returns true if the URL is at the same server.
+    pub fn is_origin_of(&self, url: &Url) -> bool {
+        self.0.origin() == url.origin()
+    }
+}
+
+/// The HTTP client of one platform's calls.
+#[derive(Clone, Debug)]
+pub struct HttpClient(Client);
+
+impl HttpClient {
+    /// Creates the client. It follows no redirects and uses no proxy.
+    pub fn open() -> Result<Self, OpenError> {
+        let client = Client::builder()
+            .connect_timeout(CONNECT_WAIT)
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .build();
+        client.map(Self).map_err(OpenError::Client)
+    }
+
+    /// Builds a request with the time limit of a call.
+    pub fn request(&self, method: Method, url: Url) -> RequestBuilder {
+        self.0.request(method, url).timeout(ANSWER_WAIT)
+    }
+
+    /// Begins to download a file. Only the beginning has a time limit.
+    pub async fn download(&self, url: Url) -> Result<FileBytes, CallError> {
+        let response = timeout(ANSWER_WAIT, self.0.get(url).send()).await;
+        let response = response.map_err(|late| CallError::Unanswered(late.into()))?;
+        let response = response.map_err(CallError::from_client)?;
+        match response.status() {
+            // The error omits the URL, because the URL may give access to the file.
+            StatusCode::OK => {
+                Ok(response.bytes_stream().map_err(|error| error.without_url().into()).boxed())
+            }
+            status => Err(CallError::Refused(Refusal::new(status, None, None))),
+        }
+    }
+}
+
+/// A response that was read to its end.
+#[derive(Debug)]
+pub struct Reply {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// Parses the body.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, CallError> {
+        serde_json::from_slice(&self.body).map_err(|_| CallError::unreadable())
+    }
+}
+
+/// Sends a request once and reads the response.
+pub async fn send(request: RequestBuilder) -> Result<Reply, CallError> {
+    let response = request.send().await.map_err(CallError::from_client)?;
+    let (status, headers) = (response.status(), response.headers().clone());
+    Ok(Reply { status, headers, body: read_body(response).await? })
+}
+
+async fn read_body(mut response: Response) -> Result<Vec<u8>, CallError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(CallError::from_client)? {
+        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
+            return Err(CallError::Unanswered("it is too long".into()));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// Builds the part of a form that uploads a file. A file without a name gets the default name.
+pub fn file_part(file: File, default_name: &str) -> Part {
+    let File { bytes, mime, filename } = file;
+    let filename = filename.unwrap_or_else(|| default_name.to_owned());
+    let part = || {
+        let part = Part::stream_with_length(bytes.clone(), bytes.len() as u64);
+        part.file_name(filename.clone())
+    };
+    // If the MIME type is invalid, the platform detects it.
+    let typed = part().mime_str(mime.as_deref().unwrap_or_default());
+    typed.unwrap_or_else(|_| part())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORM: &str = "https://a.b";
+
+    #[test]
+    fn an_address_is_one_to_which_a_path_can_be_added() {
+        for good in ["https://api.telegram.org", "http://127.0.0.1:8081/", "https://a.b/telegram"] {
+            assert!(BaseUrl::parse(good, FORM).is_ok(), "{good}");
+        }
+        for bad in ["", "api.telegram.org", "ftp://a.b", "https://a.b?x=1", "https://a.b/#c"] {
+            let refused = BaseUrl::parse(bad, FORM);
+            assert!(matches!(refused, Err(OpenError::Address { form: FORM })), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_path_goes_below_the_address() {
+        for (base, want) in
+            [("https://a.b", "https://a.b/x/y"), ("http://a.b/c/", "http://a.b/c/x/y")]
+        {
+            let url = BaseUrl::parse(base, FORM).unwrap().join("x/y");
+            assert_eq!(url.as_ref().map(Url::as_str), Some(want));
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Code that the adapters of chat platforms share, so that an adapter has only what differs from the others.
+//!
+//! # Promise
+//!
+//! No URL, no key and no text of a platform is in an error of this crate: a platform's error texts may quote the
+//! request, and its URLs may contain secrets. A call is made once, within limits of time and size.
+//!
+//! Begin with [`HttpClient`], which makes calls, and [`CallError`], which becomes the error of each interface in
+//! [`nightdesk_port`]. [`webhook`] reads requests, [`content`] and [`buttons`] convert messages in both directions, and
+//! [`text`] checks texts of agents.
+
+pub mod buttons;
+mod client;
+pub mod content;
+mod errors;
+#[cfg(feature = "fixtures")]
+pub mod fixtures;
+mod ops;
+pub mod text;
+pub mod webhook;
+
+pub use client::{BaseUrl, HttpClient, Reply, file_part, send};
+pub use errors::{CallError, ConnectError, OpenError, Refusal};
+pub use ops::chat_ops;
