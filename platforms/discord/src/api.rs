@@ -62,30 +62,43 @@ impl Call {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller<'b> {
     bot: Option<BotId>,
-    key: Option<&'b Key>,
+    credential: Credential<'b>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Credential<'b> {
+    Key(Option<&'b Key>),
+    /// The path contains a token.
+    Path,
 }
 
 impl<'b> From<&'b Bot> for Caller<'b> {
     fn from(bot: &'b Bot) -> Self {
-        Self { bot: Some(bot.id), key: bot.key.as_ref() }
+        Self { bot: Some(bot.id), credential: Credential::Key(bot.key.as_ref()) }
     }
 }
 
 impl<'b> From<&'b Key> for Caller<'b> {
     fn from(key: &'b Key) -> Self {
-        Self { bot: None, key: Some(key) }
+        Self { bot: None, credential: Credential::Key(Some(key)) }
     }
 }
 
 impl Caller<'_> {
-    /// Returns the authorization header, or an error if the key has the wrong form.
-    fn shown(&self) -> Result<HeaderValue, CallError> {
+    /// Returns the caller of a bot's calls that only their path authorizes.
+    pub(crate) const fn by_path(bot: &Bot) -> Self {
+        Self { bot: Some(bot.id), credential: Credential::Path }
+    }
+
+    /// Adds the authorization header. The error means that the key has the wrong form.
+    fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, CallError> {
+        let Credential::Key(key) = self.credential else { return Ok(request) };
         let is_plain = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_graphic());
         let write = |key: &str| HeaderValue::from_str(&format!("Bot {key}")).ok();
-        let shown = self.key.and_then(|key| key.with(|key| write(key).filter(|_| is_plain(key))));
+        let shown = key.and_then(|key| key.with(|key| write(key).filter(|_| is_plain(key))));
         let mut shown = shown.ok_or(CallError::NoKey)?;
         shown.set_sensitive(true);
-        Ok(shown)
+        Ok(request.header(AUTHORIZATION, shown))
     }
 }
 
@@ -111,42 +124,31 @@ impl Api {
         })
     }
 
-    /// Makes one call as the bot and parses the response.
+    /// Makes one call and parses the response.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         caller: impl Into<Caller<'_>>,
         call: Call,
     ) -> Result<T, CallError> {
-        let caller = caller.into();
-        let request = self.request(&call)?.header(AUTHORIZATION, caller.shown()?);
-        self.asked(caller, &call, request).await?.json()
+        self.send(caller, call).await?.json()
     }
 
-    /// Makes one call as the bot and ignores the response body.
-    pub(crate) async fn done(
+    /// Makes one call.
+    pub(crate) async fn send(
         &self,
         caller: impl Into<Caller<'_>>,
         call: Call,
-    ) -> Result<(), CallError> {
+    ) -> Result<Reply, CallError> {
         let caller = caller.into();
-        let request = self.request(&call)?.header(AUTHORIZATION, caller.shown()?);
-        self.asked(caller, &call, request).await.map(drop)
-    }
-
-    /// Makes one call that is authorized only by its path.
-    pub(crate) async fn bare<T: DeserializeOwned>(
-        &self,
-        bot: &Bot,
-        call: Call,
-    ) -> Result<T, CallError> {
-        let request = self.request(&call)?;
-        self.asked(bot.into(), &call, request).await?.json()
-    }
-
-    /// Makes one call that is authorized only by its path and ignores the response body.
-    pub(crate) async fn said(&self, bot: &Bot, call: Call) -> Result<(), CallError> {
-        let request = self.request(&call)?;
-        self.asked(bot.into(), &call, request).await.map(drop)
+        let request = caller.authorize(self.request(&call)?)?;
+        if let Some(wait) = self.holds.held(caller.bot, &call, self.clock.moment()) {
+            return Err(CallError::Held(wait));
+        }
+        let reply = send(request).await?;
+        let refusal = (!reply.status.is_success()).then(|| refusal::read(&reply));
+        let limit = RateLimit::read(&call, &reply.headers, refusal.as_ref());
+        self.holds.note(caller.bot, limit, self.clock.moment());
+        refusal.map_or(Ok(reply), |refusal| Err(CallError::Refused(refusal)))
     }
 
     fn request(&self, call: &Call) -> Result<RequestBuilder, CallError> {
@@ -159,21 +161,5 @@ impl Api {
             (None, _) if call.method == Method::GET => request,
             (None, _) => request.header(CONTENT_LENGTH, 0),
         })
-    }
-
-    async fn asked(
-        &self,
-        caller: Caller<'_>,
-        call: &Call,
-        request: RequestBuilder,
-    ) -> Result<Reply, CallError> {
-        if let Some(wait) = self.holds.held(caller.bot, call, self.clock.moment()) {
-            return Err(CallError::Held(wait));
-        }
-        let reply = send(request).await?;
-        let refusal = (!reply.status.is_success()).then(|| refusal::read(&reply));
-        let limit = RateLimit::read(call, &reply.headers, refusal.as_ref());
-        self.holds.note(caller.bot, limit, self.clock.moment());
-        refusal.map_or(Ok(reply), |refusal| Err(CallError::Refused(refusal)))
     }
 }

@@ -10,7 +10,7 @@ use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 
 use crate::Discord;
-use crate::api::{Call, GONE, UNKNOWN_MESSAGE};
+use crate::api::{Call, Caller, GONE, UNKNOWN_MESSAGE};
 use crate::id::Id;
 use crate::me::Me;
 use crate::words::is_token;
@@ -72,7 +72,8 @@ impl Deliver for Discord {
         };
         let path = capability.with(path).ok_or_else(|| DeliverError::refused(CAPABILITY_GONE))?;
         let body = Asked::saying(bot, content)?.into_json();
-        let made = self.api.bare(bot, Call::new(Method::POST, path).with(body)).await;
+        let made =
+            self.api.call(Caller::by_path(bot), Call::new(Method::POST, path).with(body)).await;
         match made {
             Err(CallError::Refused(no)) if is_gone(&no) => {
                 Err(DeliverError::refused(CAPABILITY_GONE))
@@ -149,12 +150,12 @@ impl Discord {
 
     async fn delete(&self, bot: &Bot, send: &Send, message: &str) -> Result<Receipt, DeliverError> {
         let call = Call::new(Method::DELETE, self.message_path(bot, send, message).await?);
-        match self.api.done(bot, call).await {
+        match self.api.send(bot, call).await {
             // The message is already deleted.
             Err(CallError::Refused(no)) if no.is_one_of(&[UNKNOWN_MESSAGE]) => {
                 Ok(Receipt::default())
             }
-            done => Ok(done.map(|()| Receipt::default())?),
+            done => Ok(done.map(|_| Receipt::default())?),
         }
     }
 
@@ -192,7 +193,7 @@ impl Discord {
 
     /// Makes a call that returns no id.
     async fn done(&self, bot: &Bot, call: Call) -> Result<Receipt, DeliverError> {
-        self.api.done(bot, call).await?;
+        self.api.send(bot, call).await?;
         Ok(Receipt::default())
     }
 }

@@ -35,14 +35,14 @@ impl Discord {
             CommandChange::TakenBack(which) => {
                 let which = id(which).ok_or_else(|| DeliverError::refused("command_not_found"))?;
                 let call = Call::new(Method::DELETE, format!("{path}/{which}"));
-                match self.api.done(bot, call).await {
+                match self.api.send(bot, call).await {
                     // The command is already deleted, or the bot has left the guild.
                     Err(CallError::Refused(no))
                         if matches!(no.status, StatusCode::NOT_FOUND | StatusCode::FORBIDDEN) =>
                     {
                         Ok(Receipt::default())
                     }
-                    done => Ok(done.map(|()| Receipt::default())?),
+                    done => Ok(done.map(|_| Receipt::default())?),
                 }
             }
         }

@@ -33,6 +33,7 @@ struct Question {
     guild: Id,
     channel: Id,
     person: Id,
+    is_guild_known: bool,
 }
 
 /// The responses.
@@ -49,16 +50,13 @@ impl Discord {
         let scope = source.scope_id.as_deref().and_then(Id::read);
         let ids = (scope, Id::read(&source.chat_id), Id::read(person));
         let (Some(guild), Some(channel), Some(person)) = ids else { return };
-        let question = Question { guild, channel, person };
-        let (since, is_known) = {
+        let (since, is_guild_known) = {
             let mut known = self.guilds.known();
             let known = known.entry(bot.id).or_default();
             (known.told, known.guilds.contains_key(&guild))
         };
-        let asked = async {
-            let whole = if is_known { None } else { Some(self.whole(bot, guild).await?) };
-            self.ask(bot, question, whole).await
-        };
+        let question = Question { guild, channel, person, is_guild_known };
+        let asked = self.ask(bot, question);
         let Ok(Ok(learnt)) = timeout(LEARN_WAIT, asked).await else { return };
         let mut known = self.guilds.known();
         let known = known.entry(bot.id).or_default();
@@ -89,17 +87,10 @@ impl Discord {
         }
     }
 
-    async fn whole(&self, bot: &Bot, guild: Id) -> Result<Whole, CallError> {
-        self.fetch(bot, format!("guilds/{guild}")).await
-    }
-
-    async fn ask(
-        &self,
-        bot: &Bot,
-        question: Question,
-        whole: Option<Whole>,
-    ) -> Result<Learnt, CallError> {
-        let Question { guild, channel, person } = question;
+    async fn ask(&self, bot: &Bot, question: Question) -> Result<Learnt, CallError> {
+        let Question { guild, channel, person, is_guild_known } = question;
+        let path = format!("guilds/{guild}");
+        let whole = if is_guild_known { None } else { Some(self.fetch(bot, path).await?) };
         let channel: Channel = self.fetch(bot, format!("channels/{channel}")).await?;
         let parent = channel.room.parent_id.filter(|_| channel.room.is_thread());
         let mut channels = vec![channel];

@@ -12,7 +12,7 @@ use super::cursor::Cursors;
 use super::ear::Ear;
 use super::talk::Told;
 use crate::Discord;
-use crate::api::Call;
+use crate::api::{Call, Caller};
 use crate::eyes::{Guilds, RoomsOf};
 use crate::id::Id;
 use crate::receive::answer;
@@ -79,7 +79,7 @@ impl Discord {
             let (api, bot) = (Arc::clone(&self.api), bot.clone());
             self.ears.spawn(async move {
                 // If the call fails, the person sees a failed command, and the stored event remains.
-                drop(api.said(&bot, call).await);
+                drop(api.send(Caller::by_path(&bot), call).await);
             });
         }
     }
