@@ -114,10 +114,10 @@ impl FromRequestParts<ApiState> for HookSender {
         let path = Path::<String>::from_request_parts(parts, api).await;
         let Path(secret) = path.map_err(unreadable)?;
         let unknown = "no webhook has this secret; make one with nightdesk letter hook";
-        let party = api.desk.courier.store.hook_at(hook_key(&secret)).await;
-        let party = party.or_unavailable("a webhook could not be found")?;
-        let party = party.ok_or_else(|| api.unauthorized(from, unknown))?;
-        Ok(Self { letters: Letters::by(&api.desk, party), secret, from })
+        let owner = api.desk.courier.store.hook_at(hook_key(&secret)).await;
+        let owner = owner.or_unavailable("a webhook could not be found")?;
+        let owner = owner.ok_or_else(|| api.unauthorized(from, unknown))?;
+        Ok(Self { letters: Letters::by(&api.desk, owner), secret, from })
     }
 }
 

@@ -30,9 +30,9 @@ pub(super) async fn send(
     let send: Send = read_arguments(arguments)?;
     let dispatch_id = send.dispatch_id.clone();
     let dispatch_id = dispatch_id.or_else(|| Some(derive_dispatch_id(&letters, op, &id, &text)));
-    let sent = sending::send(&letters, Send { op, dispatch_id, ..send }).await;
-    let sent = sent.map_err(|error| not_sent(&error))?;
-    failure_of(&sent).map_or_else(|| write_result(&sent), Err)
+    let result = sending::send(&letters, Send { op, dispatch_id, ..send }).await;
+    let result = result.map_err(|error| not_sent(&error))?;
+    failure_of(&result).map_or_else(|| write_result(&result), Err)
 }
 
 /// The failure of a letter that was delivered in no way at all. Clients take every result for success.
