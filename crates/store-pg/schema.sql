@@ -102,14 +102,15 @@ $$;
 
 ALTER FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS bigint
+CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS TABLE(tenant uuid, agent uuid, ended_at timestamp with time zone, grace_seconds double precision, waits boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
 declare
-    buried bigint := 0;
-    dead   record;
+    tenants uuid[] := '{}';
+    dead    record;
 begin
     for dead in
         with recursive lives as (
@@ -138,13 +139,18 @@ begin
     loop
         perform from inbox_heads h
         where h.tenant_id = dead.tenant_id and h.agent_id = dead.agent_id for update;
-        if line_ends(dead.tenant_id, dead.agent_id, dead.generation, dead.ended_at, 1006, 'node',
-            dead.grace)
-        then
-            buried := buried + 1;
+        update lines l
+        set closed_at = dead.ended_at, close_code = 1006, parting = 'node'
+        where l.tenant_id = dead.tenant_id and l.agent_id = dead.agent_id
+          and l.generation = dead.generation and l.closed_at is null;
+        if found then
+            tenants := tenants || dead.tenant_id;
+            return query select dead.tenant_id, dead.agent_id, dead.ended_at,
+                extract(epoch from dead.grace)::double precision,
+                inbox_waits(dead.tenant_id, dead.agent_id);
         end if;
     end loop;
-    return buried;
+    perform set_config('app.tenants', tenants::text, true);
 end
 $$;
 
@@ -2403,9 +2409,11 @@ $$;
 
 ALTER FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text DEFAULT 'desk'::text, p_grace interval DEFAULT '00:00:35'::interval) RETURNS void
+CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) RETURNS timestamp with time zone
     LANGUAGE plpgsql
     AS $$
+declare
+    ended_at timestamptz;
 begin
     perform from inbox_heads h
     where h.tenant_id = p_tenant and h.agent_id = p_agent for update;
@@ -2414,35 +2422,19 @@ begin
     set tries = case when c.tried_seq = p_tried then c.tries + 1 else 1 end, tried_seq = p_tried
     where c.tenant_id = p_tenant and c.agent_id = p_agent
       and p_tried > c.acked_seq and not p_tried <@ c.ahead;
-    perform line_ends(
-        p_tenant, p_agent, p_generation, clock_timestamp(), p_code, p_parting, p_grace
-    );
+    update lines l
+    set closed_at = clock_timestamp(), close_code = p_code, parting = p_parting, grace = p_grace
+    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation
+      and l.closed_at is null
+    returning l.closed_at into ended_at;
+    if ended_at is null or not inbox_waits(p_tenant, p_agent) then
+        return null;
+    end if;
+    return ended_at;
 end
 $$;
 
 ALTER FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.line_ends(p_tenant uuid, p_agent uuid, p_generation bigint, p_at timestamp with time zone, p_code integer, p_parting text, p_grace interval) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-begin
-    update lines l
-    set closed_at = p_at, close_code = p_code, parting = p_parting, grace = p_grace
-    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation
-      and l.closed_at is null;
-    if not found then
-        return false;
-    end if;
-    if inbox_waits(p_tenant, p_agent) then
-        perform wake_due(
-            p_tenant, p_agent, greatest(p_at + p_grace, clock_timestamp()), null, null
-        );
-    end if;
-    return true;
-end
-$$;
-
-ALTER FUNCTION public.line_ends(p_tenant uuid, p_agent uuid, p_generation bigint, p_at timestamp with time zone, p_code integer, p_parting text, p_grace interval) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
@@ -2459,22 +2451,6 @@ end
 $$;
 
 ALTER FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.line_suspect(p_tenant uuid, p_agent uuid, p_generation bigint) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    at_seq bigint;
-begin
-    select c.acked_seq into at_seq from inbox_cursors c
-    where c.tenant_id = p_tenant and c.agent_id = p_agent and c.generation = p_generation;
-    if found and inbox_waits(p_tenant, p_agent) then
-        perform wake_due(p_tenant, p_agent, clock_timestamp(), p_generation, at_seq);
-    end if;
-end
-$$;
-
-ALTER FUNCTION public.line_suspect(p_tenant uuid, p_agent uuid, p_generation bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval) RETURNS TABLE(generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint, client_rules text)
     LANGUAGE plpgsql
@@ -2539,6 +2515,58 @@ CREATE FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, trie
 $$;
 
 ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], bots uuid[], chats text[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_tenant uuid[];
+    v_agent  uuid[];
+begin
+    if p_agent is null then
+        select array_agg(d.tenant_id), array_agg(d.agent_id) into v_tenant, v_agent
+        from (
+            select w.tenant_id, w.agent_id from wakes w
+            where w.due_at <= v_now
+            order by w.due_at limit wakes_max for update skip locked
+        ) as d;
+    else
+        select array[w.tenant_id], array[w.agent_id] into v_tenant, v_agent
+        from wakes w
+        where w.tenant_id = p_tenant and w.agent_id = p_agent and w.due_at <= v_now
+        for update skip locked;
+    end if;
+    if v_tenant is null then
+        return;
+    end if;
+    perform set_config('app.tenants', v_tenant::text, true);
+    v_now := clock_timestamp();
+    -- A new statement: it sees what the transaction that held a row before did.
+    return query
+    select v_now, w.tenant_id, w.agent_id, w.state, w.since, w.due_at, w.calls, w.called_at,
+        w.outcome, w.rests_until, w.woken_at, w.suspect_generation, w.suspect_acked_seq, w.asked,
+        w.hour_began_at, w.hour_wakes,
+        case when l.closed_at is null and node_lives(l.node, l.node_epoch) then l.generation end,
+        l.opened_at, c.acked_seq, l.parting,
+        array(
+            select k.url from wakers k
+            where k.tenant_id = w.tenant_id and k.agent_id = w.agent_id order by k.position
+        ),
+        p.bots, p.chats
+    from unnest(v_tenant, v_agent) with ordinality as d (tenant, agent, nth)
+        join wakes w on w.tenant_id = d.tenant and w.agent_id = d.agent
+        left join inbox_cursors c on c.tenant_id = d.tenant and c.agent_id = d.agent
+        left join lines l on l.tenant_id = d.tenant and l.agent_id = d.agent
+        cross join lateral wake_places(d.tenant, d.agent, places_max) as p
+    order by d.nth;
+end
+$$;
+
+ALTER FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.no_outcome(what text) RETURNS text
     LANGUAGE plpgsql
@@ -3280,111 +3308,6 @@ $$;
 
 ALTER FUNCTION public.vault_key(sealed bytea) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.wake_ask(p_tenant uuid, p_agent uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-    perform wake_due(p_tenant, p_agent, clock_timestamp(), null, null);
-    update wakes w
-    set asked = true, state = 'due', due_at = greatest(clock_timestamp(), w.rests_until)
-    where w.tenant_id = p_tenant and w.agent_id = p_agent;
-end
-$$;
-
-ALTER FUNCTION public.wake_ask(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.wake_claim(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer, has_command boolean, p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, step text, since timestamp with time zone, calls integer, outcome text, urls text[], bots uuid[], chats text[], parting text)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-#variable_conflict use_column
-declare
-    mine record;
-    todo text;
-begin
-    for mine in
-        select w.tenant_id, w.agent_id from wakes w
-        where w.due_at <= clock_timestamp() and p_agent is null
-        order by w.due_at limit wakes_max for update skip locked
-    loop
-        todo := wake_step(mine.tenant_id, mine.agent_id, has_command, p_gap, p_deadline,
-            wakes_per_hour, notices_max);
-        if todo is not null then
-            return query select * from wake_claimed(mine.tenant_id, mine.agent_id, todo, places_max);
-        end if;
-    end loop;
-    if p_agent is null then
-        return;
-    end if;
-    perform from wakes w
-    where w.tenant_id = p_tenant and w.agent_id = p_agent and w.due_at <= clock_timestamp()
-    for update skip locked;
-    if found then
-        todo := wake_step(p_tenant, p_agent, has_command, p_gap, p_deadline, wakes_per_hour,
-            notices_max);
-        if todo is not null then
-            return query select * from wake_claimed(p_tenant, p_agent, todo, places_max);
-        end if;
-    end if;
-end
-$$;
-
-ALTER FUNCTION public.wake_claim(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer, has_command boolean, p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint) OWNER TO nightdesk_doors;
-
-CREATE FUNCTION public.wake_claimed(p_tenant uuid, p_agent uuid, todo text, places_max integer) RETURNS TABLE(tenant uuid, agent uuid, step text, since timestamp with time zone, calls integer, outcome text, urls text[], bots uuid[], chats text[], parting text)
-    LANGUAGE sql
-    AS $$
-    select w.tenant_id, w.agent_id, todo, w.since, w.calls, w.outcome,
-        array(
-            select k.url from wakers k
-            where k.tenant_id = w.tenant_id and k.agent_id = w.agent_id order by k.position
-        ),
-        p.bots, p.chats, l.parting
-    from wakes w
-        cross join lateral wake_places(
-            w.tenant_id, w.agent_id,
-            -- People are told at the first call, when it is held, and at the end.
-            case when todo <> 'call' or w.calls = 1 then places_max else 0 end
-        ) as p
-        left join lines l on l.tenant_id = w.tenant_id and l.agent_id = w.agent_id
-    where w.tenant_id = p_tenant and w.agent_id = p_agent
-$$;
-
-ALTER FUNCTION public.wake_claimed(p_tenant uuid, p_agent uuid, todo text, places_max integer) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.wake_due(p_tenant uuid, p_agent uuid, p_due timestamp with time zone, p_generation bigint, p_acked_seq bigint) RETURNS void
-    LANGUAGE sql
-    AS $$
-    insert into wakes as w
-        (tenant_id, agent_id, state, since, due_at, suspect_generation, suspect_acked_seq)
-    values (p_tenant, p_agent, 'due', clock_timestamp(), p_due, p_generation, p_acked_seq)
-    on conflict (tenant_id, agent_id) do update
-    set state = case when w.state = 'held' then w.state else 'due' end,
-        since = case when w.state in ('due', 'held') then w.since else excluded.since end,
-        calls = case when w.state in ('due', 'held') then w.calls else 0 end,
-        outcome = case when w.state in ('due', 'held') then w.outcome end,
-        due_at = case when w.state = 'held' then w.due_at
-            when w.state = 'due' then least(w.due_at, greatest(excluded.due_at, w.rests_until))
-            else greatest(excluded.due_at, w.rests_until) end,
-        suspect_generation = excluded.suspect_generation,
-        suspect_acked_seq = excluded.suspect_acked_seq
-$$;
-
-ALTER FUNCTION public.wake_due(p_tenant uuid, p_agent uuid, p_due timestamp with time zone, p_generation bigint, p_acked_seq bigint) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.wake_note(p_tenant uuid, p_agent uuid, p_since timestamp with time zone, p_calls integer, p_outcome text, p_wait interval) RETURNS void
-    LANGUAGE sql
-    AS $$
-    update wakes w
-    set called_at = clock_timestamp(), outcome = p_outcome,
-        due_at = case when w.state = 'due' then clock_timestamp() + p_wait else w.due_at end
-    where w.tenant_id = p_tenant and w.agent_id = p_agent
-      and w.since = p_since and w.calls = p_calls
-$$;
-
-ALTER FUNCTION public.wake_note(p_tenant uuid, p_agent uuid, p_since timestamp with time zone, p_calls integer, p_outcome text, p_wait interval) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) RETURNS record
     LANGUAGE sql STABLE
     AS $$
@@ -3403,19 +3326,6 @@ CREATE FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integ
 $$;
 
 ALTER FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.wake_put_off(p_tenant uuid, p_agent uuid, p_since timestamp with time zone, p_calls integer, p_wait interval) RETURNS void
-    LANGUAGE sql
-    AS $$
-    update wakes w
-    set calls = w.calls - 1, outcome = 'put off', due_at = clock_timestamp() + p_wait,
-        rests_until = clock_timestamp() + p_wait,
-        hour_wakes = w.hour_wakes - case when w.calls = 1 then 1 else 0 end
-    where w.tenant_id = p_tenant and w.agent_id = p_agent
-      and w.since = p_since and w.calls = p_calls and w.state = 'due'
-$$;
-
-ALTER FUNCTION public.wake_put_off(p_tenant uuid, p_agent uuid, p_since timestamp with time zone, p_calls integer, p_wait interval) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(tenant uuid, agent uuid, held boolean)
     LANGUAGE plpgsql
@@ -3465,79 +3375,6 @@ end
 $$;
 
 ALTER FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.wake_step(p_tenant uuid, p_agent uuid, has_command boolean, p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint) RETURNS text
-    LANGUAGE plpgsql
-    AS $$
-declare
-    now_at timestamptz := clock_timestamp();
-    mine   wakes;
-    line   lines;
-    lives  boolean;
-    counted integer;
-begin
-    -- A new statement: it sees what whoever held the row before us did.
-    select w.* into strict mine from wakes w where w.tenant_id = p_tenant and w.agent_id = p_agent;
-    select l.* into line from lines l where l.tenant_id = p_tenant and l.agent_id = p_agent;
-    lives := found and line.closed_at is null and node_lives(line.node, line.node_epoch);
-
-    if mine.state = 'unreachable' then
-        -- Whoever gave up did not come to telling the senders.
-        update wakes w set due_at = now_at + p_gap
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        return 'gave up';
-    end if;
-    if lives and not (mine.suspect_generation is not distinct from line.generation and exists (
-        select from inbox_cursors c
-        where c.tenant_id = p_tenant and c.agent_id = p_agent
-          and c.acked_seq = mine.suspect_acked_seq
-    )) then
-        update wakes w
-        set due_at = null, asked = false,
-            state = case when line.opened_at >= w.since then 'woken' else 'settled' end,
-            woken_at = case when line.opened_at >= w.since then line.opened_at else w.woken_at end
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        return null;
-    end if;
-    if not mine.asked and not inbox_waits(p_tenant, p_agent) then
-        update wakes w set state = 'settled', due_at = null
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        return null;
-    end if;
-    if now_at >= mine.since + p_deadline then
-        update wakes w set state = 'unreachable', due_at = now_at + p_gap, asked = false
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        perform notice(p_tenant, p_agent, 'unreachable', mine.outcome, mine.calls, notices_max);
-        return 'gave up';
-    end if;
-    if not has_command and not exists (
-        select from wakers k where k.tenant_id = p_tenant and k.agent_id = p_agent
-    ) then
-        -- It may still come by itself. Until it is given up, there is nothing to do.
-        update wakes w set outcome = 'no waker', due_at = w.since + p_deadline, asked = false
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        return null;
-    end if;
-
-    counted := case when now_at - mine.hour_began_at >= interval '1 hour' then 0
-        else mine.hour_wakes end;
-    if mine.calls = 0 and not mine.asked and counted >= wakes_per_hour then
-        update wakes w set state = 'held', due_at = w.hour_began_at + interval '1 hour'
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        perform notice(p_tenant, p_agent, 'held', null, counted, notices_max);
-        return 'held';
-    end if;
-    update wakes w
-    set state = 'due', calls = w.calls + 1, due_at = now_at + p_gap, rests_until = now_at + p_gap,
-        asked = false,
-        hour_began_at = case when counted = 0 and w.calls = 0 then now_at else w.hour_began_at end,
-        hour_wakes = case when w.calls = 0 then counted + 1 else w.hour_wakes end
-    where w.tenant_id = p_tenant and w.agent_id = p_agent;
-    return 'call';
-end
-$$;
-
-ALTER FUNCTION public.wake_step(p_tenant uuid, p_agent uuid, has_command boolean, p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.wall_off(walled text) RETURNS void
     LANGUAGE plpgsql

@@ -199,21 +199,6 @@ begin
 end
 $$;
 
--- Notes that a line ended, and, if it was in vain for the oldest waiting entry, one try of it.
-create function line_close(
-    p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint
-) returns void language plpgsql as $$
-begin
-    update lines l set closed_at = clock_timestamp(), close_code = p_code
-    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation;
-    -- Also for a line that was replaced: that the client dialled again is the very sign.
-    update inbox_cursors c
-    set tries = case when c.tried_seq = p_tried then c.tries + 1 else 1 end, tried_seq = p_tried
-    where c.tenant_id = p_tenant and c.agent_id = p_agent
-      and p_tried > c.acked_seq and not p_tried <@ c.ahead;
-end
-$$;
-
 -- Sets an entry aside for a line. Null: another line took over.
 create function line_park(
     p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text

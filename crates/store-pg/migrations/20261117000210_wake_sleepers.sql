@@ -1,4 +1,6 @@
--- Wakes become due: in the accept, when a line ends, when one is suspect, when a person asks.
+-- Wakes become due in the accept. The desk makes them due when a line ends, when one is suspect, and when a person
+-- asks, by the rules of `nightdesk-wake`. `wake_sleepers` and `line_take` are parts of hot statements and repeat two of
+-- those rules, `WakeRow::need` and `WakeRow::dial_in`; a test compares them.
 --
 -- Locks, after those of the accept: a head, its cursor, its line, its wake. An accept holds the head
 -- when it looks for a line, and a line that ends holds it when it looks for entries: whoever comes
@@ -62,25 +64,6 @@ begin
 end
 $$;
 
--- Makes a wake due, or sooner due. Perhaps because of an open line that is suspect.
-create function wake_due(
-    p_tenant uuid, p_agent uuid, p_due timestamptz, p_generation bigint, p_acked_seq bigint
-) returns void language sql as $$
-    insert into wakes as w
-        (tenant_id, agent_id, state, since, due_at, suspect_generation, suspect_acked_seq)
-    values (p_tenant, p_agent, 'due', clock_timestamp(), p_due, p_generation, p_acked_seq)
-    on conflict (tenant_id, agent_id) do update
-    set state = case when w.state = 'held' then w.state else 'due' end,
-        since = case when w.state in ('due', 'held') then w.since else excluded.since end,
-        calls = case when w.state in ('due', 'held') then w.calls else 0 end,
-        outcome = case when w.state in ('due', 'held') then w.outcome end,
-        due_at = case when w.state = 'held' then w.due_at
-            when w.state = 'due' then least(w.due_at, greatest(excluded.due_at, w.rests_until))
-            else greatest(excluded.due_at, w.rests_until) end,
-        suspect_generation = excluded.suspect_generation,
-        suspect_acked_seq = excluded.suspect_acked_seq
-$$;
-
 -- Whether something waits for an agent that its line could be given.
 create function inbox_waits(p_tenant uuid, p_agent uuid) returns boolean
 language plpgsql
@@ -100,35 +83,14 @@ begin
 end
 $$;
 
--- Notes that a line ended, if it is still open, and makes a wake due if something waits.
-create function line_ends(
-    p_tenant uuid, p_agent uuid, p_generation bigint, p_at timestamptz,
-    p_code integer, p_parting text, p_grace interval
-) returns boolean language plpgsql as $$
-begin
-    update lines l
-    set closed_at = p_at, close_code = p_code, parting = p_parting, grace = p_grace
-    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation
-      and l.closed_at is null;
-    if not found then
-        return false;
-    end if;
-    if inbox_waits(p_tenant, p_agent) then
-        perform wake_due(
-            p_tenant, p_agent, greatest(p_at + p_grace, clock_timestamp()), null, null
-        );
-    end if;
-    return true;
-end
-$$;
-
--- Notes that a line ended, and, if it was in vain for the oldest waiting entry, one try of it.
-drop function line_close(uuid, uuid, bigint, integer, bigint);
+-- Closes a line, and, if it was in vain for the oldest waiting entry, counts one try of it. Returns the time of the end
+-- if the line was open and an entry waits for its agent: then the desk makes a wake due.
 create function line_close(
     p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint,
-    -- What a node of the version before does not say.
-    p_parting text default 'desk', p_grace interval default '35 seconds'
-) returns void language plpgsql as $$
+    p_parting text, p_grace interval
+) returns timestamptz language plpgsql as $$
+declare
+    ended_at timestamptz;
 begin
     perform from inbox_heads h
     where h.tenant_id = p_tenant and h.agent_id = p_agent for update;
@@ -137,9 +99,15 @@ begin
     set tries = case when c.tried_seq = p_tried then c.tries + 1 else 1 end, tried_seq = p_tried
     where c.tenant_id = p_tenant and c.agent_id = p_agent
       and p_tried > c.acked_seq and not p_tried <@ c.ahead;
-    perform line_ends(
-        p_tenant, p_agent, p_generation, clock_timestamp(), p_code, p_parting, p_grace
-    );
+    update lines l
+    set closed_at = clock_timestamp(), close_code = p_code, parting = p_parting, grace = p_grace
+    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation
+      and l.closed_at is null
+    returning l.closed_at into ended_at;
+    if ended_at is null or not inbox_waits(p_tenant, p_agent) then
+        return null;
+    end if;
+    return ended_at;
 end
 $$;
 
@@ -193,31 +161,6 @@ begin
             (extract(epoch from clock_timestamp() - before.closed_at) * 1000)::bigint
         end,
         parked;
-end
-$$;
-
--- A line is open and does not answer, or leaves its oldest entry unacked: its agent is called,
--- and the line stays. What waits decides whether that is worth a call.
-create function line_suspect(p_tenant uuid, p_agent uuid, p_generation bigint)
-returns void language plpgsql as $$
-declare
-    at_seq bigint;
-begin
-    select c.acked_seq into at_seq from inbox_cursors c
-    where c.tenant_id = p_tenant and c.agent_id = p_agent and c.generation = p_generation;
-    if found and inbox_waits(p_tenant, p_agent) then
-        perform wake_due(p_tenant, p_agent, clock_timestamp(), p_generation, at_seq);
-    end if;
-end
-$$;
-
--- A person asks for a call. It is made also if nothing waits.
-create function wake_ask(p_tenant uuid, p_agent uuid) returns void language plpgsql as $$
-begin
-    perform wake_due(p_tenant, p_agent, clock_timestamp(), null, null);
-    update wakes w
-    set asked = true, state = 'due', due_at = greatest(clock_timestamp(), w.rests_until)
-    where w.tenant_id = p_tenant and w.agent_id = p_agent;
 end
 $$;
 

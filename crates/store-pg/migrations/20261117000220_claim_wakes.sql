@@ -1,5 +1,5 @@
--- Wakes are claimed by whoever calls: this attempt is taken, and the next is due should nothing be
--- heard of it.
+-- A node claims wakes in one transaction: it locks rows that are due and reads the facts, decides by the rules of
+-- `nightdesk-wake`, and writes the rows back.
 
 -- Tells the owner of an agent something. A ring.
 create function notice(
@@ -36,168 +36,63 @@ language sql stable as $$
     ) as p
 $$;
 
--- What is to be done about a wake whose row the caller has locked, and notes that it is being done.
--- Null: nothing, since the agent is up, nothing waits any more, or nobody can be called.
-create function wake_step(
-    p_tenant uuid, p_agent uuid, has_command boolean,
-    p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint
-) returns text language plpgsql as $$
-declare
-    now_at timestamptz := clock_timestamp();
-    mine   wakes;
-    line   lines;
-    lives  boolean;
-    counted integer;
-begin
-    -- A new statement: it sees what whoever held the row before us did.
-    select w.* into strict mine from wakes w where w.tenant_id = p_tenant and w.agent_id = p_agent;
-    select l.* into line from lines l where l.tenant_id = p_tenant and l.agent_id = p_agent;
-    lives := found and line.closed_at is null and node_lives(line.node, line.node_epoch);
-
-    if mine.state = 'unreachable' then
-        -- Whoever gave up did not come to telling the senders.
-        update wakes w set due_at = now_at + p_gap
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        return 'gave up';
-    end if;
-    if lives and not (mine.suspect_generation is not distinct from line.generation and exists (
-        select from inbox_cursors c
-        where c.tenant_id = p_tenant and c.agent_id = p_agent
-          and c.acked_seq = mine.suspect_acked_seq
-    )) then
-        update wakes w
-        set due_at = null, asked = false,
-            state = case when line.opened_at >= w.since then 'woken' else 'settled' end,
-            woken_at = case when line.opened_at >= w.since then line.opened_at else w.woken_at end
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        return null;
-    end if;
-    if not mine.asked and not inbox_waits(p_tenant, p_agent) then
-        update wakes w set state = 'settled', due_at = null
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        return null;
-    end if;
-    if now_at >= mine.since + p_deadline then
-        update wakes w set state = 'unreachable', due_at = now_at + p_gap, asked = false
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        perform notice(p_tenant, p_agent, 'unreachable', mine.outcome, mine.calls, notices_max);
-        return 'gave up';
-    end if;
-    if not has_command and not exists (
-        select from wakers k where k.tenant_id = p_tenant and k.agent_id = p_agent
-    ) then
-        -- It may still come by itself. Until it is given up, there is nothing to do.
-        update wakes w set outcome = 'no waker', due_at = w.since + p_deadline, asked = false
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        return null;
-    end if;
-
-    counted := case when now_at - mine.hour_began_at >= interval '1 hour' then 0
-        else mine.hour_wakes end;
-    if mine.calls = 0 and not mine.asked and counted >= wakes_per_hour then
-        update wakes w set state = 'held', due_at = w.hour_began_at + interval '1 hour'
-        where w.tenant_id = p_tenant and w.agent_id = p_agent;
-        perform notice(p_tenant, p_agent, 'held', null, counted, notices_max);
-        return 'held';
-    end if;
-    update wakes w
-    set state = 'due', calls = w.calls + 1, due_at = now_at + p_gap, rests_until = now_at + p_gap,
-        asked = false,
-        hour_began_at = case when counted = 0 and w.calls = 0 then now_at else w.hour_began_at end,
-        hour_wakes = case when w.calls = 0 then counted + 1 else w.hour_wakes end
-    where w.tenant_id = p_tenant and w.agent_id = p_agent;
-    return 'call';
-end
-$$;
-
--- Claims wakes that are due, at most so many, or the one of an agent. Several nodes share the work.
--- Over all tenants: a door.
-create function wake_claim(
-    p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer, has_command boolean,
-    p_gap interval, p_deadline interval, wakes_per_hour integer, notices_max bigint
+-- Locks wakes that are due, at most so many, or the one of an agent, and returns them with the facts that their next
+-- steps depend on. Several nodes share the work: a wake that another transaction has locked is skipped. From then on the
+-- transaction works for the tenants of these wakes. Over all tenants: a door.
+create function lock_due_wakes(
+    p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer
 ) returns table (
-    tenant uuid, agent uuid, step text, since timestamptz, calls integer, outcome text,
-    urls text[], bots uuid[], chats text[], parting text
+    now_at timestamptz, tenant uuid, agent uuid, state text, since timestamptz, due_at timestamptz,
+    calls integer, called_at timestamptz, outcome text, rests_until timestamptz,
+    woken_at timestamptz, suspect_generation bigint, suspect_acked_seq bigint, asked boolean,
+    hour_began_at timestamptz, hour_wakes integer,
+    -- Null: the agent has no line that is open on a node that lives.
+    line_generation bigint, line_opened_at timestamptz,
+    acked_seq bigint, parting text, urls text[], bots uuid[], chats text[]
 ) language plpgsql security definer
 set search_path = public, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
-    mine record;
-    todo text;
+    v_now    timestamptz := clock_timestamp();
+    v_tenant uuid[];
+    v_agent  uuid[];
 begin
-    for mine in
-        select w.tenant_id, w.agent_id from wakes w
-        where w.due_at <= clock_timestamp() and p_agent is null
-        order by w.due_at limit wakes_max for update skip locked
-    loop
-        todo := wake_step(mine.tenant_id, mine.agent_id, has_command, p_gap, p_deadline,
-            wakes_per_hour, notices_max);
-        if todo is not null then
-            return query select * from wake_claimed(mine.tenant_id, mine.agent_id, todo, places_max);
-        end if;
-    end loop;
     if p_agent is null then
+        select array_agg(d.tenant_id), array_agg(d.agent_id) into v_tenant, v_agent
+        from (
+            select w.tenant_id, w.agent_id from wakes w
+            where w.due_at <= v_now
+            order by w.due_at limit wakes_max for update skip locked
+        ) as d;
+    else
+        select array[w.tenant_id], array[w.agent_id] into v_tenant, v_agent
+        from wakes w
+        where w.tenant_id = p_tenant and w.agent_id = p_agent and w.due_at <= v_now
+        for update skip locked;
+    end if;
+    if v_tenant is null then
         return;
     end if;
-    perform from wakes w
-    where w.tenant_id = p_tenant and w.agent_id = p_agent and w.due_at <= clock_timestamp()
-    for update skip locked;
-    if found then
-        todo := wake_step(p_tenant, p_agent, has_command, p_gap, p_deadline, wakes_per_hour,
-            notices_max);
-        if todo is not null then
-            return query select * from wake_claimed(p_tenant, p_agent, todo, places_max);
-        end if;
-    end if;
-end
-$$;
-
--- A claimed wake, with all that its caller needs.
-create function wake_claimed(p_tenant uuid, p_agent uuid, todo text, places_max integer)
-returns table (
-    tenant uuid, agent uuid, step text, since timestamptz, calls integer, outcome text,
-    urls text[], bots uuid[], chats text[], parting text
-) language sql as $$
-    select w.tenant_id, w.agent_id, todo, w.since, w.calls, w.outcome,
+    perform set_config('app.tenants', v_tenant::text, true);
+    v_now := clock_timestamp();
+    -- A new statement: it sees what the transaction that held a row before did.
+    return query
+    select v_now, w.tenant_id, w.agent_id, w.state, w.since, w.due_at, w.calls, w.called_at,
+        w.outcome, w.rests_until, w.woken_at, w.suspect_generation, w.suspect_acked_seq, w.asked,
+        w.hour_began_at, w.hour_wakes,
+        case when l.closed_at is null and node_lives(l.node, l.node_epoch) then l.generation end,
+        l.opened_at, c.acked_seq, l.parting,
         array(
             select k.url from wakers k
             where k.tenant_id = w.tenant_id and k.agent_id = w.agent_id order by k.position
         ),
-        p.bots, p.chats, l.parting
-    from wakes w
-        cross join lateral wake_places(
-            w.tenant_id, w.agent_id,
-            -- People are told at the first call, when it is held, and at the end.
-            case when todo <> 'call' or w.calls = 1 then places_max else 0 end
-        ) as p
-        left join lines l on l.tenant_id = w.tenant_id and l.agent_id = w.agent_id
-    where w.tenant_id = p_tenant and w.agent_id = p_agent
+        p.bots, p.chats
+    from unnest(v_tenant, v_agent) with ordinality as d (tenant, agent, nth)
+        join wakes w on w.tenant_id = d.tenant and w.agent_id = d.agent
+        left join inbox_cursors c on c.tenant_id = d.tenant and c.agent_id = d.agent
+        left join lines l on l.tenant_id = d.tenant and l.agent_id = d.agent
+        cross join lateral wake_places(d.tenant, d.agent, places_max) as p
+    order by d.nth;
+end
 $$;
-
--- Notes what came of a call, and when the next is due, unless the agent is up meanwhile.
-create function wake_note(
-    p_tenant uuid, p_agent uuid, p_since timestamptz, p_calls integer, p_outcome text,
-    p_wait interval
-) returns void language sql as $$
-    update wakes w
-    set called_at = clock_timestamp(), outcome = p_outcome,
-        due_at = case when w.state = 'due' then clock_timestamp() + p_wait else w.due_at end
-    where w.tenant_id = p_tenant and w.agent_id = p_agent
-      and w.since = p_since and w.calls = p_calls
-$$;
-
--- A call was not made after all, since too many are made to that address: it does not count.
-create function wake_put_off(
-    p_tenant uuid, p_agent uuid, p_since timestamptz, p_calls integer, p_wait interval
-) returns void language sql as $$
-    update wakes w
-    set calls = w.calls - 1, outcome = 'put off', due_at = clock_timestamp() + p_wait,
-        rests_until = clock_timestamp() + p_wait,
-        hour_wakes = w.hour_wakes - case when w.calls = 1 then 1 else 0 end
-    where w.tenant_id = p_tenant and w.agent_id = p_agent
-      and w.since = p_since and w.calls = p_calls and w.state = 'due'
-$$;
-
-alter function wake_claim(
-    uuid, uuid, integer, integer, boolean, interval, interval, integer, bigint
-) owner to nightdesk_doors;
+alter function lock_due_wakes(uuid, uuid, integer, integer) owner to nightdesk_doors;

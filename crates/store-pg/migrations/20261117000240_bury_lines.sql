@@ -1,13 +1,17 @@
 -- Lines end with the life of their node, whether or not anybody was left to say so.
 
--- Closes open lines of lives that ended, at most so many, and makes wakes due where something waits.
--- Over all tenants: a door.
-create function bury_lines(lines_max integer) returns bigint
+-- Closes open lines of lives that ended, at most so many, and returns them: where an entry waits, the desk makes a wake
+-- due. From then on the transaction works for their tenants. Over all tenants: a door.
+create function bury_lines(lines_max integer)
+returns table (
+    tenant uuid, agent uuid, ended_at timestamptz, grace_seconds double precision, waits boolean
+)
 language plpgsql security definer
 set search_path = public, pg_temp set enable_seqscan = off as $$
+#variable_conflict use_column
 declare
-    buried bigint := 0;
-    dead   record;
+    tenants uuid[] := '{}';
+    dead    record;
 begin
     for dead in
         with recursive lives as (
@@ -36,13 +40,18 @@ begin
     loop
         perform from inbox_heads h
         where h.tenant_id = dead.tenant_id and h.agent_id = dead.agent_id for update;
-        if line_ends(dead.tenant_id, dead.agent_id, dead.generation, dead.ended_at, 1006, 'node',
-            dead.grace)
-        then
-            buried := buried + 1;
+        update lines l
+        set closed_at = dead.ended_at, close_code = 1006, parting = 'node'
+        where l.tenant_id = dead.tenant_id and l.agent_id = dead.agent_id
+          and l.generation = dead.generation and l.closed_at is null;
+        if found then
+            tenants := tenants || dead.tenant_id;
+            return query select dead.tenant_id, dead.agent_id, dead.ended_at,
+                extract(epoch from dead.grace)::double precision,
+                inbox_waits(dead.tenant_id, dead.agent_id);
         end if;
     end loop;
-    return buried;
+    perform set_config('app.tenants', tenants::text, true);
 end
 $$;
 alter function bury_lines(integer) owner to nightdesk_doors;

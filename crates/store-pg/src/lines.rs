@@ -7,9 +7,12 @@ use nightdesk_inbox::LineClaim;
 use nightdesk_line::{Caller, End, Store, Taken};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
 use nightdesk_types::{ClientRules, Generation, Node, Seq, StoreError};
+use nightdesk_wake::LineEnd;
 
 use crate::Pg;
 use crate::row::misfit;
+use crate::wake::end_lines;
+use crate::wake::rows::WakeKey;
 
 #[async_trait]
 impl Store for Pg {
@@ -53,23 +56,25 @@ impl Store for Pg {
 
     async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
         let LineClaim { scope, agent, generation } = *line;
-        self.single("close a line", move |connection| {
+        self.scoped("close a line", scope, move |connection| {
             Box::pin(async move {
-                sqlx::query!(
-                    "select line_close(
-                         works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7)
-                     )",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
+                let key = WakeKey::new(scope, agent);
+                let grace = end.parting.grace();
+                let ended_at = sqlx::query_scalar!(
+                    r#"select line_close($1, $2, $3, $4, $5, $6, make_interval(secs => $7))
+                           as "ended_at: jiff_sqlx::Timestamp""#,
+                    key.tenant,
+                    key.agent,
                     generation.get(),
                     i32::from(end.code),
                     end.tried.map(Seq::get),
                     end.parting.slug(),
-                    end.parting.grace().as_secs_f64()
+                    grace.as_secs_f64()
                 )
-                .execute(connection)
+                .fetch_one(&mut *connection)
                 .await?;
-                Ok(())
+                let end = ended_at.map(|at| (key, LineEnd { at: at.to_jiff(), grace }));
+                end_lines(connection, &end.into_iter().collect()).await
             })
         })
         .await

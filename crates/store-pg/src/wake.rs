@@ -1,57 +1,25 @@
-//! The store of wakes. What an operator asks of it has a file of its own.
+//! The store of wakes. Each method is one transaction that locks, reads facts, has `nightdesk-wake` decide, and writes.
 
+mod claim;
 pub(crate) mod operator;
+pub(crate) mod rows;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_types::limits::{
-    BURIED_LINES_MAX, CALL_GAP, NOTICES_KEPT_MAX, WAKE_DEADLINE, WAKE_PLACES_MAX,
-};
-use nightdesk_types::{AgentId, BotId, Generation, StoreError, TenantId, TenantScope};
-use nightdesk_wake::{Claimed, Place, Step, Store, Terms, Which};
-use uuid::Uuid;
+use nightdesk_types::limits::BURIED_LINES_MAX;
+use nightdesk_types::{AgentId, Generation, Seq, StoreError, TenantScope};
+use nightdesk_wake::{Claimed, LineEnd, Store, Suspicion, Terms, Which};
+use sqlx::PgConnection;
 
+use self::rows::{WakeKey, begin_wakes, change_wake};
 use crate::Pg;
-use crate::row::{misfit, moment};
 
 #[async_trait]
 impl Store for Pg {
     async fn claim(&self, which: Which, terms: &Terms) -> Result<Vec<Claimed>, StoreError> {
-        let terms = *terms;
-        let rows = self
-            .single("claim wakes", move |connection| {
-                Box::pin(async move {
-                    let (one, most) = match which {
-                        Which::Due(most) => (None, most),
-                        Which::Of(scope, agent) => (Some((scope.tenant().uuid(), agent.uuid())), 0),
-                    };
-                    sqlx::query_as!(
-                        Row,
-                        r#"select tenant as "tenant!", agent as "agent!", step as "step!",
-                               since as "since!: jiff_sqlx::Timestamp", calls as "calls!", outcome,
-                               urls as "urls!", bots as "bots!", chats as "chats!", parting
-                           from wake_claim(
-                               $1, $2, $3, $4, $5, make_interval(secs => $6),
-                               make_interval(secs => $7), $8, $9
-                           )"#,
-                        one.map(|(tenant, _)| tenant),
-                        one.map(|(_, agent)| agent),
-                        count(most),
-                        count(WAKE_PLACES_MAX),
-                        terms.has_command,
-                        CALL_GAP.as_secs_f64(),
-                        WAKE_DEADLINE.as_secs_f64(),
-                        i32::try_from(terms.wakes_per_hour).unwrap_or(i32::MAX),
-                        NOTICES_KEPT_MAX
-                    )
-                    .fetch_all(connection)
-                    .await
-                })
-            })
-            .await?;
-        let claimed: sqlx::Result<_> = rows.into_iter().map(Row::claimed).collect();
-        claimed.map_err(|error| StoreError::broken("claim wakes", error))
+        claim::claim(self, which, *terms).await
     }
 
     async fn note(
@@ -60,61 +28,36 @@ impl Store for Pg {
         outcome: &str,
         wait: Duration,
     ) -> Result<(), StoreError> {
-        let (key, outcome) = (Key::of(claimed), outcome.to_owned());
-        self.single("note a call", move |connection| {
+        let (call, outcome) = (claimed.clone(), outcome.to_owned());
+        self.scoped("note a call", claimed.scope, move |connection| {
             Box::pin(async move {
-                sqlx::query!(
-                    "select wake_note(works_for($1), $2, $3, $4, $5, make_interval(secs => $6))",
-                    key.tenant,
-                    key.agent,
-                    key.since as jiff_sqlx::Timestamp,
-                    key.calls,
-                    outcome,
-                    wait.as_secs_f64()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
+                let key = WakeKey::new(call.scope, call.agent);
+                change_wake(connection, key, |row, now| {
+                    row.record_outcome(&call, &outcome, wait, now)
+                })
+                .await
             })
         })
         .await
     }
 
     async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError> {
-        let key = Key::of(claimed);
-        self.single("put a call off", move |connection| {
+        let call = claimed.clone();
+        self.scoped("put a call off", claimed.scope, move |connection| {
             Box::pin(async move {
-                sqlx::query!(
-                    "select wake_put_off(works_for($1), $2, $3, $4, make_interval(secs => $5))",
-                    key.tenant,
-                    key.agent,
-                    key.since as jiff_sqlx::Timestamp,
-                    key.calls,
-                    wait.as_secs_f64()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
+                let key = WakeKey::new(call.scope, call.agent);
+                change_wake(connection, key, |row, now| row.put_off(&call, wait, now)).await
             })
         })
         .await
     }
 
     async fn told(&self, claimed: &Claimed) -> Result<(), StoreError> {
-        let key = Key::of(claimed);
+        let call = claimed.clone();
         self.scoped("note who was told", claimed.scope, move |connection| {
             Box::pin(async move {
-                sqlx::query!(
-                    "update wakes set due_at = null
-                     where tenant_id = $1 and agent_id = $2 and since = $3
-                       and state = 'unreachable'",
-                    key.tenant,
-                    key.agent,
-                    key.since as jiff_sqlx::Timestamp
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
+                let key = WakeKey::new(call.scope, call.agent);
+                change_wake(connection, key, |row, _| row.finish_giving_up(&call)).await
             })
         })
         .await
@@ -126,92 +69,75 @@ impl Store for Pg {
         agent: AgentId,
         line: Generation,
     ) -> Result<(), StoreError> {
-        self.single("suspect a line", move |connection| {
+        self.scoped("suspect a line", scope, move |connection| {
             Box::pin(async move {
-                sqlx::query!(
-                    "select line_suspect(works_for($1), $2, $3)",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    line.get()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
+                let key = WakeKey::new(scope, agent);
+                let Some(acked) = waiting_cursor(connection, key, line).await? else {
+                    return Ok(());
+                };
+                let suspicion = Suspicion { line, acked };
+                begin_wakes(connection, &[key], |_, row, now| row.suspect(suspicion, now)).await
             })
         })
         .await
     }
 
     async fn bury(&self) -> Result<u64, StoreError> {
-        self.single("close lines of dead nodes", |connection| {
+        self.scoped("close lines of dead nodes", TenantScope::own(), |connection| {
             Box::pin(async move {
-                let buried =
-                    sqlx::query_scalar!(r#"select bury_lines($1) as "buried!""#, BURIED_LINES_MAX)
-                        .fetch_one(connection)
-                        .await?;
-                Ok(buried.unsigned_abs())
+                let lines = sqlx::query!(
+                    r#"select tenant as "tenant!", agent as "agent!",
+                           ended_at as "ended_at!: jiff_sqlx::Timestamp",
+                           grace_seconds as "grace_seconds!", waits as "waits!"
+                       from bury_lines($1)"#,
+                    BURIED_LINES_MAX
+                )
+                .fetch_all(&mut *connection)
+                .await?;
+                let waiting = lines.iter().filter(|line| line.waits);
+                let ends = waiting.map(|line| {
+                    let grace = Duration::try_from_secs_f64(line.grace_seconds).unwrap_or_default();
+                    let key = WakeKey { tenant: line.tenant, agent: line.agent };
+                    (key, LineEnd { at: line.ended_at.to_jiff(), grace })
+                });
+                end_lines(connection, &ends.collect()).await?;
+                Ok(u64::try_from(lines.len()).unwrap_or(u64::MAX))
             })
         })
         .await
     }
 }
 
-/// Which attempt of which wake.
-struct Key {
-    tenant: Uuid,
-    agent: Uuid,
-    since: jiff_sqlx::Timestamp,
-    calls: i32,
+/// The cursor of an agent for which an entry waits, if this is its newest line.
+async fn waiting_cursor(
+    connection: &mut PgConnection,
+    key: WakeKey,
+    line: Generation,
+) -> sqlx::Result<Option<Seq>> {
+    let row = sqlx::query!(
+        r#"select acked_seq, inbox_waits(tenant_id, agent_id) as "waits!" from inbox_cursors
+           where tenant_id = $1 and agent_id = $2 and generation = $3"#,
+        key.tenant,
+        key.agent,
+        line.get()
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.filter(|row| row.waits).map(|row| Seq::new(row.acked_seq)))
 }
 
-impl Key {
-    fn of(claimed: &Claimed) -> Self {
-        Self {
-            tenant: claimed.scope.tenant().uuid(),
-            agent: claimed.agent.uuid(),
-            since: moment(claimed.since),
-            calls: i32::try_from(claimed.calls).unwrap_or(i32::MAX),
-        }
+/// Makes wakes due for agents whose lines ended while entries wait.
+pub(crate) async fn end_lines(
+    connection: &mut PgConnection,
+    ends: &BTreeMap<WakeKey, LineEnd>,
+) -> sqlx::Result<()> {
+    if ends.is_empty() {
+        return Ok(());
     }
-}
-
-struct Row {
-    tenant: Uuid,
-    agent: Uuid,
-    step: String,
-    since: jiff_sqlx::Timestamp,
-    calls: i32,
-    outcome: Option<String>,
-    urls: Vec<String>,
-    bots: Vec<Uuid>,
-    chats: Vec<String>,
-    parting: Option<String>,
-}
-
-impl Row {
-    fn claimed(self) -> sqlx::Result<Claimed> {
-        let places = self.bots.into_iter().zip(self.chats);
-        Ok(Claimed {
-            scope: TenantScope::of(TenantId::from_uuid(self.tenant)),
-            agent: AgentId::from_uuid(self.agent),
-            step: match self.step.as_str() {
-                "call" => Step::Call,
-                "held" => Step::Held,
-                "gave up" => Step::GaveUp,
-                _ => return Err(misfit("wake_claim", "step")),
-            },
-            since: self.since.to_jiff(),
-            calls: self.calls.unsigned_abs(),
-            outcome: self.outcome,
-            urls: self.urls,
-            places: places
-                .map(|(bot, chat_id)| Place { bot: BotId::from_uuid(bot), chat_id })
-                .collect(),
-            went_idle: self.parting.as_deref() == Some("idle"),
-        })
-    }
-}
-
-fn count(most: usize) -> i32 {
-    i32::try_from(most).unwrap_or(i32::MAX)
+    let keys: Vec<WakeKey> = ends.keys().copied().collect();
+    begin_wakes(connection, &keys, |key, row, now| match ends.get(&key) {
+        Some(end) => row.end_line(*end, now),
+        None => row,
+    })
+    .await
 }

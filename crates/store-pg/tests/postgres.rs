@@ -26,3 +26,5 @@ mod webchat;
 mod shelf;
 #[path = "postgres/waking.rs"]
 mod waking;
+#[path = "postgres/wake_rules.rs"]
+mod wake_rules;

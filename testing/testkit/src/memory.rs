@@ -22,7 +22,7 @@ use nightdesk_types::{
     AgentId, BotId, ClientId, Clock, FireId, GatewayId, Quota, RequestId, Seq, StoreError,
     TenantScope, Timestamp,
 };
-use nightdesk_wake::Notice;
+use nightdesk_wake::{Notice, WakeRow};
 use uuid::Uuid;
 
 use crate::FakeClock;
@@ -143,7 +143,7 @@ struct State {
     sessions: BTreeMap<(TenantScope, String, String), register::SessionRow>,
     nodes: BTreeMap<String, lease::NodeRow>,
     owners: BTreeMap<String, nightdesk_lease::Owner>,
-    wakes: BTreeMap<AgentKey, wake::Row>,
+    wakes: BTreeMap<AgentKey, WakeRow>,
     wakers: BTreeMap<AgentKey, Vec<String>>,
     notices: BTreeMap<TenantScope, VecDeque<Notice>>,
     jobs: BTreeMap<schedule::JobKey, JobRecord>,

@@ -8,6 +8,7 @@ use nightdesk_register::{Gateway, StoredSecret};
 use nightdesk_types::limits::{HELLOS_MAX, PROVISIONED_SECRETS_MAX, WAKERS_MAX};
 use nightdesk_types::{DataKeyId, GatewayId, StoreError, TenantScope};
 use nightdesk_vault::WrappedKey;
+use nightdesk_wake::WakeRow;
 use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -15,7 +16,7 @@ use uuid::Uuid;
 use super::audit::tell;
 use super::enrolment::holder;
 use crate::Pg;
-use crate::wake::operator::call_soon;
+use crate::wake::rows::{WakeKey, change_wake};
 
 #[async_trait]
 impl Provisioning for Pg {
@@ -177,7 +178,7 @@ async fn wake_at(
         i64::try_from(WAKERS_MAX).unwrap_or(i64::MAX)
     );
     if added.execute(&mut *connection).await?.rows_affected() == 1 {
-        call_soon(connection, tenant, agent).await?;
+        change_wake(connection, WakeKey { tenant, agent }, WakeRow::call_soon).await?;
     }
     Ok(())
 }

@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, TenantScope};
-use nightdesk_wake::{About, Notice, NoticeKind, State, Status, Wakers};
+use nightdesk_wake::{About, Notice, NoticeKind, State, Status, WakeRow, Wakers};
 use serde_json::json;
-use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::rows::{WakeKey, begin_wakes, change_wake};
 use crate::Pg;
 use crate::register::audit::tell;
 use crate::row::misfit;
@@ -40,7 +40,8 @@ impl Wakers for Pg {
         let urls = urls.to_vec();
         self.scoped("say where an agent is called", scope, move |connection| {
             Box::pin(async move {
-                let (tenant, agent) = (scope.tenant().uuid(), agent.uuid());
+                let key = WakeKey::new(scope, agent);
+                let WakeKey { tenant, agent } = key;
                 sqlx::query!(
                     "delete from wakers where tenant_id = $1 and agent_id = $2",
                     tenant,
@@ -58,7 +59,7 @@ impl Wakers for Pg {
                 )
                 .execute(&mut *connection)
                 .await?;
-                call_soon(&mut *connection, tenant, agent).await?;
+                change_wake(connection, key, WakeRow::call_soon).await?;
                 tell(connection, scope, Kind::WakeUrlSet, json!({ "agent_id": agent })).await
             })
         })
@@ -68,9 +69,8 @@ impl Wakers for Pg {
     async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
         self.scoped("ask for a call", scope, move |connection| {
             Box::pin(async move {
-                sqlx::query!("select wake_ask($1, $2)", scope.tenant().uuid(), agent.uuid())
-                    .execute(&mut *connection)
-                    .await?;
+                let key = WakeKey::new(scope, agent);
+                begin_wakes(connection, &[key], |_, row, now| row.ask(now)).await?;
                 tell(connection, scope, Kind::WakeAsked, json!({ "agent_id": agent })).await
             })
         })
@@ -194,21 +194,4 @@ impl Row {
                 .ok_or_else(|| misfit("agents", "client_rules"))?,
         })
     }
-}
-
-/// Has an agent that is needed called as soon as it may be: it can be called elsewhere now.
-pub(crate) async fn call_soon(
-    connection: &mut PgConnection,
-    tenant: Uuid,
-    agent: Uuid,
-) -> sqlx::Result<()> {
-    sqlx::query!(
-        "update wakes set due_at = greatest(clock_timestamp(), rests_until)
-         where tenant_id = $1 and agent_id = $2 and state = 'due'",
-        tenant,
-        agent
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
 }

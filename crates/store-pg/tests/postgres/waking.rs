@@ -35,8 +35,10 @@ const SLOW_ACCEPT: (&str, &str) = (
 );
 
 /// Makes a line's end pause after it looked for entries.
-const SLOW_END: (&str, &str) =
-    ("p_parting, p_grace\n    );", "p_parting, p_grace\n    );\n    perform pg_sleep(0.4);");
+const SLOW_END: (&str, &str) = (
+    "    if ended_at is null or not inbox_waits(p_tenant, p_agent) then\n        return null;",
+    "    if ended_at is null or not inbox_waits(p_tenant, p_agent) then\n        perform pg_sleep(0.4);\n        return null;",
+);
 
 /// Makes a line's end skip the head's lock.
 const NO_HEAD: (&str, &str) = ("h.agent_id = p_agent for update;", "h.agent_id = p_agent;");

@@ -53,6 +53,7 @@ const DEFINERS: [(&str, &str); 53] = [
     ("forget_media", "nightdesk_doors"),
     ("forget_prompts", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
+    ("lock_due_wakes", "nightdesk_doors"),
     ("note_reach", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),
     ("tell", "nightdesk_doors"),
@@ -61,7 +62,6 @@ const DEFINERS: [(&str, &str); 53] = [
     ("tell_own", "nightdesk_doors"),
     ("tell_parked", "nightdesk_doors"),
     ("tell_row", "nightdesk_doors"),
-    ("wake_claim", "nightdesk_doors"),
 ];
 
 async fn names(connection: &mut PgConnection, sql: &'static str) -> Vec<String> {

@@ -24,8 +24,8 @@ impl Store for Memory {
         let now = self.now();
         let mut state = self.lock();
         let key = (line.scope, line.agent);
-        if let Some(agent) = state.agents.get_mut(&key) {
-            agent.close_line(line, end, now);
+        let agent = state.agents.get_mut(&key);
+        if agent.is_some_and(|agent| agent.close_line(line, end, now)) {
             state.line_ended(key, line.generation, now);
         }
         Ok(())
@@ -69,16 +69,22 @@ impl Agent {
         })
     }
 
-    fn close_line(&mut self, line: &LineClaim, end: End, now: Timestamp) {
-        let open = self.line.as_mut().filter(|open| open.generation == line.generation);
-        if let Some(open) = open {
-            open.closed_at = Some(now);
-            open.restarted_at = end.is_restart().then_some(now);
-            open.grace = end.parting.grace();
-            open.parting = Some(end.parting);
-        }
+    /// Returns whether the line was open.
+    fn close_line(&mut self, line: &LineClaim, end: End, now: Timestamp) -> bool {
         // A replaced line counts too: the client's redial is the very sign of a failure.
-        let Some(tried) = end.tried.filter(|tried| self.cursor.is_before(*tried)) else { return };
+        self.count_try(end.tried);
+        let is_open =
+            |open: &&mut Line| open.generation == line.generation && open.closed_at.is_none();
+        let Some(open) = self.line.as_mut().filter(is_open) else { return false };
+        open.closed_at = Some(now);
+        open.restarted_at = end.is_restart().then_some(now);
+        open.grace = end.parting.grace();
+        open.parting = Some(end.parting);
+        true
+    }
+
+    fn count_try(&mut self, tried: Option<Seq>) {
+        let Some(tried) = tried.filter(|tried| self.cursor.is_before(*tried)) else { return };
         let again = self.cursor.tried == Some(tried);
         self.cursor.tries = if again { self.cursor.tries + 1 } else { 1 };
         self.cursor.tried = Some(tried);

@@ -1,132 +1,45 @@
-//! The store of wakes: how they become due, and what is done about them.
+//! The store of wakes: it reads the facts, and writes the rows that `nightdesk-wake` decides.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::Presence;
 use nightdesk_line::Parting;
-use nightdesk_types::limits::{
-    BURIED_LINES_MAX, CALL_GAP, NOTICES_KEPT_MAX, WAKE_DEADLINE, WAKE_PLACES_MAX,
+use nightdesk_types::limits::{BURIED_LINES_MAX, NOTICES_KEPT_MAX, WAKE_PLACES_MAX};
+use nightdesk_types::{AgentId, Generation, StoreError, TenantScope, Timestamp};
+use nightdesk_wake::{
+    Claimed, Decision, DueWake, LineEnd, OpenLine, Phase, Place, Store, Suspicion, Terms, WakeRow,
+    Which, decide,
 };
-use nightdesk_types::{AgentId, Generation, Seq, StoreError, TenantScope, Timestamp};
-use nightdesk_wake::{About, Claimed, Notice, NoticeKind, Place, Step, Store, Terms, Which};
 
 use super::agent::{Agent, Line};
 use super::{AgentKey, Memory, State, push_bounded};
 
 mod operator;
 
-const HOUR: Duration = Duration::from_hours(1);
-
-/// A wake's row.
-pub(super) struct Row {
-    phase: Phase,
-    since: Timestamp,
-    due_at: Option<Timestamp>,
-    calls: u32,
-    called_at: Option<Timestamp>,
-    outcome: Option<String>,
-    rests_until: Timestamp,
-    woken_at: Option<Timestamp>,
-    suspect: Option<(Generation, Seq)>,
-    asked: bool,
-    hour_began_at: Timestamp,
-    hour_wakes: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Due,
-    Held,
-    Woken,
-    Settled,
-    Unreachable,
-}
-
-fn after(at: Timestamp, span: Duration) -> Timestamp {
-    at.checked_add(span).unwrap_or(Timestamp::MAX)
-}
-
-impl Row {
-    const fn new(now: Timestamp) -> Self {
-        Self {
-            phase: Phase::Settled,
-            since: now,
-            due_at: None,
-            calls: 0,
-            called_at: None,
-            outcome: None,
-            rests_until: Timestamp::UNIX_EPOCH,
-            woken_at: None,
-            suspect: None,
-            asked: false,
-            hour_began_at: Timestamp::UNIX_EPOCH,
-            hour_wakes: 0,
-        }
-    }
-
-    const fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Due | Phase::Held)
-    }
-
-    /// Begins anew.
-    fn begin(&mut self, now: Timestamp, due_at: Timestamp) {
-        self.phase = Phase::Due;
-        (self.since, self.calls, self.outcome) = (now, 0, None);
-        self.due_at = Some(due_at.max(self.rests_until));
-        self.suspect = None;
-    }
-
-    /// Becomes due, or sooner due.
-    fn hasten(&mut self, now: Timestamp, due_at: Timestamp, suspect: Option<(Generation, Seq)>) {
-        match self.phase {
-            Phase::Held => {}
-            Phase::Due => self.due_at = self.due_at.min(Some(due_at.max(self.rests_until))),
-            Phase::Woken | Phase::Settled | Phase::Unreachable => self.begin(now, due_at),
-        }
-        self.suspect = suspect;
-    }
-
-    fn put_away(&mut self, phase: Phase) {
-        (self.phase, self.due_at, self.asked, self.suspect) = (phase, None, false, None);
-    }
-
-    /// Wakes counted in the hour that is under way.
-    fn counted(&self, now: Timestamp) -> u32 {
-        if now >= after(self.hour_began_at, HOUR) { 0 } else { self.hour_wakes }
-    }
-
-    fn take_call(&mut self, now: Timestamp) {
-        let counted = self.counted(now);
-        if self.calls == 0 {
-            self.hour_began_at = if counted == 0 { now } else { self.hour_began_at };
-            self.hour_wakes = counted + 1;
-        }
-        self.phase = Phase::Due;
-        self.calls += 1;
-        self.asked = false;
-        self.rests_until = after(now, CALL_GAP);
-        self.due_at = Some(self.rests_until);
-    }
-
-    fn is(&self, claimed: &Claimed) -> bool {
-        self.since == claimed.since && self.calls == claimed.calls
-    }
-}
-
 impl State {
     pub(super) fn is_open(&self, line: &Line, now: Timestamp) -> bool {
         line.closed_at.is_none() && self.lives(&line.node, now)
     }
 
-    /// When the client of a line that ended had its time to come back.
-    fn back_by(&self, line: &Line, now: Timestamp) -> Timestamp {
-        let ended_at = line.closed_at.or_else(|| self.ended_at(&line.node, now));
-        ended_at.map_or(now, |ended_at| after(ended_at, line.grace)).max(now)
+    /// The end of a line that is not open.
+    fn line_end(&self, line: &Line, now: Timestamp) -> LineEnd {
+        let at = line.closed_at.or_else(|| self.ended_at(&line.node, now));
+        at.map_or(LineEnd { at: now, grace: Duration::ZERO }, |at| LineEnd {
+            at,
+            grace: line.grace,
+        })
     }
 
-    fn wake_row(&mut self, key: AgentKey, now: Timestamp) -> &mut Row {
-        self.wakes.entry(key).or_insert_with(|| Row::new(now))
+    fn wake(&self, key: AgentKey, now: Timestamp) -> WakeRow {
+        self.wakes.get(&key).cloned().unwrap_or_else(|| WakeRow::new(now))
+    }
+
+    /// Changes a wake, if there is one and the rules change it.
+    fn change_wake(&mut self, key: AgentKey, rule: impl FnOnce(WakeRow) -> Option<WakeRow>) {
+        if let Some(next) = self.wakes.get(&key).cloned().and_then(rule) {
+            self.wakes.insert(key, next);
+        }
     }
 
     /// Makes a wake due if the agent has no line.
@@ -135,108 +48,58 @@ impl State {
         if line.is_some_and(|line| self.is_open(line, now)) {
             return Presence::Awake;
         }
-        let due_at = line.map_or(now, |line| self.back_by(line, now));
-        let row = self.wake_row(key, now);
-        if !row.is_open() {
-            row.begin(now, due_at);
-        }
-        if row.phase == Phase::Held { Presence::Held } else { Presence::Asleep }
+        let due_at = line.map_or(now, |line| self.line_end(line, now).first_call_at(now));
+        let row = self.wake(key, now).need(due_at, now);
+        let presence = if row.phase == Phase::Held { Presence::Held } else { Presence::Asleep };
+        self.wakes.insert(key, row);
+        presence
     }
 
     /// A line was taken.
     pub(super) fn is_up(&mut self, key: AgentKey, now: Timestamp) {
-        let open = |row: &&mut Row| row.is_open() || row.phase == Phase::Unreachable;
-        if let Some(row) = self.wakes.get_mut(&key).filter(open) {
-            row.put_away(Phase::Woken);
-            row.woken_at = Some(now);
-        }
+        self.change_wake(key, |row| row.dial_in(now));
     }
 
     /// A line ended: if something waits, a wake is due.
     pub(super) fn line_ended(&mut self, key: AgentKey, line: Generation, now: Timestamp) {
-        let Some(agent) = self.agents.get(&key).filter(|agent| agent.waits().next().is_some())
-        else {
-            return;
-        };
-        let ended = agent.line.as_ref().filter(|ended| ended.generation == line);
-        if let Some(due_at) = ended.map(|ended| self.back_by(ended, now)) {
-            self.wake_row(key, now).hasten(now, due_at, None);
+        let waiting = self.agents.get(&key).filter(|agent| agent.waits().next().is_some());
+        let line = waiting.and_then(|agent| agent.line.as_ref()).filter(|it| it.generation == line);
+        if let Some(end) = line.map(|line| self.line_end(line, now)) {
+            self.wakes.insert(key, self.wake(key, now).end_line(end, now));
         }
     }
 
-    fn tell_owner(&mut self, key: AgentKey, now: Timestamp, kind: NoticeKind, calls: u32) {
-        let outcome = self.wakes.get(&key).and_then(|row| row.outcome.clone());
-        let outcome = outcome.filter(|_| kind == NoticeKind::Unreachable);
-        let about = About::Agent(key.1);
-        let notice = Notice { at: now, about, kind, calls, outcome };
-        push_bounded(self.notices.entry(key.0).or_default(), notice, NOTICES_KEPT_MAX);
-    }
-
-    /// What is to be done about a wake that is due, and notes that it is being done.
-    fn step(&mut self, key: AgentKey, terms: Terms, now: Timestamp) -> Option<Step> {
-        let agent = self.agents.get(&key)?;
-        let waits = agent.waits().next().is_some();
-        let live = agent.line.as_ref().filter(|line| self.is_open(line, now));
-        let up = live.map(|line| (line.opened_at, (line.generation, agent.cursor.acked)));
-        let callable =
-            terms.has_command || self.wakers.get(&key).is_some_and(|urls| !urls.is_empty());
-        let row = self.wakes.get_mut(&key)?;
-        if row.phase == Phase::Unreachable {
-            row.due_at = Some(after(now, CALL_GAP));
-            return Some(Step::GaveUp);
-        }
-        if let Some((opened_at, _)) = up.filter(|(_, at)| row.suspect != Some(*at)) {
-            let phase = if opened_at >= row.since { Phase::Woken } else { Phase::Settled };
-            row.put_away(phase);
-            row.woken_at = if phase == Phase::Woken { Some(opened_at) } else { row.woken_at };
-            return None;
-        }
-        if !waits && !row.asked {
-            row.put_away(Phase::Settled);
-            return None;
-        }
-        let deadline = after(row.since, WAKE_DEADLINE);
-        let (calls, counted) = (row.calls, row.counted(now));
-        if now >= deadline {
-            (row.phase, row.due_at, row.asked) =
-                (Phase::Unreachable, Some(after(now, CALL_GAP)), false);
-            self.tell_owner(key, now, NoticeKind::Unreachable, calls);
-            return Some(Step::GaveUp);
-        }
-        if !callable {
-            (row.outcome, row.due_at, row.asked) =
-                (Some("no waker".to_owned()), Some(deadline), false);
-            return None;
-        }
-        if calls == 0 && !row.asked && counted >= terms.wakes_per_hour {
-            (row.phase, row.due_at) = (Phase::Held, Some(after(row.hour_began_at, HOUR)));
-            self.tell_owner(key, now, NoticeKind::Held, counted);
-            return Some(Step::Held);
-        }
-        row.take_call(now);
-        Some(Step::Call)
-    }
-
-    fn claimed(&self, key: AgentKey, step: Step) -> Option<Claimed> {
-        let (row, agent) = (self.wakes.get(&key)?, self.agents.get(&key)?);
-        let tells = step != Step::Call || row.calls == 1;
+    /// The wake and the facts that its step depends on.
+    fn due_wake(&self, key: AgentKey, now: Timestamp) -> Option<DueWake> {
+        let (row, agent) = (self.wakes.get(&key)?.clone(), self.agents.get(&key)?);
+        let line = agent.line.as_ref().filter(|line| self.is_open(line, now));
         let parting = agent.line.as_ref().and_then(|line| line.parting);
-        Some(Claimed {
+        Some(DueWake {
             scope: key.0,
             agent: key.1,
-            step,
-            since: row.since,
-            calls: row.calls,
-            outcome: row.outcome.clone(),
-            urls: self.wakers.get(&key).cloned().unwrap_or_default(),
-            places: if tells { agent.places() } else { Vec::new() },
+            row,
+            line: line.map(|line| OpenLine {
+                generation: line.generation,
+                opened_at: line.opened_at,
+                acked: agent.cursor.acked,
+            }),
             went_idle: parting == Some(Parting::Idle),
+            urls: self.wakers.get(&key).cloned().unwrap_or_default(),
+            places: agent.places(),
         })
     }
 
+    fn claim_wake(&mut self, key: AgentKey, terms: Terms, now: Timestamp) -> Option<Claimed> {
+        let Decision { row, notice, claimed } = decide(self.due_wake(key, now)?, &terms, now);
+        self.wakes.insert(key, row);
+        if let Some(notice) = notice {
+            push_bounded(self.notices.entry(key.0).or_default(), notice, NOTICES_KEPT_MAX);
+        }
+        claimed
+    }
+
     fn due(&self, which: Which, now: Timestamp) -> Vec<AgentKey> {
-        let is_due = |row: &Row| row.due_at.is_some_and(|at| at <= now);
-        let due = self.wakes.iter().filter(|(_, row)| is_due(row));
+        let due = self.wakes.iter().filter(|(_, row)| row.is_due(now));
         match which {
             Which::Due(most) => {
                 let mut due: Vec<_> = due.map(|(key, row)| (row.due_at, *key)).collect();
@@ -270,11 +133,7 @@ impl Store for Memory {
         let now = self.now();
         let mut state = self.lock();
         let keys = state.due(which, now);
-        let claimed = keys.into_iter().filter_map(|key| {
-            let step = state.step(key, *terms, now)?;
-            state.claimed(key, step)
-        });
-        Ok(claimed.collect())
+        Ok(keys.into_iter().filter_map(|key| state.claim_wake(key, *terms, now)).collect())
     }
 
     async fn note(
@@ -284,38 +143,21 @@ impl Store for Memory {
         wait: Duration,
     ) -> Result<(), StoreError> {
         let now = self.now();
-        let mut state = self.lock();
-        let row = state.wakes.get_mut(&(claimed.scope, claimed.agent));
-        if let Some(row) = row.filter(|row| row.is(claimed)) {
-            (row.called_at, row.outcome) = (Some(now), Some(outcome.to_owned()));
-            if row.phase == Phase::Due {
-                row.due_at = Some(after(now, wait));
-            }
-        }
+        let key = (claimed.scope, claimed.agent);
+        self.lock().change_wake(key, |row| row.record_outcome(claimed, outcome, wait, now));
         Ok(())
     }
 
     async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError> {
-        let until = after(self.now(), wait);
-        let mut state = self.lock();
-        let row = state.wakes.get_mut(&(claimed.scope, claimed.agent));
-        if let Some(row) = row.filter(|row| row.is(claimed) && row.phase == Phase::Due) {
-            row.hour_wakes -= u32::from(row.calls == 1);
-            row.calls -= 1;
-            row.outcome = Some("put off".to_owned());
-            (row.due_at, row.rests_until) = (Some(until), until);
-        }
+        let now = self.now();
+        let key = (claimed.scope, claimed.agent);
+        self.lock().change_wake(key, |row| row.put_off(claimed, wait, now));
         Ok(())
     }
 
     async fn told(&self, claimed: &Claimed) -> Result<(), StoreError> {
-        let mut state = self.lock();
-        let row = state.wakes.get_mut(&(claimed.scope, claimed.agent));
-        let given_up =
-            |row: &&mut Row| row.phase == Phase::Unreachable && row.since == claimed.since;
-        if let Some(row) = row.filter(given_up) {
-            row.due_at = None;
-        }
+        let key = (claimed.scope, claimed.agent);
+        self.lock().change_wake(key, |row| row.finish_giving_up(claimed));
         Ok(())
     }
 
@@ -331,7 +173,8 @@ impl Store for Memory {
         let found = state.agents.get(&key).filter(|agent| agent.cursor.generation == line);
         let waits = found.filter(|agent| agent.waits().next().is_some());
         if let Some(acked) = waits.map(|agent| agent.cursor.acked) {
-            state.wake_row(key, now).hasten(now, now, Some((line, acked)));
+            let row = state.wake(key, now).suspect(Suspicion { line, acked }, now);
+            state.wakes.insert(key, row);
         }
         Ok(())
     }

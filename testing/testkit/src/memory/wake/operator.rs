@@ -4,30 +4,20 @@ use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
-use nightdesk_wake::{Notice, State as WakeState, Status, Wakers};
+use nightdesk_wake::{Notice, State as WakeState, Status, WakeRow, Wakers};
 use serde_json::json;
 
 use super::super::Memory;
-use super::{Phase, Row};
 
-impl Row {
-    fn state(&self) -> WakeState {
-        let state = match self.phase {
-            Phase::Due => "due",
-            Phase::Held => "held",
-            Phase::Woken => "woken",
-            Phase::Settled => "settled",
-            Phase::Unreachable => "unreachable",
-        };
-        WakeState {
-            state: state.to_owned(),
-            since: self.since,
-            due_at: self.due_at,
-            calls: self.calls,
-            called_at: self.called_at,
-            outcome: self.outcome.clone(),
-            woken_at: self.woken_at,
-        }
+fn state_of(row: &WakeRow) -> WakeState {
+    WakeState {
+        state: row.phase.slug().to_owned(),
+        since: row.since,
+        due_at: row.due_at,
+        calls: row.calls,
+        called_at: row.called_at,
+        outcome: row.outcome.clone(),
+        woken_at: row.woken_at,
     }
 }
 
@@ -47,10 +37,7 @@ impl Wakers for Memory {
         let mut state = self.lock();
         state.agent("say where an agent is called", scope, agent)?;
         state.wakers.insert((scope, agent), urls.to_vec());
-        let row = state.wakes.get_mut(&(scope, agent));
-        if let Some(row) = row.filter(|row| row.phase == Phase::Due) {
-            row.due_at = Some(now.max(row.rests_until));
-        }
+        state.change_wake((scope, agent), |row| row.call_soon(now));
         self.tell(&mut state, scope, Kind::WakeUrlSet, &json!({ "agent_id": agent }));
         Ok(())
     }
@@ -58,9 +45,8 @@ impl Wakers for Memory {
     async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let row = state.wake_row((scope, agent), now);
-        row.hasten(now, now, None);
-        (row.phase, row.asked, row.due_at) = (Phase::Due, true, Some(now.max(row.rests_until)));
+        let row = state.wake((scope, agent), now).ask(now);
+        state.wakes.insert((scope, agent), row);
         self.tell(&mut state, scope, Kind::WakeAsked, &json!({ "agent_id": agent }));
         Ok(())
     }
@@ -89,7 +75,7 @@ impl Wakers for Memory {
                     .map(|line| line.opened_at),
                 waiting: u64::try_from(found.waits().count()).unwrap_or(u64::MAX),
                 urls: state.wakers.get(key).map_or(0, |urls| urls.len() as u64),
-                wake: state.wakes.get(key).map(Row::state),
+                wake: state.wakes.get(key).map(state_of),
                 rules: found.client_rules,
             })
             .collect();

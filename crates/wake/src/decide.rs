@@ -1,0 +1,171 @@
+//! The decision of a claim: from a wake's row, the facts and the time to the next step.
+//!
+//! A store locks rows that are due, reads the facts, calls [`decide`] for each, and writes the rows and notices it
+//! returns, in one transaction. PostgreSQL and memory do so alike, so the simulation runs the rules of production.
+
+use nightdesk_types::{AgentId, Generation, Seq, TenantScope, Timestamp};
+
+use crate::notice::{About, Notice, NoticeKind};
+use crate::row::{Phase, Suspicion, WakeRow};
+use crate::store::{Claimed, Place, Step, Terms};
+
+#[cfg(test)]
+mod tests;
+
+/// A wake whose row the store has locked, and the facts that its step depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueWake {
+    /// The tenant.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
+    /// The row.
+    pub row: WakeRow,
+    /// The agent's line, if it is open on a node that lives.
+    pub line: Option<OpenLine>,
+    /// Whether the agent's last line ended because it went idle.
+    pub went_idle: bool,
+    /// The agent's wake URLs, in the order of calls.
+    pub urls: Vec<String>,
+    /// The chats of the oldest waiting entries. Empty if no entry waits.
+    pub places: Vec<Place>,
+}
+
+/// A line that is open on a node that lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenLine {
+    /// The line.
+    pub generation: Generation,
+    /// The time at which it was taken.
+    pub opened_at: Timestamp,
+    /// The agent's cursor.
+    pub acked: Seq,
+}
+
+/// The result of a claim for one wake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The row to be written.
+    pub row: WakeRow,
+    /// The notice for the agent's owner, to be written with it.
+    pub notice: Option<Notice>,
+    /// The step that the claiming node takes. `None`: nothing is to be done.
+    pub claimed: Option<Claimed>,
+}
+
+/// The cases of a claim, in the order in which they are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    /// Another node claimed it, or its time has not come.
+    NotDue,
+    /// It was given up, and the node that did so did not record that people know.
+    GivenUpBefore,
+    /// The agent has had a line since then.
+    Up(OpenLine),
+    /// No entry waits, and no person asked.
+    NotNeeded,
+    /// The agent did not dial in within the deadline.
+    Overdue,
+    /// The agent has no URL, and the operator no command.
+    NoWaker,
+    /// The agent was woken as often in this hour as it may be.
+    TooOften,
+    /// The agent is to be called.
+    Callable,
+}
+
+/// Decides the next step of a wake.
+pub fn decide(wake: DueWake, terms: &Terms, now: Timestamp) -> Decision {
+    let case = find_case(&wake, terms, now);
+    let row = next_row(wake.row.clone(), case, now);
+    let notice = notice(&wake, case, now);
+    let claimed = step(case).map(|step| claimed(wake, &row, step));
+    Decision { row, notice, claimed }
+}
+
+fn find_case(wake: &DueWake, terms: &Terms, now: Timestamp) -> Case {
+    let row = &wake.row;
+    if !row.is_due(now) {
+        return Case::NotDue;
+    }
+    if row.phase == Phase::Unreachable {
+        return Case::GivenUpBefore;
+    }
+    if let Some(line) = wake.line.filter(|line| row.suspicion != Some(line.suspicion())) {
+        return Case::Up(line);
+    }
+    if wake.places.is_empty() && !row.asked {
+        return Case::NotNeeded;
+    }
+    if now >= row.given_up_at() {
+        return Case::Overdue;
+    }
+    if wake.urls.is_empty() && !terms.has_command {
+        return Case::NoWaker;
+    }
+    let is_new = row.calls == 0 && !row.asked;
+    if is_new && row.wakes_this_hour(now) >= terms.wakes_per_hour {
+        return Case::TooOften;
+    }
+    Case::Callable
+}
+
+fn next_row(row: WakeRow, case: Case, now: Timestamp) -> WakeRow {
+    match case {
+        Case::NotDue => row,
+        Case::GivenUpBefore | Case::Overdue => row.give_up(now),
+        Case::Up(line) if line.opened_at >= row.since => row.wake_up(line.opened_at),
+        Case::Up(_) | Case::NotNeeded => row.settle(),
+        Case::NoWaker => row.wait_for_waker(),
+        Case::TooOften => row.hold(),
+        Case::Callable => row.take_call(now),
+    }
+}
+
+/// The owner of an agent gets one notice per wake that is held or given up.
+fn notice(wake: &DueWake, case: Case, now: Timestamp) -> Option<Notice> {
+    let row = &wake.row;
+    let (kind, calls, outcome) = match case {
+        Case::Overdue => (NoticeKind::Unreachable, row.calls, row.outcome.clone()),
+        Case::TooOften => (NoticeKind::Held, row.wakes_this_hour(now), None),
+        Case::NotDue
+        | Case::GivenUpBefore
+        | Case::Up(_)
+        | Case::NotNeeded
+        | Case::NoWaker
+        | Case::Callable => return None,
+    };
+    Some(Notice { at: now, about: About::Agent(wake.agent), kind, calls, outcome })
+}
+
+const fn step(case: Case) -> Option<Step> {
+    match case {
+        Case::Callable => Some(Step::Call),
+        Case::TooOften => Some(Step::Held),
+        Case::GivenUpBefore | Case::Overdue => Some(Step::GaveUp),
+        Case::NotDue | Case::Up(_) | Case::NotNeeded | Case::NoWaker => None,
+    }
+}
+
+/// People are told at the first call, when the agent is held, and when it is given up.
+fn claimed(wake: DueWake, row: &WakeRow, step: Step) -> Claimed {
+    let is_told = step != Step::Call || row.calls == 1;
+    Claimed {
+        scope: wake.scope,
+        agent: wake.agent,
+        step,
+        since: row.since,
+        calls: row.calls,
+        outcome: row.outcome.clone(),
+        urls: wake.urls,
+        places: if is_told { wake.places } else { Vec::new() },
+        went_idle: wake.went_idle,
+    }
+}
+
+impl OpenLine {
+    /// The suspicion that holds as long as this line stays and the agent does not ack.
+    const fn suspicion(&self) -> Suspicion {
+        Suspicion { line: self.generation, acked: self.acked }
+    }
+}

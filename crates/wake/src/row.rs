@@ -1,0 +1,301 @@
+//! A wake's row, and how each event changes it.
+//!
+//! Every function is pure and returns the next row, so that all stores write the same one. [`decide`] has the rules of
+//! a claim.
+//!
+//! [`decide`]: crate::decide()
+
+use std::time::Duration;
+
+use nightdesk_types::limits::{CALL_GAP, WAKE_DEADLINE};
+use nightdesk_types::{Generation, Seq, Timestamp};
+
+use crate::store::Claimed;
+
+/// The span over which wakes are counted.
+const HOUR: Duration = Duration::from_hours(1);
+
+/// The outcome of a call that was not made.
+const PUT_OFF: &str = "put off";
+
+/// The row of an agent's newest wake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WakeRow {
+    /// The wake's phase.
+    pub phase: Phase,
+    /// The moment from which on the agent was needed.
+    pub since: Timestamp,
+    /// The time of the next claim. Open wakes always have one.
+    pub due_at: Option<Timestamp>,
+    /// Calls since the agent was needed.
+    pub calls: u32,
+    /// The end of the last call.
+    pub called_at: Option<Timestamp>,
+    /// The result of the last call.
+    pub outcome: Option<String>,
+    /// The agent is not called before this.
+    pub rests_until: Timestamp,
+    /// The last time the agent dialled in because it was needed.
+    pub woken_at: Option<Timestamp>,
+    /// The open line for whose silence the agent is called.
+    pub suspicion: Option<Suspicion>,
+    /// A person asked for the call, so it is made also if nothing waits.
+    pub asked: bool,
+    /// Start of the hour in which wakes are counted.
+    pub hour_began_at: Timestamp,
+    /// Wakes in that hour.
+    pub hour_wakes: u32,
+}
+
+/// The phase of a wake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The agent is called when the row is due.
+    Due,
+    /// The agent was woken too often and is called when the hour is over.
+    Held,
+    /// The agent dialled in.
+    Woken,
+    /// The agent is not needed.
+    Settled,
+    /// The agent was given up.
+    Unreachable,
+}
+
+impl Phase {
+    /// Every phase.
+    pub const ALL: [Self; 5] =
+        [Self::Due, Self::Held, Self::Woken, Self::Settled, Self::Unreachable];
+
+    /// Its name in rows.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Due => "due",
+            Self::Held => "held",
+            Self::Woken => "woken",
+            Self::Settled => "settled",
+            Self::Unreachable => "unreachable",
+        }
+    }
+
+    /// The phase of this name.
+    pub fn named(slug: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.slug() == slug)
+    }
+}
+
+/// An open line that does not answer, and the cursor at that time. It counts until the agent acks or the line is
+/// replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suspicion {
+    /// The line.
+    pub line: Generation,
+    /// The cursor.
+    pub acked: Seq,
+}
+
+/// The end of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineEnd {
+    /// The time of the end.
+    pub at: Timestamp,
+    /// The time its client has to come back by itself.
+    pub grace: Duration,
+}
+
+impl LineEnd {
+    /// The earliest time at which the agent is called because of it.
+    pub fn first_call_at(self, now: Timestamp) -> Timestamp {
+        after(self.at, self.grace).max(now)
+    }
+}
+
+impl WakeRow {
+    /// The row of an agent that was never needed.
+    pub const fn new(now: Timestamp) -> Self {
+        Self {
+            phase: Phase::Settled,
+            since: now,
+            due_at: None,
+            calls: 0,
+            called_at: None,
+            outcome: None,
+            rests_until: Timestamp::UNIX_EPOCH,
+            woken_at: None,
+            suspicion: None,
+            asked: false,
+            hour_began_at: Timestamp::UNIX_EPOCH,
+            hour_wakes: 0,
+        }
+    }
+
+    /// Whether a claim may take it.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.due_at.is_some_and(|due_at| due_at <= now)
+    }
+
+    /// An entry waits for an agent without a line. A wake that is open stays as it is.
+    #[must_use]
+    pub fn need(self, due_at: Timestamp, now: Timestamp) -> Self {
+        if self.is_open() { self } else { self.begin(due_at, now) }
+    }
+
+    /// A line ended while an entry waits: the wake is due when the client had its time to come back, or sooner.
+    #[must_use]
+    pub fn end_line(self, end: LineEnd, now: Timestamp) -> Self {
+        self.hasten(end.first_call_at(now), None, now)
+    }
+
+    /// An open line does not answer while an entry waits: the agent is called and the line stays.
+    #[must_use]
+    pub fn suspect(self, suspicion: Suspicion, now: Timestamp) -> Self {
+        self.hasten(now, Some(suspicion), now)
+    }
+
+    /// A person asks for a call. Neither the limit per hour nor an empty inbox prevents it.
+    #[must_use]
+    pub fn ask(self, now: Timestamp) -> Self {
+        let row = self.hasten(now, None, now);
+        Self { phase: Phase::Due, asked: true, due_at: Some(now.max(row.rests_until)), ..row }
+    }
+
+    /// The agent can be called at another address. `None`: it is not needed now.
+    pub fn call_soon(self, now: Timestamp) -> Option<Self> {
+        let due_at = Some(now.max(self.rests_until));
+        (self.phase == Phase::Due).then(|| Self { due_at, ..self })
+    }
+
+    /// The agent took a line. `None`: it was not needed.
+    pub fn dial_in(self, now: Timestamp) -> Option<Self> {
+        let is_needed = self.is_open() || self.phase == Phase::Unreachable;
+        is_needed.then(|| self.wake_up(now))
+    }
+
+    /// Records the result of a call, and delays the next one. `None`: the result is that of an earlier wake.
+    pub fn record_outcome(
+        self,
+        call: &Claimed,
+        outcome: &str,
+        wait: Duration,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let due_at = if self.phase == Phase::Due { Some(after(now, wait)) } else { self.due_at };
+        let outcome = Some(outcome.to_owned());
+        self.is_at(call).then(|| Self { called_at: Some(now), outcome, due_at, ..self })
+    }
+
+    /// A call was not made: it does not count, and is due later. `None`: something else happened since the claim.
+    pub fn put_off(self, call: &Claimed, wait: Duration, now: Timestamp) -> Option<Self> {
+        let until = after(now, wait);
+        let is_first = u32::from(self.calls == 1);
+        (self.is_at(call) && self.phase == Phase::Due).then(|| Self {
+            calls: self.calls.saturating_sub(1),
+            hour_wakes: self.hour_wakes.saturating_sub(is_first),
+            outcome: Some(PUT_OFF.to_owned()),
+            due_at: Some(until),
+            rests_until: until,
+            ..self
+        })
+    }
+
+    /// People know that the agent was given up. `None`: it is needed again.
+    pub fn finish_giving_up(self, call: &Claimed) -> Option<Self> {
+        let is_given_up = self.phase == Phase::Unreachable && self.since == call.since;
+        is_given_up.then(|| Self { due_at: None, ..self })
+    }
+
+    /// The agent dialled in because it was needed.
+    pub(crate) fn wake_up(self, now: Timestamp) -> Self {
+        Self { woken_at: Some(now), ..self.close(Phase::Woken) }
+    }
+
+    /// The agent is not needed any more.
+    pub(crate) fn settle(self) -> Self {
+        self.close(Phase::Settled)
+    }
+
+    /// Takes one attempt. A node that stops with it costs no more than the gap, and no node calls within it.
+    pub(crate) fn take_call(self, now: Timestamp) -> Self {
+        let counted = self.wakes_this_hour(now);
+        let rests_until = after(now, CALL_GAP);
+        let is_first = self.calls == 0;
+        Self {
+            phase: Phase::Due,
+            calls: self.calls.saturating_add(1),
+            due_at: Some(rests_until),
+            rests_until,
+            asked: false,
+            hour_began_at: if is_first && counted == 0 { now } else { self.hour_began_at },
+            hour_wakes: if is_first { counted + 1 } else { self.hour_wakes },
+            ..self
+        }
+    }
+
+    /// The agent cannot be called. It may still come by itself until it is given up.
+    pub(crate) fn wait_for_waker(self) -> Self {
+        let due_at = Some(self.given_up_at());
+        Self { outcome: Some("no waker".to_owned()), due_at, asked: false, ..self }
+    }
+
+    /// The agent was woken too often, and is called when the hour is over.
+    pub(crate) fn hold(self) -> Self {
+        Self { phase: Phase::Held, due_at: Some(after(self.hour_began_at, HOUR)), ..self }
+    }
+
+    /// The agent is given up. The wake stays due until people know.
+    pub(crate) fn give_up(self, now: Timestamp) -> Self {
+        let due_at = Some(after(now, CALL_GAP));
+        Self { phase: Phase::Unreachable, due_at, asked: false, ..self }
+    }
+
+    /// Wakes counted in the hour that is under way.
+    pub(crate) fn wakes_this_hour(&self, now: Timestamp) -> u32 {
+        if now >= after(self.hour_began_at, HOUR) { 0 } else { self.hour_wakes }
+    }
+
+    /// The time at which the agent is given up.
+    pub(crate) fn given_up_at(&self) -> Timestamp {
+        after(self.since, WAKE_DEADLINE)
+    }
+
+    const fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Due | Phase::Held)
+    }
+
+    /// Whether nothing happened since that call was claimed.
+    fn is_at(&self, call: &Claimed) -> bool {
+        self.since == call.since && self.calls == call.calls
+    }
+
+    fn begin(self, due_at: Timestamp, now: Timestamp) -> Self {
+        Self {
+            phase: Phase::Due,
+            since: now,
+            calls: 0,
+            outcome: None,
+            due_at: Some(due_at.max(self.rests_until)),
+            suspicion: None,
+            ..self
+        }
+    }
+
+    /// Becomes due, or sooner due. A wake that is held stays so.
+    fn hasten(self, due_at: Timestamp, suspicion: Option<Suspicion>, now: Timestamp) -> Self {
+        let row = match self.phase {
+            Phase::Held => self,
+            Phase::Due => {
+                Self { due_at: self.due_at.min(Some(due_at.max(self.rests_until))), ..self }
+            }
+            Phase::Woken | Phase::Settled | Phase::Unreachable => self.begin(due_at, now),
+        };
+        Self { suspicion, ..row }
+    }
+
+    fn close(self, phase: Phase) -> Self {
+        Self { phase, due_at: None, asked: false, suspicion: None, ..self }
+    }
+}
+
+fn after(at: Timestamp, span: Duration) -> Timestamp {
+    at.checked_add(span).unwrap_or(Timestamp::MAX)
+}
