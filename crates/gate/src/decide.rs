@@ -4,8 +4,10 @@
 //! can see it themselves (*visible*), and if it concerns the agent (*relevant*). Each layer only takes
 //! away. Author first: who writes reaches their own agent, and that skips relevance alone.
 
+mod letter;
 mod send;
 
+pub use letter::{AdmittedLetter, LetterGrants, LetterNotGranted, decide_letter};
 pub use send::{Reach, SendRefusal, Tag, decide_send};
 
 use nightdesk_types::{AgentId, Principal, Relevance, Sight, TenantScope};

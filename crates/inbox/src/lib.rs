@@ -12,7 +12,7 @@
 mod accept;
 mod aside;
 mod entry;
-mod gather;
+pub mod gather;
 mod metrics;
 mod recent;
 mod stop;

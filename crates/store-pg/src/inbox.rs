@@ -164,7 +164,7 @@ impl Store for Pg {
 }
 
 /// The tenants a gathered statement works for, each once.
-fn tenants_of(scopes: impl Iterator<Item = TenantScope>) -> Vec<Uuid> {
+pub(crate) fn tenants_of(scopes: impl Iterator<Item = TenantScope>) -> Vec<Uuid> {
     let mut tenants: Vec<Uuid> = scopes.map(|scope| scope.tenant().uuid()).collect();
     tenants.sort_unstable();
     tenants.dedup();

@@ -36,8 +36,9 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
     ("schedule", &["types", "outside"]),
-    // letters, as they are on the wire; some go to URLs that tenants name
-    ("courier", &["types", "protocol", "outside"]),
+    // letters, as they are on the wire; the gate admits them, the inbox gathers writers, and some go to URLs that
+    // tenants name
+    ("courier", &["types", "protocol", "outside", "gate", "inbox"]),
     ("media", &["types"]),
     ("shelf", &["types"]),
     // the only crate that knows two stops at once

@@ -38,6 +38,9 @@ pub const TMUX_WORDS_BYTES_MAX: usize = 16 * 1024;
 /// Letters that a way without a memory of its own knows again.
 pub const RECENT_LETTERS_MAX: usize = 1_024;
 
+/// Writers that put letters, each a transaction at a time. A recipient's letters all go to one writer.
+pub const LETTER_WRITERS: usize = 2;
+
 /// How often a letter may be the answer to a letter.
 pub const HOPS_MAX: u32 = 8;
 
