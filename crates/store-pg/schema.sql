@@ -2087,6 +2087,68 @@ $_$;
 
 ALTER FUNCTION public.keep_quota() OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) RETURNS TABLE(nth integer, sender text, own_id uuid, own_name text, peer_tenant uuid, is_granted_back boolean)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    v_peers uuid[];
+begin
+    perform set_config('app.tenants', tenants::text, true);
+    select array_agg((
+        select g.peer_tenant_id from letter_grants g
+        where g.tenant_id = a.tenant and g.agent_id = a.agent and g.peer_agent_id = a.called_id
+          and a.called_id is not null
+        limit 1
+    ) order by a.nth) into v_peers
+    from unnest(a_tenant, a_agent, a_called_id) with ordinality as a (tenant, agent, called_id, nth);
+    perform set_config('app.tenants', (tenants || array_remove(v_peers, null))::text, true);
+    return query
+    select a.nth::integer,
+        (select s.name from agents s where s.tenant_id = a.tenant and s.agent_id = a.agent),
+        own.agent_id, own.name, a.peer,
+        coalesce((
+            select true from letter_grants g
+            where g.tenant_id = a.peer and g.agent_id = a.called_id
+              and g.peer_tenant_id = a.tenant and g.peer_agent_id = a.agent
+        ), false)
+    from unnest(a_tenant, a_agent, a_called, a_called_id, v_peers)
+            with ordinality as a (tenant, agent, called, called_id, peer, nth)
+        left join lateral (
+            select o.agent_id, o.name from agents o
+            where o.tenant_id = a.tenant and o.agent_id = a.called_id
+            union all
+            select o.agent_id, o.name from agents o
+            where o.tenant_id = a.tenant and o.name = a.called
+            limit 1
+        ) as own on true;
+end
+$$;
+
+ALTER FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+    mine inbox_cursors;
+begin
+    select c.* into mine from inbox_cursors c where c.tenant_id = p_tenant and c.agent_id = p_agent;
+    return coalesce(p_bytes - (
+        select e.bytes_before from inbox_entries e
+        where e.tenant_id = p_tenant and e.agent_id = p_agent
+          and e.at >= mine.acked_at and e.seq > mine.acked_seq
+        order by e.seq limit 1
+    ), 0);
+end
+$$;
+
+ALTER FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2105,48 +2167,95 @@ $$;
 
 ALTER FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_full boolean) RETURNS record
+CREATE FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
-declare
-    v_from uuid;
 begin
-    is_full := false;
     perform works_for(p_tenant);
-    select i.from_tenant_id into v_from from letters_in i
+    select i.from_tenant_id, i.from_agent_id into from_tenant, from_agent from letters_in i
     where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
     if not found then
         return;
     end if;
-    perform works_for_both(p_tenant, v_from);
+    select f.is_granted, f.is_granted_back, f.entries, f.entries_max, f.bytes, f.bytes_max
+    into is_granted, is_granted_back, entries, entries_max, bytes, bytes_max
+    from letter_facts(array[p_tenant, from_tenant], array[from_tenant], array[from_agent],
+        array[p_tenant], array[p_agent], array[''], interval '0') as f;
     select l.bot_id, l.chat_id, l.body, l.route into bot, chat, body, route from letters l
-    where l.tenant_id = v_from and l.letter_id = p_letter
-      -- What was taken back meanwhile is not handed over.
-      and letter_granted(l.tenant_id, l.agent_id, p_tenant, p_agent)
-    for update;
-    is_full := body is not null and letter_is_too_much(p_tenant, p_agent, octet_length(body));
-    update letters l set state = 'put'
-    where l.tenant_id = v_from and l.letter_id = p_letter and l.state = 'scheduled'
-      and body is not null and not is_full;
+    where l.tenant_id = from_tenant and l.letter_id = p_letter for update;
 end
 $$;
 
-ALTER FUNCTION public.letter_due(p_tenant uuid, p_agent uuid, p_letter uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_full boolean) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_granted(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid) RETURNS boolean
-    LANGUAGE sql STABLE
+CREATE FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) RETURNS TABLE(nth integer, now_at timestamp with time zone, repeated uuid, is_granted boolean, is_granted_back boolean, highest_hop integer, entries bigint, entries_max bigint, bytes bigint, bytes_max bigint)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
-    select p_tenant = p_to_tenant or 2 = (
-        select count(*) from letter_grants g
-        where (g.tenant_id, g.agent_id, g.peer_tenant_id, g.peer_agent_id) in (
-            (p_tenant, p_agent, p_to_tenant, p_to_agent),
-            (p_to_tenant, p_to_agent, p_tenant, p_agent)
-        )
+#variable_conflict use_column
+declare
+    v_now timestamptz;
+begin
+    perform set_config('app.tenants', tenants::text, true);
+    perform from inbox_heads h
+    where (h.tenant_id, h.agent_id) in (
+        select l.tenant, l.agent from unnest(l_to_tenant, l_to_agent) as l (tenant, agent)
     )
+    order by h.tenant_id, h.agent_id
+    for no key update;
+    v_now := clock_timestamp();
+    return query
+    select l.nth::integer, v_now, (
+            select k.letter_id from letters k
+            where k.tenant_id = l.tenant and k.agent_id = l.agent and k.dispatch_id = l.dispatch
+              and k.to_tenant_id = l.to_tenant and k.to_agent_id = l.to_agent
+        ),
+        l.tenant <> l.to_tenant and coalesce((
+            select true from letter_grants g
+            where g.tenant_id = l.tenant and g.agent_id = l.agent
+              and g.peer_tenant_id = l.to_tenant and g.peer_agent_id = l.to_agent
+        ), false),
+        l.tenant <> l.to_tenant and coalesce((
+            select true from letter_grants g
+            where g.tenant_id = l.to_tenant and g.agent_id = l.to_agent
+              and g.peer_tenant_id = l.tenant and g.peer_agent_id = l.agent
+        ), false),
+        coalesce((
+            select max(i.hop) from letters_in i
+            where i.tenant_id = l.tenant and i.agent_id = l.agent
+              and i.put_at > v_now - p_hop_remembered
+        ), 0),
+        r.entries, r.entries_max,
+        case when r.entries is null then null
+            when (r.entries + cardinality(l_tenant)) * 524288 > r.bytes_max
+                then letter_bytes(l.to_tenant, l.to_agent, r.bytes)
+            else 0 end,
+        r.bytes_max
+    from unnest(l_tenant, l_agent, l_to_tenant, l_to_agent, l_dispatch)
+            with ordinality as l (tenant, agent, to_tenant, to_agent, dispatch, nth)
+        left join lateral (
+            select h.bytes, h.next_seq - 1 - (
+                    select c.acked_seq from inbox_cursors c
+                    where c.tenant_id = h.tenant_id and c.agent_id = h.agent_id
+                ) as entries,
+                coalesce((
+                    select q.allowed from quotas q
+                    where q.tenant_id = h.tenant_id and q.quota = 'pending-entries'
+                ), quota_default('pending-entries')) as entries_max,
+                coalesce((
+                    select q.allowed from quotas q
+                    where q.tenant_id = h.tenant_id and q.quota = 'pending-bytes'
+                ), quota_default('pending-bytes')) as bytes_max
+            from inbox_heads h
+            where h.tenant_id = l.to_tenant and h.agent_id = l.to_agent
+            limit 1
+        ) as r on true;
+end
 $$;
 
-ALTER FUNCTION public.letter_granted(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(agent uuid, peer_tenant uuid, peer_agent uuid, granted_at timestamp with time zone, is_mutual boolean)
     LANGUAGE plpgsql
@@ -2162,29 +2271,17 @@ begin
     loop
         perform works_for_both(p_tenant, mine.peer_tenant_id);
         return query select mine.agent_id, mine.peer_tenant_id, mine.peer_agent_id, mine.granted_at,
-            letter_granted(p_tenant, mine.agent_id, mine.peer_tenant_id, mine.peer_agent_id);
+            exists (
+                select from letter_grants g
+                where g.tenant_id = mine.peer_tenant_id and g.agent_id = mine.peer_agent_id
+                  and g.peer_tenant_id = p_tenant and g.peer_agent_id = mine.agent_id
+            );
     end loop;
     perform works_for(p_tenant);
 end
 $$;
 
 ALTER FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.letter_is_too_much(p_tenant uuid, p_agent uuid, p_bytes bigint) RETURNS boolean
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    mine inbox_heads;
-begin
-    select h.* into mine from inbox_heads h
-    where h.tenant_id = p_tenant and h.agent_id = p_agent for no key update;
-    return inbox_is_full(
-        p_tenant, p_agent, mine.next_seq, mine.bytes + p_bytes, quota_default('pending-entries'));
-end
-$$;
-
-ALTER FUNCTION public.letter_is_too_much(p_tenant uuid, p_agent uuid, p_bytes bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) RETURNS record
     LANGUAGE sql STABLE
@@ -2228,6 +2325,22 @@ $$;
 
 ALTER FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('app.tenants', tenants::text, true);
+    insert into letter_receipts (tenant_id, dispatch_id, connector, address, route, came)
+    select r.* from unnest(r_tenant, r_dispatch, r_connector, r_address, r_route, r_came)
+        as r (tenant, dispatch, connector, address, route, came)
+    order by r.tenant, r.dispatch collate "C", r.connector collate "C", r.address collate "C"
+    on conflict (tenant_id, dispatch_id, connector, address) do update
+    set route = excluded.route, came = excluded.came, noted_at = excluded.noted_at;
+end
+$$;
+
+ALTER FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) RETURNS TABLE(tenant uuid, agent uuid, name text, session text, is_busy boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -2256,116 +2369,107 @@ $$;
 
 ALTER FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid, p_letter uuid, p_dispatch text, p_route text, p_kind text, p_session text, p_correlation text, p_due timestamp with time zone, p_wait interval, p_bot uuid, p_chat text, p_body bytea, p_hops_max integer, p_hop_remembered interval, p_goes_out boolean, OUT outcome text, OUT letter uuid, OUT seq bigint) RETURNS record
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-#variable_conflict use_column
-declare
-    now_at timestamptz := clock_timestamp();
-    v_hop  integer;
-    -- Whoever says when leaves it to the desk to put it, also if that is now.
-    later  boolean := p_due is not null;
-begin
-    perform works_for_both(p_tenant, p_to_tenant);
-    select l.letter_id into letter from letters l
-    where l.tenant_id = p_tenant and l.agent_id = p_agent and l.dispatch_id = p_dispatch
-      and l.to_tenant_id = p_to_tenant and l.to_agent_id = p_to_agent;
-    if found then
-        outcome := 'duplicate';
-        return;
-    end if;
-    if not letter_granted(p_tenant, p_agent, p_to_tenant, p_to_agent) then
-        outcome := 'not-granted';
-        return;
-    end if;
-    perform from agents a where a.tenant_id = p_to_tenant and a.agent_id = p_to_agent;
-    if not found then
-        outcome := 'unknown';
-        return;
-    end if;
-    select coalesce(max(i.hop), 0) + 1 into v_hop from letters_in i
-    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.put_at > now_at - p_hop_remembered;
-    if v_hop > p_hops_max then
-        outcome := 'hops';
-        return;
-    end if;
-    if (p_due is null or p_due <= now_at) and not p_goes_out
-        and letter_is_too_much(p_to_tenant, p_to_agent, octet_length(p_body)) then
-        outcome := 'full';
-        return;
-    end if;
-    insert into letters (
-        tenant_id, letter_id, agent_id, to_tenant_id, to_agent_id, dispatch_id, route, kind, session,
-        correlation_id, hop, state, sent_at, due_at, reply_by, chat_id, bot_id, body)
-    values (p_tenant, p_letter, p_agent, p_to_tenant, p_to_agent, p_dispatch, p_route, p_kind, p_session,
-        p_correlation, v_hop, case when later then 'scheduled' else 'put' end, now_at,
-        case when later then p_due end, now_at + p_wait, p_chat, p_bot,
-        case when later then p_body end)
-    on conflict on constraint letters_one_per_dispatch do nothing;
-    if not found then
-        -- Another statement: the row was committed by somebody else after this one's snapshot.
-        select l.letter_id into strict letter from letters l
-        where l.tenant_id = p_tenant and l.agent_id = p_agent and l.dispatch_id = p_dispatch
-          and l.to_tenant_id = p_to_tenant and l.to_agent_id = p_to_agent;
-        outcome := 'duplicate';
-        return;
-    end if;
-    letter := p_letter;
-    insert into letters_in
-        (tenant_id, agent_id, letter_id, from_tenant_id, from_agent_id, hop, put_at)
-    values (p_to_tenant, p_to_agent, p_letter, p_tenant, p_agent, v_hop,
-        case when later then p_due else now_at end);
-    if later then
-        outcome := 'kept';
-        return;
-    end if;
-    if p_goes_out then
-        outcome := 'noted';
-        return;
-    end if;
-    seq := inbox_put_test(p_to_tenant, p_to_agent, p_bot, p_chat, p_body);
-    update letters l set seq = letter_put.seq where l.tenant_id = p_tenant and l.letter_id = p_letter;
-    outcome := 'stored';
-end
-$$;
-
-ALTER FUNCTION public.letter_put(p_tenant uuid, p_agent uuid, p_to_tenant uuid, p_to_agent uuid, p_letter uuid, p_dispatch text, p_route text, p_kind text, p_session text, p_correlation text, p_due timestamp with time zone, p_wait interval, p_bot uuid, p_chat text, p_body bytea, p_hops_max integer, p_hop_remembered interval, p_goes_out boolean, OUT outcome text, OUT letter uuid, OUT seq bigint) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.letter_reply(p_tenant uuid, p_agent uuid, p_letter uuid, p_words text, OUT outcome text, OUT from_tenant uuid, OUT from_agent uuid) RETURNS record
+CREATE FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) RETURNS record
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
 declare
-    mine   letters;
-    now_at timestamptz;
+    mine letters;
 begin
     perform works_for(p_tenant);
-    select i.from_tenant_id, i.from_agent_id into from_tenant, from_agent from letters_in i
+    select i.from_tenant_id into from_tenant from letters_in i
     where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
     if not found then
-        outcome := 'unknown';
         return;
     end if;
     perform works_for_both(p_tenant, from_tenant);
     select l.* into mine from letters l
     where l.tenant_id = from_tenant and l.letter_id = p_letter for update;
+    state := mine.state;
+    reply_by := mine.reply_by;
     now_at := clock_timestamp();
-    outcome := case when mine.state is null or mine.state = 'scheduled' then 'unknown'
-        when mine.state = 'replied' then 'again'
-        when mine.state = 'timed-out' or now_at >= mine.reply_by then 'late'
-        else 'taken' end;
-    if outcome = 'taken' then
-        update letters l set state = 'replied', reply = p_words, replied_at = now_at
-        where l.tenant_id = from_tenant and l.letter_id = p_letter;
-    elsif outcome = 'late' then
-        update letters l set state = 'timed-out'
-        where l.tenant_id = from_tenant and l.letter_id = p_letter;
-    end if;
 end
 $$;
 
-ALTER FUNCTION public.letter_reply(p_tenant uuid, p_agent uuid, p_letter uuid, p_words text, OUT outcome text, OUT from_tenant uuid, OUT from_agent uuid) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) RETURNS TABLE(nth integer, seq bigint, session text)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    with l as materialized (
+        select l.* from unnest(
+            l_letter, l_tenant, l_agent, l_to_tenant, l_to_agent, l_dispatch, l_route, l_kind,
+            l_session, l_correlation, l_hop, l_due, l_wait_secs, l_bot, l_chat, l_body, l_is_put
+        ) with ordinality as l (
+            letter, tenant, agent, to_tenant, to_agent, dispatch, route, kind,
+            session, correlation, hop, due, wait_secs, bot, chat, body, is_put, nth
+        )
+    ), into_inbox as materialized (
+        select l.nth, l.to_tenant, l.to_agent, l.bot, l.chat, l.body,
+            row_number() over mine as n, sum(octet_length(l.body)) over mine as bytes
+        from l where l.is_put
+        window mine as (partition by l.to_tenant, l.to_agent order by l.nth)
+    ), counted as materialized (
+        select i.to_tenant, i.to_agent, count(*) as n, max(i.bytes) as bytes
+        from into_inbox i group by 1, 2
+    ), taken as (
+        update inbox_heads h
+        set next_seq = h.next_seq + c.n, last_at = greatest(h.last_at, clock_timestamp()),
+            bytes = h.bytes + c.bytes
+        from counted c
+        where h.tenant_id = c.to_tenant and h.agent_id = c.to_agent
+        returning h.tenant_id, h.agent_id, h.next_seq - c.n as base, h.last_at,
+            h.bytes - c.bytes as bytes_base
+    ), numbered as materialized (
+        select i.*, t.base + i.n - 1 as seq, t.last_at as at,
+            t.bytes_base + i.bytes - octet_length(i.body) as bytes_before
+        from into_inbox i
+            join taken t on t.tenant_id = i.to_tenant and t.agent_id = i.to_agent
+    ), held as (
+        insert into inbox_entries
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
+        select n.to_tenant, n.to_agent, n.seq, n.at, n.bot, n.chat, n.body, 0, n.bytes_before
+        from numbered n
+    ), written as (
+        insert into letters (
+            tenant_id, letter_id, agent_id, to_tenant_id, to_agent_id, dispatch_id, route, kind,
+            session, correlation_id, hop, state, seq, sent_at, due_at, reply_by, chat_id, bot_id,
+            body)
+        select l.tenant, l.letter, l.agent, l.to_tenant, l.to_agent, l.dispatch, l.route, l.kind,
+            l.session, l.correlation, l.hop,
+            case when l.due is null then 'put' else 'scheduled' end, n.seq, p_now, l.due,
+            p_now + make_interval(secs => l.wait_secs), l.chat, l.bot,
+            case when l.due is not null then l.body end
+        from l left join numbered n on n.nth = l.nth
+    ), came as (
+        insert into letters_in
+            (tenant_id, agent_id, letter_id, from_tenant_id, from_agent_id, hop, put_at)
+        select l.to_tenant, l.to_agent, l.letter, l.tenant, l.agent, l.hop, coalesce(l.due, p_now)
+        from l
+    )
+    select l.nth::integer, n.seq, case when l.is_put then (
+            select g.name from lines o
+                join gateways g on g.tenant_id = o.tenant_id and g.gateway_id = o.gateway_id
+            where o.tenant_id = l.to_tenant and o.agent_id = l.to_agent
+              and o.closed_at is null and exists (
+                  select from nodes d
+                  where d.node = o.node and d.epoch = o.node_epoch
+                    and d.expires_at > clock_timestamp()
+              )
+        ) end
+    from l left join numbered n on n.nth = l.nth;
+    perform wake_sleepers(array_agg(l.to_tenant), array_agg(l.to_agent))
+    from unnest(l_to_tenant, l_to_agent, l_is_put) as l (to_tenant, to_agent, is_put)
+    where l.is_put;
+end
+$$;
+
+ALTER FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply text, replied_at timestamp with time zone)
     LANGUAGE plpgsql

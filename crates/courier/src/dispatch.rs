@@ -12,7 +12,7 @@ use crate::connector::AgentConnector;
 use crate::error::{Cause, ConnectorError};
 use crate::fresh::{fresh_id, millis};
 use crate::run::Run;
-use crate::store::{Came, Receipts, Record, Route};
+use crate::store::{Came, Receipt, Receipts, Record, Route};
 
 /// What an author asks for with one call.
 #[derive(Clone, Debug, Default)]
@@ -111,8 +111,19 @@ impl Dispatcher {
         Dispatched { address: notify.address.clone(), dispatch_id, sent_at, records }
     }
 
+    /// The result of a letter whose address names no agent: it has no record.
+    pub fn reaches_nobody(&self, notify: &Notify) -> Dispatched {
+        Dispatched {
+            address: notify.address.clone(),
+            dispatch_id: notify.dispatch_id.clone().unwrap_or_else(fresh_id),
+            sent_at: millis(&*self.clock),
+            records: Vec::new(),
+        }
+    }
+
     async fn note(&self, run: &Run, record: &Record) {
-        if let Err(error) = self.receipts.note(run.scope(), record).await {
+        let receipt = Receipt { scope: run.scope(), record: record.clone() };
+        if let Err(error) = self.receipts.note(&[receipt]).await {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(error, "what came of a letter is not written down");
         }

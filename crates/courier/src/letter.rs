@@ -2,18 +2,27 @@
 
 use std::time::Duration;
 
+use nightdesk_gate::LetterGrants;
 use nightdesk_protocol::delivery::Kind;
 use nightdesk_types::{AgentId, BotId, LetterId, Seq, TenantScope, Timestamp};
 
+use crate::decide::PutRefusal;
 use crate::store::Route;
 
 /// An agent, and whose it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Party {
     /// Whose agent it is.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
+}
+
+impl Party {
+    /// The tenant and the agent, as the gate names them.
+    pub const fn key(self) -> (TenantScope, AgentId) {
+        (self.scope, self.agent)
+    }
 }
 
 /// A letter to be put.
@@ -52,6 +61,53 @@ pub struct LetterEntry {
     pub chat_id: String,
     /// Its wire form.
     pub body: Vec<u8>,
+}
+
+/// A letter with the entry that its agent finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posting {
+    /// The letter.
+    pub letter: NewLetter,
+    /// The entry.
+    pub entry: LetterEntry,
+}
+
+/// A question for the agent that an address names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AddressQuery {
+    /// The sender.
+    pub from: Party,
+    /// The name or the id of the recipient, without a session.
+    pub agent: String,
+}
+
+/// Everything that a store knows about an address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddressFacts {
+    /// The sender's name. `None`: it is no agent of its tenant.
+    pub sender: Option<String>,
+    /// The agent of the sender's own tenant that has this id, or else this name.
+    pub own: Option<NamedAgent>,
+    /// The agent of another tenant that has this id and that the sender's tenant granted to the sender.
+    pub peer: Option<GrantedPeer>,
+}
+
+/// An agent of the sender's own tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedAgent {
+    /// Its id.
+    pub id: AgentId,
+    /// Its name.
+    pub name: String,
+}
+
+/// An agent of another tenant, and the grants between it and the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrantedPeer {
+    /// The agent.
+    pub party: Party,
+    /// The grants.
+    pub grants: LetterGrants,
 }
 
 /// How it stands with a letter.
@@ -157,6 +213,17 @@ pub enum Put {
     TooManyHops,
     /// The agent's inbox holds as much as it may.
     Full,
+}
+
+impl From<PutRefusal> for Put {
+    fn from(refusal: PutRefusal) -> Self {
+        match refusal {
+            PutRefusal::NotGranted => Self::NotGranted,
+            PutRefusal::UnknownAgent => Self::Unknown,
+            PutRefusal::TooManyHops => Self::TooManyHops,
+            PutRefusal::InboxFull => Self::Full,
+        }
+    }
 }
 
 /// What is to be handed over for a letter that is due.

@@ -12,6 +12,7 @@
 
 mod address;
 mod connector;
+pub mod decide;
 mod error;
 mod run;
 mod way;
@@ -20,6 +21,7 @@ mod store;
 mod dispatch;
 mod fresh;
 mod metrics;
+mod writer;
 pub mod connectors;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -30,10 +32,12 @@ pub use dispatch::{Dispatched, Dispatcher, Notify, Unhealthy};
 pub use error::{Cause, ConnectorError, is_passing};
 pub use fresh::{fresh_id, hook_key, millis};
 pub use letter::{
-    Due, Grant, Letter, LetterEntry, LetterState, Live, NewLetter, Party, Peer, Put, Replied,
+    AddressFacts, AddressQuery, Due, Grant, GrantedPeer, Letter, LetterEntry, LetterState, Live,
+    NamedAgent, NewLetter, Party, Peer, Posting, Put, Replied,
 };
 pub use metrics::Metrics;
 pub use nightdesk_protocol::delivery::Kind;
 pub use run::Run;
-pub use store::{Came, Failure, Grants, Hooks, Letters, Receipts, Record, Route, Store};
+pub use store::{Came, Failure, Grants, Hooks, Letters, Receipt, Receipts, Record, Route, Store};
 pub use way::Way;
+pub use writer::LetterWriter;

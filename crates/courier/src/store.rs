@@ -6,7 +6,9 @@ use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantScope};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ConnectorError;
-use crate::letter::{Due, Grant, Letter, LetterEntry, Live, NewLetter, Party, Peer, Put, Replied};
+use crate::letter::{
+    AddressFacts, AddressQuery, Due, Grant, Letter, Live, Party, Peer, Posting, Put, Replied,
+};
 
 /// What was asked of a connector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,11 +86,20 @@ pub struct Record {
     pub came: Came,
 }
 
+/// A record, and the tenant whose agent sent the letter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The sender's tenant.
+    pub scope: TenantScope,
+    /// The record.
+    pub record: Record,
+}
+
 /// Keeps what came of letters.
 #[async_trait]
 pub trait Receipts: Send + Sync {
-    /// Writes down what came of an emit. A repeat replaces what it repeats.
-    async fn note(&self, scope: TenantScope, record: &Record) -> Result<(), StoreError>;
+    /// Stores receipts. A receipt of the same dispatch, connector and address is replaced.
+    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError>;
 
     /// What came of an emit, by the name of the way.
     async fn receipts(
@@ -101,10 +112,13 @@ pub trait Receipts: Send + Sync {
 /// Keeps letters.
 #[async_trait]
 pub trait Letters: Send + Sync {
-    /// Puts a letter into the inbox of its agent, who is woken if it sleeps and has room there, or keeps it until it is due.
-    /// All of it is done, or nothing. Between tenants both must have granted it. Its hop is one more than the highest of the
-    /// letters that came to its sender lately: nobody is asked about that.
-    async fn put(&self, letter: &NewLetter, entry: &LetterEntry) -> Result<Put, StoreError>;
+    /// The facts about each address, in order.
+    async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError>;
+
+    /// Puts letters as [`decide_batch`](crate::decide::decide_batch) decides: into the inbox of the agent, who is woken if
+    /// it sleeps, or into a row until the letter is due. The result has one outcome for each letter, in order. The store
+    /// writes all that was decided, or nothing.
+    async fn put(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError>;
 
     /// What is to be handed over for a letter that is due. Asked again it is the same, until it is known where it went. `None`:
     /// there is none that waits, or it may not be handed over any more.

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use nightdesk_courier::{
-    AgentConnector, Came, Cause, ConnectorError, Dispatcher, Notify, Receipts, Record, Route, Run,
+    AgentConnector, Came, Cause, ConnectorError, Dispatcher, Notify, Receipt, Receipts, Record,
+    Route, Run,
 };
 use nightdesk_protocol::delivery::{
     AgentDescriptor, Capabilities, DeliveryReceipt, Features, Kind, Millis, Payload, TriggerKind,
@@ -89,8 +90,9 @@ struct Notes(Mutex<Vec<Record>>);
 
 #[async_trait]
 impl Receipts for Notes {
-    async fn note(&self, _: TenantScope, record: &Record) -> Result<(), StoreError> {
-        self.0.lock().unwrap().push(record.clone());
+    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
+        let records = receipts.iter().map(|receipt| receipt.record.clone());
+        self.0.lock().unwrap().extend(records);
         Ok(())
     }
 

@@ -15,15 +15,16 @@ use std::time::Duration;
 
 use nightdesk_bus::Watchers;
 use nightdesk_courier::{
-    AgentConnector, Came, ConnectorError, Dispatched, Dispatcher, Grant, Letter, Metrics, Notify,
-    Party, Record, Route, Run, Store, Way, millis,
+    AgentConnector, Came, Cause, ConnectorError, Dispatched, Dispatcher, Grant, Letter,
+    LetterWriter, Metrics, Notify, Party, Receipt, Receipts, Record, Route, Run, Store, Way,
+    millis,
 };
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, AgentStatus, DeliveryReceipt, Payload, RequestResponseOpts, Response,
-    TriggerKind, WakeOpts, WakeReceipt,
+    AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Payload, RequestResponseOpts,
+    Response, TriggerKind, WakeOpts, WakeReceipt,
 };
-use nightdesk_register::Caller;
 use nightdesk_types::{LetterId, StoreError, SystemClock, TenantScope};
+use tokio_util::task::TaskTracker;
 
 pub use chat::{Told, entry};
 pub(crate) use chat::{is_ours, said};
@@ -32,6 +33,8 @@ pub(crate) use later::{lies_at, telling_of};
 pub use road::Road;
 pub use ways::{Outlet, Ways};
 
+use road::Correspondent;
+
 use crate::Desk;
 
 /// The parts that letters need: the store, the waiting callers of this node, and the configured ways.
@@ -39,6 +42,8 @@ use crate::Desk;
 pub struct Courier {
     /// The store of the letters.
     pub store: Arc<dyn Store>,
+    /// The gathered calls of the store.
+    pub writer: Arc<LetterWriter>,
     /// The callers on this node that wait for replies.
     pub waits: Watchers,
     /// The ways of agents whose letters do not go through their inboxes.
@@ -48,9 +53,10 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// Creates a courier over this store, these waiting callers and these ways.
-    pub fn new(store: Arc<dyn Store>, waits: Watchers, ways: Ways) -> Self {
-        Self { store, waits, ways, metrics: Metrics::default() }
+    /// Starts the writers over a store. They end when the courier is dropped.
+    pub fn start(store: Arc<dyn Store>, waits: Watchers, ways: Ways, tasks: &TaskTracker) -> Self {
+        let writer = Arc::new(LetterWriter::start(&store, tasks));
+        Self { store, writer, waits, ways, metrics: Metrics::default() }
     }
 }
 
@@ -68,11 +74,6 @@ pub struct Letters {
 }
 
 impl Letters {
-    /// Creates the letters of an authenticated caller.
-    pub fn of(desk: &Arc<Desk>, caller: &Caller) -> Self {
-        Self::by(desk, Party { scope: caller.scope, agent: caller.agent })
-    }
-
     /// Creates the letters of this agent, for a caller that acts for it.
     pub fn by(desk: &Arc<Desk>, from: Party) -> Self {
         Self { desk: Arc::clone(desk), from }
@@ -86,19 +87,29 @@ impl Letters {
     /// Returns the agents that the sender can write to, with their status: its tenant's own agents, and agents of other
     /// tenants if both sides granted it.
     pub async fn reachable(&self) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
-        self.road().await?.reachable().await
+        self.road().reachable().await
     }
 
-    /// Sends a letter as its address says: with an `@` it wakes the agent, otherwise it is only delivered.
+    /// Sends a letter as its address says: with an `@` it wakes the agent, otherwise it is only delivered. An address
+    /// that names no agent is no error: the letter then has no record.
     pub async fn notify(&self, notify: &Notify) -> Result<Dispatched, ConnectorError> {
-        let road = self.road().await?;
-        let address = road.canonical(&notify.address).await?;
-        let way = road.way_to(&address).await.inspect_err(|error| self.refused(error))?;
-        self.desk.courier.metrics.taken(way);
-        let run = Run::of(self.from.scope, TriggerKind::Agent, Some(road.called().to_owned()));
+        let (way, found) = self.take(&notify.address, None).await;
         let clock = Arc::new(SystemClock::started());
-        let mut dispatcher = Dispatcher::new(Arc::new(Noting(Arc::clone(&self.desk))), clock);
-        let taken = dispatcher.take_on(way.slug(), Arc::new(road)).await;
+        let mut dispatcher = Dispatcher::new(Arc::new(GatheredReceipts(self.clone())), clock);
+        let to = match found {
+            Ok(to) => to,
+            Err(Cause::UnknownAgent) => return Ok(dispatcher.reaches_nobody(notify)),
+            Err(cause) => {
+                let error = cause.to(&notify.address);
+                self.desk.courier.metrics.came(way, &Came::Failed(error.clone().into()));
+                return Err(error);
+            }
+        };
+        let caller = Some(to.sender.clone());
+        let run = Run::of(self.from.scope, TriggerKind::Agent, caller);
+        let address = to.canonical(&notify.address);
+        let taken =
+            dispatcher.take_on(way.slug(), Arc::new(RoadTo { road: self.road(), to })).await;
         // The road is always healthy.
         drop(taken);
         let came = dispatcher.notify(&run, &Notify { address, ..notify.clone() }).await;
@@ -114,8 +125,11 @@ impl Letters {
         address: &str,
         payload: &Payload,
     ) -> Result<(Way, DeliveryReceipt), ConnectorError> {
-        let (road, way) = self.taken(address).await?;
-        let came = road.deliver(address, payload).await;
+        let (way, to) = self.take(address, None).await;
+        let came = match to {
+            Ok(to) => self.road().deliver_to(&to, address, payload).await,
+            Err(cause) => Err(cause.to(address)),
+        };
         let kept = came.clone().map(Came::Delivered);
         self.note(&payload.meta().dispatch_id, address, (way, Route::Deliver), kept).await;
         came.map(|receipt| (way, receipt))
@@ -127,8 +141,11 @@ impl Letters {
         address: &str,
         opts: &WakeOpts,
     ) -> Result<(Way, WakeReceipt), ConnectorError> {
-        let (road, way) = self.taken(address).await?;
-        let came = road.wake(address, opts).await;
+        let (way, to) = self.take(address, opts.session_id.as_deref()).await;
+        let came = match to {
+            Ok(to) => self.road().wake_to(&to, address, opts).await,
+            Err(cause) => Err(cause.to(address)),
+        };
         if let Some(meta) = &opts.meta {
             let kept = came.clone().map(Came::Woken);
             self.note(&meta.dispatch_id, address, (way, Route::Wake), kept).await;
@@ -142,7 +159,7 @@ impl Letters {
         address: &str,
         session: Option<&str>,
     ) -> Result<WakeReceipt, ConnectorError> {
-        self.road().await?.rouse(address, session).await
+        self.road().rouse(address, session).await
     }
 
     /// Delivers a payload and waits for the reply until the timeout.
@@ -154,8 +171,11 @@ impl Letters {
     ) -> Result<Response, ConnectorError> {
         let timeout_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let opts = RequestResponseOpts { timeout_ms };
-        let (road, way) = self.taken(address).await?;
-        let came = road.request_response(address, payload, &opts).await;
+        let (way, to) = self.take(address, None).await;
+        let came = match to {
+            Ok(to) => self.road().exchange_with(&to, address, payload, &opts).await,
+            Err(cause) => Err(cause.to(address)),
+        };
         self.desk.courier.metrics.exchanged(way, &came);
         came
     }
@@ -185,27 +205,21 @@ impl Letters {
         millis(&SystemClock::started())
     }
 
-    async fn road(&self) -> Result<Road, ConnectorError> {
-        Road::from(&self.desk, self.from).await
+    fn road(&self) -> Road {
+        Road::new(&self.desk, self.from)
     }
 
-    /// Returns the way that a letter takes and counts it. The permission to send is checked later, on the road.
-    async fn taken(&self, address: &str) -> Result<(Road, Way), ConnectorError> {
-        let (road, courier) = (self.road().await?, &self.desk.courier);
-        let way = if courier.ways.is_empty() {
-            Way::Road
-        } else {
-            road.way_to(address).await.unwrap_or(Way::Road)
-        };
-        courier.metrics.taken(way);
-        Ok((road, way))
-    }
-
-    /// Counts a letter that was refused before it took a way.
-    fn refused(&self, error: &ConnectorError) {
-        let metrics = &self.desk.courier.metrics;
-        metrics.taken(Way::Road);
-        metrics.came(Way::Road, &Came::Failed(error.clone().into()));
+    /// Looks a recipient up, once for the whole letter, and counts the letter by the way that it goes.
+    async fn take(
+        &self,
+        address: &str,
+        session: Option<&str>,
+    ) -> (Way, Result<Correspondent, Cause>) {
+        let Courier { ways, metrics, .. } = &self.desk.courier;
+        let to = self.road().recipient(address, session).await;
+        let way = to.as_ref().map_or(Way::Road, |to| ways.way_of(to.party));
+        metrics.taken(way);
+        (way, to)
     }
 
     async fn note(
@@ -223,23 +237,61 @@ impl Letters {
             came: came.unwrap_or_else(|error| Came::Failed(error.into())),
         };
         self.desk.courier.metrics.came(way, &record.came);
-        if let Err(error) = self.desk.courier.store.note(self.from.scope, &record).await {
+        let receipt = Receipt { scope: self.from.scope, record };
+        if let Err(error) = self.desk.courier.writer.note(receipt).await {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "what came of a letter is not written down");
+            tracing::warn!(error, "a receipt of a letter is not stored");
         }
     }
 }
 
-/// Writes receipts into the store of the letters.
-struct Noting(Arc<Desk>);
+/// Receipts that are stored together with those of other senders.
+struct GatheredReceipts(Letters);
 
 #[async_trait::async_trait]
-impl nightdesk_courier::Receipts for Noting {
-    async fn note(&self, scope: TenantScope, record: &Record) -> Result<(), StoreError> {
-        self.0.courier.store.note(scope, record).await
+impl Receipts for GatheredReceipts {
+    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
+        for receipt in receipts {
+            self.0.desk.courier.writer.note(receipt.clone()).await?;
+        }
+        Ok(())
     }
 
     async fn receipts(&self, scope: TenantScope, id: &str) -> Result<Vec<Record>, StoreError> {
-        self.0.courier.store.receipts(scope, id).await
+        self.0.desk.courier.store.receipts(scope, id).await
+    }
+}
+
+/// The road to the one recipient that was looked up.
+struct RoadTo {
+    road: Road,
+    to: Correspondent,
+}
+
+#[async_trait::async_trait]
+impl AgentConnector for RoadTo {
+    fn static_capabilities() -> Capabilities {
+        Road::static_capabilities()
+    }
+
+    async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
+        let agent_id = self.to.name.clone();
+        Ok(vec![AgentDescriptor { agent_id, ..AgentDescriptor::default() }])
+    }
+
+    async fn deliver(
+        &self,
+        address: &str,
+        payload: &Payload,
+    ) -> Result<DeliveryReceipt, ConnectorError> {
+        self.road.deliver_to(&self.to, address, payload).await
+    }
+
+    async fn wake(&self, address: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
+        self.road.wake_to(&self.to, address, opts).await
+    }
+
+    async fn health_check(&self) -> bool {
+        true
     }
 }

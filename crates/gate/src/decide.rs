@@ -4,8 +4,10 @@
 //! themselves (*visible*), and if the event concerns the agent (*relevant*). Each layer only removes. The author's
 //! binding comes first: authors reach their own agent, and the binding skips only relevance.
 
+mod letter;
 mod send;
 
+pub use letter::{AdmittedLetter, LetterGrants, LetterNotGranted, decide_letter};
 pub use send::{Reach, SendRefusal, Tag, decide_send};
 
 use nightdesk_types::{AgentId, Principal, Relevance, Sight, TenantScope};

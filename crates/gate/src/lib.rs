@@ -3,8 +3,8 @@
 //! # Promise
 //!
 //! An [`Admitted`] event names every agent that may see it and no other. It carries the version of the decision, which
-//! the inbox checks again. An [`AdmittedSend`] goes only where its agent may write. Every refusal is a [`Refusal`] that
-//! names its layer.
+//! the inbox checks again. An [`AdmittedSend`] goes only where its agent may write, and an [`AdmittedLetter`] only to an
+//! agent that its sender may write to. Every refusal is a [`Refusal`] that names its layer.
 //!
 //! The decisions are pure functions in [`decide`]; begin there.
 
@@ -20,7 +20,10 @@ mod store;
 pub use admit::{AdmitError, Gate, Sender};
 pub use admitted::{Admitted, AdmittedSend, Recipient};
 pub use ask::Ask;
-pub use decide::{Decision, Reach, Refusal, Refused, SendRefusal, Tag};
+pub use decide::{
+    AdmittedLetter, Decision, LetterGrants, LetterNotGranted, Reach, Refusal, Refused, SendRefusal,
+    Tag, decide_letter,
+};
 pub use facts::{Facts, Place};
 pub use known::{Change, Floor};
 pub use store::{KeptRefusal, Prompt, RefusalNote, Store};

@@ -20,7 +20,7 @@ use queue::Queue;
 
 /// Work that can be executed for several requests at once.
 #[async_trait]
-pub(crate) trait Batch: Send + Sync + 'static {
+pub trait Batch: Send + Sync + 'static {
     /// The request.
     type Ask: Send + Sync;
     /// The response.
@@ -58,16 +58,22 @@ type Answered<B> = oneshot::Receiver<Result<<B as Batch>::Answer, StoreError>>;
 type Waits<B> = Mutex<Queue<<B as Batch>::Share, Waiting<B>>>;
 
 /// The requesting end.
-pub(crate) struct Gather<B: Batch> {
+pub struct Gather<B: Batch> {
     queue: Arc<Waits<B>>,
     /// Signals that a request waits. When it is dropped, no further requests come.
     rung: mpsc::Sender<()>,
     operation: &'static str,
 }
 
+impl<B: Batch> std::fmt::Debug for Gather<B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Gather({})", self.operation)
+    }
+}
+
 impl<B: Batch> Gather<B> {
     /// Creates a queue, and the worker that empties it until the queue is dropped.
-    pub(crate) fn new(batch: B, operation: &'static str) -> (Self, impl Future<Output = ()>) {
+    pub fn new(batch: B, operation: &'static str) -> (Self, impl Future<Output = ()>) {
         let (rung, bell) = mpsc::channel(1);
         let queue = Arc::new(Mutex::new(Queue::new(WRITER_QUEUE_MAX)));
         let work = work(batch, Asked { bell, queue: Arc::clone(&queue) }, operation);
@@ -77,16 +83,13 @@ impl<B: Batch> Gather<B> {
     /// Queues a request. The response comes when its batch has been committed.
     ///
     /// If the queue is full, the response is a retryable error.
-    pub(crate) fn ask(
-        &self,
-        ask: B::Ask,
-    ) -> impl Future<Output = Result<B::Answer, StoreError>> + use<B> {
+    pub fn ask(&self, ask: B::Ask) -> impl Future<Output = Result<B::Answer, StoreError>> + use<B> {
         let queued = queued::<B>(&mut lock(&self.queue), ask);
         self.answer(queued)
     }
 
     /// Queues requests in order. If one finds no room, all later ones fail too.
-    pub(crate) fn ask_in_order(
+    pub fn ask_in_order(
         &self,
         asks: Vec<B::Ask>,
     ) -> Vec<impl Future<Output = Result<B::Answer, StoreError>> + use<B>> {

@@ -11,7 +11,7 @@
 mod accept;
 mod aside;
 mod entry;
-mod gather;
+pub mod gather;
 mod metrics;
 mod recent;
 mod stop;

@@ -1,20 +1,4 @@
--- Letters count among what waits for an agent, and go with it.
-
--- Whether so many bytes more are too much for an inbox. Its head is locked: of two that come at once the later sees the
--- earlier.
-create function letter_is_too_much(p_tenant uuid, p_agent uuid, p_bytes bigint) returns boolean
-language plpgsql
-set enable_seqscan = off
-as $$
-declare
-    mine inbox_heads;
-begin
-    select h.* into mine from inbox_heads h
-    where h.tenant_id = p_tenant and h.agent_id = p_agent for no key update;
-    return inbox_is_full(
-        p_tenant, p_agent, mine.next_seq, mine.bytes + p_bytes, quota_default('pending-entries'));
-end
-$$;
+-- What an agent granted for letters goes with it.
 
 -- Takes everything from an agent by which it can be reached or dial in. Its jobs are cancelled by the caller.
 create or replace function deprovision(p_tenant uuid, p_agent uuid) returns table (gateway_id uuid)

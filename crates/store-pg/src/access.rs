@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use nightdesk_types::limits::{STATEMENT_WAIT, WRITERS};
+use nightdesk_types::limits::{LETTER_WRITERS, STATEMENT_WAIT, WRITERS};
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{StoreError, TenantScope};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -18,12 +18,18 @@ use crate::row::broken;
 /// Connections for transactions.
 const CONNECTIONS_MAX: u32 = 8;
 
-/// Connections for single statements: one per writer, one for reads, one for acks, and some for door functions.
+/// Connections for single statements: one per writer, one for reads, one for acks, two for the addresses and receipts of
+/// letters, and some for door functions.
 const SINGLES_CONNECTIONS_MAX: u32 = 12;
 
 const _: () = assert!(
-    SINGLES_CONNECTIONS_MAX as usize > WRITERS + 2,
+    SINGLES_CONNECTIONS_MAX as usize > WRITERS + 4,
     "every worker has its connection, and doors have some too"
+);
+
+const _: () = assert!(
+    CONNECTIONS_MAX as usize > 2 * LETTER_WRITERS,
+    "letters leave more than half of the connections to others"
 );
 
 /// The lifetime of a connection. The limit lets the pool find a server that moved.

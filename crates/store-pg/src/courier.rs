@@ -1,66 +1,48 @@
 //! The store of letters, of what came of them, and of who may write to whom.
 
+mod addresses;
+mod answering;
 mod grants;
 mod hooks;
+mod put;
+mod receipts;
 mod row;
 
 use async_trait::async_trait;
 use nightdesk_courier::{
-    Due, Letter, LetterEntry, Letters, Live, NewLetter, Party, Peer, Put, Receipts, Record,
-    Replied, Route,
+    AddressFacts, AddressQuery, Due, Letter, Letters, Live, Party, Peer, Posting, Put, Receipt,
+    Receipts, Record, Replied, Route,
 };
-use nightdesk_register::audit::Kind;
-use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_PAGE_MAX};
-use nightdesk_types::{Actor, AgentId, BotId, LetterId, Seq, StoreError, TenantId, TenantScope};
-use serde_json::json;
+use nightdesk_types::limits::LETTERS_PAGE_MAX;
+use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantId, TenantScope};
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use self::row::LetterRow;
 use crate::Pg;
-use crate::register::audit::tell;
-use crate::row::{misfit, moment};
+use crate::row::misfit;
 
 #[async_trait]
 impl Letters for Pg {
-    async fn put(&self, letter: &NewLetter, entry: &LetterEntry) -> Result<Put, StoreError> {
-        let (letter, entry) = (letter.clone(), entry.clone());
-        self.scoped("put a letter", letter.from.scope, move |connection| {
-            Box::pin(async move {
-                let put = put(&mut *connection, &letter, &entry).await?;
-                let by_hand = letter.from.scope.actor() == Actor::Operator;
-                if by_hand && matches!(put, Put::Stored { .. } | Put::Kept | Put::Noted) {
-                    let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
-                    tell(connection, letter.from.scope, Kind::EntryPut, about).await?;
-                }
-                Ok(put)
-            })
+    async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
+        let queries = queries.to_vec();
+        self.single("look up addresses", move |connection| {
+            Box::pin(async move { addresses::read(connection, &queries).await })
+        })
+        .await
+    }
+
+    async fn put(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
+        let Some(first) = postings.first() else { return Ok(Vec::new()) };
+        let (scope, postings) = (first.letter.from.scope, postings.to_vec());
+        self.scoped("put letters", scope, move |connection| {
+            Box::pin(async move { put::run(connection, &postings).await })
         })
         .await
     }
 
     async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError> {
-        self.single("look for a letter that is due", move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    r#"select bot, chat, body, route, is_full as "is_full!"
-                       from letter_due($1, $2, $3)"#,
-                    to.scope.tenant().uuid(),
-                    to.agent.uuid(),
-                    letter.uuid()
-                )
-                .fetch_one(connection)
-                .await?;
-                let Some(((bot, chat_id), body)) = row.bot.zip(row.chat).zip(row.body) else {
-                    return Ok(None);
-                };
-                let route = row.route.as_deref().and_then(Route::named);
-                Ok(Some(Due {
-                    entry: LetterEntry { bot: BotId::from_uuid(bot), chat_id, body },
-                    route: route.ok_or_else(|| misfit("letters", "route"))?,
-                    is_full: row.is_full,
-                }))
-            })
+        self.scoped("look for a letter that is due", to.scope, move |connection| {
+            Box::pin(async move { answering::due(connection, to, letter).await })
         })
         .await
     }
@@ -85,25 +67,8 @@ impl Letters for Pg {
 
     async fn reply(&self, by: Party, letter: LetterId, words: &str) -> Result<Replied, StoreError> {
         let words = words.to_owned();
-        self.single("take a reply", move |connection| {
-            Box::pin(async move {
-                let outcome = sqlx::query_scalar!(
-                    r#"select outcome as "outcome!" from letter_reply($1, $2, $3, $4)"#,
-                    by.scope.tenant().uuid(),
-                    by.agent.uuid(),
-                    letter.uuid(),
-                    words
-                )
-                .fetch_one(connection)
-                .await?;
-                match outcome.as_str() {
-                    "taken" => Ok(Replied::Taken),
-                    "again" => Ok(Replied::Again),
-                    "late" => Ok(Replied::Late),
-                    "unknown" => Ok(Replied::Unknown),
-                    _ => Err(misfit("letter_reply", "outcome")),
-                }
-            })
+        self.scoped("take a reply", by.scope, move |connection| {
+            Box::pin(async move { answering::reply(connection, by, letter, &words).await })
         })
         .await
     }
@@ -182,75 +147,6 @@ impl Letters for Pg {
     }
 }
 
-/// What came of putting a letter, as the database says it.
-struct PutRow {
-    outcome: String,
-    letter: Option<Uuid>,
-    seq: Option<i64>,
-}
-
-async fn put(
-    connection: &mut PgConnection,
-    letter: &NewLetter,
-    entry: &LetterEntry,
-) -> sqlx::Result<Put> {
-    let PutRow { outcome, letter: id, seq } = written(connection, letter, entry).await?;
-    match (outcome.as_str(), id, seq) {
-        ("stored", _, Some(seq)) => {
-            Ok(Put::Stored { seq: Seq::new(seq), live: live(connection, letter.to).await? })
-        }
-        ("kept", ..) => Ok(Put::Kept),
-        ("noted", ..) => Ok(Put::Noted),
-        ("duplicate", Some(id), _) => {
-            let before = looked_at(connection, letter.from, LetterId::from_uuid(id)).await?;
-            before.map(Box::new).map(Put::Duplicate).ok_or_else(|| misfit("letters", "letter_id"))
-        }
-        ("unknown", ..) => Ok(Put::Unknown),
-        ("not-granted", ..) => Ok(Put::NotGranted),
-        ("hops", ..) => Ok(Put::TooManyHops),
-        ("full", ..) => Ok(Put::Full),
-        _ => Err(misfit("letter_put", "outcome")),
-    }
-}
-
-#[expect(
-    clippy::cognitive_complexity,
-    reason = "the macro makes a branch of every argument; it is one statement"
-)]
-async fn written(
-    connection: &mut PgConnection,
-    letter: &NewLetter,
-    entry: &LetterEntry,
-) -> sqlx::Result<PutRow> {
-    let NewLetter { from, to, .. } = letter;
-    sqlx::query_as!(
-        PutRow,
-        r#"select outcome as "outcome!", letter, seq from letter_put(
-               $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, make_interval(secs => $12), $13, $14,
-               $15, $16, make_interval(secs => $17), $18)"#,
-        from.scope.tenant().uuid(),
-        from.agent.uuid(),
-        to.scope.tenant().uuid(),
-        to.agent.uuid(),
-        letter.id.uuid(),
-        letter.dispatch_id,
-        letter.route.slug(),
-        letter.kind.slug(),
-        letter.session,
-        letter.correlation_id,
-        letter.when.map(moment) as Option<jiff_sqlx::Timestamp>,
-        letter.wait.map(|wait| wait.as_secs_f64()),
-        entry.bot.uuid(),
-        entry.chat_id,
-        entry.body,
-        i32::try_from(HOPS_MAX).unwrap_or(i32::MAX),
-        HOP_REMEMBERED.as_secs_f64(),
-        letter.goes_out
-    )
-    .fetch_one(connection)
-    .await
-}
-
 async fn live(connection: &mut PgConnection, to: Party) -> sqlx::Result<Option<Live>> {
     let row = sqlx::query!(
         "select session, is_busy from letter_live($1, $2)",
@@ -292,28 +188,10 @@ async fn looked_at(
 
 #[async_trait]
 impl Receipts for Pg {
-    async fn note(&self, scope: TenantScope, record: &Record) -> Result<(), StoreError> {
-        let record = record.clone();
-        self.scoped("note what came of a letter", scope, move |connection| {
-            Box::pin(async move {
-                let came = serde_json::to_value(&record.came).map_err(|error| sqlx::Error::Encode(error.into()))?;
-                sqlx::query!(
-                    "insert into letter_receipts
-                         (tenant_id, dispatch_id, connector, address, route, came)
-                     values ($1, $2, $3, $4, $5, $6)
-                     on conflict (tenant_id, dispatch_id, connector, address) do update
-                     set route = excluded.route, came = excluded.came, noted_at = excluded.noted_at",
-                    scope.tenant().uuid(),
-                    record.dispatch_id,
-                    record.connector,
-                    record.address,
-                    record.route.slug(),
-                    came
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
+        let receipts = receipts.to_vec();
+        self.single("store receipts", move |connection| {
+            Box::pin(async move { receipts::write(connection, &receipts).await })
         })
         .await
     }

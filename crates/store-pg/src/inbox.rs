@@ -164,7 +164,7 @@ impl Store for Pg {
 }
 
 /// Returns the tenants of a gathered statement, each once.
-fn tenants_of(scopes: impl Iterator<Item = TenantScope>) -> Vec<Uuid> {
+pub(crate) fn tenants_of(scopes: impl Iterator<Item = TenantScope>) -> Vec<Uuid> {
     let mut tenants: Vec<Uuid> = scopes.map(|scope| scope.tenant().uuid()).collect();
     tenants.sort_unstable();
     tenants.dedup();

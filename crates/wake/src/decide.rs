@@ -75,7 +75,7 @@ enum Case {
 }
 
 /// Decides the next step of a wake.
-pub fn decide(wake: DueWake, terms: &Terms, now: Timestamp) -> Decision {
+pub fn decide(wake: DueWake, terms: Terms, now: Timestamp) -> Decision {
     let case = find_case(&wake, terms, now);
     let row = next_row(wake.row.clone(), case, now);
     let notice = notice(&wake, case, now);
@@ -83,7 +83,7 @@ pub fn decide(wake: DueWake, terms: &Terms, now: Timestamp) -> Decision {
     Decision { row, notice, claimed }
 }
 
-fn find_case(wake: &DueWake, terms: &Terms, now: Timestamp) -> Case {
+fn find_case(wake: &DueWake, terms: Terms, now: Timestamp) -> Case {
     let row = &wake.row;
     if !row.is_due(now) {
         return Case::NotDue;

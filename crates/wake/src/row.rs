@@ -162,7 +162,7 @@ impl WakeRow {
     /// The agent can be called at another address. `None`: it is not needed now.
     pub fn call_soon(self, now: Timestamp) -> Option<Self> {
         let due_at = Some(now.max(self.rests_until));
-        (self.phase == Phase::Due).then(|| Self { due_at, ..self })
+        (self.phase == Phase::Due).then_some(Self { due_at, ..self })
     }
 
     /// The agent took a line. `None`: it was not needed.
@@ -181,7 +181,7 @@ impl WakeRow {
     ) -> Option<Self> {
         let due_at = if self.phase == Phase::Due { Some(after(now, wait)) } else { self.due_at };
         let outcome = Some(outcome.to_owned());
-        self.is_at(call).then(|| Self { called_at: Some(now), outcome, due_at, ..self })
+        self.is_at(call).then_some(Self { called_at: Some(now), outcome, due_at, ..self })
     }
 
     /// A call was not made: it does not count, and is due later. `None`: something else happened since the claim.
@@ -201,7 +201,7 @@ impl WakeRow {
     /// People know that the agent was given up. `None`: it is needed again.
     pub fn finish_giving_up(self, call: &Claimed) -> Option<Self> {
         let is_given_up = self.phase == Phase::Unreachable && self.since == call.since;
-        is_given_up.then(|| Self { due_at: None, ..self })
+        is_given_up.then_some(Self { due_at: None, ..self })
     }
 
     /// The agent dialled in because it was needed.

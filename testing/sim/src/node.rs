@@ -139,7 +139,12 @@ impl Parts {
             waking: Waking::default(),
             schedule,
             shelf: Shelf::over(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
-            courier: Courier::new(self.store(), self.ears.chats().clone(), Ways::default()),
+            courier: Courier::start(
+                self.store(),
+                self.ears.chats().clone(),
+                Ways::default(),
+                &self.life.writers,
+            ),
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

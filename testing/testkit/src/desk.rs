@@ -463,7 +463,7 @@ impl Rooms<'_> {
             waking: Waking::default(),
             schedule,
             shelf: Shelf::over(store(), store()),
-            courier: Courier::new(store(), ears.chats().clone(), Ways::default()),
+            courier: Courier::start(store(), ears.chats().clone(), Ways::default(), writers),
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

@@ -35,8 +35,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
     ("schedule", &["types", "outside"]),
-    // letters in their wire format; some go to URLs of tenants
-    ("courier", &["types", "protocol", "outside"]),
+    // letters in their wire format; the gate admits them, the inbox gathers writers, and some go to URLs of tenants
+    ("courier", &["types", "protocol", "outside", "gate", "inbox"]),
     ("media", &["types"]),
     ("shelf", &["types"]),
     // the only crate that knows two stops at once

@@ -30,8 +30,8 @@ impl RoadStage {
         let bob = Household { agent, gateway, name, secret, ..ann.clone() };
         let line = if is_up { Some(desk.dial(&bob).await) } else { None };
         let mut stage = Self {
-            road: road(&desk, Party { scope: ann.scope, agent: ann.agent }).await,
-            broken: road(&desk, nobody()).await,
+            road: road(&desk, Party { scope: ann.scope, agent: ann.agent }),
+            broken: road(&desk, nobody()),
             desk,
             bob,
             line,
@@ -51,8 +51,8 @@ fn nobody() -> Party {
     }
 }
 
-async fn road(desk: &TestDesk, from: Party) -> Road {
-    Road::from(&desk.desk, from).await.expect("a road")
+fn road(desk: &TestDesk, from: Party) -> Road {
+    Road::new(&desk.desk, from)
 }
 
 #[async_trait]

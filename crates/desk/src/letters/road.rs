@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_bus::Ring;
+use nightdesk_courier::decide::{AddressRefusal, decide_recipient};
 use nightdesk_courier::{
-    Address, AgentConnector, Cause, ConnectorError, LetterState, Live, NewLetter, Party, Peer, Put,
-    Route, Way, fresh_id, millis,
+    Address, AddressQuery, AgentConnector, Cause, ConnectorError, LetterState, Live, NewLetter,
+    Party, Peer, Posting, Put, Route, fresh_id, millis,
 };
 use nightdesk_protocol::delivery::{
     Ability, AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Features, Kind, Millis,
     Origin, Payload, RequestResponseOpts, Response, WakeOpts, WakeReceipt, When,
 };
-use nightdesk_register::Named;
 use nightdesk_types::limits::{
     ADDRESS_BYTES_MAX, AGENTS_PAGE_MAX, DISPATCH_ID_BYTES_MAX, EXCHANGE_WAIT_MAX, HOPS_MAX,
     LETTER_BYTES_MAX, LETTER_LABEL_BYTES_MAX,
@@ -25,6 +25,8 @@ use super::{chat, later, waiting};
 use crate::limits::What;
 use crate::{Desk, waking};
 
+/// The sender of a letter that is no agent of its tenant.
+const OPERATOR: &str = "operator";
 const ASLEEP: &str = "the agent sleeps: it is called, and finds the letter in its inbox";
 const KEPT: &str = "the letter is kept until it is due";
 const NOTHING_TOLD: &str = "the agent sleeps, and is called only if something waits for it";
@@ -38,14 +40,26 @@ const _: () = assert!(HOPS_MAX == 8, "the words say how many");
 pub struct Road {
     pub(super) desk: Arc<Desk>,
     pub(super) from: Party,
-    called: String,
 }
 
-/// For whom a letter is, by the address its sender knows.
-pub(super) struct Recipient {
-    party: Party,
-    called: String,
+/// The recipient of a letter, and the name under which the letter is sent.
+#[derive(Clone, Debug)]
+pub(super) struct Correspondent {
+    pub(super) party: Party,
+    pub(super) name: String,
     pub(super) session: Option<String>,
+    pub(super) sender: String,
+}
+
+impl Correspondent {
+    /// The address with the name of the agent, where it has the id of an own one.
+    pub(super) fn canonical(&self, address: &str) -> String {
+        let agent = Address::of(address).agent;
+        if agent.parse::<AgentId>().is_err() {
+            return address.to_owned();
+        }
+        address.replacen(agent, &self.name, 1)
+    }
 }
 
 /// What is put.
@@ -89,37 +103,8 @@ impl Came {
 
 impl Road {
     /// The road of an agent.
-    pub async fn from(desk: &Arc<Desk>, from: Party) -> Result<Self, ConnectorError> {
-        let named = named(desk, from, &from.agent.to_string()).await;
-        let named = named.map_err(|cause| cause.to(""))?;
-        let called = named.map_or_else(|| "operator".to_owned(), |named| named.name);
-        Ok(Self { desk: Arc::clone(desk), from, called })
-    }
-
-    /// What its sender is called.
-    pub(super) fn called(&self) -> &str {
-        &self.called
-    }
-
-    /// An address with its agent by name, as agents of the tenant are listed.
-    pub(super) async fn canonical(&self, address: &str) -> Result<String, ConnectorError> {
-        let read = Address::of(address);
-        let agent = if read.agent.parse::<AgentId>().is_ok() {
-            read.agent
-        } else {
-            return Ok(address.to_owned());
-        };
-        let own = named(&self.desk, self.from, agent).await.map_err(|cause| cause.to(address))?;
-        Ok(own.map_or_else(|| address.to_owned(), |own| address.replacen(agent, &own.name, 1)))
-    }
-
-    /// Which way a letter to this address goes, if it may be sent at all. That nobody has it is no error.
-    pub(super) async fn way_to(&self, address: &str) -> Result<Way, ConnectorError> {
-        match self.recipient(address, None).await {
-            Ok(to) => Ok(self.desk.courier.ways.way_of(to.party)),
-            Err(Cause::UnknownAgent) => Ok(Way::Road),
-            Err(cause) => Err(cause.to(address)),
-        }
+    pub fn new(desk: &Arc<Desk>, from: Party) -> Self {
+        Self { desk: Arc::clone(desk), from }
     }
 
     /// Who can be written to, and how it stands with each.
@@ -159,48 +144,56 @@ impl Road {
         Ok(woken(&to, live, NOTHING_TOLD))
     }
 
-    /// Finds who is meant: an agent of the sender's own tenant by name or id, or one of another's by id.
-    async fn recipient(&self, agent_id: &str, session: Option<&str>) -> Result<Recipient, Cause> {
-        if agent_id.len() > ADDRESS_BYTES_MAX {
+    /// Looks up the agent that an address names. A session that is given apart counts more than that of the address.
+    pub(super) async fn recipient(
+        &self,
+        address: &str,
+        session: Option<&str>,
+    ) -> Result<Correspondent, Cause> {
+        if address.len() > ADDRESS_BYTES_MAX {
             return Err(Cause::Invalid(format!(
                 "an address has at most {ADDRESS_BYTES_MAX} bytes"
             )));
         }
-        let address = Address::of(agent_id);
-        let session = session.or(address.session).map(str::to_owned);
-        let agent = address.agent;
-        if let Some(own) = named(&self.desk, self.from, agent).await? {
-            let party = Party { scope: self.from.scope, agent: own.id };
-            return Ok(Recipient { party, called: own.name, session });
-        }
-        let Ok(id) = agent.parse::<AgentId>() else { return Err(Cause::UnknownAgent) };
-        let grants = self.desk.courier.store.grants(self.from.scope, Some(self.from.agent)).await;
-        let grants = grants.map_err(broken)?;
-        let peer = grants.into_iter().find(|grant| grant.peer.agent == id && grant.is_mutual);
-        let peer = peer.ok_or(Cause::Refused(NOT_GRANTED))?.peer;
-        Ok(Recipient { party: peer, called: agent.to_owned(), session })
+        let address = Address::of(address);
+        let query = AddressQuery { from: self.from, agent: address.agent.to_owned() };
+        let facts = self.desk.courier.writer.address(query.clone()).await.map_err(broken)?;
+        let recipient = decide_recipient(&query, &facts).map_err(|refusal| match refusal {
+            AddressRefusal::UnknownAgent => Cause::UnknownAgent,
+            AddressRefusal::NotGranted => Cause::Refused(NOT_GRANTED),
+        })?;
+        Ok(Correspondent {
+            party: recipient.party,
+            name: recipient.name,
+            session: session.or(address.session).map(str::to_owned),
+            sender: facts.sender.unwrap_or_else(|| OPERATOR.to_owned()),
+        })
     }
 
     /// Puts a letter, and has its agent told or called.
-    pub(super) async fn put(&self, to: &Recipient, said: &Said<'_>) -> Result<Came, Cause> {
+    pub(super) async fn put(&self, to: &Correspondent, said: &Said<'_>) -> Result<Came, Cause> {
         check(said)?;
         let pair = format!("{} {}", self.from.agent, to.party.agent);
         let paced = self.desk.limits.allow_among_all(What::Letter, &pair).await;
         paced.map_err(|retry_after| Cause::TooFast { retry_after })?;
         let letter = self.letter(to, said);
-        let told =
-            chat::Told { from: &self.called, words: said.words, event_type: said.event_type };
+        let told = chat::Told { from: &to.sender, words: said.words, event_type: said.event_type };
         let entry = chat::entry(&letter, told, said.origin);
         let entry = entry.ok_or_else(|| Cause::Invalid("no client could take it".to_owned()))?;
-        let came = match self.desk.courier.store.put(&letter, &entry).await.map_err(broken)? {
+        let id = letter.id;
+        let put = self.desk.courier.writer.put(Posting { letter, entry }).await;
+        let came = match put.map_err(broken)? {
             Put::Stored { seq, live } => {
-                waking::call(&self.desk, to.party.scope, to.party.agent);
+                // An agent whose line is up is not called, as after an accept.
+                if live.is_none() {
+                    waking::call(&self.desk, to.party.scope, to.party.agent);
+                }
                 let agent = to.party.agent;
                 self.desk.bell.0.ring(Ring::Entry { agent, seq }).await;
-                Came::Stored(letter.id, live)
+                Came::Stored(id, live)
             }
-            Put::Kept => Came::Kept(letter.id),
-            Put::Noted => Came::Noted(letter.id),
+            Put::Kept => Came::Kept(id),
+            Put::Noted => Came::Noted(id),
             Put::Duplicate(before) => Came::Before(before),
             Put::Unknown => return Err(Cause::UnknownAgent),
             Put::NotGranted => return Err(Cause::Refused(NOT_GRANTED)),
@@ -212,13 +205,18 @@ impl Road {
     }
 
     /// Has a letter for later put when it is due; also one of which we do not know whether that was done.
-    async fn arm(&self, to: &Recipient, came: &Came, when: Option<Timestamp>) -> Result<(), Cause> {
+    async fn arm(
+        &self,
+        to: &Correspondent,
+        came: &Came,
+        when: Option<Timestamp>,
+    ) -> Result<(), Cause> {
         let Some(when) = when.filter(|_| came.is_kept()) else { return Ok(()) };
         let armed = later::arm(&self.desk, to.party, came.letter(), when).await;
         armed.map_err(|error| Cause::Network(error.to_string()))
     }
 
-    fn letter(&self, to: &Recipient, said: &Said<'_>) -> NewLetter {
+    fn letter(&self, to: &Correspondent, said: &Said<'_>) -> NewLetter {
         let id = fresh_id().parse().unwrap_or(LetterId::from_uuid(uuid::Uuid::nil()));
         let dispatch_id = if is_planted(Bug::EveryTryIsALetter) {
             fresh_id()
@@ -240,8 +238,92 @@ impl Road {
         }
     }
 
+    /// Hands a payload over to a recipient that was looked up.
+    pub(super) async fn deliver_to(
+        &self,
+        to: &Correspondent,
+        address: &str,
+        payload: &Payload,
+    ) -> Result<DeliveryReceipt, ConnectorError> {
+        let fails = |cause: Cause| cause.to(address);
+        if let Some(outlet) = self.desk.courier.ways.of(to.party) {
+            return self.deliver_by(outlet, (to, address), payload).await.map_err(fails);
+        }
+        let came = self.put(to, &said(payload, None)).await.map_err(fails)?;
+        let live = match &came {
+            Came::Stored(_, live) => live.clone(),
+            Came::Before(_) | Came::Kept(_) | Came::Noted(_) => {
+                let live = self.desk.courier.store.live(to.party).await;
+                live.map_err(|error| fails(broken(error)))?
+            }
+        };
+        let asleep = live.is_none();
+        Ok(DeliveryReceipt {
+            delivered_at: now(),
+            delivery_id: Some(came.letter().to_string()),
+            session_id: live.map(|live| live.session),
+            delivery_skipped: asleep,
+            warnings: asleep.then(|| ASLEEP.to_owned()).into_iter().collect(),
+        })
+    }
+
+    /// Wakes a recipient that was looked up.
+    pub(super) async fn wake_to(
+        &self,
+        to: &Correspondent,
+        address: &str,
+        opts: &WakeOpts,
+    ) -> Result<WakeReceipt, ConnectorError> {
+        let fails = |cause: Cause| cause.to(address);
+        let fresh = fresh_id();
+        let meta = opts.meta.as_deref();
+        let when = match opts.when {
+            Some(When::At(at)) if at > now() => Timestamp::from_millisecond(at.0).ok(),
+            Some(When::At(_) | When::Immediate) | None => None,
+        };
+        let said = Said {
+            route: Route::Wake,
+            kind: Kind::Augment,
+            words: opts.context.as_deref().unwrap_or_default(),
+            dispatch_id: meta.map_or(&fresh, |meta| &meta.dispatch_id),
+            event_type: meta.and_then(|meta| meta.event_type.as_deref()),
+            correlation_id: meta.and_then(|meta| meta.correlation_id.as_deref()),
+            origin: meta.map(|meta| &meta.origin),
+            when,
+            wait: None,
+        };
+        if let Some(outlet) = self.desk.courier.ways.of(to.party) {
+            let woken = self.wake_by(outlet, (to, address), &said, opts).await.map_err(fails)?;
+            return Ok(woken.unwrap_or_else(|| self::woken(to, None, KEPT)));
+        }
+        let came = self.put(to, &said).await.map_err(fails)?;
+        self.woken(to, &came).await.map_err(fails)
+    }
+
+    /// Hands a payload over to a recipient that was looked up, and waits for the reply.
+    pub(super) async fn exchange_with(
+        &self,
+        to: &Correspondent,
+        address: &str,
+        payload: &Payload,
+        opts: &RequestResponseOpts,
+    ) -> Result<Response, ConnectorError> {
+        let fails = |cause: Cause| cause.to(address);
+        let wait = Duration::from_millis(opts.timeout_ms).min(EXCHANGE_WAIT_MAX);
+        if self.desk.courier.ways.of(to.party).is_some() {
+            return Err(ConnectorError::NotImplemented("request_response"));
+        }
+        let asked = said(payload, Some(wait));
+        let correlation_id = asked.correlation_id.or(Some(asked.dispatch_id));
+        let came = self.put(to, &Said { correlation_id, ..asked }).await.map_err(fails)?;
+        let found = waiting::answered(&self.desk, self.from, came.letter()).await;
+        let found = found.map_err(|error| fails(broken(error)))?;
+        let letter = found.ok_or_else(|| fails(Cause::UnknownAgent))?;
+        waiting::reply_in(letter, &to.name, opts.timeout_ms)
+    }
+
     /// What is known of the agent's line when somebody wants it woken.
-    async fn woken(&self, to: &Recipient, came: &Came) -> Result<WakeReceipt, Cause> {
+    async fn woken(&self, to: &Correspondent, came: &Came) -> Result<WakeReceipt, Cause> {
         let live = match came {
             Came::Stored(_, Some(live)) => Some(live.clone()),
             Came::Stored(_, None) | Came::Before(_) => waiting::up(&self.desk, to.party).await?,
@@ -252,7 +334,7 @@ impl Road {
 }
 
 /// A receipt that says that somebody was woken only if its line is up, and is the one that was meant.
-fn woken(to: &Recipient, live: Option<Live>, otherwise: &str) -> WakeReceipt {
+fn woken(to: &Correspondent, live: Option<Live>, otherwise: &str) -> WakeReceipt {
     let mut receipt = WakeReceipt { woken_at: now(), ..WakeReceipt::default() };
     match (live, &to.session) {
         (Some(live), Some(session)) if live.session != *session => {
@@ -310,13 +392,6 @@ fn check(said: &Said<'_>) -> Result<(), Cause> {
     Ok(())
 }
 
-/// The one agent of the sender's tenant that is called so.
-async fn named(desk: &Desk, of: Party, called: &str) -> Result<Option<Named<AgentId>>, Cause> {
-    let found = desk.register.store().agents_called(of.scope, called).await.map_err(broken)?;
-    let by_id = found.iter().position(|named| named.id.to_string() == called);
-    Ok(found.into_iter().nth(by_id.unwrap_or(0)))
-}
-
 #[async_trait]
 impl AgentConnector for Road {
     fn static_capabilities() -> Capabilities {
@@ -341,55 +416,13 @@ impl AgentConnector for Road {
         agent_id: &str,
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
-        let fails = |cause: Cause| cause.to(agent_id);
-        let to = self.recipient(agent_id, None).await.map_err(fails)?;
-        if let Some(outlet) = self.desk.courier.ways.of(to.party) {
-            return self.deliver_by(outlet, (&to, agent_id), payload).await.map_err(fails);
-        }
-        let came = self.put(&to, &said(payload, None)).await.map_err(fails)?;
-        let live = match &came {
-            Came::Stored(_, live) => live.clone(),
-            Came::Before(_) | Came::Kept(_) | Came::Noted(_) => {
-                let live = self.desk.courier.store.live(to.party).await;
-                live.map_err(|error| fails(broken(error)))?
-            }
-        };
-        let asleep = live.is_none();
-        Ok(DeliveryReceipt {
-            delivered_at: now(),
-            delivery_id: Some(came.letter().to_string()),
-            session_id: live.map(|live| live.session),
-            delivery_skipped: asleep,
-            warnings: asleep.then(|| ASLEEP.to_owned()).into_iter().collect(),
-        })
+        let to = self.recipient(agent_id, None).await.map_err(|cause| cause.to(agent_id))?;
+        self.deliver_to(&to, agent_id, payload).await
     }
 
     async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
-        let fails = |cause: Cause| cause.to(agent_id);
-        let to = self.recipient(agent_id, opts.session_id.as_deref()).await.map_err(fails)?;
-        let fresh = fresh_id();
-        let meta = opts.meta.as_deref();
-        let when = match opts.when {
-            Some(When::At(at)) if at > now() => Timestamp::from_millisecond(at.0).ok(),
-            Some(When::At(_) | When::Immediate) | None => None,
-        };
-        let said = Said {
-            route: Route::Wake,
-            kind: Kind::Augment,
-            words: opts.context.as_deref().unwrap_or_default(),
-            dispatch_id: meta.map_or(&fresh, |meta| &meta.dispatch_id),
-            event_type: meta.and_then(|meta| meta.event_type.as_deref()),
-            correlation_id: meta.and_then(|meta| meta.correlation_id.as_deref()),
-            origin: meta.map(|meta| &meta.origin),
-            when,
-            wait: None,
-        };
-        if let Some(outlet) = self.desk.courier.ways.of(to.party) {
-            let woken = self.wake_by(outlet, (&to, agent_id), &said, opts).await.map_err(fails)?;
-            return Ok(woken.unwrap_or_else(|| self::woken(&to, None, KEPT)));
-        }
-        let came = self.put(&to, &said).await.map_err(fails)?;
-        self.woken(&to, &came).await.map_err(fails)
+        let to = self.recipient(agent_id, opts.session_id.as_deref()).await;
+        self.wake_to(&to.map_err(|cause| cause.to(agent_id))?, agent_id, opts).await
     }
 
     async fn health_check(&self) -> bool {
@@ -402,19 +435,8 @@ impl AgentConnector for Road {
         payload: &Payload,
         opts: &RequestResponseOpts,
     ) -> Result<Response, ConnectorError> {
-        let fails = |cause: Cause| cause.to(agent_id);
-        let wait = Duration::from_millis(opts.timeout_ms).min(EXCHANGE_WAIT_MAX);
-        let to = self.recipient(agent_id, None).await.map_err(fails)?;
-        if self.desk.courier.ways.of(to.party).is_some() {
-            return Err(ConnectorError::NotImplemented("request_response"));
-        }
-        let asked = said(payload, Some(wait));
-        let correlation_id = asked.correlation_id.or(Some(asked.dispatch_id));
-        let came = self.put(&to, &Said { correlation_id, ..asked }).await.map_err(fails)?;
-        let found = waiting::answered(&self.desk, self.from, came.letter()).await;
-        let found = found.map_err(|error| fails(broken(error)))?;
-        let letter = found.ok_or_else(|| fails(Cause::UnknownAgent))?;
-        waiting::reply_in(letter, &to.called, opts.timeout_ms)
+        let to = self.recipient(agent_id, None).await.map_err(|cause| cause.to(agent_id))?;
+        self.exchange_with(&to, agent_id, payload, opts).await
     }
 
     async fn agent_status(&self, agent_id: &str) -> Result<AgentStatus, ConnectorError> {

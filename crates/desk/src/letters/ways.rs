@@ -21,7 +21,7 @@ use nightdesk_types::{LetterId, StoreError, SystemClock};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::road::{Recipient, Road, Said, said};
+use super::road::{Correspondent, Road, Said, said};
 use crate::Desk;
 
 /// The way of one agent's letters.
@@ -55,11 +55,6 @@ impl Ways {
     /// The way of an agent, if it is not the road.
     pub fn of(&self, party: Party) -> Option<&Outlet> {
         self.0.get(&party)
-    }
-
-    /// Whether all letters go by the road.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Which way letters to an agent go.
@@ -115,7 +110,7 @@ impl Road {
     pub(super) async fn deliver_by(
         &self,
         outlet: &Outlet,
-        (to, address): (&Recipient, &str),
+        (to, address): (&Correspondent, &str),
         payload: &Payload,
     ) -> Result<DeliveryReceipt, Cause> {
         let said = said(payload, None);
@@ -123,7 +118,7 @@ impl Road {
         if let Some(Came::Delivered(receipt)) = self.before(outlet, &said, address).await {
             return Ok(receipt);
         }
-        let meta = self.proven(payload.meta());
+        let meta = proven(to, payload.meta());
         let payload = payload.kind().of(payload.words().to_owned(), meta);
         let receipt = outlet.deliver(to.session.as_deref(), &payload).await?;
         let delivery_id = receipt.delivery_id.or_else(|| Some(came.letter().to_string()));
@@ -134,7 +129,7 @@ impl Road {
     pub(super) async fn wake_by(
         &self,
         outlet: &Outlet,
-        (to, address): (&Recipient, &str),
+        (to, address): (&Correspondent, &str),
         said: &Said<'_>,
         opts: &WakeOpts,
     ) -> Result<Option<WakeReceipt>, Cause> {
@@ -145,7 +140,7 @@ impl Road {
         if let Some(Came::Woken(receipt)) = self.before(outlet, said, address).await {
             return Ok(Some(receipt));
         }
-        let meta = opts.meta.as_deref().map(|meta| Box::new(self.proven(meta)));
+        let meta = opts.meta.as_deref().map(|meta| Box::new(proven(to, meta)));
         // It is due: a way need not wait.
         let opts = WakeOpts { meta, when: None, ..opts.clone() };
         outlet.wake(to.session.as_deref(), &opts).await.map(Some)
@@ -155,7 +150,7 @@ impl Road {
     pub(super) async fn rouse_by(
         &self,
         outlet: &Outlet,
-        to: &Recipient,
+        to: &Correspondent,
     ) -> Result<WakeReceipt, Cause> {
         outlet.wake(to.session.as_deref(), &WakeOpts::default()).await
     }
@@ -171,13 +166,13 @@ impl Road {
         };
         receipts.into_iter().find(is_it).map(|record| record.came)
     }
+}
 
-    /// From where a letter comes, by what was proven.
-    fn proven(&self, meta: &Meta) -> Meta {
-        let mut meta = meta.clone();
-        meta.origin.caller_agent_id = Some(self.called().to_owned());
-        meta
-    }
+/// The meta of a letter with the proven name of its sender.
+fn proven(to: &Correspondent, meta: &Meta) -> Meta {
+    let mut meta = meta.clone();
+    meta.origin.caller_agent_id = Some(to.sender.clone());
+    meta
 }
 
 /// Hands a letter over that is due, by its agent's way.

@@ -61,7 +61,12 @@ pub(super) async fn build(
         waking: Waking::default(),
         schedule,
         shelf: Shelf::over(Arc::<Pg>::clone(pg), Arc::<Pg>::clone(pg)),
-        courier: Courier::new(Arc::<Pg>::clone(pg), ringing.ears.chats().clone(), ways),
+        courier: Courier::start(
+            Arc::<Pg>::clone(pg),
+            ringing.ears.chats().clone(),
+            ways,
+            &life.writers,
+        ),
         hearing: Hearing::default(),
         presses: Presses::default(),
         overheard: Overheard::default(),

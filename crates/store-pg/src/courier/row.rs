@@ -1,6 +1,7 @@
 //! Rows of letters, and what they say.
 
 use jiff_sqlx::Timestamp;
+use nightdesk_courier::decide::InboxRoom;
 use nightdesk_courier::{Letter, LetterState, Route};
 use nightdesk_protocol::delivery::Kind;
 use nightdesk_types::{AgentId, LetterId, Seq};
@@ -48,6 +49,25 @@ impl LetterRow {
             due_at: self.due_at.map(Timestamp::to_jiff),
             reply_by: self.reply_by.map(Timestamp::to_jiff),
             reply: self.reply.zip(replied_at),
+        })
+    }
+}
+
+/// The entries that wait in an inbox and its quota. All are null if there is no such inbox.
+pub(super) struct RoomRow {
+    pub(super) entries: Option<i64>,
+    pub(super) entries_max: Option<i64>,
+    pub(super) bytes: Option<i64>,
+    pub(super) bytes_max: Option<i64>,
+}
+
+impl RoomRow {
+    pub(super) fn room(&self) -> Option<InboxRoom> {
+        Some(InboxRoom {
+            entries: self.entries?,
+            entries_max: self.entries_max?,
+            bytes: self.bytes?,
+            bytes_max: self.bytes_max?,
         })
     }
 }

@@ -26,7 +26,7 @@ pub(super) async fn claim(
                 }
                 let decisions = due.into_iter().map(|DueRecord { key, wake, now }| DecidedWake {
                     key,
-                    decision: decide(wake, &terms, now),
+                    decision: decide(wake, terms, now),
                 });
                 write_decisions(connection, decisions.collect()).await
             })

@@ -38,6 +38,9 @@ pub const TMUX_WORDS_BYTES_MAX: usize = 16 * 1024;
 /// Letter ids that a connector without its own storage remembers for deduplication.
 pub const RECENT_LETTERS_MAX: usize = 1_024;
 
+/// Writers that put letters, each a transaction at a time. A recipient's letters all go to one writer.
+pub const LETTER_WRITERS: usize = 2;
+
 /// Longest chain of letters that answer letters.
 pub const HOPS_MAX: u32 = 8;
 

@@ -127,7 +127,7 @@ impl World {
         match event {
             Event::Pass(span) => self.now = now.checked_add(span).expect("a time of our days"),
             Event::Need { grace } => {
-                self.row = row.need(LineEnd { at: now, grace }.first_call_at(now), now)
+                self.row = row.need(LineEnd { at: now, grace }.first_call_at(now), now);
             }
             Event::EndLine { grace } => self.row = row.end_line(LineEnd { at: now, grace }, now),
             Event::Suspect(suspicion) => self.row = row.suspect(suspicion, now),
@@ -153,7 +153,7 @@ impl World {
     }
 
     fn claim(&mut self, facts: Facts) -> Decision {
-        let decision = decide(due_wake(&self.row, facts), &TERMS, self.now);
+        let decision = decide(due_wake(&self.row, facts), TERMS, self.now);
         self.row = decision.row.clone();
         self.last = decision.claimed.clone().or_else(|| self.last.take());
         decision
@@ -354,7 +354,7 @@ fn each_case_has_its_step() {
         ("given up before", given_up, asleep, Some(Step::GaveUp), Phase::Unreachable),
     ];
     for (name, row, facts, step, phase) in cases {
-        let decision = decide(due_wake(&row, facts), &TERMS, at(0));
+        let decision = decide(due_wake(&row, facts), TERMS, at(0));
         assert_eq!(decision.claimed.map(|claimed| claimed.step), step, "{name}");
         assert_eq!(decision.row.phase, phase, "{name}");
     }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use nightdesk_courier::{
-    Due, Grant, Letter, LetterEntry, Live, NewLetter, Party, Peer, Put, Record, Replied,
+    AddressFacts, AddressQuery, Due, Grant, Letter, Live, Party, Peer, Posting, Put, Receipt,
+    Record, Replied,
 };
 use nightdesk_lease::{Owner, Renewed, Resource};
 use nightdesk_schedule::{
@@ -87,7 +88,8 @@ through! { nightdesk_schedule::Jobs {
 }}
 
 through! { nightdesk_courier::Letters {
-    fn put(letter: &NewLetter, entry: &LetterEntry) -> Put;
+    fn addresses(queries: &[AddressQuery]) -> Vec<AddressFacts>;
+    fn put(postings: &[Posting]) -> Vec<Put>;
     fn due(to: Party, letter: LetterId) -> Option<Due>;
     fn came(to: Party, letter: LetterId, seq: Option<Seq>) -> ();
     fn reply(by: Party, letter: LetterId, words: &str) -> Replied;
@@ -111,7 +113,7 @@ through! { nightdesk_courier::Hooks {
 }}
 
 through! { nightdesk_courier::Receipts {
-    fn note(scope: TenantScope, record: &Record) -> ();
+    fn note(receipts: &[Receipt]) -> ();
     fn receipts(scope: TenantScope, dispatch_id: &str) -> Vec<Record>;
 }}
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use nightdesk_courier::{
-    Came, Due, Failure, LetterEntry, LetterState, NewLetter, Party, Put, Record, Replied, Route,
+    Came, Due, Failure, LetterEntry, LetterState, NewLetter, Party, Posting, Put, Receipt, Record,
+    Replied, Route,
 };
 use nightdesk_protocol::delivery::{DeliveryReceipt, Kind, Millis};
 use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_KEPT};
@@ -13,10 +14,12 @@ use uuid::Uuid;
 use super::cast::{Cast, Person, id_of};
 use super::{Harness, TimedHarness};
 
+mod batch;
 mod going;
 mod listing;
 mod room;
 
+pub use batch::*;
 pub use going::*;
 pub use listing::*;
 pub use room::*;
@@ -64,8 +67,21 @@ fn due_with_room(letter: &NewLetter) -> Due {
     Due { entry: entry(letter), route: letter.route, is_full: false }
 }
 
+fn posting(letter: &NewLetter) -> Posting {
+    Posting { letter: letter.clone(), entry: entry(letter) }
+}
+
 async fn put(harness: &dyn Harness, letter: &NewLetter) -> Put {
-    harness.courier().put(letter, &entry(letter)).await.expect("put a letter")
+    let mut puts = put_together(harness, std::slice::from_ref(letter)).await;
+    puts.pop().expect("one outcome")
+}
+
+/// Puts letters in one batch.
+async fn put_together(harness: &dyn Harness, letters: &[NewLetter]) -> Vec<Put> {
+    let postings: Vec<_> = letters.iter().map(posting).collect();
+    let puts = harness.courier().put(&postings).await.expect("put letters");
+    assert_eq!(puts.len(), letters.len(), "every letter has an outcome");
+    puts
 }
 
 async fn stored(harness: &dyn Harness, letter: &NewLetter) -> Seq {
@@ -171,9 +187,9 @@ async fn futures(harness: &impl Harness, letters: &[NewLetter]) -> Vec<Put> {
     let mut tasks = tokio::task::JoinSet::new();
     for letter in letters {
         let (courier, letter) = (harness.courier(), letter.clone());
-        tasks.spawn(async move { courier.put(&letter, &entry(&letter)).await.expect("put") });
+        tasks.spawn(async move { courier.put(&[posting(&letter)]).await.expect("put") });
     }
-    tasks.join_all().await
+    tasks.join_all().await.into_iter().flatten().collect()
 }
 
 /// Nothing goes between tenants without both grants.
@@ -386,9 +402,10 @@ pub async fn receipts_are_kept_as_they_were(harness: &impl Harness) {
     let failed = Failure { cause: "network".to_owned(), words: "it broke".to_owned() };
     let (one, two) = (record("a", Came::Delivered(receipt)), record("b", Came::Failed(failed)));
     let courier = harness.courier();
-    for record in [&two, &one, &one] {
-        courier.note(ann.scope, record).await.expect("note");
-    }
+    let receipt = |record: &Record| Receipt { scope: ann.scope, record: record.clone() };
+    let again = Record { came: two.came.clone(), ..one.clone() };
+    courier.note(&[receipt(&two), receipt(&again)]).await.expect("note");
+    courier.note(&[receipt(&again), receipt(&one)]).await.expect("note, twice in one batch");
 
     assert_eq!(courier.receipts(ann.scope, "d1").await.expect("look"), [one, two]);
     assert_eq!(courier.receipts(ann.scope, "d2").await.expect("look"), []);

@@ -118,6 +118,10 @@ macro_rules! wake_store_conformance {
 macro_rules! courier_store_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { courier, $harness;
+            a_batch_has_an_outcome_for_each_letter,
+            letters_of_one_batch_count_for_each_other,
+            batches_that_cross_each_other_all_end,
+            an_address_names_one_agent,
             a_letter_lies_in_the_inbox_of_its_agent,
             a_sleeper_is_woken_by_a_letter,
             a_line_that_is_up_is_told_with_its_session,

@@ -175,8 +175,15 @@ impl Agent {
         (seq, at, reason.is_some())
     }
 
+    /// Returns the count of numbers that are not acked, and the bytes of the entries that wait.
+    pub(super) fn pending(&self) -> (i64, i64) {
+        let waits = self.entries.range(self.cursor.acked.next()..);
+        let bytes: usize = waits.map(|(_, held)| held.body.len()).sum();
+        (self.head.get() - self.cursor.acked.get(), i64::try_from(bytes).unwrap_or(i64::MAX))
+    }
+
     /// Returns true if one more entry of this size exceeds the limits.
-    pub(super) fn is_full_for(&self, bytes: usize, (entries_max, bytes_max): (i64, i64)) -> bool {
+    fn is_full_for(&self, bytes: usize, (entries_max, bytes_max): (i64, i64)) -> bool {
         let waiting = self.head.next().get() - self.cursor.acked.get();
         waiting > entries_max || self.is_too_much(waiting, bytes, bytes_max)
     }

@@ -1,13 +1,19 @@
 //! The store of letters, of what came of them, and of who may write to whom.
 
 use async_trait::async_trait;
-use nightdesk_courier::{
-    Due, Grant, Grants, Hooks, Letter, LetterEntry, LetterState, Letters, Live, NewLetter, Party,
-    Peer, Put, Receipts, Record, Replied,
+use nightdesk_courier::decide::{
+    DueDecision, DueFacts, InboxRoom, LetterDecision, LetterFacts, LetterPlace, decide_batch,
+    decide_due, decide_reply, settled,
 };
+use nightdesk_courier::{
+    AddressFacts, AddressQuery, Due, Grant, GrantedPeer, Grants, Hooks, Letter, LetterEntry,
+    LetterState, Letters, Live, NamedAgent, NewLetter, Party, Peer, Posting, Put, Receipt,
+    Receipts, Record, Replied,
+};
+use nightdesk_gate::{LetterGrants, decide_letter};
 use nightdesk_inbox::TestEntry;
 use nightdesk_register::audit::Kind;
-use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_KEPT, LETTERS_PAGE_MAX};
+use nightdesk_types::limits::{HOP_REMEMBERED, LETTERS_KEPT, LETTERS_PAGE_MAX};
 use nightdesk_types::{Actor, AgentId, LetterId, Quota, Seq, StoreError, TenantScope, Timestamp};
 use serde_json::{Value, json};
 
@@ -32,11 +38,8 @@ impl LetterRow {
         self.due_at.unwrap_or(self.sent_at)
     }
 
-    /// Times out, if it was waited for long enough.
     fn settle(&mut self, now: Timestamp) {
-        if self.state == LetterState::Put && self.reply_by.is_some_and(|by| now >= by) {
-            self.state = LetterState::TimedOut;
-        }
+        self.state = settled(self.state, self.reply_by, now);
     }
 
     fn letter(&self, is_acked: bool) -> Letter {
@@ -64,16 +67,22 @@ impl LetterRow {
 }
 
 impl State {
-    fn may_write(&self, one: Party, other: Party) -> bool {
-        let said = |party, peer| self.letter_grants.contains_key(&(party, peer));
-        one.scope == other.scope || (said(one, other) && said(other, one))
+    fn grants_between(&self, from: Party, to: Party) -> LetterGrants {
+        LetterGrants {
+            by_sender: self.letter_grants.contains_key(&(from, to)),
+            by_recipient: self.letter_grants.contains_key(&(to, from)),
+        }
     }
 
-    /// What the next letter of an agent would be the end of.
-    fn hop(&self, from: Party, now: Timestamp) -> u32 {
+    fn may_write(&self, from: Party, to: Party) -> bool {
+        decide_letter(from.key(), to.key(), self.grants_between(from, to)).is_ok()
+    }
+
+    /// The highest hop of the letters that came to an agent lately.
+    fn highest_hop(&self, to: Party, now: Timestamp) -> u32 {
         let since = now.checked_sub(HOP_REMEMBERED).unwrap_or(Timestamp::MIN);
-        let lately = self.letters.iter().filter(|row| row.new.to == from && row.put_at() > since);
-        lately.map(|row| row.hop).max().unwrap_or(0) + 1
+        let lately = self.letters.iter().filter(|row| row.new.to == to && row.put_at() > since);
+        lately.map(|row| row.hop).max().unwrap_or(0)
     }
 
     fn sent(&mut self, from: Party, id: LetterId, now: Timestamp) -> Option<Letter> {
@@ -93,65 +102,95 @@ impl State {
         Some(Live { session, is_busy: agent.is_waited_for() })
     }
 
-    fn may_put(&self, letter: &NewLetter, now: Timestamp) -> Result<u32, Put> {
-        let NewLetter { from, to, .. } = letter;
-        if !self.may_write(*from, *to) {
-            return Err(Put::NotGranted);
-        }
-        if !self.agents.contains_key(&(to.scope, to.agent)) {
-            return Err(Put::Unknown);
-        }
-        Some(self.hop(*from, now)).filter(|hop| *hop <= HOPS_MAX).ok_or(Put::TooManyHops)
+    /// The entries that wait for an agent, and its tenant's quota.
+    fn room(&self, to: Party) -> Option<InboxRoom> {
+        let (entries, bytes) = self.agents.get(&(to.scope, to.agent))?.pending();
+        Some(InboxRoom {
+            entries,
+            entries_max: self.allowed(to.scope, Quota::PendingEntries),
+            bytes,
+            bytes_max: self.allowed(to.scope, Quota::PendingBytes),
+        })
     }
 
-    /// Whether an entry is more than the inbox of an agent may hold.
-    fn is_full(&self, to: Party, entry: &LetterEntry) -> bool {
-        let allowed = |quota| self.allowed(to.scope, quota);
-        let most = (allowed(Quota::PendingEntries), allowed(Quota::PendingBytes));
-        let inbox = self.agents.get(&(to.scope, to.agent));
-        inbox.is_some_and(|inbox| inbox.is_full_for(entry.body.len(), most))
-    }
-
-    fn put_letter(&mut self, letter: &NewLetter, entry: &LetterEntry, now: Timestamp) -> Put {
+    fn letter_facts(&self, letter: &NewLetter, now: Timestamp) -> LetterFacts {
         let is_it = |row: &&LetterRow| {
             row.new.from == letter.from
                 && row.new.to == letter.to
                 && row.new.dispatch_id == letter.dispatch_id
         };
-        if let Some(id) = self.letters.iter().find(is_it).map(|row| row.new.id) {
-            let before = self.sent(letter.from, id, now);
-            return before.map(Box::new).map_or(Put::Unknown, Put::Duplicate);
+        LetterFacts {
+            repeated: self.letters.iter().find(is_it).map(|row| row.new.id),
+            grants: self.grants_between(letter.from, letter.to),
+            room: self.room(letter.to),
+            highest_hop: self.highest_hop(letter.from, now),
         }
-        let hop = match self.may_put(letter, now) {
-            Ok(hop) => hop,
-            Err(refused) => return refused,
-        };
-        let due_at = letter.when;
-        let is_now = due_at.is_none_or(|due| due <= now);
-        if is_now && !letter.goes_out && self.is_full(letter.to, entry) {
-            return Put::Full;
+    }
+
+    /// Does what was decided about a letter.
+    fn put_letter(&mut self, posting: &Posting, decision: LetterDecision, now: Timestamp) -> Put {
+        match decision {
+            LetterDecision::Refuse(refusal) => Put::from(refusal),
+            LetterDecision::Repeat(first) => {
+                let first = self.sent(posting.letter.from, first, now);
+                first.map(Box::new).map_or(Put::Unknown, Put::Duplicate)
+            }
+            LetterDecision::Write { hop, place, .. } => self.write_letter(posting, hop, place, now),
         }
+    }
+
+    fn write_letter(
+        &mut self,
+        Posting { letter, entry }: &Posting,
+        hop: u32,
+        place: LetterPlace,
+        now: Timestamp,
+    ) -> Put {
         let mut row = LetterRow {
             new: letter.clone(),
-            entry: due_at.map(|_| entry.clone()),
+            entry: letter.when.map(|_| entry.clone()),
             hop,
-            state: if due_at.is_some() { LetterState::Scheduled } else { LetterState::Put },
+            state: if letter.when.is_some() { LetterState::Scheduled } else { LetterState::Put },
             seq: None,
             sent_at: now,
-            due_at,
+            due_at: letter.when,
             reply_by: letter.wait.and_then(|wait| now.checked_add(wait).ok()),
             reply: None,
         };
-        if due_at.is_some() || letter.goes_out {
-            self.letters.push(row);
-            return if due_at.is_some() { Put::Kept } else { Put::Noted };
-        }
-        let LetterEntry { bot, chat_id, body } = entry.clone();
-        let entry = TestEntry { bot, chat_id, body };
-        row.seq = self.put_by_hand((letter.to.scope, letter.to.agent), entry, now);
-        let seq = row.seq.unwrap_or_default();
+        let put = match place {
+            LetterPlace::Later => Put::Kept,
+            LetterPlace::Outlet => Put::Noted,
+            LetterPlace::Inbox => {
+                let LetterEntry { bot, chat_id, body } = entry.clone();
+                let entry = TestEntry { bot, chat_id, body };
+                row.seq = self.put_by_hand((letter.to.scope, letter.to.agent), entry, now);
+                let seq = row.seq.unwrap_or_default();
+                Put::Stored { seq, live: self.live(letter.to, now) }
+            }
+        };
         self.letters.push(row);
-        Put::Stored { seq, live: self.live(letter.to, now) }
+        put
+    }
+
+    fn address_facts(&self, AddressQuery { from, agent }: &AddressQuery) -> AddressFacts {
+        let id = agent.parse::<AgentId>().ok();
+        let name_of = |id: AgentId| Some(self.agents.get(&(from.scope, id))?.name.clone());
+        let by_id = id.and_then(|id| Some(NamedAgent { id, name: name_of(id)? }));
+        let by_name = || {
+            let mut own = self.agents.iter().filter(|((scope, _), _)| *scope == from.scope);
+            let ((_, id), row) = own.find(|(_, row)| row.name == *agent)?;
+            Some(NamedAgent { id: *id, name: row.name.clone() })
+        };
+        let granted =
+            self.letter_grants.keys().find(|(party, peer)| party == from && Some(peer.agent) == id);
+        AddressFacts {
+            sender: name_of(from.agent),
+            own: by_id.or_else(by_name),
+            peer: granted.map(|(_, peer)| GrantedPeer {
+                party: *peer,
+                grants: self.grants_between(*from, *peer),
+            }),
+        }
     }
 
     /// Forgets letters that are old enough.
@@ -163,16 +202,28 @@ impl State {
 
 #[async_trait]
 impl Letters for Memory {
-    async fn put(&self, letter: &NewLetter, entry: &LetterEntry) -> Result<Put, StoreError> {
+    async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
+        let state = self.lock();
+        Ok(queries.iter().map(|query| state.address_facts(query)).collect())
+    }
+
+    async fn put(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let put = state.put_letter(letter, entry, now);
-        let by_hand = letter.from.scope.actor() == Actor::Operator;
-        if by_hand && matches!(put, Put::Stored { .. } | Put::Kept | Put::Noted) {
-            let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
-            self.tell(&mut state, letter.from.scope, Kind::EntryPut, &about);
+        let facts: Vec<_> =
+            postings.iter().map(|posting| state.letter_facts(&posting.letter, now)).collect();
+        let decisions = decide_batch(postings, &facts, now);
+        let mut puts = Vec::with_capacity(postings.len());
+        for (posting, decision) in postings.iter().zip(decisions) {
+            puts.push(state.put_letter(posting, decision, now));
+            let letter = &posting.letter;
+            let by_hand = letter.from.scope.actor() == Actor::Operator;
+            if by_hand && matches!(decision, LetterDecision::Write { .. }) {
+                let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
+                self.tell(&mut state, letter.from.scope, Kind::EntryPut, &about);
+            }
         }
-        Ok(put)
+        Ok(puts)
     }
 
     async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError> {
@@ -180,15 +231,21 @@ impl Letters for Memory {
         let its = |row: &LetterRow| row.new.to == to && row.new.id == letter;
         let Some(nth) = state.letters.iter().position(its) else { return Ok(None) };
         let row = &state.letters[nth];
-        let Some(entry) = row.entry.clone().filter(|_| state.may_write(row.new.from, to)) else {
-            return Ok(None);
+        let facts = DueFacts {
+            from: row.new.from,
+            to,
+            grants: state.grants_between(row.new.from, to),
+            room: state.room(to),
+            body_bytes: row.entry.as_ref().map(|entry| entry.body.len()),
         };
-        let is_full = state.is_full(to, &entry);
+        let decision = decide_due(&facts);
         let row = &mut state.letters[nth];
-        if row.state == LetterState::Scheduled && !is_full {
+        if decision == DueDecision::Deliver && row.state == LetterState::Scheduled {
             row.state = LetterState::Put;
         }
-        Ok(Some(Due { entry, route: row.new.route, is_full }))
+        let entry = row.entry.clone().filter(|_| decision != DueDecision::Drop);
+        let is_full = decision == DueDecision::WaitForRoom;
+        Ok(entry.map(|entry| Due { entry, route: row.new.route, is_full }))
     }
 
     async fn came(&self, to: Party, letter: LetterId, seq: Option<Seq>) -> Result<(), StoreError> {
@@ -210,16 +267,12 @@ impl Letters for Memory {
         let Some(row) = state.letters.iter_mut().find(its) else {
             return Ok(Replied::Unknown);
         };
+        let replied = decide_reply(row.state, row.reply_by, now);
         row.settle(now);
-        Ok(match row.state {
-            LetterState::Scheduled => Replied::Unknown,
-            LetterState::Replied => Replied::Again,
-            LetterState::TimedOut => Replied::Late,
-            LetterState::Put => {
-                (row.state, row.reply) = (LetterState::Replied, Some((words.to_owned(), now)));
-                Replied::Taken
-            }
-        })
+        if replied == Replied::Taken {
+            (row.state, row.reply) = (LetterState::Replied, Some((words.to_owned(), now)));
+        }
+        Ok(replied)
     }
 
     async fn letter(&self, from: Party, letter: LetterId) -> Result<Option<Letter>, StoreError> {
@@ -362,10 +415,12 @@ impl Hooks for Memory {
 
 #[async_trait]
 impl Receipts for Memory {
-    async fn note(&self, scope: TenantScope, record: &Record) -> Result<(), StoreError> {
-        let Record { dispatch_id, connector, address, .. } = record.clone();
-        let key = (scope, dispatch_id, connector, address);
-        self.lock().letter_receipts.insert(key, record.clone());
+    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        for Receipt { scope, record } in receipts.iter().cloned() {
+            let Record { dispatch_id, connector, address, .. } = record.clone();
+            state.letter_receipts.insert((scope, dispatch_id, connector, address), record);
+        }
         Ok(())
     }
 

@@ -90,7 +90,7 @@ impl State {
     }
 
     fn claim_wake(&mut self, key: AgentKey, terms: Terms, now: Timestamp) -> Option<Claimed> {
-        let Decision { row, notice, claimed } = decide(self.due_wake(key, now)?, &terms, now);
+        let Decision { row, notice, claimed } = decide(self.due_wake(key, now)?, terms, now);
         self.wakes.insert(key, row);
         if let Some(notice) = notice {
             push_bounded(self.notices.entry(key.0).or_default(), notice, NOTICES_KEPT_MAX);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use nightdesk_courier::{
-    Kind, Letter, LetterState, Letters, NewLetter, Party, Put, Route, fresh_id,
+    Kind, Letter, LetterState, Letters, NewLetter, Party, Posting, Put, Route, fresh_id,
 };
 use nightdesk_desk::letters;
 use nightdesk_store_pg::Pg;
@@ -60,7 +60,9 @@ pub(super) async fn send(
     let told = letters::Told { from, words, event_type: None };
     let entry = letters::entry(letter, told, None);
     let entry = entry.context("no client could take what it says; say something else")?;
-    let id = match pg.put(letter, &entry).await? {
+    let posting = Posting { letter: letter.clone(), entry };
+    let outcome = pg.put(&[posting]).await?.pop().context("the letter got no outcome")?;
+    let id = match outcome {
         Put::Stored { .. } | Put::Kept | Put::Noted => letter.id,
         Put::Duplicate(before) => before.id,
         Put::Unknown => bail!("there is no such agent; `nightdesk agent list` shows them"),

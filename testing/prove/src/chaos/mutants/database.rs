@@ -112,13 +112,28 @@ pub(super) fn one_tenant_wall(cluster: &Cluster, cast: &Cast) -> Result<()> {
 
 /// X25: a reply counts at any time.
 pub(super) fn late_reply_counts(cluster: &Cluster, _: &Cast) -> Result<()> {
-    let late = "mine.state = 'timed-out' or now_at >= mine.reply_by";
-    replace(cluster, "letter_reply", &[(late, "false")])
+    let never_over = [
+        ("state := mine.state", "state := replace(mine.state, 'timed-out', 'put')"),
+        ("reply_by := mine.reply_by", "reply_by := null"),
+    ];
+    replace(cluster, "letter_reply_facts", &never_over)
 }
 
 /// X26: the grant of one tenant is enough.
 pub(super) fn one_side_grants(cluster: &Cluster, _: &Cast) -> Result<()> {
-    replace(cluster, "letter_granted", &[("or 2 = (", "or 0 < (")])
+    let senders_twice = [
+        (
+            "where g.tenant_id = l.to_tenant and g.agent_id = l.to_agent",
+            "where g.tenant_id = l.tenant and g.agent_id = l.agent",
+        ),
+        (
+            "and g.peer_tenant_id = l.tenant and g.peer_agent_id = l.agent",
+            "and g.peer_tenant_id = l.to_tenant and g.peer_agent_id = l.to_agent",
+        ),
+    ];
+    replace(cluster, "letter_facts", &senders_twice)?;
+    let known = [("        ), false)\n    from", "        ), a.peer is not null)\n    from")];
+    replace(cluster, "letter_addresses", &known)
 }
 
 /// X27: the newest revision of a skill is overwritten.

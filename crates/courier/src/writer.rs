@@ -1,0 +1,154 @@
+//! Writer: gathers the store calls of concurrent senders, so that many letters share a transaction.
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_inbox::gather::{Batch, Gather};
+use nightdesk_types::limits::{CONNECTOR_WAIT, LETTER_WRITERS};
+use nightdesk_types::{AgentId, LetterId, StoreError, TenantScope};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use crate::letter::{AddressFacts, AddressQuery, Posting, Put};
+use crate::store::{Receipt, Store};
+
+/// Looks addresses up, puts letters and stores receipts, in gathered batches.
+#[derive(Debug)]
+pub struct LetterWriter {
+    addresses: Gather<Addresses>,
+    postings: Vec<Gather<Postings>>,
+    receipts: Gather<Receipts>,
+    hasher: BuildHasherDefault<DefaultHasher>,
+}
+
+impl LetterWriter {
+    /// Starts the workers. They end when the writer is dropped.
+    pub fn start(store: &Arc<dyn Store>, tasks: &TaskTracker) -> Self {
+        let (addresses, work) = Gather::new(Addresses(Arc::clone(store)), "look up an address");
+        tasks.spawn(work);
+        let writer = |_| {
+            let (postings, work) = Gather::new(Postings(Arc::clone(store)), "put a letter");
+            tasks.spawn(work);
+            postings
+        };
+        let postings = (0..LETTER_WRITERS).map(writer).collect();
+        let (receipts, work) = Gather::new(Receipts(Arc::clone(store)), "store a receipt");
+        tasks.spawn(work);
+        Self { addresses, postings, receipts, hasher: BuildHasherDefault::default() }
+    }
+
+    /// The facts about an address.
+    pub async fn address(&self, query: AddressQuery) -> Result<AddressFacts, StoreError> {
+        in_time("look up an address", self.addresses.ask(query)).await
+    }
+
+    /// Puts a letter. A sender that stops waiting may send it again: the dispatch id makes it the same letter.
+    pub async fn put(&self, posting: Posting) -> Result<Put, StoreError> {
+        let writer = &self.postings[self.writer_for(posting.letter.to.agent)];
+        in_time("put a letter", writer.ask(posting)).await
+    }
+
+    /// Stores a receipt.
+    pub async fn note(&self, receipt: Receipt) -> Result<(), StoreError> {
+        in_time("store a receipt", self.receipts.ask(receipt)).await
+    }
+
+    /// Letters to one agent share a writer, so that two batches seldom wait for the lock of one inbox.
+    fn writer_for(&self, to: AgentId) -> usize {
+        let writers = u64::try_from(self.postings.len()).unwrap_or(1);
+        usize::try_from(self.hasher.hash_one(to) % writers).unwrap_or(0)
+    }
+}
+
+async fn in_time<T>(
+    operation: &'static str,
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let late = |late| Err(StoreError::unavailable(operation, late));
+    timeout(CONNECTOR_WAIT, asked).await.unwrap_or_else(late)
+}
+
+struct Addresses(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Addresses {
+    type Ask = AddressQuery;
+    type Answer = AddressFacts;
+    type Key = AddressQuery;
+    type Stream = AgentId;
+    type Share = TenantScope;
+
+    async fn run(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
+        self.0.addresses(queries).await
+    }
+
+    fn key(query: &AddressQuery) -> AddressQuery {
+        query.clone()
+    }
+
+    fn stream(_: &AddressQuery) -> Option<AgentId> {
+        None
+    }
+
+    fn share(query: &AddressQuery) -> TenantScope {
+        query.from.scope
+    }
+}
+
+struct Postings(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Postings {
+    type Ask = Posting;
+    type Answer = Put;
+    type Key = LetterId;
+    type Stream = AgentId;
+    type Share = TenantScope;
+
+    async fn run(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
+        self.0.put(postings).await
+    }
+
+    fn key(posting: &Posting) -> LetterId {
+        posting.letter.id
+    }
+
+    fn stream(_: &Posting) -> Option<AgentId> {
+        None
+    }
+
+    fn share(posting: &Posting) -> TenantScope {
+        posting.letter.from.scope
+    }
+}
+
+struct Receipts(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Receipts {
+    type Ask = Receipt;
+    type Answer = ();
+    /// The primary key of a receipt: one statement cannot replace a row twice.
+    type Key = (TenantScope, String, String, String);
+    type Stream = AgentId;
+    type Share = TenantScope;
+
+    async fn run(&self, receipts: &[Receipt]) -> Result<Vec<()>, StoreError> {
+        self.0.note(receipts).await?;
+        Ok(vec![(); receipts.len()])
+    }
+
+    fn key(Receipt { scope, record }: &Receipt) -> Self::Key {
+        let (dispatch_id, connector) = (record.dispatch_id.clone(), record.connector.clone());
+        (*scope, dispatch_id, connector, record.address.clone())
+    }
+
+    fn stream(_: &Receipt) -> Option<AgentId> {
+        None
+    }
+
+    fn share(receipt: &Receipt) -> TenantScope {
+        receipt.scope
+    }
+}

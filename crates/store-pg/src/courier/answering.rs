@@ -1,0 +1,166 @@
+//! Letters that are due, and replies to letters.
+
+use nightdesk_courier::decide::{DueDecision, DueFacts, decide_due, decide_reply};
+use nightdesk_courier::{Due, LetterEntry, LetterState, Party, Replied, Route};
+use nightdesk_gate::LetterGrants;
+use nightdesk_types::{AgentId, BotId, LetterId, TenantId, TenantScope};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::row::RoomRow;
+use crate::row::misfit;
+
+/// A letter that came to an agent, and everything that decides on its delivery.
+struct DueRow {
+    from_tenant: Option<Uuid>,
+    from_agent: Option<Uuid>,
+    bot: Option<Uuid>,
+    chat: Option<String>,
+    body: Option<Vec<u8>>,
+    route: Option<String>,
+    is_granted: Option<bool>,
+    is_granted_back: Option<bool>,
+    entries: Option<i64>,
+    entries_max: Option<i64>,
+    bytes: Option<i64>,
+    bytes_max: Option<i64>,
+}
+
+impl DueRow {
+    fn facts(&self, to: Party) -> Option<DueFacts> {
+        let tenant = TenantId::from_uuid(self.from_tenant?);
+        let agent = AgentId::from_uuid(self.from_agent?);
+        let Self { entries, entries_max, bytes, bytes_max, .. } = self;
+        let room = RoomRow {
+            entries: *entries,
+            entries_max: *entries_max,
+            bytes: *bytes,
+            bytes_max: *bytes_max,
+        };
+        Some(DueFacts {
+            from: Party { scope: TenantScope::of(tenant), agent },
+            to,
+            grants: LetterGrants {
+                by_sender: self.is_granted.unwrap_or_default(),
+                by_recipient: self.is_granted_back.unwrap_or_default(),
+            },
+            room: room.room(),
+            body_bytes: self.body.as_ref().map(Vec::len),
+        })
+    }
+
+    fn due(self, is_full: bool) -> sqlx::Result<Due> {
+        let entry = self.bot.zip(self.chat).zip(self.body);
+        let ((bot, chat_id), body) = entry.ok_or_else(|| misfit("letters", "body"))?;
+        let route = self.route.as_deref().and_then(Route::named);
+        Ok(Due {
+            entry: LetterEntry { bot: BotId::from_uuid(bot), chat_id, body },
+            route: route.ok_or_else(|| misfit("letters", "route"))?,
+            is_full,
+        })
+    }
+}
+
+pub(super) async fn due(
+    connection: &mut PgConnection,
+    to: Party,
+    letter: LetterId,
+) -> sqlx::Result<Option<Due>> {
+    let row = sqlx::query_as!(
+        DueRow,
+        "select from_tenant, from_agent, bot, chat, body, route, is_granted, is_granted_back,
+             entries, entries_max, bytes, bytes_max
+         from letter_due_facts($1, $2, $3)",
+        to.scope.tenant().uuid(),
+        to.agent.uuid(),
+        letter.uuid()
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let Some(facts) = row.facts(to) else { return Ok(None) };
+    match decide_due(&facts) {
+        DueDecision::Drop => Ok(None),
+        DueDecision::WaitForRoom => row.due(true).map(Some),
+        DueDecision::Deliver => {
+            count_as_put(connection, facts.from, letter).await?;
+            row.due(false).map(Some)
+        }
+    }
+}
+
+async fn count_as_put(
+    connection: &mut PgConnection,
+    from: Party,
+    letter: LetterId,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update letters set state = 'put'
+         where tenant_id = $1 and letter_id = $2 and state = 'scheduled'",
+        from.scope.tenant().uuid(),
+        letter.uuid()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn reply(
+    connection: &mut PgConnection,
+    by: Party,
+    letter: LetterId,
+    words: &str,
+) -> sqlx::Result<Replied> {
+    let row = sqlx::query!(
+        r#"select from_tenant, state, reply_by as "reply_by: jiff_sqlx::Timestamp",
+               now_at as "now_at: jiff_sqlx::Timestamp"
+           from letter_reply_facts($1, $2, $3)"#,
+        by.scope.tenant().uuid(),
+        by.agent.uuid(),
+        letter.uuid()
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let Some(((from, state), now)) = row.from_tenant.zip(row.state).zip(row.now_at) else {
+        return Ok(Replied::Unknown);
+    };
+    let state = LetterState::named(&state).ok_or_else(|| misfit("letters", "state"))?;
+    let reply_by = row.reply_by.map(jiff_sqlx::Timestamp::to_jiff);
+    let replied = decide_reply(state, reply_by, now.to_jiff());
+    match replied {
+        Replied::Taken => store_reply(connection, from, letter, words, now).await?,
+        Replied::Late => end_wait(connection, from, letter).await?,
+        Replied::Again | Replied::Unknown => {}
+    }
+    Ok(replied)
+}
+
+async fn store_reply(
+    connection: &mut PgConnection,
+    from: Uuid,
+    letter: LetterId,
+    words: &str,
+    now: jiff_sqlx::Timestamp,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update letters set state = 'replied', reply = $3, replied_at = $4
+         where tenant_id = $1 and letter_id = $2",
+        from,
+        letter.uuid(),
+        words,
+        now as jiff_sqlx::Timestamp
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn end_wait(connection: &mut PgConnection, from: Uuid, letter: LetterId) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update letters set state = 'timed-out' where tenant_id = $1 and letter_id = $2",
+        from,
+        letter.uuid()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

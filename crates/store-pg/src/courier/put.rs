@@ -1,0 +1,257 @@
+//! The gathered put: a batch of letters in one transaction.
+
+use nightdesk_courier::decide::{LetterDecision, LetterFacts, LetterPlace, decide_batch};
+use nightdesk_courier::{Live, NewLetter, Posting, Put};
+use nightdesk_gate::LetterGrants;
+use nightdesk_register::audit::Kind;
+use nightdesk_types::limits::HOP_REMEMBERED;
+use nightdesk_types::{Actor, LetterId, Seq, TenantScope, Timestamp};
+use serde_json::json;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::looked_at;
+use super::row::RoomRow;
+use crate::inbox::tenants_of;
+use crate::register::audit::tell;
+use crate::row::{misfit, moment};
+
+/// Locks the inboxes, reads the facts of every letter, decides, and writes the decisions.
+pub(super) async fn run(
+    connection: &mut PgConnection,
+    postings: &[Posting],
+) -> sqlx::Result<Vec<Put>> {
+    let (facts, now) = read_facts(connection, postings).await?;
+    let decisions = decide_batch(postings, &facts, now);
+    let written = write(connection, &Writes::decided(postings, &decisions), now).await?;
+    let puts = outcomes(connection, postings, &decisions, written).await?;
+    tell_operators_acts(connection, postings, &decisions).await?;
+    Ok(puts)
+}
+
+/// The facts of one letter, as the database reads them.
+struct FactsRow {
+    now_at: jiff_sqlx::Timestamp,
+    repeated: Option<Uuid>,
+    is_granted: bool,
+    is_granted_back: bool,
+    highest_hop: i32,
+    entries: Option<i64>,
+    entries_max: Option<i64>,
+    bytes: Option<i64>,
+    bytes_max: Option<i64>,
+}
+
+impl FactsRow {
+    fn facts(self) -> LetterFacts {
+        let Self { entries, entries_max, bytes, bytes_max, .. } = self;
+        LetterFacts {
+            repeated: self.repeated.map(LetterId::from_uuid),
+            grants: LetterGrants { by_sender: self.is_granted, by_recipient: self.is_granted_back },
+            room: RoomRow { entries, entries_max, bytes, bytes_max }.room(),
+            highest_hop: self.highest_hop.unsigned_abs(),
+        }
+    }
+}
+
+async fn read_facts(
+    connection: &mut PgConnection,
+    postings: &[Posting],
+) -> sqlx::Result<(Vec<LetterFacts>, Timestamp)> {
+    let letters = || postings.iter().map(|posting| &posting.letter);
+    let tenants: Vec<Uuid> = letters().map(|one| one.from.scope.tenant().uuid()).collect();
+    let agents: Vec<Uuid> = letters().map(|one| one.from.agent.uuid()).collect();
+    let to_tenants: Vec<Uuid> = letters().map(|one| one.to.scope.tenant().uuid()).collect();
+    let to_agents: Vec<Uuid> = letters().map(|one| one.to.agent.uuid()).collect();
+    let dispatches: Vec<String> = letters().map(|one| one.dispatch_id.clone()).collect();
+    let rows = sqlx::query_as!(
+        FactsRow,
+        r#"select now_at as "now_at!: jiff_sqlx::Timestamp", repeated,
+               is_granted as "is_granted!", is_granted_back as "is_granted_back!",
+               highest_hop as "highest_hop!", entries, entries_max, bytes, bytes_max
+           from letter_facts($1, $2, $3, $4, $5, $6, make_interval(secs => $7)) order by nth"#,
+        &tenants_of(letters().flat_map(|one| [one.from.scope, one.to.scope])),
+        &tenants,
+        &agents,
+        &to_tenants,
+        &to_agents,
+        &dispatches,
+        HOP_REMEMBERED.as_secs_f64()
+    )
+    .fetch_all(connection)
+    .await?;
+    let now = rows.first().filter(|_| rows.len() == postings.len()).map(|row| row.now_at.to_jiff());
+    let now = now.ok_or_else(|| misfit("letter_facts", "nth"))?;
+    Ok((rows.into_iter().map(FactsRow::facts).collect(), now))
+}
+
+/// The letters that are written, as columns, the way the statement reads them.
+#[derive(Default)]
+struct Writes {
+    letters: Vec<Uuid>,
+    tenants: Vec<Uuid>,
+    agents: Vec<Uuid>,
+    to_tenants: Vec<Uuid>,
+    to_agents: Vec<Uuid>,
+    dispatches: Vec<String>,
+    routes: Vec<String>,
+    kinds: Vec<String>,
+    sessions: Vec<Option<String>>,
+    correlations: Vec<Option<String>>,
+    hops: Vec<i32>,
+    due: Vec<Option<jiff_sqlx::Timestamp>>,
+    wait_secs: Vec<Option<f64>>,
+    bots: Vec<Uuid>,
+    chats: Vec<String>,
+    bodies: Vec<Vec<u8>>,
+    is_put: Vec<bool>,
+}
+
+impl Writes {
+    fn decided(postings: &[Posting], decisions: &[LetterDecision]) -> Self {
+        let mut writes = Self::default();
+        for (posting, decision) in postings.iter().zip(decisions) {
+            if let LetterDecision::Write { hop, place, .. } = decision {
+                writes.add(posting, *hop, *place);
+            }
+        }
+        writes
+    }
+
+    fn add(&mut self, Posting { letter, entry }: &Posting, hop: u32, place: LetterPlace) {
+        let NewLetter { from, to, .. } = letter;
+        self.letters.push(letter.id.uuid());
+        self.tenants.push(from.scope.tenant().uuid());
+        self.agents.push(from.agent.uuid());
+        self.to_tenants.push(to.scope.tenant().uuid());
+        self.to_agents.push(to.agent.uuid());
+        self.dispatches.push(letter.dispatch_id.clone());
+        self.routes.push(letter.route.slug().to_owned());
+        self.kinds.push(letter.kind.slug().to_owned());
+        self.sessions.push(letter.session.clone());
+        self.correlations.push(letter.correlation_id.clone());
+        self.hops.push(i32::try_from(hop).unwrap_or(i32::MAX));
+        self.due.push(letter.when.map(moment));
+        self.wait_secs.push(letter.wait.map(|wait| wait.as_secs_f64()));
+        self.bots.push(entry.bot.uuid());
+        self.chats.push(entry.chat_id.clone());
+        self.bodies.push(entry.body.clone());
+        self.is_put.push(place == LetterPlace::Inbox);
+    }
+}
+
+/// A letter that was written: its number in the inbox, and the session of the agent's line.
+struct WrittenRow {
+    seq: Option<i64>,
+    session: Option<String>,
+}
+
+async fn write(
+    connection: &mut PgConnection,
+    writes: &Writes,
+    now: Timestamp,
+) -> sqlx::Result<Vec<WrittenRow>> {
+    if writes.letters.is_empty() {
+        return Ok(Vec::new());
+    }
+    sqlx::query_as!(
+        WrittenRow,
+        "select seq, session from letter_write(
+             $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+         order by nth",
+        &writes.letters,
+        &writes.tenants,
+        &writes.agents,
+        &writes.to_tenants,
+        &writes.to_agents,
+        &writes.dispatches,
+        &writes.routes,
+        &writes.kinds,
+        &writes.sessions as &[Option<String>],
+        &writes.correlations as &[Option<String>],
+        &writes.hops,
+        &writes.due as &[Option<jiff_sqlx::Timestamp>],
+        &writes.wait_secs as &[Option<f64>],
+        &writes.bots,
+        &writes.chats,
+        &writes.bodies,
+        &writes.is_put,
+        moment(now) as jiff_sqlx::Timestamp
+    )
+    .fetch_all(connection)
+    .await
+}
+
+/// One outcome for each letter. A letter that was written has a row, in the order of the batch.
+async fn outcomes(
+    connection: &mut PgConnection,
+    postings: &[Posting],
+    decisions: &[LetterDecision],
+    written: Vec<WrittenRow>,
+) -> sqlx::Result<Vec<Put>> {
+    let (mut puts, mut written) = (Vec::with_capacity(postings.len()), written.into_iter());
+    for (Posting { letter, .. }, decision) in postings.iter().zip(decisions) {
+        puts.push(match decision {
+            LetterDecision::Write { place, .. } => {
+                let row = written.next().ok_or_else(|| misfit("letter_write", "nth"))?;
+                row.put(*place)?
+            }
+            LetterDecision::Repeat(first) => {
+                let first = looked_at(connection, letter.from, *first).await?;
+                let first = first.ok_or_else(|| misfit("letters", "letter_id"))?;
+                Put::Duplicate(Box::new(first))
+            }
+            LetterDecision::Refuse(refusal) => Put::from(*refusal),
+        });
+    }
+    Ok(puts)
+}
+
+impl WrittenRow {
+    fn put(self, place: LetterPlace) -> sqlx::Result<Put> {
+        Ok(match place {
+            LetterPlace::Inbox => {
+                let seq = self.seq.ok_or_else(|| misfit("letter_write", "seq"))?;
+                // The letter itself waits for its ack.
+                let live = self.session.map(|session| Live { session, is_busy: true });
+                Put::Stored { seq: Seq::new(seq), live }
+            }
+            LetterPlace::Later => Put::Kept,
+            LetterPlace::Outlet => Put::Noted,
+        })
+    }
+}
+
+/// Writes the audit rows of letters that an operator sent, in the order in which chains are locked.
+async fn tell_operators_acts(
+    connection: &mut PgConnection,
+    postings: &[Posting],
+    decisions: &[LetterDecision],
+) -> sqlx::Result<()> {
+    let letters = postings.iter().map(|posting| &posting.letter).zip(decisions);
+    let mut told: Vec<&NewLetter> = letters
+        .filter(|(_, decision)| matches!(decision, LetterDecision::Write { .. }))
+        .map(|(letter, _)| letter)
+        .filter(|letter| letter.from.scope.actor() == Actor::Operator)
+        .collect();
+    told.sort_by_key(|letter| letter.from.scope.tenant());
+    for letter in told {
+        act_for(connection, letter.from.scope).await?;
+        let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
+        tell(connection, letter.from.scope, Kind::EntryPut, about).await?;
+    }
+    Ok(())
+}
+
+/// Names the tenant and the actor of the audit row that follows.
+async fn act_for(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
+    sqlx::query!(
+        "select set_config('app.tenants', array[$1::uuid]::text, true) as tenants,
+             set_config('app.actor', $2, true) as actor",
+        scope.tenant().uuid(),
+        scope.actor().to_string()
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(())
+}
