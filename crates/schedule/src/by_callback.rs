@@ -1,4 +1,4 @@
-//! By callback: an agent is told at a URL of its own.
+//! Delivers fires to the callback URL of an agent.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use tokio::time::timeout;
 use crate::fire::Claimed;
 use crate::outcome::Outcome;
 
-/// What stands behind an agent's own URL where it is told of fires.
+/// Path behind an agent's own URL that receives fires.
 const PATH: &str = "/api/cron/fire";
 
-/// Why a callback is refused that would not be called as it reads.
+/// Error for a callback that the desk cannot call as written.
 const PLAIN: &str = "name the callback without a query, as https://agent.example.org";
 
-/// Tells an agent of a fire at its callback, once.
+/// Delivers a fire to an agent's callback with a single call.
 #[async_trait]
 pub trait ByCallback: Send + Sync {
-    /// Calls, and says what came of it. It is now, by the store's clock.
+    /// Calls the callback and returns the outcome. `now` is the store's time.
     async fn call(&self, fire: &Claimed, callback: &str, now: Timestamp) -> Outcome;
 
-    /// The callback as it would be called, or why it would not be. Nobody is asked.
+    /// Returns the callback in the form in which it is called, or the reason for a refusal. Makes no call.
     fn may_call(&self, callback: &str) -> Result<String, String>;
 }
 
-/// Makes the token that proves a fire to its agent.
+/// Creates the token that proves a fire to its agent.
 #[async_trait]
 pub trait Minting: Send + Sync {
-    /// A token of this fire, good from now on.
+    /// Returns a token for this fire that is valid from `now` on.
     async fn token(
         &self,
         fire: &Claimed,
@@ -41,7 +41,7 @@ pub trait Minting: Send + Sync {
     ) -> Result<SecretString, Box<dyn Error + Send + Sync>>;
 }
 
-/// Tells agents through the one client for URLs that tenants name, each time with a token of its own.
+/// Calls agents through the HTTP client for URLs that tenants set, with a new token for each call.
 #[derive(Clone)]
 pub struct Callbacks {
     outside: Outside,
@@ -49,7 +49,7 @@ pub struct Callbacks {
 }
 
 impl Callbacks {
-    /// Calls with tokens that are made so.
+    /// Creates the caller from its HTTP client and its source of tokens.
     pub fn new(outside: Outside, minting: Arc<dyn Minting>) -> Self {
         Self { outside, minting }
     }
@@ -62,7 +62,7 @@ impl Callbacks {
         TenantUrl::parse(&url, self.outside.rules()).map_err(|refused| refused.to_string())
     }
 
-    /// A token; or, if there is none in time, what is done instead of the call.
+    /// Returns a token. If there is none in time, returns the outcome that replaces the call.
     async fn token(&self, fire: &Claimed, now: Timestamp) -> Result<SecretString, Outcome> {
         let minted = timeout(FIRE_TOKEN_WAIT, self.minting.token(fire, now)).await;
         minted.unwrap_or_else(|late| Err(late.into())).map_err(|error| {
@@ -76,7 +76,7 @@ fn no_token(agent: AgentId, error: &(dyn Error + 'static)) {
     tracing::warn!(agent.id = %agent, error, "agent {agent} is told later: there is no token for a fire");
 }
 
-/// What is said to the agent. Its instant is as the agent wrote it.
+/// Body of the request to the agent. The instant is in the agent's own notation.
 #[derive(Serialize)]
 struct Said<'a> {
     job_id: &'a str,
@@ -111,8 +111,8 @@ impl ByCallback for Callbacks {
     }
 }
 
-/// What an answer means. Whatever is not clear is asked again: an agent that took the fire already
-/// knows it by its id.
+/// Maps a response to an outcome. An unclear response leads to a retry: an agent that took the fire already
+/// recognises its id.
 fn answered(reply: &Reply) -> Outcome {
     let Reply { status, retry_after, took, .. } = reply;
     match status {

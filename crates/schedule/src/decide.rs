@@ -1,4 +1,4 @@
-//! Decide: the rules of firing, as pure functions from rows, facts and the store's time to the columns to write.
+//! The rules of firing, as pure functions from rows, facts and the store's time to the columns to write.
 //!
 //! A store locks the rows, reads the facts, calls one of these functions and writes its result, all in one
 //! transaction. PostgreSQL and memory share them, so the simulation runs the rules that production runs.
@@ -98,7 +98,7 @@ pub struct FireStep {
 }
 
 impl JobRecord {
-    /// A job that was never armed.
+    /// Returns a job that was never armed.
     pub const fn unarmed(id: ScheduleId, arm: Arm, now: Timestamp) -> Self {
         let status = JobStatus {
             arming: Arming::new(0),
@@ -114,13 +114,13 @@ impl JobRecord {
         Self { id, arm, status }
     }
 
-    /// The job as its agent sees it.
+    /// Returns the job as its agent sees it.
     pub fn armed(&self) -> Armed {
         let arm = Arm { recurring: self.is_recurring(), ..self.arm.clone() };
         Armed { id: self.id, arming: self.status.arming, arm }
     }
 
-    /// The fire of the instant that came, before it is decided on.
+    /// Returns the fire of the instant that came, before it is decided on.
     pub fn begin_fire(&self, agent: AgentId, id: FireId, now: Timestamp) -> FireRecord {
         let FireStatus { state, cause, tries, is_calling, next_at, ended_at } = FireStatus::NEW;
         let fire = Fire {
@@ -141,7 +141,7 @@ impl JobRecord {
         FireRecord { fire, due_at, is_calling, next_at, reports }
     }
 
-    /// A run that is not over delays or skips the next instant of this job.
+    /// Returns true if a run that is not over delays or skips the next instant of this job.
     pub fn heeds_runs(&self) -> bool {
         self.arm.reports && self.arm.policies.overlap != Overlap::AllowAll
     }
@@ -150,7 +150,7 @@ impl JobRecord {
         self.arm.recurring || self.status.has_recurred
     }
 
-    /// The job's columns, with the time by which a recurring job that is not armed should be armed again.
+    /// Returns the job's columns, with the time by which a recurring job that is not armed should be armed again.
     fn watched(&self, status: JobStatus, now: Timestamp) -> JobStatus {
         if status.next_at.is_none() && self.is_recurring() {
             JobStatus { watch_at: Some(later(now, UNARMED_AFTER)), ..status }
@@ -161,7 +161,7 @@ impl JobRecord {
 }
 
 impl FireRecord {
-    /// The columns that decisions change.
+    /// Returns the columns that decisions change.
     pub const fn status(&self) -> FireStatus {
         FireStatus {
             state: self.fire.state,
@@ -180,12 +180,12 @@ impl FireRecord {
         (self.is_calling, self.next_at, self.fire.ended_at) = (is_calling, next_at, ended_at);
     }
 
-    /// The agent took it.
+    /// Returns true if the agent took the fire.
     pub const fn is_taken(&self) -> bool {
         matches!(self.fire.state, FireState::Fired | FireState::Late)
     }
 
-    /// The time since which its run is under way, for a fire whose agent reports and has not yet.
+    /// Returns the time since which its run is under way, for a fire whose agent reports and has not yet.
     pub fn running_since(&self) -> Option<Timestamp> {
         let is_running = self.reports && self.is_taken() && self.fire.run.is_none();
         self.fire.ended_at.filter(|_| is_running)
@@ -203,7 +203,7 @@ impl FireStatus {
         ended_at: None,
     };
 
-    /// A node calls the agent from now on.
+    /// Returns the columns of a fire for which a node calls the agent from now on.
     fn called(self, now: Timestamp) -> Self {
         Self {
             state: FireState::Open,
@@ -214,23 +214,23 @@ impl FireStatus {
         }
     }
 
-    /// The fire waits for the end of a run.
+    /// Returns the columns of a fire that waits for the end of a run.
     const fn held(self, until: Timestamp) -> Self {
         Self { state: FireState::Held, is_calling: false, next_at: Some(until), ..self }
     }
 
-    /// The fire is over.
+    /// Returns the columns of a fire that is over.
     const fn ended(self, state: FireState, cause: Option<Cause>, now: Timestamp) -> Self {
         Self { state, cause, is_calling: false, next_at: None, ended_at: Some(now), ..self }
     }
 
-    /// The fire is over because the agent is not to take it any more.
+    /// Returns the columns of a fire that is over because the agent must not take it any more.
     const fn passed(self, cause: Cause, now: Timestamp) -> Self {
         self.ended(cause.state(), Some(cause), now)
     }
 }
 
-/// The time until which a run counts as under way. A run of which no end is reported is over after [`RUN_MAX`].
+/// Returns the time until which a run counts as under way. A run without a reported end is over after [`RUN_MAX`].
 fn runs_until(running_since: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     running_since.map(|since| later(since, RUN_MAX)).filter(|until| *until > now)
 }

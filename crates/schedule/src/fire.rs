@@ -1,58 +1,58 @@
-//! Fires: one instant of a job, and how it went.
+//! Fires: one instant of a job, and its result.
 
 use nightdesk_types::{AgentId, Arming, FireId, TenantScope, Timestamp};
 
 use crate::job::{FireAt, JobId, Target};
 
-/// A fire that somebody took to tell the agent of, and nobody else will for a while.
+/// A fire that a node claimed. No other node calls the agent until the claim expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// Whose agent it is.
+    /// The tenant.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
     /// The job.
     pub job: JobId,
-    /// The same in every try.
+    /// The fire's id, the same in every try.
     pub fire: FireId,
-    /// When it was due.
+    /// The instant at which it was due.
     pub fire_at: FireAt,
-    /// Where the agent is told.
+    /// The destination of the fire.
     pub to: Target,
-    /// Tries, with this one.
+    /// The number of tries, including this one.
     pub tries: u32,
-    /// What came of the last one.
+    /// The outcome of the last try.
     pub outcome: Option<String>,
 }
 
-/// How a fire ended.
+/// The end of a fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The agent took it.
     Taken,
-    /// It was not told, and never will be.
+    /// The agent did not take it, and the desk does not try again.
     Missed(Cause),
 }
 
-/// Why an agent did not take a fire.
+/// The reason why an agent did not take a fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The run before was not over.
     Overlap,
-    /// It was cancelled while it was tried.
+    /// The job was cancelled while the fire was open.
     Cancelled,
-    /// The job was armed anew while it was tried.
+    /// The job was armed anew while the fire was open.
     Superseded,
-    /// The desk came to it too late.
+    /// The desk claimed it too late.
     TooLate,
     /// The agent could not be reached in time.
     GaveUp,
-    /// The agent said that it does not want it.
+    /// The agent refused it.
     Refused,
 }
 
 impl Cause {
-    /// Every one there is.
+    /// All causes.
     pub const ALL: [Self; 6] = [
         Self::Overlap,
         Self::Cancelled,
@@ -62,7 +62,7 @@ impl Cause {
         Self::Refused,
     ];
 
-    /// Its name in rows and for programs.
+    /// Returns the name in rows and for programs.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Overlap => "overlap",
@@ -74,12 +74,12 @@ impl Cause {
         }
     }
 
-    /// The one of this name.
+    /// Returns the cause with this name.
     pub fn named(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|cause| cause.slug() == slug)
     }
 
-    /// How it stands with a fire that was not taken because of this.
+    /// Returns the state of a fire that was not taken because of this.
     pub const fn state(self) -> FireState {
         match self {
             Self::Overlap | Self::Cancelled | Self::Superseded => FireState::Skipped,
@@ -88,10 +88,10 @@ impl Cause {
     }
 }
 
-/// How it stands with a fire.
+/// The state of a fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FireState {
-    /// The agent is being told.
+    /// The desk tries to deliver it to the agent.
     Open,
     /// It waits for the end of the run before.
     Held,
@@ -99,18 +99,18 @@ pub enum FireState {
     Fired,
     /// The agent took it, but late.
     Late,
-    /// It was left out on purpose.
+    /// It was skipped on purpose.
     Skipped,
-    /// It was not taken, and somebody is told.
+    /// The agent did not take it, and its owner gets a notice.
     Missed,
 }
 
 impl FireState {
-    /// Every one there is.
+    /// All states.
     pub const ALL: [Self; 6] =
         [Self::Open, Self::Held, Self::Fired, Self::Late, Self::Skipped, Self::Missed];
 
-    /// Its name in rows and for programs.
+    /// Returns the name in rows and for programs.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -122,43 +122,43 @@ impl FireState {
         }
     }
 
-    /// The one of this name.
+    /// Returns the state with this name.
     pub fn named(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.slug() == slug)
     }
 }
 
-/// A fire as its row tells of it.
+/// The row of a fire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fire {
-    /// Its id.
+    /// The id.
     pub id: FireId,
-    /// Whose it is.
+    /// The agent.
     pub agent: AgentId,
-    /// Of which job.
+    /// The job.
     pub job: JobId,
-    /// Of which arming of it.
+    /// The arming of the job.
     pub arming: Arming,
-    /// When it was due.
+    /// The instant at which it was due.
     pub fire_at: FireAt,
-    /// How it stands.
+    /// The state.
     pub state: FireState,
-    /// Why it was not taken.
+    /// The reason why the agent did not take it.
     pub cause: Option<Cause>,
-    /// How often it was tried.
+    /// The number of tries.
     pub tries: u32,
-    /// What came of the last try.
+    /// The outcome of the last try.
     pub outcome: Option<String>,
-    /// When the desk came to it first.
+    /// The time of the first claim.
     pub began_at: Timestamp,
-    /// When it was taken, left out or missed.
+    /// The time at which it was taken, skipped or missed.
     pub ended_at: Option<Timestamp>,
-    /// When its run was over, and what the agent said of it.
+    /// The end of its run, the run's success, and the agent's note.
     pub run: Option<(Timestamp, bool, Option<String>)>,
 }
 
 impl Fire {
-    /// The text of the notice by which the owner of the agent learns of a missed fire.
+    /// Returns the text of the notice about a missed fire for the owner of the agent.
     pub fn missed_notice(&self) -> String {
         let Self { job, fire_at, cause, outcome, .. } = self;
         let cause = cause.map_or("", Cause::slug);

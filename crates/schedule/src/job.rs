@@ -1,4 +1,4 @@
-//! Jobs: what an agent asks to be told, and when.
+//! Jobs: the requests of agents to be called at an instant.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,53 +9,53 @@ use nightdesk_types::limits::{
     CATCH_UP, CATCH_UP_MAX, FIRE_AT_BYTES_MAX, JITTER_MAX, JOB_ID_BYTES_MAX, JOB_WORDS_BYTES_MAX,
 };
 
-/// When the year 9999 begins. Something may be added to every instant before it.
+/// Start of the year 9999. A duration can be added to every earlier instant without overflow.
 const YEAR_9999_SECS: i64 = 253_370_764_800;
 
-/// What an agent may not ask for, in words for whoever wrote the agent.
+/// The reason why a job is refused, in words for the author of the agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadJob {
-    /// Its name is of no use.
+    /// The name is empty, too long, or has control characters.
     #[error("job_id must be 1 to {JOB_ID_BYTES_MAX} bytes of text without control characters")]
     Id,
-    /// Its instant is none.
+    /// The instant is not readable.
     #[error(
         "fire_at must be an instant with an offset from UTC, as 2026-06-18T12:34:56+00:00, \
          before the year 9999"
     )]
     FireAt,
-    /// It says too much.
+    /// The text is too long or has a NUL.
     #[error("words must be at most {JOB_WORDS_BYTES_MAX} bytes, without NUL")]
     Words,
-    /// It may be caught up with for too long.
+    /// The catch-up time is too long.
     #[error("catch_up_seconds must be at most {}", CATCH_UP_MAX.as_secs())]
     CatchUp,
-    /// It is put off by too much.
+    /// The jitter is too large.
     #[error("jitter_seconds must be at most {}", JITTER_MAX.as_secs())]
     Jitter,
 }
 
-/// What an agent calls a job of its own.
+/// The agent's name for one of its jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(String);
 
 impl JobId {
-    /// What stands before the name of a job that the desk arms itself, to put a letter. No agent may name one so.
+    /// Prefix of the jobs that the desk arms itself, to put a letter. An agent may not use it.
     pub const OF_LETTERS: &str = "letter:";
 
-    /// Whether the desk armed it itself.
+    /// Returns true if the desk armed the job itself.
     pub fn is_of_letters(&self) -> bool {
         self.0.starts_with(Self::OF_LETTERS)
     }
 
-    /// Takes a name as it came.
+    /// Checks a name and wraps it unchanged.
     pub fn new(text: impl Into<String>) -> Result<Self, BadJob> {
         let text = text.into();
         let fits = !text.is_empty() && text.len() <= JOB_ID_BYTES_MAX;
         if fits && !text.chars().any(char::is_control) { Ok(Self(text)) } else { Err(BadJob::Id) }
     }
 
-    /// The name as it came.
+    /// Returns the name unchanged.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -67,7 +67,7 @@ impl fmt::Display for JobId {
     }
 }
 
-/// An instant, and how the agent wrote it: agents compare what they are shown byte by byte.
+/// An instant and the agent's notation of it, because agents compare the text byte by byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FireAt {
     text: String,
@@ -75,7 +75,7 @@ pub struct FireAt {
 }
 
 impl FireAt {
-    /// Reads an instant with an offset from UTC.
+    /// Parses an instant with an offset from UTC.
     pub fn parse(text: impl Into<String>) -> Result<Self, BadJob> {
         let text = text.into();
         if text.len() > FIRE_AT_BYTES_MAX {
@@ -85,57 +85,56 @@ impl FireAt {
         if at.as_second() < YEAR_9999_SECS { Ok(Self { text, at }) } else { Err(BadJob::FireAt) }
     }
 
-    /// An instant that we name ourselves.
+    /// Creates an instant in the desk's own notation.
     pub fn at(at: Timestamp) -> Self {
         Self { text: at.to_string(), at }
     }
 
-    /// As it was written.
+    /// Returns the text of the instant.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// As it is written, but so much later as the second time is than the first: only a planted bug asks
-    /// for it.
+    /// Returns the same text for an instant that is later by `to - from`. Only a planted bug uses it.
     pub(crate) fn moved(&self, from: Timestamp, to: Timestamp) -> Self {
         let at = self.at.checked_add(to.duration_since(from)).unwrap_or(self.at);
         Self { text: self.text.clone(), at }
     }
 
-    /// When it is.
+    /// Returns the time.
     pub const fn instant(&self) -> Timestamp {
         self.at
     }
 }
 
-/// What an agent asks for: to be told of one instant. It replaces what the job was armed with before.
+/// An agent's request for one call at an instant. It replaces the job's earlier arming.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arm {
-    /// Of which job.
+    /// The job.
     pub job: JobId,
-    /// When. An instant that has passed is due at once.
+    /// The instant. An instant in the past is due at once.
     pub fire_at: FireAt,
-    /// Where.
+    /// The destination of the fire.
     pub to: Target,
-    /// Whether it is going to be armed again after each fire: if it is not, somebody is told.
+    /// True if the agent arms the job again after each fire. If it does not, its owner gets a notice.
     pub recurring: bool,
-    /// Whether the agent reports the end of each run.
+    /// True if the agent reports the end of each run.
     pub reports: bool,
-    /// What is done about instants that come in a bad moment.
+    /// The rules for late and overlapping instants.
     pub policies: Policies,
 }
 
-/// Where an agent is told of a fire.
+/// The destination of a fire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// At a URL of its own.
+    /// A URL of the agent.
     Callback(String),
-    /// Through its inbox, with these words.
+    /// The agent's inbox, with this text.
     Inbox(String),
 }
 
 impl Target {
-    /// The inbox, with words that fit.
+    /// Returns the inbox with a text that is checked.
     pub fn inbox(words: impl Into<String>) -> Result<Self, BadJob> {
         let words = words.into();
         let fits = words.len() <= JOB_WORDS_BYTES_MAX && !words.contains('\0');
@@ -143,16 +142,16 @@ impl Target {
     }
 }
 
-/// What is done about instants that come in a bad moment.
+/// The rules for late and overlapping instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policies {
-    /// When the run before is not over.
+    /// The rule for an instant that is due before the previous run is over.
     pub overlap: Overlap,
-    /// How late a fire may begin before it is missed. What is less than [`FIRE_LATE`] late is not.
+    /// The delay after which a fire is missed. A delay below [`FIRE_LATE`] never counts.
     ///
     /// [`FIRE_LATE`]: nightdesk_types::limits::FIRE_LATE
     pub catch_up: Duration,
-    /// Up to this much is added to the instant, so that agents do not all come at once.
+    /// The largest delay that is added to the instant, so that agents do not all fire at once.
     pub jitter: Duration,
 }
 
@@ -163,7 +162,7 @@ impl Default for Policies {
 }
 
 impl Policies {
-    /// These, if the desk keeps to them.
+    /// Returns the policies if they are within the limits.
     pub fn checked(self) -> Result<Self, BadJob> {
         if self.catch_up > CATCH_UP_MAX {
             return Err(BadJob::CatchUp);
@@ -172,24 +171,23 @@ impl Policies {
     }
 }
 
-/// What is done with a fire that is due while the run before it is not over, which is known only
-/// of agents that report.
+/// The rule for a fire that is due before the previous run is over. The desk knows this only of agents that report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlap {
-    /// It is left out.
+    /// The fire is skipped.
     Skip,
-    /// It waits until the run is over. One waits at most: arming the job again ends the wait.
+    /// The fire waits until the run is over. At most one fire waits: arming the job again ends the wait.
     #[default]
     BufferOne,
-    /// The agent is told.
+    /// The agent is called.
     AllowAll,
 }
 
 impl Overlap {
-    /// Every one there is.
+    /// All rules.
     pub const ALL: [Self; 3] = [Self::Skip, Self::BufferOne, Self::AllowAll];
 
-    /// Its name on the wire and in rows.
+    /// Returns the name on the wire and in rows.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Skip => "skip",
@@ -198,7 +196,7 @@ impl Overlap {
         }
     }
 
-    /// The one of this name.
+    /// Returns the rule with this name.
     pub fn named(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|overlap| overlap.slug() == slug)
     }
@@ -286,7 +284,7 @@ mod tests {
             let at = Timestamp::new(second, 0).unwrap();
             let at = at.checked_add(Duration::from_nanos(nano.unsigned_abs().into())).unwrap_or(at);
             prop_assert_eq!(FireAt::parse(FireAt::at(at).as_str()).unwrap().instant(), at);
-            // Whole minutes, as offsets are written.
+            // Offsets are written in whole minutes.
             let shift = jiff_offset(offset / 60 * 60);
             let text = at.display_with_offset(shift).to_string();
             if let Ok(read) = FireAt::parse(text.clone()) {

@@ -1,14 +1,13 @@
-//! Schedule: when an agent's jobs are due, and who tells it.
+//! Fires the jobs of agents when they are due.
 //!
 //! # Promise
 //!
-//! A job that is armed is fired at its instant, never before, by the store's clock. Its agent takes each
-//! fire once: every try has the same id and tries end at the first "taken". Each instant leaves one row
-//! that says how it went and why. What was cancelled is not told afterwards; whoever cancels too late
-//! hears so.
+//! The desk fires an armed job at its instant by the store's clock, never before. The agent takes each fire once: every
+//! try has the same id, and the tries end at the first success. Each instant leaves one row with its result and cause.
+//! A cancelled job is not fired afterwards; a cancel that comes too late returns [`Cancelled::UnderWay`].
 //!
-//! Begin with [`Arm`], what an agent asks for, and [`Schedule`], which tells it; [`Store`] says what a
-//! backend must do, and [`decide`] has the rules that every backend applies.
+//! Begin with [`Arm`], the request of an agent, and [`Schedule`], which fires jobs. [`Store`] is the contract of a
+//! backend, and [`decide`] has the rules that every backend applies.
 
 mod job;
 mod fire;

@@ -1,4 +1,4 @@
-//! What the schedule counts. No label names a tenant, an agent, a job or a URL.
+//! Metrics of the schedule. No label names a tenant, an agent, a job or a URL.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const LATE_BUCKETS: (f64, f64, u16) = (0.005, 2.0, 16);
 
 type Counted = Family<[(&'static str, &'static str); 1], Counter>;
 
-/// The numbers of the schedule.
+/// The metrics of the schedule.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     armed: Counter,
@@ -50,7 +50,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Lets these numbers be read.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("armed_jobs", "Jobs that were armed", self.armed.clone());
         let help = "Jobs that agents cancelled, by what came of it";

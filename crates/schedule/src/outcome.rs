@@ -1,4 +1,4 @@
-//! What comes of telling an agent.
+//! Outcomes of a try to deliver a fire.
 
 use std::time::Duration;
 
@@ -8,41 +8,40 @@ use nightdesk_types::{Seq, StoreError};
 use crate::fire::Claimed;
 use crate::store::FireEntry;
 
-/// What came of one try. The words are for whoever looks after the agent.
+/// The outcome of one try. The text is for the operator of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The agent took the fire. It is not told again.
+    /// The agent took the fire, so there is no further try.
     Taken(String),
-    /// It did not, this time; perhaps it wants to be left alone for so long.
+    /// The agent did not take the fire this time. The duration is its `Retry-After`.
     Again(String, Option<Duration>),
-    /// It does not want it.
+    /// The agent refused the fire.
     Refused(String),
-    /// It does not believe that we are who calls.
+    /// The agent rejected the token.
     Unauthorised,
-    /// Nobody was called: there are too many calls. One may be made after so long.
+    /// No call was made because too many are under way. The next try may begin after this time.
     PutOff(Duration),
 }
 
-/// What is written down of a call whose token was not believed. The next call with the same outcome is
-/// the last.
+/// Outcome that is recorded when the agent rejects the token. The second such outcome in a row is the last try.
 pub(crate) const UNAUTHORISED: &str =
     "the agent did not believe the token (status 401); see its issuer, audience and clock";
 
-/// How an agent that has no callback is told of a fire.
+/// The delivery of a fire to an agent that has no callback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Telling {
-    /// By this entry, which is to be put into its inbox.
+    /// An entry to put into its inbox.
     Put(FireEntry),
-    /// Not by an entry: this is what came of it.
+    /// No entry is put; the try has this outcome.
     Came(Outcome),
 }
 
-/// Says how agents are told that have no callback.
+/// Builds the entries for agents that have no callback.
 #[async_trait]
 pub trait Deliver: Send + Sync {
-    /// How an agent is told of a fire, with these words.
+    /// Returns the delivery of a fire with this text.
     async fn telling(&self, fire: &Claimed, words: &str) -> Result<Telling, StoreError>;
 
-    /// It is stored under this number: its agent is told, and called if it sleeps.
+    /// Runs after the entry is stored under this number: notifies the agent, and wakes it if it sleeps.
     async fn stored(&self, fire: &Claimed, seq: Seq);
 }

@@ -1,7 +1,7 @@
-//! Proof: that a scheduler of the operator's says that a job is due, and nobody else.
+//! Verifies that a due-job request comes from a scheduler of the operator.
 //!
-//! Two forms are understood, by the same secrets: a signature over time and body, and a token that holds the body's hash.
-//! Several secrets are good at a time, so that one can be replaced while jobs are due.
+//! Two forms use the same secrets: a signature over time and body, and a token that contains the hash of the body.
+//! Several secrets are valid at a time, so the operator can replace one while jobs are due.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use nightdesk_types::limits::{RELAY_SECRET_BYTES_MIN, RELAY_SECRETS_MAX, RELAY_S
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::Deserialize;
 
-/// A way to prove who calls.
+/// A form of proof of the caller.
 pub trait Proof: Send + Sync {
-    /// Where the proof stands.
+    /// Returns the name of the header that holds the proof.
     fn header(&self) -> &'static str;
 
-    /// Whether what stands there proves that the body is of whom it should be, and made just now.
+    /// Returns true if the header proves that an authorised caller sent this body just now.
     fn holds(&self, shown: &str, body: &[u8], now: Timestamp) -> bool;
 }
 
-/// What schedulers sign with.
+/// The secrets that schedulers sign with.
 #[derive(Clone)]
 pub struct Secrets(Vec<SecretSlice<u8>>);
 
@@ -33,22 +33,22 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Why nobody can sign with these.
+/// The reason why a list of secrets is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSecrets {
-    /// One could be guessed.
+    /// A secret is so short that it could be guessed.
     #[error("a secret has at least {RELAY_SECRET_BYTES_MIN} bytes")]
     Short,
-    /// There are too many.
+    /// There are too many secrets.
     #[error("at most {RELAY_SECRETS_MAX} secrets are good at a time; leave the oldest out")]
     Many,
-    /// There is none.
+    /// There is no secret.
     #[error("there is no secret; put one a line")]
     None,
 }
 
 impl Secrets {
-    /// Reads secrets, one a line. Every one of them is good.
+    /// Parses secrets, one per line. All of them are valid.
     pub fn read(text: &str) -> Result<Self, BadSecrets> {
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -65,12 +65,12 @@ impl Secrets {
     }
 
     fn any(&self, fits: impl Fn(&[u8]) -> bool) -> bool {
-        // Every one is tried, so that it takes as long whichever it was.
+        // All secrets are tried, so the duration does not show which one fits.
         self.0.iter().fold(false, |found, secret| fits(secret.expose_secret()) | found)
     }
 }
 
-/// `t=SECONDS,v1=HEX`: an HMAC-SHA256 over `SECONDS.BODY`. There may be several `v1`, while a secret is replaced.
+/// `t=SECONDS,v1=HEX`: an HMAC-SHA256 over `SECONDS.BODY`. There may be several `v1` while a secret is replaced.
 #[derive(Clone, Debug)]
 pub struct ByHmac(pub Secrets);
 
@@ -96,12 +96,12 @@ impl Proof for ByHmac {
     }
 }
 
-/// A token signed with HS256 that holds the SHA-256 of the body, and for whom it is: `body`, `sub`, `iat`, `exp`.
+/// An HS256 token with the SHA-256 of the body and the recipient: `body`, `sub`, `iat`, `exp`.
 #[derive(Clone, Debug)]
 pub struct ByJwt {
-    /// Who signs.
+    /// The secrets of the signers.
     pub secrets: Secrets,
-    /// For whom: where the desk takes what is due.
+    /// The recipient: the URL at which the desk accepts due jobs.
     pub url: String,
 }
 
@@ -131,7 +131,7 @@ impl Proof for ByJwt {
 
     fn holds(&self, shown: &str, body: &[u8], now: Timestamp) -> bool {
         let mut validation = Validation::new(Algorithm::HS256);
-        // By the clock that we are given, not by the one that the library reads.
+        // The expiry is checked against `now`, not against the clock that the library reads.
         validation.validate_exp = false;
         validation.required_spec_claims.clear();
         self.secrets.any(|secret| {

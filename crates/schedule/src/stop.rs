@@ -1,4 +1,4 @@
-//! The stop itself: what agents ask of it.
+//! The schedule: arming, cancelling and reporting of jobs.
 
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
@@ -19,43 +19,43 @@ mod telling;
 #[cfg(test)]
 mod tests;
 
-/// Tells what time it is where jobs are kept.
+/// The clock of the store that holds the jobs.
 #[async_trait]
 pub trait StoreTime: Send + Sync {
-    /// Now, by the store's clock.
+    /// Returns the store's time.
     async fn now(&self) -> Result<Timestamp, StoreError>;
 }
 
-/// By what a schedule tells time.
+/// The clocks of a schedule.
 #[derive(Clone)]
 pub struct Clocks {
-    /// The store's clock, which alone says when something is due.
+    /// The store's clock, which alone decides when a job is due.
     pub store: Arc<dyn StoreTime>,
-    /// This node's, which may be wrong. Nothing but the time of a look depends on it.
+    /// This node's clock, which may be wrong. It affects only the time of the next claim.
     pub wall: Arc<dyn Clock>,
 }
 
-/// Why a job cannot be armed.
+/// The reason why a job cannot be armed.
 #[derive(Debug, thiserror::Error)]
 pub enum ArmError {
-    /// Its callback would not be called. The words say what to mend.
+    /// The callback is refused. The text says what to correct.
     #[error("{0}")]
     Callback(String),
-    /// The store could not, or the tenant has all the jobs that it may have.
+    /// The store failed, or the tenant has reached its quota of jobs.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Tells agents that their jobs are due.
+/// Fires due jobs.
 pub struct Schedule {
     store: Arc<dyn Store>,
     by_callback: Arc<dyn ByCallback>,
     clocks: Clocks,
     node: Node,
     at_once: Arc<Semaphore>,
-    /// Whoever looks for what is due is rung out of its sleep.
+    /// Wakes the loop that claims due jobs.
     rung: Notify,
-    /// Spreads fires and times; the same in every life, so that a run can be played again.
+    /// Spreads retry times. It is the same in every process, so that a run can be repeated.
     spread: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a node, in this life of it.
+    /// Creates the schedule of a node for its current epoch.
     pub fn new(
         store: Arc<dyn Store>,
         by_callback: Arc<dyn ByCallback>,
@@ -86,22 +86,22 @@ impl Schedule {
         }
     }
 
-    /// What it counts.
+    /// Returns the metrics.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Has this node look at once for what is due.
+    /// Makes this node claim due jobs at once.
     pub fn look(&self) {
         self.rung.notify_one();
     }
 
-    /// A callback as an agent would be told there, or why it would not be.
+    /// Returns the callback in the form in which it is called, or the reason for a refusal.
     pub fn may_call(&self, callback: &str) -> Result<String, String> {
         self.by_callback.may_call(callback)
     }
 
-    /// Arms a job, if its agent could be told of it.
+    /// Arms a job if its callback is allowed.
     pub async fn arm(
         &self,
         scope: TenantScope,
@@ -119,8 +119,8 @@ impl Schedule {
         }
         let armed = self.store.arm(scope, agent, &arm).await?;
         self.metrics.armed();
-        // What is due later is met by the next look anyway. If our clock is wrong, that costs no more
-        // than to wait for it.
+        // The periodic claim finds jobs that are due later. If this node's clock is wrong, the job waits at most for
+        // that claim.
         let soon = self.clocks.wall.now().checked_add(FIRE_SWEEP_EVERY);
         if soon.is_ok_and(|soon| due_at <= soon) {
             self.look();
@@ -128,7 +128,7 @@ impl Schedule {
         Ok(armed)
     }
 
-    /// Cancels a job, or says that it is too late.
+    /// Cancels a job, or reports that it is too late.
     pub async fn cancel(
         &self,
         scope: TenantScope,
@@ -140,7 +140,7 @@ impl Schedule {
         Ok(cancelled)
     }
 
-    /// What is armed for an agent, by the job's name.
+    /// Returns the armed jobs of an agent, by name.
     pub async fn armed(
         &self,
         scope: TenantScope,
@@ -149,7 +149,7 @@ impl Schedule {
         self.store.armed(scope, agent).await
     }
 
-    /// Notes the end of a run. What waited for it is told at once.
+    /// Records the end of a run. A fire that waited for it is claimed at once.
     pub async fn report(
         &self,
         (scope, agent): (TenantScope, AgentId),

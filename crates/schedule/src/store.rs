@@ -1,4 +1,4 @@
-//! What scheduling asks of a store.
+//! The contract between the schedule and its store.
 
 use std::time::Duration;
 
@@ -10,36 +10,36 @@ use nightdesk_types::{
 use crate::fire::{Claimed, End, Fire, FireState};
 use crate::job::{Arm, JobId, Target};
 
-/// A job that is armed, or whose fire is being told.
+/// A job that is armed, or whose fire is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Armed {
-    /// Its id, the same over every arming.
+    /// The id, the same over every arming.
     pub id: ScheduleId,
     /// The number of this arming.
     pub arming: Arming,
-    /// What it is armed with.
+    /// The request that it is armed with.
     pub arm: Arm,
 }
 
-/// What came of cancelling.
+/// The result of a cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// The agent is not told of the job from now on.
+    /// The agent is not called for the job from now on.
     Cancelled,
-    /// The agent is just being told: it is too late.
+    /// A call is under way: it is too late.
     UnderWay,
     /// No such job is armed.
     Unknown,
 }
 
-/// What a claim brought.
+/// The result of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
-    /// What is to be told.
+    /// The fires to deliver.
     pub fires: Vec<Claimed>,
-    /// What was due and is over without having been told: left out, or missed.
+    /// The fires that were due and ended without a call: skipped or missed.
     pub passed: Vec<Fire>,
-    /// How long until something more is due, if anything is.
+    /// The time until the next job or try is due.
     pub next_in: Option<Duration>,
 }
 
@@ -65,30 +65,30 @@ impl Claims {
     }
 }
 
-/// What an agent is told of a fire through its inbox.
+/// The inbox entry of a fire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FireEntry {
-    /// The bot through which it seems to come.
+    /// The bot that it is addressed through.
     pub bot: BotId,
     /// The chat.
     pub chat_id: String,
-    /// Its wire form.
+    /// The wire form.
     pub body: Vec<u8>,
 }
 
-/// What an agent says of a run.
+/// An agent's report of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Whether it went well.
+    /// True if the run succeeded.
     pub ok: bool,
-    /// What else it has to say.
+    /// The agent's note.
     pub note: Option<String>,
 }
 
 /// A recurring job that its agent did not arm again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unarmed {
-    /// Whose agent it is.
+    /// The tenant.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
@@ -96,23 +96,21 @@ pub struct Unarmed {
     pub job: JobId,
 }
 
-/// Keeps when jobs are due. Only the store's clock counts.
+/// Stores jobs and fires. Only the store's clock decides when they are due.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Arms a job, in place of what it was armed with before. Asked again for what it is armed with,
-    /// or for the very instant that is just being told, nothing changes.
+    /// Arms a job and replaces its earlier arming. If the job is already armed so, or a fire of this very instant is
+    /// open, nothing changes.
     ///
-    /// A fire of an earlier arming that waits for its next try, or for a run to end, is over then, as
-    /// superseded; one whose call is under way is not tried again. A job that is armed again after it
-    /// fired is recurring from then on.
+    /// A fire of an earlier arming that waits for its next try, or for a run to end, ends as superseded; a fire whose
+    /// call is under way is not tried again. A job that is armed again after it fired is recurring from then on.
     ///
-    /// Over the tenant's or the agent's quota of armed jobs, that is the error.
+    /// Returns an error if the tenant or the agent is over its quota of armed jobs.
     async fn arm(&self, scope: TenantScope, agent: AgentId, arm: &Arm)
     -> Result<Armed, StoreError>;
 
-    /// Cancels a job. What waits for its next try, or for a run to end, is over with it; what is being
-    /// told at this moment is not, but is not tried again either. A job that is cancelled is not missed
-    /// when it is not armed.
+    /// Cancels a job. A fire that waits for its next try, or for a run to end, ends with it. A call that is under way
+    /// goes on, but is not retried. A cancelled job is not flagged as unarmed.
     async fn cancel(
         &self,
         scope: TenantScope,
@@ -120,23 +118,23 @@ pub trait Store: Send + Sync {
         job: &JobId,
     ) -> Result<Cancelled, StoreError>;
 
-    /// What is armed for an agent, and what it is still to be told of, by the job's name.
+    /// Returns the armed jobs of an agent and those with an open fire, by name.
     async fn armed(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<Armed>, StoreError>;
 
-    /// Takes what is due, at most so many, the longest due first: jobs whose instant came, and fires
-    /// whose next try did. What began [`FIRE_DEADLINE`] ago is missed. Each is held for [`FIRE_CALL_HELD`]; whoever dies with it costs no more than
-    /// that. A node whose life is over gets nothing.
+    /// Claims at most `at_most` due items, the longest due first: jobs at their instant, and fires at their next try. A
+    /// fire that began [`FIRE_DEADLINE`] ago is missed. A claim lasts [`FIRE_CALL_HELD`], so a node that dies delays
+    /// its fires by no more than that. A node whose epoch is over gets nothing.
     ///
     /// [`FIRE_CALL_HELD`]: nightdesk_types::limits::FIRE_CALL_HELD
     /// [`FIRE_DEADLINE`]: nightdesk_types::limits::FIRE_DEADLINE
     async fn claim(&self, node: &Node, at_most: usize) -> Result<Claims, StoreError>;
 
-    /// Notes how a fire ended. Answers whether it was still open: then it ended so, and not otherwise.
-    /// That the agent took it counts whoever heard it.
+    /// Records the end of a fire. Returns true if the fire was still open. `Taken` counts for every try, a failure only
+    /// for the newest.
     async fn end(&self, claimed: &Claimed, end: End, outcome: &str) -> Result<bool, StoreError>;
 
-    /// Puts an entry into the agent's inbox, by which it takes the fire: both are done, or neither is.
-    /// Answers its number; `None`: the fire was not open any more, and nothing was put.
+    /// Puts an entry into the agent's inbox and ends the fire as taken, in one transaction. Returns the entry's number,
+    /// or `None` if the fire was not open any more and nothing was put.
     async fn put(
         &self,
         claimed: &Claimed,
@@ -144,8 +142,8 @@ pub trait Store: Send + Sync {
         outcome: &str,
     ) -> Result<Option<Seq>, StoreError>;
 
-    /// Notes what came of a try, and that the next one is due after so long. Answers whether this try
-    /// was still the newest. If `counts` is not set, the call was not made.
+    /// Records the outcome of a try, and makes the next one due after `wait`. Returns true if this try was still the
+    /// newest. If `counts` is false, no call was made and the try is not counted.
     async fn again(
         &self,
         claimed: &Claimed,
@@ -154,8 +152,8 @@ pub trait Store: Send + Sync {
         counts: bool,
     ) -> Result<bool, StoreError>;
 
-    /// Notes the end of a run, and lets go what waits for it. Answers whether that agent took such a fire,
-    /// and said nothing of it yet. Who reports took it: if we did not hear so, we do now.
+    /// Records the end of a run, and releases the fire that waits for it. Returns true if this agent had such a fire
+    /// without a report. A report proves that the agent took the fire, even if its response was lost.
     async fn report(
         &self,
         (scope, agent): (TenantScope, AgentId),
@@ -163,36 +161,36 @@ pub trait Store: Send + Sync {
         report: &Report,
     ) -> Result<bool, StoreError>;
 
-    /// Flags recurring jobs that are not armed although they should be by now, tells their owners by
-    /// a notice, and answers which. Each is told once.
+    /// Flags recurring jobs that should be armed by now and are not, writes a notice for each owner, and returns the
+    /// jobs. Each job is returned once.
     async fn flag_unarmed(&self) -> Result<Vec<Unarmed>, StoreError>;
 }
 
 /// A job as an operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its id.
+    /// The id.
     pub id: ScheduleId,
-    /// Whose it is.
+    /// The agent.
     pub agent: AgentId,
-    /// What that agent is called.
+    /// The agent's name.
     pub agent_name: String,
-    /// How often it was armed.
+    /// The number of the newest arming.
     pub arming: Arming,
-    /// What it is armed with, or was last.
+    /// The request that armed it last.
     pub arm: Arm,
-    /// When it is looked at next; `None`: it is not armed.
+    /// The time of the next claim; `None`: the job is not armed.
     pub next_at: Option<Timestamp>,
-    /// Since when it should be armed and is not.
+    /// The time at which it was found unarmed.
     pub flagged_at: Option<Timestamp>,
-    /// Its newest fire.
+    /// The newest fire.
     pub last: Option<Fire>,
 }
 
-/// What an operator sees of jobs.
+/// The operator's view of jobs.
 #[async_trait]
 pub trait Jobs: Send + Sync {
-    /// A tenant's jobs, or those of one agent, armed or not, a page at a time by agent and name.
+    /// Returns the jobs of a tenant or of one agent, armed or not, one page by agent and name.
     async fn jobs(
         &self,
         scope: TenantScope,
@@ -200,7 +198,7 @@ pub trait Jobs: Send + Sync {
         after: Option<(AgentId, JobId)>,
     ) -> Result<Vec<Job>, StoreError>;
 
-    /// One job.
+    /// Returns one job.
     async fn job(
         &self,
         scope: TenantScope,
@@ -208,7 +206,7 @@ pub trait Jobs: Send + Sync {
         job: &JobId,
     ) -> Result<Option<Job>, StoreError>;
 
-    /// Fires of a tenant, of an agent, or of a job of its, newest first, at most a page.
+    /// Returns the fires of a tenant, an agent or a job, newest first, at most one page.
     async fn fires(
         &self,
         scope: TenantScope,

@@ -1,12 +1,12 @@
-//! How long to wait between two calls.
+//! The delay between two tries.
 
 use std::time::Duration;
 
 use nightdesk_types::limits::{FIRE_RETRY_AFTER_MAX, FIRE_WAIT_FIRST, FIRE_WAIT_MAX};
 
-/// How long to wait after so many tries: between half of a span that doubles with each of them and the
-/// whole of it. An agent that asks for more time has it, within reason. `random` lies between zero and
-/// one; a herd that was called together is not called together again.
+/// Returns the delay after this number of tries: between half of a span that doubles with each try, and the whole span.
+/// A longer `Retry-After` of the agent wins, up to a maximum. `random` is between zero and one and spreads agents that
+/// were called together.
 pub fn wait_after(tries: u32, asked: Option<Duration>, random: f64) -> Duration {
     let doubled = 2_u32.saturating_pow(tries.saturating_sub(1));
     let most = FIRE_WAIT_FIRST.saturating_mul(doubled).min(FIRE_WAIT_MAX);

@@ -1,4 +1,4 @@
-//! X12: when a job is due is decided by the node's clock.
+//! X12: the node's clock decides when a job is due.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 #[path = "planted/stage.rs"]

@@ -1,4 +1,4 @@
-//! X11: each try has an id of its own.
+//! X11: each try has its own id.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 #[path = "planted/stage.rs"]

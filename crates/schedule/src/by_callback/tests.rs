@@ -1,4 +1,4 @@
-//! Calls to an agent on loopback that says what it is told to.
+//! Tests calls to an agent on loopback that returns a set response.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use uuid::Uuid;
 use super::*;
 use crate::job::{FireAt, JobId, Target};
 
-/// An instant as Python writes it.
+/// An instant in Python's notation.
 const FIRE_AT: &str = "2026-06-18T12:34:56.000001+02:00";
 
-/// Mints tokens that name their fire, or none.
+/// Creates tokens that name their fire, or fails.
 struct Mint(bool);
 
 #[async_trait]
@@ -29,7 +29,7 @@ impl Minting for Mint {
     }
 }
 
-/// An agent's server: answers each request with the same head, and remembers what it heard.
+/// Test server of an agent: sends the same response to each request and records the requests.
 struct Agent {
     callback: String,
     heard: Arc<Mutex<Vec<String>>>,

@@ -21,7 +21,7 @@ pub struct OpenFire {
     pub status: FireStatus,
 }
 
-/// The result of a request that changes what a job is armed with.
+/// The result of a request that changes the arming of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArmPlan {
     /// The job's row from now on.
@@ -50,14 +50,14 @@ impl From<&FireRecord> for OpenFire {
 }
 
 impl OpenFire {
-    /// A node calls the agent at this moment.
+    /// Returns true if a node calls the agent at this moment.
     fn is_under_way(&self, now: Timestamp) -> bool {
         self.status.is_calling && self.status.next_at.is_some_and(|at| at > now)
     }
 }
 
-/// Decides on a request to arm a job. `None`: nothing changes, because the job is armed with this, or the agent is being
-/// told of this very instant.
+/// Decides on a request to arm a job. Returns `None` if nothing changes: the job is already armed so, or a fire of this
+/// instant is open.
 pub fn arm_job(job: &JobRecord, open: &[OpenFire], arm: &Arm, now: Timestamp) -> Option<ArmPlan> {
     if is_armed_so(job, open, arm) {
         return None;
@@ -104,7 +104,7 @@ pub fn cancel_job(job: &JobRecord, open: &[OpenFire], now: Timestamp) -> CancelP
 }
 
 fn is_armed_so(job: &JobRecord, open: &[OpenFire], arm: &Arm) -> bool {
-    // Agents compare instants as they are written.
+    // Agents compare the text of instants.
     let is_same_instant = job.arm.fire_at.as_str() == arm.fire_at.as_str();
     if job.status.next_at.is_some() {
         return is_same_instant
@@ -120,13 +120,13 @@ fn end_waiting(open: &[OpenFire], cause: Cause, now: Timestamp) -> Vec<OpenFire>
     waiting.map(|fire| OpenFire { status: fire.status.passed(cause, now), ..*fire }).collect()
 }
 
-/// The instant with its jitter. An instant before 1970 is as due as one at its beginning, and stores know no older times.
+/// Returns the instant with its jitter. Instants before 1970 count as 1970, because stores hold no older times.
 fn due_at(id: ScheduleId, arming: Arming, arm: &Arm) -> Timestamp {
     let instant = arm.fire_at.instant().max(Timestamp::UNIX_EPOCH);
     later(instant, jitter(id, arming, arm.policies.jitter))
 }
 
-/// The delay of one arming: the same however often it is computed, at most `jitter_max`.
+/// Returns the delay of one arming, at most `jitter_max`. Repeated calls return the same delay.
 fn jitter(id: ScheduleId, arming: Arming, jitter_max: Duration) -> Duration {
     let seed = [id.uuid().as_bytes().as_slice(), &arming.get().to_be_bytes()].concat();
     let hash = digest(&SHA256, &seed);

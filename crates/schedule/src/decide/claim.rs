@@ -7,7 +7,7 @@ use super::{FireRecord, FireStatus, FireStep, JobRecord, JobStatus, later, runs_
 use crate::fire::{Cause, FireState};
 use crate::job::Overlap;
 
-/// What a claim does with a fire.
+/// The effect of a claim on a fire.
 #[derive(Clone, Copy)]
 enum Verdict {
     Call,

@@ -98,7 +98,7 @@ fn miss(fire: &FireRecord, job: &JobRecord, cause: Cause, now: Timestamp) -> Fir
     FireStep { job, fire: fire.status().passed(cause, now) }
 }
 
-/// The job's columns after its fire ended. A job that was armed anew or cancelled since is not watched.
+/// Returns the job's columns after its fire ended. A job that was armed anew or cancelled since is not watched.
 fn watched_after(
     fire: &FireRecord,
     job: &JobRecord,

@@ -36,12 +36,12 @@ fn unarmed() -> JobRecord {
     JobRecord::unarmed(id, request(start()), start())
 }
 
-/// A job that was armed at the start.
+/// Returns a job that was armed at the start.
 fn armed(arm: &Arm) -> JobRecord {
     arm_job(&unarmed(), &[], arm, start()).unwrap().job
 }
 
-/// The fire of a job after the claim of its instant, and the job.
+/// Returns the fire of a job after the claim of its instant, and the job.
 fn begun(job: &JobRecord, now: Timestamp) -> (FireRecord, JobRecord) {
     let (agent, id) =
         (AgentId::from_uuid(Uuid::from_u128(1)), FireId::from_uuid(Uuid::from_u128(2)));

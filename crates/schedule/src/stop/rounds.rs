@@ -1,4 +1,4 @@
-//! Rounds: looks for what is due, one after the other.
+//! The loop that claims due jobs.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::fire::{Claimed, Fire};
 use crate::outcome::Deliver;
 use crate::store::{Claims, Unarmed};
 
-/// The store's time, as it was read a moment ago.
+/// The store's time as of the last read, advanced by the time since then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoreNow {
     read: Timestamp,
@@ -32,8 +32,7 @@ impl StoreNow {
 }
 
 impl Schedule {
-    /// Tells agents of what is due until this node stops. Each is told in a task of its own, which comes
-    /// to its end.
+    /// Fires due jobs until this node stops. Each call runs to its end in its own task.
     pub async fn run(
         self: Arc<Self>,
         deliver: Arc<dyn Deliver>,
@@ -56,14 +55,14 @@ impl Schedule {
         tokio::join!(tell_due, look_for_unarmed);
     }
 
-    /// Waits so long, or until it is rung for; but never no time at all.
+    /// Waits for `wait` or until a notification, but always at least [`FIRE_LOOK_REST`].
     async fn rest(&self, wait: Duration) {
         sleep(FIRE_LOOK_REST).await;
-        // Either way it is time to look again.
+        // In both cases the next claim follows.
         drop(timeout(wait.saturating_sub(FIRE_LOOK_REST), self.rung.notified()).await);
     }
 
-    /// Takes what is due, as much as there is room for. Answers how long to wait for more.
+    /// Claims due fires, up to the free room. Returns the time until the next claim.
     async fn claim(
         self: &Arc<Self>,
         deliver: &Arc<dyn Deliver>,
@@ -71,7 +70,7 @@ impl Schedule {
     ) -> Result<Duration, StoreError> {
         let rooms: Vec<_> = (0..FIRES_CLAIMED_MAX).map_while(|_| self.room()).collect();
         if rooms.is_empty() {
-            // Whoever makes room rings.
+            // A call that ends and makes room notifies this loop.
             return Ok(FIRE_SWEEP_EVERY);
         }
         let Claims { fires, passed, next_in } = self.store.claim(&self.node, rooms.len()).await?;
@@ -97,7 +96,7 @@ impl Schedule {
     async fn see_to(&self, (fire, room): (Claimed, Room), now: StoreNow, deliver: &dyn Deliver) {
         let agent = fire.agent;
         if let Err(error) = self.tell(&fire, &room, now, deliver).await {
-            // It is due again when nobody holds it any more.
+            // The fire is due again when the claim expires.
             tracing::warn!(
                 agent.id = %agent,
                 fire.id = %fire.fire,
@@ -122,7 +121,7 @@ impl Schedule {
         );
     }
 
-    /// Looks for jobs whose agents forgot to arm them.
+    /// Flags recurring jobs that their agents did not arm again.
     async fn flag_unarmed(&self) {
         let unarmed = match self.store.flag_unarmed().await {
             Ok(unarmed) => unarmed,
@@ -138,7 +137,7 @@ impl Schedule {
     }
 }
 
-/// Tells that a look failed. Answers when the next one is.
+/// Logs a failed claim. Returns the time until the next one.
 fn lost(what: &'static str, error: &(dyn Error + 'static)) -> Duration {
     tracing::warn!(error, "the schedule could not {what}");
     FIRE_SWEEP_EVERY

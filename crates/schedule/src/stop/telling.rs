@@ -1,4 +1,4 @@
-//! Telling: one try to tell an agent of a fire, and what is written down of it.
+//! One try to deliver a fire, and the record of its outcome.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::outcome::{Deliver, Outcome, Telling, UNAUTHORISED};
 use crate::store::FireEntry;
 use crate::waits::wait_after;
 
-/// Room for one call, from before its fire is claimed to the end of it.
+/// Room for one call, from before the claim of its fire to the end of the call.
 #[derive(Debug)]
 pub(super) struct Room {
     _permit: OwnedSemaphorePermit,
-    /// The store counts from the claim, which was made after this, for how long nobody else calls.
+    /// A time before the claim. The store counts the duration of the claim from the claim itself.
     taken_at: Instant,
 }
 
@@ -33,13 +33,13 @@ impl Room {
         self.taken_at.elapsed() > FIRE_BEGUN_WITHIN
     }
 
-    /// Whether somebody else may call in so long.
+    /// Returns true if the claim is over after this span, so that another node may call.
     fn is_over_in(&self, span: Duration) -> bool {
         self.taken_at.elapsed() + span >= FIRE_CALL_HELD
     }
 }
 
-/// What is written down of a try.
+/// The record of a try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Note {
     End(End, String),
@@ -55,14 +55,14 @@ impl Note {
 }
 
 impl Schedule {
-    /// Room for one call, if there is any.
+    /// Returns room for one call, if there is any.
     pub(super) fn room(&self) -> Option<Room> {
         let permit = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
         Some(Room { _permit: permit, taken_at: Instant::now() })
     }
 
-    /// Tells an agent, and writes down what came of it. A node that stood still since the claim does
-    /// not call: others may, by now.
+    /// Calls an agent and records the outcome. A node that was suspended since the claim makes no call, because another
+    /// node may call by now.
     pub(super) async fn tell(
         &self,
         fire: &Claimed,
@@ -93,7 +93,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// What came of a try. `None`: it was put, and all is written down.
+    /// Makes the try and returns its outcome. Returns `None` if the fire was put into the inbox and is recorded.
     async fn tried(
         &self,
         fire: &Claimed,
@@ -115,7 +115,7 @@ impl Schedule {
         Ok(Some(outcome))
     }
 
-    /// Puts a fire into its agent's inbox. If that fails, it is due again when nobody holds it any more.
+    /// Puts a fire into its agent's inbox. If that fails, the fire is due again when the claim expires.
     async fn put(
         &self,
         fire: &Claimed,
@@ -140,7 +140,7 @@ impl Schedule {
         match outcome {
             Outcome::Taken(words) => Note::End(End::Taken, words),
             Outcome::Refused(words) => refused(words),
-            // The keys may just have been replaced, or the clocks differed for a moment. Not twice.
+            // A second 401 in a row is final. Replaced keys or a short clock difference may explain the first.
             Outcome::Unauthorised if fire.outcome.as_deref() == Some(UNAUTHORISED) => {
                 refused(UNAUTHORISED.to_owned())
             }
@@ -149,15 +149,14 @@ impl Schedule {
                 again(words, wait_after(fire.tries, asked, self.random(fire)))
             }
             Outcome::PutOff(wait) => {
-                // What is known is what came of the last call that was made.
+                // The record shows the outcome of the last call that was made.
                 let words = fire.outcome.clone().unwrap_or_else(|| "not called yet".to_owned());
                 Note::Again { words, wait, counts: false }
             }
         }
     }
 
-    /// Writes it down, if the store can be reached before somebody else may call. Answers whether the
-    /// fire was still this try's to end.
+    /// Records the note, with retries until the claim expires. Returns true if the fire was still open for this try.
     async fn noted(&self, fire: &Claimed, note: &Note, room: &Room) -> Result<bool, StoreError> {
         loop {
             let noted = match note {
@@ -181,7 +180,7 @@ impl Schedule {
     }
 }
 
-/// The fire under another id: only a planted bug asks for it.
+/// Returns the fire under another id. Only a planted bug uses it.
 fn anew(fire: &Claimed) -> Claimed {
     let id = u128::from(fire.tries.saturating_sub(1)) ^ fire.fire.uuid().as_u128();
     Claimed { fire: FireId::from_uuid(uuid::Uuid::from_u128(id)), ..fire.clone() }

@@ -1,4 +1,4 @@
-//! The schedule over a book that is kept by hand, in paused time.
+//! Tests of the schedule over a scripted store, in paused time.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -55,7 +55,7 @@ async fn tries_share_an_id_and_end_with_the_first_that_is_taken() {
     assert_eq!(ids, [100; 4], "three in vain and one that is taken");
     let waits: Vec<_> = heard.windows(2).map(|two| two[1].0 - two[0].0).collect();
     for (wait, most) in waits.into_iter().zip([2_000, 4_000, 8_000]) {
-        // A wait ends with the next look.
+        // A wait ends with the next claim.
         assert!((most / 2..=most + 500).contains(&wait), "{wait} of {most}");
     }
 }

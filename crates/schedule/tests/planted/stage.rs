@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Takes the second call of each fire, and remembers all.
+/// Takes the second call of each fire, and records all calls.
 #[derive(Default)]
 struct Agents(Mutex<Vec<FireId>>);
 
@@ -52,8 +52,7 @@ impl StoreTime for Time {
     }
 }
 
-/// Has a job armed that is due in ten minutes. Answers as which fires its agent was told of it, and after
-/// how many minutes first.
+/// Arms a job that is due in ten minutes. Returns the fire ids that its agent got, and the minute of the first call.
 pub(crate) async fn told() -> (Vec<FireId>, Option<u32>) {
     let (clock, wall) = (FakeClock::default(), FakeClock::default());
     wall.let_pass(Duration::from_hours(1));
@@ -79,7 +78,7 @@ pub(crate) async fn told() -> (Vec<FireId>, Option<u32>) {
     schedule.arm(scope, agent, &arm).await.expect("arm a job");
     let mut first = None;
     for minute in 0..12 {
-        // Looks are twice in a second, and tries apart by two at most.
+        // Claims are half a second apart, and tries at most two seconds.
         sleep(Duration::from_secs(5)).await;
         if first.is_none() && !agents.0.lock().expect("no panic").is_empty() {
             first = Some(minute);

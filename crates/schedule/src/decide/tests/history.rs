@@ -2,14 +2,14 @@
 
 use super::*;
 
-/// Something that happens.
+/// One step of a history.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Pass(Duration),
     Arm(Arming),
     Cancel,
     Claim,
-    /// A node that claimed a fire heard from the agent.
+    /// A node that claimed a fire got the agent's response.
     End {
         call: usize,
         end: End,
@@ -24,7 +24,7 @@ pub(super) enum Step {
     },
 }
 
-/// A request of the agent, for an instant so far from now.
+/// A request of the agent for an instant `delay` from now.
 #[derive(Clone, Debug)]
 pub(super) struct Arming {
     delay: Duration,
@@ -198,7 +198,7 @@ impl History {
         self.calls.push(Call { fire, attempt: record.fire.tries, at: self.now });
     }
 
-    /// A call that was made, counted from the newest.
+    /// Returns a call that was made, counted from the newest.
     fn call(&self, back: usize) -> Option<Call> {
         self.calls.iter().rev().nth(back).copied()
     }
@@ -255,7 +255,7 @@ impl History {
         }
     }
 
-    /// Checks what holds at every time.
+    /// Checks the invariants that hold at every time.
     pub(super) fn check(&self) {
         let status = self.job.status;
         assert!(status.next_at.is_none() || !status.is_cancelled, "armed or cancelled");

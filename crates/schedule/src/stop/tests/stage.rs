@@ -1,4 +1,4 @@
-//! A book that is kept by hand, agents who answer as they are told to, and a schedule between them.
+//! A scripted store, agents with scripted responses, and a schedule between them.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,10 +37,10 @@ pub(super) fn agent() -> AgentId {
     AgentId::from_uuid(Uuid::from_u128(2))
 }
 
-/// One fire in the book, and what is written of it.
+/// One fire in the store, and its end.
 pub(super) struct Page {
     fire: Claimed,
-    /// When it is looked at next, since the book was opened.
+    /// Time of the next claim, counted from the start of the test.
     due: Duration,
     end: Option<(End, String)>,
 }
@@ -50,9 +50,9 @@ pub(super) struct Book {
     pub(super) opened: Instant,
     pub(super) pages: Mutex<Vec<Page>>,
     pub(super) claims: AtomicUsize,
-    /// How long it takes to answer a claim.
+    /// Duration of the next claim.
     pub(super) slow: Mutex<Duration>,
-    /// How many notes fail before one is taken.
+    /// Number of writes that fail before one succeeds.
     pub(super) lost_notes: AtomicUsize,
 }
 
@@ -69,7 +69,7 @@ impl Book {
         }
     }
 
-    /// The page of a try, if it is the newest and the fire is open.
+    /// Applies `write` to the page of a try, if it is the newest and the fire is open.
     fn on_page<T>(&self, of: &Claimed, write: impl FnOnce(&mut Page) -> T) -> Option<T> {
         let mut pages = self.pages.lock().unwrap();
         let mut open = pages.iter_mut().filter(|page| page.end.is_none());
@@ -192,7 +192,7 @@ impl StoreTime for Book {
     }
 }
 
-/// A node's clock, which is wrong by so much.
+/// A node's clock that is ahead by this duration.
 pub(super) struct Wrong(Arc<Book>, Duration);
 
 impl Clock for Wrong {
@@ -205,12 +205,12 @@ impl Clock for Wrong {
     }
 }
 
-/// Agents, who answer as they are told to and remember when they were called.
+/// Agents that return scripted responses and record their calls.
 pub(super) struct Agents {
     pub(super) opened: Instant,
     pub(super) answers: Mutex<VecDeque<Outcome>>,
     pub(super) heard: Mutex<Vec<(Duration, Claimed, Timestamp)>>,
-    /// How long they take to answer.
+    /// Duration of a call.
     pub(super) slow: Duration,
     pub(super) at_once: AtomicUsize,
     pub(super) at_once_most: AtomicUsize,
@@ -256,7 +256,7 @@ impl Deliver for Agents {
     }
 }
 
-/// A schedule that runs.
+/// A running schedule with its store and agents.
 pub(super) struct Stage {
     pub(super) book: Arc<Book>,
     pub(super) agents: Arc<Agents>,
@@ -270,7 +270,7 @@ impl Stage {
         Self::set(answers, Duration::ZERO, Duration::ZERO)
     }
 
-    /// Agents answer so, after a while, to a node whose clock is ahead.
+    /// Starts a schedule with these responses, a duration of calls, and a node clock that is ahead.
     pub(super) fn set(answers: &[Outcome], slow: Duration, ahead: Duration) -> Self {
         let opened = Instant::now();
         let book = Arc::new(Book {
@@ -315,7 +315,7 @@ impl Stage {
         self.arm(at, Target::Callback(CALLBACK.to_owned())).await;
     }
 
-    /// When agents were called, in milliseconds, and as which fire.
+    /// Returns the time of each call in milliseconds, and the id of its fire.
     pub(super) fn heard(&self) -> Vec<(u128, u128)> {
         let heard = self.agents.heard.lock().unwrap();
         heard.iter().map(|(at, fire, _)| (at.as_millis(), fire.fire.uuid().as_u128())).collect()
