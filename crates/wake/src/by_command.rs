@@ -1,7 +1,7 @@
-//! By command: a self-hoster starts agents by a program of its own.
+//! Wakes agents with a program of the operator, for self-hosted desks.
 //!
-//! Which program is the operator's configuration alone; nothing a tenant says gets into it but ids,
-//! which we made. There is no shell.
+//! Only the operator's configuration names the program. Of a tenant it gets nothing but ids, which the desk created.
+//! There is no shell.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -14,22 +14,22 @@ use tokio::time::timeout;
 
 use crate::Outcome;
 
-/// What stands for the agent's id in an argument, ...
+/// Placeholder for the agent's id in an argument.
 const AGENT: &str = "{agent}";
 
-/// ... and for its tenant's.
+/// Placeholder for the tenant's id in an argument.
 const TENANT: &str = "{tenant}";
 
-/// Where the program finds others.
+/// Search path of the program.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Why a command cannot be run.
+/// The reason why a command is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// It names no program by its whole path.
     #[error("wake.command must begin with the whole path of a program, like /usr/local/bin/wake")]
     NoProgram,
-    /// No argument tells which agent is meant.
+    /// No argument has the placeholder of the agent.
     #[error("wake.command has no argument with {{agent}}, so it could not tell whom to wake")]
     NoAgent,
 }
@@ -43,7 +43,7 @@ pub struct ByCommand {
 }
 
 impl ByCommand {
-    /// Takes a program and its arguments.
+    /// Checks a program and its arguments.
     pub fn new(command: &[String]) -> Result<Self, CommandError> {
         let (program, arguments) = command.split_first().ok_or(CommandError::NoProgram)?;
         if !program.starts_with('/') {
@@ -56,7 +56,7 @@ impl ByCommand {
         Ok(Self { program, arguments, wait: WAKE_COMMAND_WAIT })
     }
 
-    /// Runs it for an agent, to its end or until its time is over.
+    /// Runs the command for an agent until it ends or times out.
     pub(crate) async fn call(&self, tenant: TenantId, agent: AgentId) -> Outcome {
         let began = Instant::now();
         match timeout(self.wait, self.run(tenant, agent)).await {
@@ -92,7 +92,7 @@ impl ByCommand {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
-            // Whoever gives up waiting drops it, and it ends.
+            // A timeout drops the process, which kills it.
             .kill_on_drop(true)
             .spawn()?;
         let said = match child.stderr.take() {
@@ -103,7 +103,7 @@ impl ByCommand {
     }
 }
 
-/// The first of what a program says. The rest is read and left.
+/// Returns the start of a program's output. The rest is read and discarded.
 async fn first_words(mut said: impl AsyncRead + Unpin) -> std::io::Result<String> {
     let mut words = Vec::new();
     let bytes_max = u64::try_from(WAKE_COMMAND_BYTES_MAX).unwrap_or(u64::MAX);
@@ -161,7 +161,7 @@ mod tests {
         let words: Vec<&str> = words.split_whitespace().skip(5).collect();
         let (agent, tenant) = (AGENT_ID.to_string(), TENANT_ID.to_string());
         assert_eq!(words[..2], [agent.as_str(), tenant.as_str()]);
-        // A shell adds its own.
+        // A shell adds its own variables.
         let given =
             words[2..].iter().filter(|name| !["PWD", "_", "SHLVL", "OLDPWD"].contains(name));
         let given: Vec<&&str> = given.collect();

@@ -1,4 +1,4 @@
-//! By URL: whoever runs the agent is called where its tenant said.
+//! Wakes agents with a call to a URL that the tenant set.
 
 use async_trait::async_trait;
 use nightdesk_outside::{Call, CallError, Method, Outside, TenantUrl};
@@ -9,15 +9,14 @@ use crate::Outcome;
 /// Calls a URL for a tenant, once.
 #[async_trait]
 pub trait ByUrl: Send + Sync {
-    /// Calls, and says what came of it.
+    /// Calls the URL and returns the outcome.
     async fn call(&self, tenant: TenantId, url: &str) -> Outcome;
 
-    /// The URL as it would be called, or why it would not be. Nobody is asked.
+    /// Returns the URL in the form in which it is called, or the reason for a refusal. Makes no call.
     fn may_call(&self, url: &str) -> Result<String, String>;
 }
 
-/// An unsigned GET without a body. It says only that something waits, so there is nothing in it for
-/// whoever else may be there.
+/// An unsigned GET without a body. It shows only that an entry waits, so a wrong recipient learns nothing else.
 #[async_trait]
 impl ByUrl for Outside {
     async fn call(&self, tenant: TenantId, url: &str) -> Outcome {

@@ -23,7 +23,7 @@ pub struct DueWake {
     pub row: WakeRow,
     /// The agent's line, if it is open on a node that lives.
     pub line: Option<OpenLine>,
-    /// Whether the agent's last line ended because it went idle.
+    /// True if the agent's last line ended because it went idle.
     pub went_idle: bool,
     /// The agent's wake URLs, in the order of calls.
     pub urls: Vec<String>,
@@ -58,11 +58,11 @@ pub struct Decision {
 enum Case {
     /// Another node claimed it, or its time has not come.
     NotDue,
-    /// It was given up, and the node that did so did not record that people know.
+    /// It was given up, and the node that did so did not record that people were notified.
     GivenUpBefore,
     /// The agent has had a line since then.
     Up(OpenLine),
-    /// No entry waits, and no person asked.
+    /// No entry waits, and no person requested a call.
     NotNeeded,
     /// The agent did not dial in within the deadline.
     Overdue,
@@ -122,7 +122,7 @@ fn next_row(row: WakeRow, case: Case, now: Timestamp) -> WakeRow {
     }
 }
 
-/// The owner of an agent gets one notice per wake that is held or given up.
+/// Returns the notice for the owner of an agent: one per wake that is held or given up.
 fn notice(wake: &DueWake, case: Case, now: Timestamp) -> Option<Notice> {
     let row = &wake.row;
     let (kind, calls, outcome) = match case {
@@ -147,7 +147,7 @@ const fn step(case: Case) -> Option<Step> {
     }
 }
 
-/// People are told at the first call, when the agent is held, and when it is given up.
+/// Builds the claim. It has the chats to notify at the first call, when the agent is held, and when it is given up.
 fn claimed(wake: DueWake, row: &WakeRow, step: Step) -> Claimed {
     let is_told = step != Step::Call || row.calls == 1;
     Claimed {
@@ -164,7 +164,7 @@ fn claimed(wake: DueWake, row: &WakeRow, step: Step) -> Claimed {
 }
 
 impl OpenLine {
-    /// The suspicion that holds as long as this line stays and the agent does not ack.
+    /// Returns the suspicion that holds as long as this line stays and the agent does not ack.
     const fn suspicion(&self) -> Suspicion {
         Suspicion { line: self.generation, acked: self.acked }
     }

@@ -1,13 +1,13 @@
-//! Wake: when a sleeping agent is called, and what comes of it.
+//! Wakes sleeping agents that have entries waiting.
 //!
 //! # Promise
 //!
-//! While something waits for an agent that has no line, or one that does not answer, it is called:
-//! for the first time when its client had its time to come back by itself, and then again and again,
-//! at most once in fifteen seconds, until it dials in or a day is over. Then its people are told. What
-//! the gate refused wakes nobody. No crash loses a wake: it is a row before it is a call.
+//! While an entry waits for an agent that has no line, or whose line does not answer, the desk calls the agent. The
+//! first call comes after its client had time to reconnect by itself; the next ones follow at most once in fifteen
+//! seconds, until the agent dials in or a day is over. Then its people are notified. An event that the gate refused
+//! causes no wake. No crash loses a wake: it is a row before it is a call.
 //!
-//! Begin with [`Wake`]; [`decide()`] and [`WakeRow`] have the rules, and [`Store`] says what a backend must do. The
+//! Begin with [`Wake`]; [`decide()`] and [`WakeRow`] have the rules, and [`Store`] is the contract of a backend. The
 //! inbox's and the lines' stores make wakes due, in the transactions that make them needed.
 
 mod store;

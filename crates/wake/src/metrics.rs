@@ -1,4 +1,4 @@
-//! What waking counts. No label names a tenant, an agent or a URL.
+//! Metrics of waking. No label names a tenant, an agent or a URL.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -8,7 +8,7 @@ use crate::{Outcome, Step};
 
 type Counted = Family<[(&'static str, &'static str); 1], Counter>;
 
-/// The numbers of waking.
+/// The metrics of waking.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     claims: Counted,
@@ -35,7 +35,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Lets these numbers be read.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("claims", "Wakes claimed, by what was to be done", self.claims.clone());
         registry.register("calls", "Calls to agents, by what came of them", self.calls.clone());

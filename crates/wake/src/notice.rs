@@ -1,9 +1,9 @@
-//! Notice: what the owner of an agent or of a bot is told.
+//! Notices to the owner of an agent or of a bot.
 
 use nightdesk_types::limits::WAKE_DEADLINE;
 use nightdesk_types::{AgentId, BotId, Timestamp};
 
-/// Whom a notice is about.
+/// The subject of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// An agent.
@@ -12,43 +12,43 @@ pub enum About {
     Bot(BotId),
 }
 
-/// What an owner is told.
+/// A notice to an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// About whom.
+    /// The subject.
     pub about: About,
-    /// What about it.
+    /// The kind.
     pub kind: NoticeKind,
-    /// How often an agent was called, or woken, or told of a fire.
+    /// The number of calls, wakes or tries of a fire.
     pub calls: u32,
-    /// What came of the last call; of a bot, why it is deaf, or what may be lost; of a job, which one,
-    /// and why it was missed.
+    /// The outcome of the last call; for a bot, the reason why it is deaf or the events that may be lost; for a job,
+    /// its name and the cause of the miss.
     pub outcome: Option<String>,
 }
 
-/// What a notice is about.
+/// The kind of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
     /// The agent could not be woken in time.
     Unreachable,
     /// The agent was woken too often, and is called again when the hour is over.
     Held,
-    /// Nothing that is said to the bot is heard.
+    /// The bot receives no events.
     Deaf,
-    /// Nothing was heard for longer than the bot's platform keeps it.
+    /// The bot received no events for longer than its platform stores them.
     Missed,
-    /// The bot began anew on its platform so often that it will soon not be let.
+    /// The bot started so many sessions on its platform that it will soon reach the platform's limit.
     Sessions,
-    /// The agent was not told of an instant of a job.
+    /// The agent did not get a fire of a job.
     FireMissed,
     /// A recurring job is not armed any more.
     Unarmed,
 }
 
 impl NoticeKind {
-    /// Every kind there is.
+    /// All kinds.
     pub const ALL: [Self; 7] = [
         Self::Unreachable,
         Self::Held,
@@ -59,7 +59,7 @@ impl NoticeKind {
         Self::Unarmed,
     ];
 
-    /// Its name in rows and for programs.
+    /// Returns the name in rows and for programs.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
@@ -74,7 +74,7 @@ impl NoticeKind {
 }
 
 impl Notice {
-    /// What a person reads, and what to do about it.
+    /// Returns the text for a person, with the step to take.
     pub fn text(&self) -> String {
         let Self { calls, outcome, .. } = self;
         let last = outcome.as_deref().unwrap_or("nothing is known of it");

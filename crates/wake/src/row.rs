@@ -1,4 +1,4 @@
-//! A wake's row, and how each event changes it.
+//! A wake's row, and the change that each event makes to it.
 //!
 //! Every function is pure and returns the next row, so that all stores write the same one. [`decide`] has the rules of
 //! a claim.
@@ -33,13 +33,13 @@ pub struct WakeRow {
     pub called_at: Option<Timestamp>,
     /// The result of the last call.
     pub outcome: Option<String>,
-    /// The agent is not called before this.
+    /// The earliest time of the next call.
     pub rests_until: Timestamp,
     /// The last time the agent dialled in because it was needed.
     pub woken_at: Option<Timestamp>,
-    /// The open line for whose silence the agent is called.
+    /// The open line that does not answer, for which the agent is called.
     pub suspicion: Option<Suspicion>,
-    /// A person asked for the call, so it is made also if nothing waits.
+    /// A person requested the call, so it is made also if no entry waits.
     pub asked: bool,
     /// Start of the hour in which wakes are counted.
     pub hour_began_at: Timestamp,
@@ -67,7 +67,7 @@ impl Phase {
     pub const ALL: [Self; 5] =
         [Self::Due, Self::Held, Self::Woken, Self::Settled, Self::Unreachable];
 
-    /// Its name in rows.
+    /// Returns the name in rows.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Due => "due",
@@ -78,7 +78,7 @@ impl Phase {
         }
     }
 
-    /// The phase of this name.
+    /// Returns the phase with this name.
     pub fn named(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| phase.slug() == slug)
     }
@@ -104,14 +104,14 @@ pub struct LineEnd {
 }
 
 impl LineEnd {
-    /// The earliest time at which the agent is called because of it.
+    /// Returns the earliest time at which the agent is called because of it.
     pub fn first_call_at(self, now: Timestamp) -> Timestamp {
         after(self.at, self.grace).max(now)
     }
 }
 
 impl WakeRow {
-    /// The row of an agent that was never needed.
+    /// Returns the row of an agent that was never needed.
     pub const fn new(now: Timestamp) -> Self {
         Self {
             phase: Phase::Settled,
@@ -129,43 +129,43 @@ impl WakeRow {
         }
     }
 
-    /// Whether a claim may take it.
+    /// Returns true if a claim may take it.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.due_at.is_some_and(|due_at| due_at <= now)
     }
 
-    /// An entry waits for an agent without a line. A wake that is open stays as it is.
+    /// Makes the wake due because an entry waits for an agent without a line. A wake that is open stays as it is.
     #[must_use]
     pub fn need(self, due_at: Timestamp, now: Timestamp) -> Self {
         if self.is_open() { self } else { self.begin(due_at, now) }
     }
 
-    /// A line ended while an entry waits: the wake is due when the client had its time to come back, or sooner.
+    /// Makes the wake due, or due sooner, because a line ended while an entry waits. The client has its grace first.
     #[must_use]
     pub fn end_line(self, end: LineEnd, now: Timestamp) -> Self {
         self.hasten(end.first_call_at(now), None, now)
     }
 
-    /// An open line does not answer while an entry waits: the agent is called and the line stays.
+    /// Makes the wake due because an open line does not answer while an entry waits. The line stays.
     #[must_use]
     pub fn suspect(self, suspicion: Suspicion, now: Timestamp) -> Self {
         self.hasten(now, Some(suspicion), now)
     }
 
-    /// A person asks for a call. Neither the limit per hour nor an empty inbox prevents it.
+    /// Makes the wake due because a person requests a call. Neither the limit per hour nor an empty inbox prevents it.
     #[must_use]
     pub fn ask(self, now: Timestamp) -> Self {
         let row = self.hasten(now, None, now);
         Self { phase: Phase::Due, asked: true, due_at: Some(now.max(row.rests_until)), ..row }
     }
 
-    /// The agent can be called at another address. `None`: it is not needed now.
+    /// Makes the wake due because the agent has another address. `None`: it is not needed now.
     pub fn call_soon(self, now: Timestamp) -> Option<Self> {
         let due_at = Some(now.max(self.rests_until));
         (self.phase == Phase::Due).then_some(Self { due_at, ..self })
     }
 
-    /// The agent took a line. `None`: it was not needed.
+    /// Closes the wake because the agent took a line. `None`: it was not needed.
     pub fn dial_in(self, now: Timestamp) -> Option<Self> {
         let is_needed = self.is_open() || self.phase == Phase::Unreachable;
         is_needed.then(|| self.wake_up(now))
@@ -184,7 +184,7 @@ impl WakeRow {
         self.is_at(call).then_some(Self { called_at: Some(now), outcome, due_at, ..self })
     }
 
-    /// A call was not made: it does not count, and is due later. `None`: something else happened since the claim.
+    /// Records that a call was not made: it does not count, and is due later. `None`: the row changed since the claim.
     pub fn put_off(self, call: &Claimed, wait: Duration, now: Timestamp) -> Option<Self> {
         let until = after(now, wait);
         let is_first = u32::from(self.calls == 1);
@@ -198,23 +198,23 @@ impl WakeRow {
         })
     }
 
-    /// People know that the agent was given up. `None`: it is needed again.
+    /// Records that people were notified that the agent was given up. `None`: it is needed again.
     pub fn finish_giving_up(self, call: &Claimed) -> Option<Self> {
         let is_given_up = self.phase == Phase::Unreachable && self.since == call.since;
         is_given_up.then_some(Self { due_at: None, ..self })
     }
 
-    /// The agent dialled in because it was needed.
+    /// Closes the wake because the agent dialled in.
     pub(crate) fn wake_up(self, now: Timestamp) -> Self {
         Self { woken_at: Some(now), ..self.close(Phase::Woken) }
     }
 
-    /// The agent is not needed any more.
+    /// Closes the wake because the agent is not needed any more.
     pub(crate) fn settle(self) -> Self {
         self.close(Phase::Settled)
     }
 
-    /// Takes one attempt. A node that stops with it costs no more than the gap, and no node calls within it.
+    /// Takes one attempt. If the node stops, the next claim follows after the gap; no node calls within the gap.
     pub(crate) fn take_call(self, now: Timestamp) -> Self {
         let counted = self.wakes_this_hour(now);
         let rests_until = after(now, CALL_GAP);
@@ -231,29 +231,29 @@ impl WakeRow {
         }
     }
 
-    /// The agent cannot be called. It may still come by itself until it is given up.
+    /// Waits for the deadline because the agent cannot be called. It may still dial in by itself.
     pub(crate) fn wait_for_waker(self) -> Self {
         let due_at = Some(self.given_up_at());
         Self { outcome: Some("no waker".to_owned()), due_at, asked: false, ..self }
     }
 
-    /// The agent was woken too often, and is called when the hour is over.
+    /// Holds the wake until the hour is over because the agent was woken too often.
     pub(crate) fn hold(self) -> Self {
         Self { phase: Phase::Held, due_at: Some(after(self.hour_began_at, HOUR)), ..self }
     }
 
-    /// The agent is given up. The wake stays due until people know.
+    /// Gives the agent up. The wake stays due until people are notified.
     pub(crate) fn give_up(self, now: Timestamp) -> Self {
         let due_at = Some(after(now, CALL_GAP));
         Self { phase: Phase::Unreachable, due_at, asked: false, ..self }
     }
 
-    /// Wakes counted in the hour that is under way.
+    /// Returns the wakes counted in the hour that is under way.
     pub(crate) fn wakes_this_hour(&self, now: Timestamp) -> u32 {
         if now >= after(self.hour_began_at, HOUR) { 0 } else { self.hour_wakes }
     }
 
-    /// The time at which the agent is given up.
+    /// Returns the time at which the agent is given up.
     pub(crate) fn given_up_at(&self) -> Timestamp {
         after(self.since, WAKE_DEADLINE)
     }
@@ -262,7 +262,7 @@ impl WakeRow {
         matches!(self.phase, Phase::Due | Phase::Held)
     }
 
-    /// Whether nothing happened since that call was claimed.
+    /// Returns true if the row did not change since that call was claimed.
     fn is_at(&self, call: &Claimed) -> bool {
         self.since == call.since && self.calls == call.calls
     }
@@ -279,7 +279,7 @@ impl WakeRow {
         }
     }
 
-    /// Becomes due, or sooner due. A wake that is held stays so.
+    /// Makes the wake due, or due sooner. A wake that is held stays so.
     fn hasten(self, due_at: Timestamp, suspicion: Option<Suspicion>, now: Timestamp) -> Self {
         let row = match self.phase {
             Phase::Held => self,

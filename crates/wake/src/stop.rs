@@ -1,4 +1,4 @@
-//! The stop itself: claim, call, note.
+//! Claims due wakes, calls the agents and records the outcomes.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
@@ -15,34 +15,33 @@ use crate::store::{Claimed, Step, Store, Terms, Which};
 use crate::waits::wait_after;
 use crate::{ByCommand, ByUrl};
 
-/// What came of a call. The words are for whoever looks after the agent.
+/// The outcome of a call. The text is for the operator of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Whoever was called took it. Whether the agent gets up, its line shows.
+    /// The call succeeded. Only the agent's line shows that the agent is up.
     Taken(String),
-    /// It was of no use.
+    /// The call failed.
     Failed(String),
-    /// It was not made: there are too many to that address. It may be made after so long.
+    /// No call was made because too many go to that address. It may be made after this time.
     PutOff(Duration),
 }
 
-/// Room for one call, from before its wake is claimed to its end.
+/// Room for one call, from before the claim of its wake to the end of the call.
 #[derive(Debug)]
 pub struct Room {
     _permit: OwnedSemaphorePermit,
-    /// Then it is too late for the call: the store counts from the claim when the agent may be
-    /// called again.
+    /// The latest start of the call. The store counts from the claim when the agent may be called again.
     begins_by: Instant,
 }
 
 impl Room {
-    /// Before the claim.
+    /// Takes the room before the claim.
     fn taken(permit: OwnedSemaphorePermit) -> Self {
         Self { _permit: permit, begins_by: Instant::now() + STATEMENT_WAIT + CALL_BEGUN_WITHIN }
     }
 
-    /// From the answer to the claim there is a moment left, however long a slow store took for it; but
-    /// none does take longer than it may.
+    /// Lets the call start within [`CALL_BEGUN_WITHIN`] of the response to the claim, so that a slow store does not
+    /// make it late. A claim that took longer than [`STATEMENT_WAIT`] does not extend this.
     fn claimed(&mut self) {
         self.begins_by = self.begins_by.min(Instant::now() + CALL_BEGUN_WITHIN);
     }
@@ -52,14 +51,14 @@ impl Room {
     }
 }
 
-/// Calls agents for which something waits.
+/// Calls agents for which entries wait.
 pub struct Wake {
     store: Arc<dyn Store>,
     by_url: Arc<dyn ByUrl>,
     by_command: Option<ByCommand>,
     terms: Terms,
     at_once: Arc<Semaphore>,
-    /// Spreads agents and times; the same in every life, so that a run can be played again.
+    /// Spreads retry times. It is the same in every process, so that a run can be repeated.
     spread: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
@@ -71,7 +70,7 @@ impl std::fmt::Debug for Wake {
 }
 
 impl Wake {
-    /// Calls by these means. An agent's URLs come first, in their order, then the command.
+    /// Creates the caller. It calls an agent's URLs first, in their order, then the command.
     pub fn new(
         store: Arc<dyn Store>,
         by_url: Arc<dyn ByUrl>,
@@ -89,18 +88,17 @@ impl Wake {
         }
     }
 
-    /// A URL as an agent would be called there, or why it would not be.
+    /// Returns the URL in the form in which it is called, or the reason for a refusal.
     pub fn may_call(&self, url: &str) -> Result<String, String> {
         self.by_url.may_call(url)
     }
 
-    /// What it counts.
+    /// Returns the metrics.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Takes as many of the wakes that are due as there is room for. Each comes with its room. Half
-    /// of what is free is left to agents for whom something just came.
+    /// Claims due wakes, each with its room. Half of the free room is left for agents whose entries just came.
     pub async fn claim_due(&self) -> Result<Vec<(Claimed, Room)>, StoreError> {
         let half = self.at_once.available_permits().div_ceil(2);
         let mut rooms: Vec<_> = (0..half).map_while(|_| self.room()).collect();
@@ -112,7 +110,7 @@ impl Wake {
         Ok(claimed.into_iter().zip(rooms).collect())
     }
 
-    /// Takes the wake of an agent, if it is due and there is room for a call.
+    /// Claims the wake of an agent, if it is due and there is room for a call.
     pub async fn claim_of(
         &self,
         scope: TenantScope,
@@ -132,14 +130,14 @@ impl Wake {
         Ok(claimed)
     }
 
-    /// Room for one call, if there is any. What finds none is found by the next sweep.
+    /// Returns room for one call, if there is any. A wake without room is claimed by the next sweep.
     fn room(&self) -> Option<Room> {
         let permit = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
         Some(Room::taken(permit))
     }
 
-    /// Makes the call a wake was claimed for, and writes down what came of it. A node that stood
-    /// still since the claim does not call: others may, by now.
+    /// Makes the call of a claimed wake and records the outcome. A node that was suspended since the claim makes no
+    /// call, because another node may call by now.
     pub async fn call(&self, claimed: &Claimed, room: &Room) -> Result<Outcome, StoreError> {
         debug_assert_eq!(claimed.step, Step::Call, "only what is to be called is called");
         let Claimed { agent, calls, .. } = claimed;
@@ -165,7 +163,7 @@ impl Wake {
         Ok(outcome)
     }
 
-    /// One of those who can be called: the next after a call that was of no use.
+    /// Calls one of the agent's addresses. Each attempt takes the next address.
     async fn dial(&self, claimed: &Claimed) -> Outcome {
         let Claimed { scope, agent, urls, calls, .. } = claimed;
         let all = urls.len() + usize::from(self.by_command.is_some());
@@ -183,12 +181,12 @@ impl Wake {
         self.spread.hash_one((agent, since, calls)) as f64 / u64::MAX as f64
     }
 
-    /// Notes that people were told that their agent was given up.
+    /// Records that people were notified that their agent was given up.
     pub async fn told(&self, claimed: &Claimed) -> Result<(), StoreError> {
         self.store.told(claimed).await
     }
 
-    /// Has an agent called although it has this line: nobody answers on it.
+    /// Makes the desk call an agent although it has this line, because the line does not answer.
     pub async fn suspect(
         &self,
         (scope, agent): (TenantScope, AgentId),
@@ -197,7 +195,7 @@ impl Wake {
         self.store.suspect(scope, agent, line).await
     }
 
-    /// Closes lines whose nodes died, a batch of them. Answers how many.
+    /// Closes a batch of lines whose nodes died. Returns their number.
     pub async fn bury(&self) -> Result<u64, StoreError> {
         let buried = self.store.bury().await?;
         self.metrics.buried(buried);
@@ -211,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a call is late after a claim that took so long, and so much more time.
+    /// Returns true if a call is late this long after a claim of this duration.
     async fn is_late(claim: Duration, after: Duration) -> bool {
         let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().expect("there is one");
         let mut room = Room::taken(permit);

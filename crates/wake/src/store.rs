@@ -1,4 +1,4 @@
-//! What waking asks of a store.
+//! The contract between waking and its store.
 
 use std::time::Duration;
 
@@ -9,55 +9,55 @@ use nightdesk_types::{
 
 use crate::notice::Notice;
 
-/// Which wakes are claimed.
+/// The wakes to claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Those that are due for the longest time, at most so many.
+    /// The wakes that are due for the longest time, at most this many.
     Due(usize),
-    /// The one of this agent, if it is due.
+    /// The wake of this agent, if it is due.
     Of(TenantScope, AgentId),
 }
 
-/// By what a store decides what is to be done about a wake.
+/// The operator's settings that a claim depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// Whether agents without a URL can be called, too.
+    /// True if the desk can also call agents without a URL.
     pub has_command: bool,
-    /// How often one agent may be woken in an hour.
+    /// The number of wakes that one agent may have in an hour.
     pub wakes_per_hour: u32,
 }
 
-/// A wake that somebody took, and nobody else will for a while.
+/// A wake that a node claimed. No other node claims it before the gap is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// Whose agent it is.
+    /// The tenant.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
-    /// What is to be done.
+    /// The step to take.
     pub step: Step,
-    /// Since when the agent is needed.
+    /// The time since which the agent is needed.
     pub since: Timestamp,
-    /// Calls since then, with this one.
+    /// The number of calls since then, including this one.
     pub calls: u32,
-    /// What came of the last one.
+    /// The outcome of the last call.
     pub outcome: Option<String>,
-    /// Where the agent is called, in this order.
+    /// The agent's URLs, in the order of calls.
     pub urls: Vec<String>,
-    /// Where the oldest entries came from, if somebody is to be told.
+    /// The chats of the oldest entries, if people are to be notified.
     pub places: Vec<Place>,
-    /// Whether the agent's last line ended because it went idle.
+    /// True if the agent's last line ended because it went idle.
     pub went_idle: bool,
 }
 
-/// What is to be done about a wake.
+/// The step to take for a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The agent is to be called.
+    /// Call the agent.
     Call,
-    /// It was woken too often; its people are to be told that it is called later.
+    /// Notify people that the agent was woken too often and is called later.
     Held,
-    /// It could not be woken in time; its people are to be told.
+    /// Notify people that the agent could not be woken in time.
     GaveUp,
 }
 
@@ -70,21 +70,21 @@ pub struct Place {
     pub chat_id: String,
 }
 
-/// Keeps which agents are to be called.
+/// Stores the wakes of agents.
 ///
-/// A wake becomes due when an event is held for an agent without a line, and when a line ends while
-/// something waits: the stores of those do that, in their own transactions.
+/// A wake becomes due when an event is stored for an agent without a line, and when a line ends while an entry waits.
+/// The stores of inboxes and lines do that in their own transactions.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Takes wakes that are due. The next look at each is put off by [`CALL_GAP`], so that whoever
-    /// dies with it costs no more than that; and nobody calls the same agent before.
+    /// Claims due wakes. The next claim of each comes after [`CALL_GAP`], so a node that dies delays it by no more than
+    /// that, and no node calls the same agent before.
     ///
-    /// What is not needed any more is put away: the agent is up, or nothing waits for it.
+    /// A wake that is not needed any more is closed: the agent is up, or no entry waits for it.
     ///
     /// [`CALL_GAP`]: nightdesk_types::limits::CALL_GAP
     async fn claim(&self, which: Which, terms: &Terms) -> Result<Vec<Claimed>, StoreError>;
 
-    /// Notes what came of a call, and that the next is due after so long.
+    /// Records the outcome of a call, and makes the next one due after `wait`.
     async fn note(
         &self,
         claimed: &Claimed,
@@ -92,14 +92,14 @@ pub trait Store: Send + Sync {
         wait: Duration,
     ) -> Result<(), StoreError>;
 
-    /// Notes that a call was not made, and is due after so long. It does not count.
+    /// Records that a call was not made, and makes it due after `wait`. It does not count.
     async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError>;
 
-    /// Notes that people were told that their agent was given up.
+    /// Records that people were notified that their agent was given up.
     async fn told(&self, claimed: &Claimed) -> Result<(), StoreError>;
 
-    /// Makes a wake due at once if something waits, although the agent has this line. It is needed
-    /// until the line ends, is replaced, or the agent acks.
+    /// Makes a wake due at once if an entry waits, although the agent has this line. The wake is needed until the line
+    /// ends, is replaced, or the agent acks.
     async fn suspect(
         &self,
         scope: TenantScope,
@@ -107,18 +107,18 @@ pub trait Store: Send + Sync {
         line: Generation,
     ) -> Result<(), StoreError>;
 
-    /// Closes open lines whose nodes died, a batch of them, and makes wakes due where something
-    /// waits. Answers how many it closed.
+    /// Closes a batch of open lines whose nodes died, and makes wakes due for waiting entries. Returns the number of
+    /// closed lines.
     async fn bury(&self) -> Result<u64, StoreError>;
 }
 
-/// What an operator sees of wakes, and does to them.
+/// The operator's view of wakes and wake URLs.
 #[async_trait]
 pub trait Wakers: Send + Sync {
-    /// Where an agent is called, in this order.
+    /// Returns the agent's URLs, in the order of calls.
     async fn wakers(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<String>, StoreError>;
 
-    /// Says where an agent is called. If it is needed now, it is called soon.
+    /// Sets the agent's URLs. If the agent is needed now, it is called soon.
     async fn set_wakers(
         &self,
         scope: TenantScope,
@@ -126,10 +126,10 @@ pub trait Wakers: Send + Sync {
         urls: &[String],
     ) -> Result<(), StoreError>;
 
-    /// Makes a wake due at once, or as soon as the agent may be called again, also if nothing waits.
+    /// Makes a wake due at once, or as soon as the agent may be called again, also if no entry waits.
     async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError>;
 
-    /// How it stands with a tenant's agents, or one of them, a page at a time by name.
+    /// Returns the status of a tenant's agents or of one of them, one page by name.
     async fn status(
         &self,
         scope: TenantScope,
@@ -137,31 +137,31 @@ pub trait Wakers: Send + Sync {
         after: &str,
     ) -> Result<Vec<Status>, StoreError>;
 
-    /// What a tenant was told lately, newest first.
+    /// Returns the tenant's recent notices, newest first.
     async fn notices(&self, scope: TenantScope) -> Result<Vec<Notice>, StoreError>;
 }
 
-/// How it stands with an agent.
+/// The status of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The agent.
     pub agent: AgentId,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Since when it has an open line on a node that lives.
+    /// The time since which it has an open line on a node that lives.
     pub line_since: Option<Timestamp>,
-    /// How many entries wait for it.
+    /// The number of entries that wait for it.
     pub waiting: u64,
-    /// How many URLs it has.
+    /// The number of its URLs.
     pub urls: u64,
     /// Its newest wake, if it ever needed one.
     pub wake: Option<State>,
-    /// By which rules its client is served.
+    /// The rules by which its client is served.
     pub rules: ClientRules,
 }
 
 impl Status {
-    /// Why the agent is up, in words. An agent without a line is not.
+    /// Returns the reason why the agent is up. An agent without a line is not.
     pub fn awake_because(&self) -> Option<String> {
         self.line_since?;
         Some(match self.waiting {
@@ -174,21 +174,21 @@ impl Status {
     }
 }
 
-/// How it stands with a wake.
+/// The status of a wake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// `due`, `held`, `woken`, `settled` or `unreachable`.
     pub state: String,
-    /// Since when the agent is needed.
+    /// The time since which the agent is needed.
     pub since: Timestamp,
-    /// When it is looked at next.
+    /// The time of the next claim.
     pub due_at: Option<Timestamp>,
-    /// Calls since then.
+    /// The number of calls since then.
     pub calls: u32,
-    /// When the last one ended.
+    /// The end of the last call.
     pub called_at: Option<Timestamp>,
-    /// What came of it.
+    /// The outcome of the last call.
     pub outcome: Option<String>,
-    /// When the agent last dialled in because it was needed.
+    /// The last time the agent dialled in because it was needed.
     pub woken_at: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! A node that stood still between its claim and its call.
+//! A node that is suspended between its claim and its call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Properties of the rules, over whatever may happen to a wake in whatever order.
+//! Properties of the rules, over random sequences of events.
 
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ impl World {
         world
     }
 
-    /// Returns the decision of a claim.
+    /// Runs an event. Returns the decision if it is a claim.
     fn run(&mut self, event: Event) -> Option<Decision> {
         let (row, now) = (self.row.clone(), self.now);
         match event {
