@@ -1,11 +1,11 @@
-//! Address: whom a letter is for, and perhaps at which of its sessions.
+//! Address of a letter: the agent, and optionally one of its sessions.
 
 use nightdesk_protocol::delivery::WakeOpts;
 
-/// An address, read at its first `@`.
+/// An address, split at its first `@`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address<'a> {
-    /// As it came.
+    /// The whole text.
     pub whole: &'a str,
     /// The agent.
     pub agent: &'a str,
@@ -14,7 +14,7 @@ pub struct Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Reads an address. Every text is one.
+    /// Parses an address. Every text is valid.
     pub fn of(whole: &'a str) -> Self {
         match whole.split_once('@') {
             Some((agent, session)) => {
@@ -24,17 +24,17 @@ impl<'a> Address<'a> {
         }
     }
 
-    /// Whether who writes it wants the agent woken: any `@` says so.
+    /// Returns true if the sender wants the agent woken: the address has an `@`.
     pub fn wakes(&self) -> bool {
         self.whole.contains('@')
     }
 
-    /// The session that is meant: what is said apart counts more than the address.
+    /// Returns the session. `session_id` in the options overrides the session in the address.
     pub fn session_of(&self, opts: &'a WakeOpts) -> Option<&'a str> {
         opts.session_id.as_deref().or(self.session)
     }
 
-    /// Which of two names an agent is known by: the whole address, or what stands before the `@`.
+    /// Returns the name by which an agent is known: the whole address, or the part before the `@`.
     pub fn known(&self, is_known: impl Fn(&str) -> bool) -> Option<&'a str> {
         [self.whole, self.agent].into_iter().find(|name| is_known(name))
     }

@@ -1,7 +1,7 @@
-//! Conformance: shows of any connector whether it keeps the contract.
+//! Checks any connector against the contract.
 //!
-//! All cases of the contract's own suite are here, which a connector that loses every wake passes; and stricter
-//! ones, which it does not. What they cannot see for themselves, a [`Stage`] tells: what reached an agent.
+//! The cases include the contract's own suite, which a connector that loses every wake passes, and stricter cases,
+//! which it fails. A [`Stage`] returns the messages that reached the agent, because the cases cannot observe that themselves.
 
 mod drawer;
 mod planted;
@@ -18,70 +18,70 @@ use crate::fresh::fresh_id;
 pub use planted::{Fault, planted};
 pub use stages::bundled;
 
-/// What reached an agent.
+/// A message that reached an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// What it says.
+    /// The text.
     pub words: String,
-    /// Of which kind it is, if that can be told.
+    /// The kind, if it is recognisable.
     pub kind: Option<Kind>,
-    /// At which session, if it was at one.
+    /// The session, if the message has one.
     pub session: Option<String>,
-    /// Whether it showed who sent it, where that is asked for.
+    /// True if the message has the proofs of its sender, or needs none.
     pub is_proven: bool,
-    /// As it went over the wire, if it was JSON.
+    /// The JSON on the wire, if it was JSON.
     pub wire: Option<String>,
 }
 
-/// A connector, and what is behind it.
+/// A connector, and the test environment behind it.
 #[async_trait]
 pub trait Stage: Send + Sync {
     /// The connector.
     type Connector: AgentConnector;
 
-    /// What it is called in a report.
+    /// Returns the name in reports.
     fn name(&self) -> &'static str;
 
-    /// The connector.
+    /// Returns the connector.
     fn connector(&self) -> &Self::Connector;
 
-    /// The same, with what it needs broken. `None`: it needs nothing.
+    /// Returns a connector whose environment is broken. `None`: it needs no environment.
     fn broken(&self) -> Option<&Self::Connector>;
 
-    /// An agent that it reaches. `None`: it reaches nobody.
+    /// Returns an agent that the connector reaches. `None`: it reaches no agent.
     fn agent(&self) -> Option<String>;
 
-    /// Two sessions of that agent.
+    /// Returns two sessions of that agent.
     fn sessions(&self) -> [String; 2] {
         ["kitchen".to_owned(), "cellar".to_owned()]
     }
 
-    /// Whether that agent can be interrupted now.
+    /// Returns true if that agent can be interrupted now.
     fn interrupts(&self) -> bool;
 
-    /// What reached that agent so far.
+    /// Returns the messages that reached that agent so far.
     async fn seen(&self) -> Vec<Seen>;
 }
 
-/// What came of a case: nothing, or what is wrong.
+/// The result of a case. The error says what is wrong.
 type Verdict = Result<(), String>;
 
-/// What came of all cases.
+/// The results of all cases.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Of which connector.
+    /// The name of the connector.
     pub name: &'static str,
-    /// Each case, and what is wrong.
+    /// Each case with its result.
     pub cases: Vec<(&'static str, Verdict)>,
 }
 
 impl Report {
-    /// How many held.
+    /// Returns the number of cases that passed.
     pub fn passed(&self) -> usize {
         self.cases.iter().filter(|(_, verdict)| verdict.is_ok()).count()
     }
 
-    /// Those that did not hold.
+    /// Returns the cases that failed.
     pub fn failed(&self) -> Vec<&'static str> {
         self.cases.iter().filter(|(_, verdict)| verdict.is_err()).map(|(name, _)| *name).collect()
     }
@@ -91,16 +91,16 @@ impl Report {
     }
 }
 
-/// How many cases there were and held, and how many planted faults were caught.
+/// The numbers of cases, of passed cases, of planted faults and of caught faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Cases.
+    /// The number of cases.
     pub cases: usize,
-    /// Those that held.
+    /// The number of cases that passed.
     pub passed: usize,
-    /// Faults that were planted.
+    /// The number of planted faults.
     pub planted: usize,
-    /// Those that the case that is there for them caught.
+    /// The number of planted faults that their own case caught.
     pub caught: usize,
 }
 
@@ -112,7 +112,7 @@ pub async fn run<S: Stage>(stage: &S) -> Report {
     report
 }
 
-/// Runs every case over every connector that comes with the desk, and over those with planted faults.
+/// Runs every case over every connector that comes with the desk, and over connectors with planted faults.
 pub async fn summary() -> (Vec<Report>, Summary) {
     let reports = bundled().await;
     let (planted, caught) = planted::count(&planted().await);
@@ -125,7 +125,7 @@ fn must(holds: bool, wrong: impl Into<String>) -> Verdict {
     if holds { Ok(()) } else { Err(wrong.into()) }
 }
 
-/// A word that nobody said before, by which it is known again.
+/// Returns a unique text, so that a message is recognisable.
 fn word(about: &str) -> String {
     format!("{about} {}", fresh_id())
 }

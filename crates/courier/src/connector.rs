@@ -1,4 +1,4 @@
-//! Connector: the contract that every way to an agent keeps.
+//! The contract of every connector to agents.
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
@@ -8,18 +8,18 @@ use nightdesk_protocol::delivery::{
 
 use crate::error::ConnectorError;
 
-/// A way to hand something to agents (`AgentConnector` 1.0).
+/// A connector that delivers payloads to agents (`AgentConnector` 1.0).
 #[async_trait]
 pub trait AgentConnector: Send + Sync {
-    /// What it is and can do, whatever it is set up with.
+    /// Returns the type and the features, which do not depend on the configuration.
     fn static_capabilities() -> Capabilities
     where
         Self: Sized;
 
-    /// Whom it reaches. Cheap, and nothing comes of asking.
+    /// Lists the agents that the connector reaches. The call is cheap and has no effect.
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError>;
 
-    /// Hands a payload over. The same [`dispatch_id`] twice is one payload.
+    /// Delivers a payload. A repeated [`dispatch_id`] is the same payload.
     ///
     /// [`dispatch_id`]: nightdesk_protocol::delivery::Meta::dispatch_id
     async fn deliver(
@@ -28,14 +28,14 @@ pub trait AgentConnector: Send + Sync {
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError>;
 
-    /// Interrupts an agent with what is to be told. What cannot interrupt hands it over like a payload and says
-    /// that nobody was woken: that is no error. An agent that is not known is one, and so is whatever broke.
+    /// Interrupts an agent with a context. A connector that cannot interrupt delivers the context like a payload and
+    /// returns `woken: false`, which is no error. An unknown agent is an error, and so is a failure.
     async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError>;
 
-    /// Whether it is set up and what it needs can be reached.
+    /// Returns true if the connector is configured and reaches everything that it needs.
     async fn health_check(&self) -> bool;
 
-    /// Hands a payload over and waits for the reply to it. A way that hears no replies says so.
+    /// Delivers a payload and waits for the reply. A connector without replies returns `NotImplemented`.
     async fn request_response(
         &self,
         _agent_id: &str,
@@ -45,7 +45,7 @@ pub trait AgentConnector: Send + Sync {
         Err(ConnectorError::NotImplemented("request_response"))
     }
 
-    /// How it stands with an agent. Nothing depends on it.
+    /// Returns the status of an agent, for display only.
     async fn agent_status(&self, _agent_id: &str) -> Result<AgentStatus, ConnectorError> {
         Ok(AgentStatus::Unknown)
     }

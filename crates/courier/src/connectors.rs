@@ -1,4 +1,4 @@
-//! Connectors: the ways to agents that come with the desk. The road through gate and inbox is the desk's own.
+//! The connectors that come with the desk. The road through gate and inbox is in the desk itself.
 
 mod file_drop;
 mod noop;
@@ -20,13 +20,13 @@ use crate::address::Address;
 use crate::error::{Cause, ConnectorError};
 use crate::fresh::fresh_id;
 
-/// What a receipt says of a wake that was asked for later, where nobody can wait.
+/// Warning in the receipt of a wake for later, if the connector cannot wait.
 const NOT_PUT_OFF: &str = "this way cannot wait: the letter was handed over at once";
 
-/// Who emits a wake of which nothing is known.
+/// Skill name in a wake that has no meta.
 const UNNAMED: &str = "(unnamed)";
 
-/// What of a letter fits by any way.
+/// Checks that a letter has a size that every connector accepts.
 fn check_words(agent: &str, words: &str) -> Result<(), ConnectorError> {
     if words.len() <= LETTER_BYTES_MAX {
         return Ok(());
@@ -34,12 +34,12 @@ fn check_words(agent: &str, words: &str) -> Result<(), ConnectorError> {
     Err(Cause::Invalid(format!("a letter has at most {LETTER_BYTES_MAX} bytes")).to(agent))
 }
 
-/// Whether a wake is asked for later than now.
+/// Returns true if the wake is for later than now.
 fn is_later(opts: &WakeOpts, now: Millis) -> bool {
     matches!(opts.when, Some(When::At(at)) if at > now)
 }
 
-/// From where a wake comes: as it says, or nobody knows.
+/// Returns the meta of a wake, or a new one without a sender.
 fn meta_of(opts: &WakeOpts, now: Millis) -> Meta {
     let unknown = || Meta {
         dispatch_id: fresh_id(),
@@ -56,7 +56,7 @@ fn meta_of(opts: &WakeOpts, now: Millis) -> Meta {
     opts.meta.as_deref().cloned().unwrap_or_else(unknown)
 }
 
-/// The receipt of a wake to a session, with what is to be known of its time.
+/// Returns the receipt of a wake, with a warning if it was for later.
 fn woken(address: &Address<'_>, opts: &WakeOpts, now: Millis, woken: bool) -> WakeReceipt {
     let warnings = is_later(opts, now).then(|| NOT_PUT_OFF.to_owned()).into_iter().collect();
     let session_id = address.session_of(opts).map(str::to_owned);

@@ -41,7 +41,7 @@ fn length(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// The facts on which one letter is decided, read under the lock of the recipient's inbox.
+/// The facts that decide on one letter, read under the lock of the recipient's inbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LetterFacts {
     /// The stored letter of the same sender, recipient and dispatch.
@@ -61,7 +61,7 @@ pub enum LetterDecision {
     Write {
         /// The gate's proof that the letter may be sent.
         admitted: AdmittedLetter,
-        /// The number of letters that this one is the end of, each sent while the one before was answered.
+        /// The length of the chain of letters that this one ends, each sent while the one before was answered.
         hop: u32,
         /// The place to which the store writes it.
         place: LetterPlace,
@@ -83,20 +83,20 @@ pub enum LetterPlace {
     Outlet,
 }
 
-/// The reason for which a letter is not written.
+/// The reason why a letter is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutRefusal {
     /// The two tenants have not both granted it.
     NotGranted,
     /// There is no such agent.
     UnknownAgent,
-    /// The letter would be the end of too many.
+    /// The letter would end a chain of too many letters.
     TooManyHops,
     /// The recipient's inbox is at its quota.
     InboxFull,
 }
 
-/// Decides about one letter whose body has so many bytes.
+/// Decides about one letter whose body has `body_bytes` bytes.
 pub fn decide(
     letter: &NewLetter,
     body_bytes: usize,
@@ -196,10 +196,10 @@ pub struct Recipient {
     pub name: String,
 }
 
-/// The reason for which an address names no recipient.
+/// The reason why an address names no recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressRefusal {
-    /// There is no such agent, or not for this sender.
+    /// There is no such agent, or the sender may not address it.
     UnknownAgent,
     /// The two tenants have not both granted it.
     NotGranted,
@@ -223,7 +223,7 @@ pub fn decide_recipient(
     Ok(Recipient { party: peer.party, name: query.agent.clone() })
 }
 
-/// The facts on which a letter that is due is decided.
+/// The facts that decide on a letter that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueFacts {
     /// The sender.
@@ -249,7 +249,7 @@ pub enum DueDecision {
     Drop,
 }
 
-/// Decides about a letter that is due. A grant that was taken back meanwhile counts.
+/// Decides about a letter that is due. A grant that was revoked meanwhile counts.
 pub fn decide_due(facts: &DueFacts) -> DueDecision {
     let admitted = decide_letter(facts.from.key(), facts.to.key(), facts.grants);
     let (Ok(_), Some(body_bytes), Some(room)) = (admitted, facts.body_bytes, facts.room) else {
@@ -268,7 +268,7 @@ pub fn decide_reply(state: LetterState, reply_by: Option<Timestamp>, now: Timest
     }
 }
 
-/// The state of a letter now: one that was waited for long enough has timed out.
+/// Returns the current state of a letter. If the time to reply is over, the letter has timed out.
 pub fn settled(state: LetterState, reply_by: Option<Timestamp>, now: Timestamp) -> LetterState {
     let is_over = reply_by.is_some_and(|by| now >= by);
     if state == LetterState::Put && is_over { LetterState::TimedOut } else { state }

@@ -1,4 +1,4 @@
-//! Dispatch: who is asked to hand a letter over, and how.
+//! Sends a letter through every connector that reaches its agent.
 
 use std::sync::Arc;
 
@@ -14,46 +14,46 @@ use crate::fresh::{fresh_id, millis};
 use crate::run::Run;
 use crate::store::{Came, Receipt, Receipts, Record, Route};
 
-/// What an author asks for with one call.
+/// An author's request for one letter.
 #[derive(Clone, Debug, Default)]
 pub struct Notify {
-    /// By what a repeat of this very call is recognised. `None`: every call is another.
+    /// The id that makes a repeated request recognisable. `None`: each request gets a new id.
     pub dispatch_id: Option<String>,
-    /// For whom. With an `@` in it the agent is woken, otherwise it is handed over.
+    /// The recipient. An address with an `@` wakes the agent; without one the letter is delivered.
     pub address: String,
-    /// What it is told.
+    /// The text.
     pub words: String,
-    /// Whether to know it or to do it.
+    /// Information, or a task to do.
     pub kind: Kind,
-    /// A label, which counts more than that of the skill.
+    /// A label, which overrides that of the skill.
     pub event_type: Option<String>,
-    /// By what a reply finds who asked.
+    /// The id by which the sender matches a reply.
     pub correlation_id: Option<String>,
-    /// Which skill says it, and how that came to run; who called is the run's to say.
+    /// The sending skill and its trigger. The caller comes from the run, which has proven it.
     pub origin: Option<Origin>,
-    /// By these ways alone.
+    /// The names of the connectors to use. `None`: all of them.
     pub connectors: Option<Vec<String>>,
 }
 
-/// What came of one call: one emit by every way that reaches its agent.
+/// The result of one request: one dispatch through every connector that reaches its agent.
 #[derive(Clone, Debug)]
 pub struct Dispatched {
-    /// For whom it was.
+    /// The recipient.
     pub address: String,
-    /// The emit.
+    /// The dispatch.
     pub dispatch_id: String,
-    /// When it was.
+    /// The time of sending.
     pub sent_at: Millis,
-    /// What came of it by each way. None: nobody reaches that agent.
+    /// The result of each connector. Empty: no connector reaches that agent.
     pub records: Vec<Record>,
 }
 
-/// A connector that is not in order is not taken on.
+/// The error for a connector that fails its health check, and is not added.
 #[derive(Debug, thiserror::Error)]
 #[error("connector {0} is not healthy; see that what it needs is there")]
 pub struct Unhealthy(pub String);
 
-/// Asks connectors to hand letters over, one after the other, in the order in which they were taken on.
+/// Calls connectors one after the other, in the order in which they were added.
 pub struct Dispatcher {
     connectors: Vec<(String, Arc<dyn AgentConnector>)>,
     receipts: Arc<dyn Receipts>,
@@ -68,12 +68,12 @@ impl std::fmt::Debug for Dispatcher {
 }
 
 impl Dispatcher {
-    /// One that knows nobody yet.
+    /// Creates a dispatcher without connectors.
     pub fn new(receipts: Arc<dyn Receipts>, clock: Arc<dyn Clock>) -> Self {
         Self { connectors: Vec::new(), receipts, clock }
     }
 
-    /// Takes a connector on, if it is healthy.
+    /// Adds a connector, if it is healthy.
     pub async fn take_on(
         &mut self,
         name: &str,
@@ -87,7 +87,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Hands a letter over by every way that reaches its agent. What fails is told, and hinders nobody else.
+    /// Sends a letter through every connector that reaches its agent. A failure is recorded, and the others go on.
     pub async fn notify(&self, run: &Run, notify: &Notify) -> Dispatched {
         let sent_at = millis(&*self.clock);
         let dispatch_id = notify.dispatch_id.clone().unwrap_or_else(fresh_id);
@@ -111,7 +111,7 @@ impl Dispatcher {
         Dispatched { address: notify.address.clone(), dispatch_id, sent_at, records }
     }
 
-    /// The result of a letter whose address names no agent: it has no record.
+    /// Returns the result of a letter whose address names no agent. It has no record.
     pub fn reaches_nobody(&self, notify: &Notify) -> Dispatched {
         Dispatched {
             address: notify.address.clone(),
@@ -134,7 +134,7 @@ fn is_meant(notify: &Notify, name: &str) -> bool {
     notify.connectors.as_ref().is_none_or(|names| names.iter().any(|named| named == name))
 }
 
-/// Whether a connector knows the agent. One that cannot say so is left out.
+/// Returns true if a connector knows the agent. A connector that cannot list its agents is skipped.
 async fn reaches(connector: &dyn AgentConnector, address: &Address<'_>) -> bool {
     let Ok(Ok(agents)) = timeout(CONNECTOR_WAIT, connector.list_agents()).await else {
         return false;
@@ -142,7 +142,7 @@ async fn reaches(connector: &dyn AgentConnector, address: &Address<'_>) -> bool 
     address.known(|name| agents.iter().any(|agent| agent.agent_id == name)).is_some()
 }
 
-/// Asks one connector: the address says what.
+/// Calls one connector. The address decides between wake and delivery.
 async fn ask(connector: &dyn AgentConnector, notify: &Notify, meta: &Meta) -> (Route, Came) {
     let (agent, words) = (notify.address.as_str(), notify.words.clone());
     if !Address::of(agent).wakes() {

@@ -1,33 +1,33 @@
-//! What a connector could not do.
+//! Errors of connectors.
 
 use std::time::Duration;
 
 use nightdesk_outside::CallError;
 
-/// Why nothing was handed over, or nobody replied.
+/// The reason why a letter was not delivered or not answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectorError {
-    /// It was not handed over.
+    /// The letter was not delivered.
     #[error("could not deliver to {agent}: {cause}")]
     DeliveryFailed {
-        /// To whom.
+        /// The recipient.
         agent: String,
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
-    /// This connector has nothing of the kind.
+    /// The connector does not have this method.
     #[error("{0} is not implemented here")]
     NotImplemented(&'static str),
-    /// Nobody replied in time.
+    /// No reply came in time.
     #[error("no reply within {timeout_ms} ms")]
     Timeout {
-        /// So long was waited.
+        /// The time limit.
         timeout_ms: u64,
     },
 }
 
 impl ConnectorError {
-    /// Its name in rows and for programs.
+    /// Returns the name in rows and for programs.
     pub const fn slug(&self) -> &'static str {
         match self {
             Self::DeliveryFailed { cause, .. } => cause.slug(),
@@ -37,48 +37,48 @@ impl ConnectorError {
     }
 }
 
-/// What passes, by its names in rows and for programs.
+/// Names of the temporary errors.
 const PASSING: [&str; 6] = ["full", "http_status", "network", "no-reply", "timeout", "too-fast"];
 
-/// Whether what is called so may go well later.
+/// Returns true if a later try may succeed after the error with this name.
 pub fn is_passing(slug: &str) -> bool {
     PASSING.contains(&slug)
 }
 
-/// Why something was not handed over.
+/// The reason why a letter was not delivered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
-    /// There is no such agent, or not for who asks.
+    /// There is no such agent, or the sender may not address it.
     #[error("no such agent")]
     UnknownAgent,
-    /// What was asked for cannot be: it says what to change.
+    /// The request is invalid. The text says what to change.
     #[error("{0}")]
     Invalid(String),
-    /// It may not be.
+    /// The request is not allowed.
     #[error("{0}")]
     Refused(&'static str),
-    /// The agent's inbox holds as much as it may.
+    /// The agent's inbox is at its quota.
     #[error("the agent's inbox is full; it has to take what waits for it first")]
     Full,
-    /// It comes too fast.
+    /// The sender is over its rate limit.
     #[error("too many letters for now")]
     TooFast {
-        /// When a next one may be sent.
+        /// The time until the next letter may be sent.
         retry_after: Duration,
     },
-    /// What stands between could not be reached, or broke off.
+    /// The connection failed or broke.
     #[error("{0}")]
     Network(String),
-    /// It took too long.
+    /// The call timed out.
     #[error("it took too long")]
     TimedOut,
-    /// Whoever was called said no.
+    /// The server returned an error status.
     #[error("answered with status {0}")]
     Status(u16),
 }
 
 impl Cause {
-    /// Its name in rows and for programs.
+    /// Returns the name in rows and for programs.
     pub const fn slug(&self) -> &'static str {
         match self {
             Self::UnknownAgent => "unknown-agent",
@@ -92,7 +92,7 @@ impl Cause {
         }
     }
 
-    /// That it was not handed over to this one.
+    /// Returns the error of a delivery to this agent.
     pub fn to(self, agent: &str) -> ConnectorError {
         ConnectorError::DeliveryFailed { agent: agent.to_owned(), cause: self }
     }

@@ -1,14 +1,14 @@
-//! Fresh ids, and the time as letters tell it.
+//! New ids, and the time in milliseconds.
 
 use aws_lc_rs::{digest, rand};
 use nightdesk_protocol::delivery::Millis;
 use nightdesk_types::Clock;
 
-/// An id that nobody had before.
+/// Returns a new random id.
 ///
 /// # Panics
 ///
-/// If the system gives no random bits.
+/// If the system returns no random bytes.
 #[expect(clippy::expect_used, reason = "without random bits nobody could tell letters apart")]
 pub fn fresh_id() -> String {
     let mut bits = [0; 16];
@@ -16,12 +16,12 @@ pub fn fresh_id() -> String {
     uuid::Builder::from_random_bytes(bits).into_uuid().to_string()
 }
 
-/// Now, in milliseconds.
+/// Returns the current time in milliseconds.
 pub fn millis(clock: &dyn Clock) -> Millis {
     Millis(clock.now().as_millisecond())
 }
 
-/// By what a webhook for letters is known: of its secret nothing else is kept.
+/// Returns the digest that identifies a webhook for letters. The store has only the digest of its secret.
 pub fn hook_key(secret: &str) -> [u8; 32] {
     let mut key = [0; 32];
     key.copy_from_slice(digest::digest(&digest::SHA256, secret.as_bytes()).as_ref());

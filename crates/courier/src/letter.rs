@@ -1,4 +1,4 @@
-//! Letters: what one agent sends to one other, and how it stands with it.
+//! Letters between two agents, and their states.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use nightdesk_types::{AgentId, BotId, LetterId, Seq, TenantScope, Timestamp};
 use crate::decide::PutRefusal;
 use crate::store::Route;
 
-/// An agent, and whose it is.
+/// An agent and its tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Party {
-    /// Whose agent it is.
+    /// The tenant.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
 }
 
 impl Party {
-    /// The tenant and the agent, as the gate names them.
+    /// Returns the tenant and the agent, as the gate names them.
     pub const fn key(self) -> (TenantScope, AgentId) {
         (self.scope, self.agent)
     }
@@ -28,42 +28,42 @@ impl Party {
 /// A letter to be put.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewLetter {
-    /// The id it gets.
+    /// The id.
     pub id: LetterId,
-    /// Who was proven to send it.
+    /// The sender, whose identity is proven.
     pub from: Party,
-    /// For whom it is.
+    /// The recipient.
     pub to: Party,
-    /// The emit that it is of. The same of the same sender to the same agent is the same letter.
+    /// The id of the dispatch. The same id from the same sender to the same recipient is the same letter.
     pub dispatch_id: String,
-    /// What was asked.
+    /// Delivery or wake.
     pub route: Route,
-    /// Whether it is to be known or to be done.
+    /// Information, or a task to do.
     pub kind: Kind,
-    /// Which session of the agent it is for.
+    /// The session of the recipient.
     pub session: Option<String>,
-    /// By what its sender knows the reply.
+    /// The id by which the sender matches the reply.
     pub correlation_id: Option<String>,
-    /// When the desk is to put it; `None`: it is put at once.
+    /// The time at which the desk puts it; `None`: it is put at once.
     pub when: Option<Timestamp>,
-    /// For how long its sender waits for the reply; `None`: nobody waits.
+    /// The time that the sender waits for the reply; `None`: the sender does not wait.
     pub wait: Option<Duration>,
-    /// Whether it goes out by another way: nothing of it lies in the inbox, full or not.
+    /// True if another connector delivers it, so it takes no room in the inbox.
     pub goes_out: bool,
 }
 
-/// What an agent finds in its inbox.
+/// The inbox entry of a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LetterEntry {
-    /// The bot through which it seems to come.
+    /// The bot that it is addressed through.
     pub bot: BotId,
     /// The chat.
     pub chat_id: String,
-    /// Its wire form.
+    /// The wire form.
     pub body: Vec<u8>,
 }
 
-/// A letter with the entry that its agent finds.
+/// A letter with its inbox entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posting {
     /// The letter.
@@ -81,7 +81,7 @@ pub struct AddressQuery {
     pub agent: String,
 }
 
-/// Everything that a store knows about an address.
+/// The facts that a store has about an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddressFacts {
     /// The sender's name. `None`: it is no agent of its tenant.
@@ -110,7 +110,7 @@ pub struct GrantedPeer {
     pub grants: LetterGrants,
 }
 
-/// How it stands with a letter.
+/// The state of a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetterState {
     /// It is not due yet.
@@ -119,15 +119,15 @@ pub enum LetterState {
     Put,
     /// The agent replied.
     Replied,
-    /// Nobody replied while somebody waited.
+    /// The sender waited, and no reply came in time.
     TimedOut,
 }
 
 impl LetterState {
-    /// Every one there is.
+    /// All states.
     pub const ALL: [Self; 4] = [Self::Scheduled, Self::Put, Self::Replied, Self::TimedOut];
 
-    /// Its name in rows and for programs.
+    /// Returns the name in rows and for programs.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Scheduled => "scheduled",
@@ -137,81 +137,81 @@ impl LetterState {
         }
     }
 
-    /// The one of this name.
+    /// Returns the state with this name.
     pub fn named(slug: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.slug() == slug)
     }
 }
 
-/// A letter as its row tells of it.
+/// The row of a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
-    /// Its id.
+    /// The id.
     pub id: LetterId,
-    /// Who sent it.
+    /// The sender.
     pub from: AgentId,
-    /// For whom it is.
+    /// The recipient.
     pub to: AgentId,
-    /// The emit that it is of.
+    /// The id of the dispatch.
     pub dispatch_id: String,
-    /// What was asked.
+    /// Delivery or wake.
     pub route: Route,
-    /// Whether it is to be known or to be done.
+    /// Information, or a task to do.
     pub kind: Kind,
-    /// Which session of the agent it is for.
+    /// The session of the recipient.
     pub session: Option<String>,
-    /// By what its sender knows the reply.
+    /// The id by which the sender matches the reply.
     pub correlation_id: Option<String>,
-    /// How many letters it is the end of, each sent while the one before was answered.
+    /// The length of the chain of letters that it ends, each sent while the one before was answered.
     pub hop: u32,
-    /// How it stands.
+    /// The state.
     pub state: LetterState,
-    /// Its number in the inbox; `None`: it is not there yet.
+    /// The number in the inbox; `None`: it is not there yet.
     pub seq: Option<Seq>,
-    /// Whether the agent acknowledged it.
+    /// True if the agent acknowledged it.
     pub is_acked: bool,
-    /// When it was sent.
+    /// The time of sending.
     pub sent_at: Timestamp,
-    /// When it is due.
+    /// The time at which it is due.
     pub due_at: Option<Timestamp>,
-    /// Until when its sender waits.
+    /// The time until which its sender waits.
     pub reply_by: Option<Timestamp>,
-    /// What the agent replied, and when.
+    /// The reply and its time.
     pub reply: Option<(String, Timestamp)>,
 }
 
-/// The line of an agent that is up.
+/// The open line of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Live {
-    /// What its gateway calls itself: that is the session.
+    /// The name of its gateway, which is the session.
     pub session: String,
-    /// Whether something waits for its ack.
+    /// True if an entry waits for its ack.
     pub is_busy: bool,
 }
 
-/// What came of putting a letter.
+/// The result of putting a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// It lies in the inbox, and this line of the agent is up.
+    /// It is in the inbox, and this line of the agent is up.
     Stored {
-        /// Its number there.
+        /// The number in the inbox.
         seq: Seq,
         /// The line.
         live: Option<Live>,
     },
-    /// It is kept until it is due.
+    /// It is stored until it is due.
     Kept,
-    /// It is written down, and goes out by another way.
+    /// It is recorded, and another connector delivers it.
     Noted,
-    /// It was here before: this is what became of it.
+    /// It was put before. This is its row.
     Duplicate(Box<Letter>),
     /// There is no such agent.
     Unknown,
-    /// The tenants of the two did not both allow it.
+    /// The two tenants have not both granted it.
     NotGranted,
-    /// It would be the end of too many letters.
+    /// It would end a chain of too many letters.
     TooManyHops,
-    /// The agent's inbox holds as much as it may.
+    /// The agent's inbox is at its quota.
     Full,
 }
 
@@ -226,50 +226,50 @@ impl From<PutRefusal> for Put {
     }
 }
 
-/// What is to be handed over for a letter that is due.
+/// A letter that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// What is put, if it goes into the inbox.
+    /// The entry, if it goes into the inbox.
     pub entry: LetterEntry,
-    /// What was asked.
+    /// Delivery or wake.
     pub route: Route,
-    /// Whether the agent's inbox holds as much as it may. If it has room, the letter counts as put.
+    /// True if the agent's inbox is at its quota. If it has room, the letter counts as put.
     pub is_full: bool,
 }
 
-/// Somebody who can be written to.
+/// An agent that a sender can write to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Who, and whose.
+    /// The agent and its tenant.
     pub party: Party,
-    /// What it is called; `None`: it is another tenant's, and known by its id alone.
+    /// The name; `None`: it belongs to another tenant and is known by its id alone.
     pub name: Option<String>,
-    /// Its line, if it is up.
+    /// The line, if it is up.
     pub live: Option<Live>,
 }
 
-/// What came of a reply.
+/// The result of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replied {
-    /// It is the reply, and the letter's sender finds it.
+    /// It is the reply to the letter.
     Taken,
-    /// There was one before.
+    /// The letter has a reply already.
     Again,
-    /// Nobody waits for it any more.
+    /// The sender does not wait any more.
     Late,
     /// No such letter came to that agent.
     Unknown,
 }
 
-/// Agents of two tenants that may write to each other, as far as one of them says.
+/// One side's permission for two agents of two tenants to write to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Whose agent it is that says so.
+    /// The agent of the granting tenant.
     pub party: Party,
-    /// The other.
+    /// The agent of the other tenant.
     pub peer: Party,
-    /// Since when.
+    /// The time of the grant.
     pub granted_at: Timestamp,
-    /// Whether the other says so too.
+    /// True if the other side granted it too.
     pub is_mutual: bool,
 }

@@ -1,14 +1,13 @@
-//! Courier: letters from agent to agent.
+//! Letters between agents.
 //!
 //! # Promise
 //!
-//! What was said to be delivered lies where its agent finds it. `woken` is true only if the agent was really
-//! interrupted; a way that cannot interrupt hands the letter over all the same and says so, and one that is
-//! broken fails. One emit has one id, whoever gets it, and the same id twice is one letter.
+//! A letter that the desk reports as delivered is where its agent finds it. `woken` is true only if the agent was
+//! really interrupted. A connector that cannot interrupt delivers the letter anyway and reports that; a broken one fails.
+//! One dispatch has one id for all its recipients, and a repeated id is the same letter.
 //!
-//! Begin with [`AgentConnector`], the contract, and [`Dispatcher`], which chooses who is asked;
-//! `connectors` are the ways that letters go. With the feature `conformance`, any
-//! connector can be shown to keep the contract, or not to.
+//! Begin with [`AgentConnector`], the contract, and [`Dispatcher`], which chooses the connectors; `connectors` has the
+//! implementations. With the feature `conformance`, any connector can be checked against the contract.
 
 mod address;
 mod connector;

@@ -1,4 +1,4 @@
-//! What the courier counts. No label names a tenant, an agent or a URL.
+//! Metrics of the courier. No label names a tenant, an agent or a URL.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -8,7 +8,7 @@ use crate::error::ConnectorError;
 use crate::store::Came;
 use crate::way::Way;
 
-/// Why letters are not handed over, as [`ConnectorError::slug`] says it.
+/// The causes of failed deliveries, by [`ConnectorError::slug`].
 const CAUSES: [&str; 9] = [
     "unknown-agent",
     "client_validation",
@@ -23,7 +23,7 @@ const CAUSES: [&str; 9] = [
 
 type Counted<const N: usize> = Family<[(&'static str, &'static str); N], Counter>;
 
-/// The numbers of the courier.
+/// The metrics of the courier.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     taken: Counted<1>,
@@ -33,7 +33,7 @@ pub struct Metrics {
 }
 
 impl Default for Metrics {
-    /// All values exist from the start, at zero.
+    /// Creates the metrics with all values at zero.
     fn default() -> Self {
         let (taken, delivered, refused, exchanges) =
             (Counted::default(), Counted::default(), Counted::default(), Counted::default());
@@ -54,7 +54,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Lets these numbers be read.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         let help = "Letters that somebody asked to be handed over, by way";
         registry.register("letters_taken", help, self.taken.clone());
@@ -66,12 +66,12 @@ impl Metrics {
         registry.register("exchanges", help, self.exchanges.clone());
     }
 
-    /// A letter is to go this way.
+    /// Counts a letter that takes this way.
     pub fn taken(&self, way: Way) {
         self.taken.get_or_create(&[("way", way.slug())]).inc();
     }
 
-    /// What came of it.
+    /// Counts the result of a letter.
     pub fn came(&self, way: Way, came: &Came) {
         let route = match came {
             Came::Delivered(_) => "deliver",
@@ -81,7 +81,7 @@ impl Metrics {
         self.delivered.get_or_create(&[("way", way.slug()), ("route", route)]).inc();
     }
 
-    /// What came of an exchange.
+    /// Counts the result of an exchange.
     pub fn exchanged<T>(&self, way: Way, came: &Result<T, ConnectorError>) {
         let outcome = match came {
             Ok(_) => "answered",

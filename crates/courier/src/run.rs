@@ -1,9 +1,9 @@
-//! Run: who emits letters, and for whom.
+//! The origin of letters: the run that sends them, and its caller.
 
 use nightdesk_protocol::delivery::{Meta, Millis, Origin, TriggerKind};
 use nightdesk_types::TenantScope;
 
-/// Something that runs and emits letters.
+/// A run that sends letters.
 #[derive(Clone, Debug)]
 pub struct Run {
     scope: TenantScope,
@@ -15,27 +15,27 @@ pub struct Run {
 }
 
 impl Run {
-    /// One that was triggered so, for whoever was proven to call. Nothing else ever says who called.
+    /// Creates a run for a proven caller. No later call changes the caller.
     pub fn of(scope: TenantScope, trigger: TriggerKind, caller: Option<String>) -> Self {
         let skill = Origin::ANONYMOUS.to_owned();
         Self { scope, skill, entry: None, trigger, caller, event_type: None }
     }
 
-    /// The same, as this skill.
+    /// Returns the run with this skill.
     #[must_use]
     pub fn named(self, skill: impl Into<String>) -> Self {
         Self { skill: skill.into(), ..self }
     }
 
-    /// The same, with a label for whatever it emits that has none of its own. An empty one is none.
+    /// Returns the run with a label for letters that have none of their own. An empty label is none.
     #[must_use]
     pub fn labelled(self, event_type: impl Into<String>) -> Self {
         let event_type = Some(event_type.into()).filter(|label| !label.is_empty());
         Self { event_type, ..self }
     }
 
-    /// A skill that this one calls. Who had it run, and with what it began, stay; who stands between is not
-    /// told. Its label is its own.
+    /// Returns the run of a skill that this one calls. The caller and the entry skill stay; intermediate skills are not
+    /// named. The label does not carry over.
     #[must_use]
     pub fn composing(&self, skill: impl Into<String>) -> Self {
         let entry = self.entry.clone().unwrap_or_else(|| self.skill.clone());
@@ -48,7 +48,7 @@ impl Run {
         }
     }
 
-    /// The same, as whoever emits says of itself. Who called stays: that was proven.
+    /// Returns the run with the origin that the sender claims. The proven caller stays.
     #[must_use]
     pub(crate) fn told_by(&self, origin: &Origin) -> Self {
         let Origin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
@@ -60,12 +60,12 @@ impl Run {
         }
     }
 
-    /// For whom it runs.
+    /// Returns the tenant that it runs for.
     pub const fn scope(&self) -> TenantScope {
         self.scope
     }
 
-    /// What goes with something that it emits: the label of the call counts more than its own.
+    /// Returns the meta of a letter. The label of the call overrides that of the run.
     pub(crate) fn meta(
         &self,
         (dispatch_id, sent_at): (String, Millis),

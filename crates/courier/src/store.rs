@@ -1,4 +1,4 @@
-//! What the courier asks of a store.
+//! The contract between the courier and its store.
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{DeliveryReceipt, WakeReceipt};
@@ -10,17 +10,17 @@ use crate::letter::{
     AddressFacts, AddressQuery, Due, Grant, Letter, Live, Party, Peer, Posting, Put, Replied,
 };
 
-/// What was asked of a connector.
+/// The operation that a connector is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// To hand something over.
+    /// A delivery.
     Deliver,
-    /// To interrupt with it.
+    /// A wake.
     Wake,
 }
 
 impl Route {
-    /// Its name on the wire and in rows.
+    /// Returns the name on the wire and in rows.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Deliver => "deliver",
@@ -28,30 +28,30 @@ impl Route {
         }
     }
 
-    /// The one of this name.
+    /// Returns the route with this name.
     pub fn named(slug: &str) -> Option<Self> {
         [Self::Deliver, Self::Wake].into_iter().find(|route| route.slug() == slug)
     }
 }
 
-/// What came of it.
+/// The result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Came {
-    /// It was handed over.
+    /// The letter was delivered.
     Delivered(DeliveryReceipt),
-    /// It was handed over, and the agent woken or not.
+    /// The letter was delivered, and the agent woken or not.
     Woken(WakeReceipt),
-    /// It was not.
+    /// The letter was not delivered.
     Failed(Failure),
 }
 
-/// Why something was not handed over, as it is written down.
+/// The stored reason why a letter was not delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// For programs.
+    /// The cause, for programs.
     pub cause: String,
-    /// For people.
+    /// The text, for people.
     pub words: String,
 }
 
@@ -62,7 +62,7 @@ impl From<ConnectorError> for Failure {
 }
 
 impl Came {
-    /// Whether it was handed over.
+    /// Returns true if the letter was delivered.
     pub const fn is_ok(&self) -> bool {
         match self {
             Self::Delivered(_) | Self::Woken(_) => true,
@@ -71,18 +71,18 @@ impl Came {
     }
 }
 
-/// What came of one emit by one way.
+/// The result of one dispatch through one connector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The emit.
+    /// The dispatch.
     pub dispatch_id: String,
-    /// The way.
+    /// The connector.
     pub connector: String,
-    /// To whom.
+    /// The recipient.
     pub address: String,
-    /// What was asked.
+    /// The operation.
     pub route: Route,
-    /// What came of it.
+    /// The result.
     pub came: Came,
 }
 
@@ -95,13 +95,13 @@ pub struct Receipt {
     pub record: Record,
 }
 
-/// Keeps what came of letters.
+/// Stores the receipts of letters.
 #[async_trait]
 pub trait Receipts: Send + Sync {
     /// Stores receipts. A receipt of the same dispatch, connector and address is replaced.
     async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError>;
 
-    /// What came of an emit, by the name of the way.
+    /// Returns the records of a dispatch, by the name of the connector.
     async fn receipts(
         &self,
         scope: TenantScope,
@@ -109,55 +109,55 @@ pub trait Receipts: Send + Sync {
     ) -> Result<Vec<Record>, StoreError>;
 }
 
-/// Keeps letters.
+/// Stores letters.
 #[async_trait]
 pub trait Letters: Send + Sync {
-    /// The facts about each address, in order.
+    /// Returns the facts about each address, in order.
     async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError>;
 
-    /// Puts letters as [`decide_batch`](crate::decide::decide_batch) decides: into the inbox of the agent, who is woken if
-    /// it sleeps, or into a row until the letter is due. The result has one outcome for each letter, in order. The store
-    /// writes all that was decided, or nothing.
+    /// Puts letters as [`decide_batch`](crate::decide::decide_batch) decides: into the inbox of the agent, which is
+    /// woken if it sleeps, or into a row until the letter is due. Returns one outcome for each letter, in order. The
+    /// store writes all decisions, or nothing.
     async fn put(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError>;
 
-    /// What is to be handed over for a letter that is due. Asked again it is the same, until it is known where it went. `None`:
-    /// there is none that waits, or it may not be handed over any more.
+    /// Returns a letter that is due. Repeated calls return the same until [`Letters::came`] records its delivery.
+    /// `None`: no such letter waits, or it may not be delivered any more.
     async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError>;
 
-    /// A letter that was due lies in the inbox under this number, or went out by another way.
+    /// Records that a due letter is in the inbox under this number, or that another connector delivered it.
     async fn came(&self, to: Party, letter: LetterId, seq: Option<Seq>) -> Result<(), StoreError>;
 
-    /// Takes what an agent says to a letter that came to it: the first that is said in time is the reply. Of a reply and
-    /// the end of the wait one counts, and the row says which.
+    /// Stores an agent's reply to a letter. The first reply in time counts. Either the reply or the end of the wait
+    /// counts, and the row shows which.
     async fn reply(&self, by: Party, letter: LetterId, words: &str) -> Result<Replied, StoreError>;
 
-    /// A letter that an agent sent. One whose sender has waited long enough has timed out.
+    /// Returns a letter that an agent sent. If its sender has waited long enough, the letter has timed out.
     async fn letter(&self, from: Party, letter: LetterId) -> Result<Option<Letter>, StoreError>;
 
-    /// Letters that an agent sent, newest first, at most a page.
+    /// Returns letters that an agent sent, newest first, at most one page.
     async fn letters(
         &self,
         from: Party,
         before: Option<LetterId>,
     ) -> Result<Vec<Letter>, StoreError>;
 
-    /// Whom an agent can write to, at most so many: the tenant's own by name, then those of others if both sides granted it.
+    /// Returns at most `at_most` agents that an agent can write to: its tenant's by name, then those that both granted.
     async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError>;
 
-    /// The line of an agent, if it is up.
+    /// Returns the line of an agent, if it is up.
     async fn live(&self, party: Party) -> Result<Option<Live>, StoreError>;
 }
 
-/// Keeps who may write to whom between tenants.
+/// Stores the grants for letters between tenants.
 #[async_trait]
 pub trait Grants: Send + Sync {
-    /// One side allows two agents to write to each other. Answers whether that is news.
+    /// Records one side's grant for two agents. Returns true if it is new.
     async fn grant(&self, party: Party, peer: Party) -> Result<bool, StoreError>;
 
-    /// One side takes it back. Answers whether there was anything to take back.
+    /// Revokes one side's grant. Returns true if it existed.
     async fn release(&self, party: Party, peer: Party) -> Result<bool, StoreError>;
 
-    /// What a tenant granted, or did so for one agent.
+    /// Returns the grants of a tenant or of one of its agents.
     async fn grants(
         &self,
         scope: TenantScope,
@@ -165,10 +165,10 @@ pub trait Grants: Send + Sync {
     ) -> Result<Vec<Grant>, StoreError>;
 }
 
-/// Keeps webhooks by which others write letters for an agent. Of their secrets only digests are kept.
+/// Stores the webhooks through which external programs send letters as an agent. It has only digests of the secrets.
 #[async_trait]
 pub trait Hooks: Send + Sync {
-    /// Enters a webhook of this name, by which letters of that agent come. Answers whether the name was free.
+    /// Creates a webhook with this name for letters from that agent. Returns true if the name was free.
     async fn make_hook(
         &self,
         party: Party,
@@ -176,17 +176,17 @@ pub trait Hooks: Send + Sync {
         digest: [u8; 32],
     ) -> Result<bool, StoreError>;
 
-    /// Removes one. Answers whether there was one.
+    /// Removes a webhook. Returns true if it existed.
     async fn remove_hook(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError>;
 
-    /// A tenant's, by name.
+    /// Returns the webhooks of a tenant, by name.
     async fn hooks(&self, scope: TenantScope) -> Result<Vec<(String, Party)>, StoreError>;
 
-    /// Whose letters come by the webhook whose secret has this digest.
+    /// Returns the agent of the webhook whose secret has this digest.
     async fn hook_at(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError>;
 }
 
-/// Everything the courier asks.
+/// The whole store of the courier.
 pub trait Store: Letters + Grants + Hooks + Receipts {}
 
 impl<T> Store for T where T: Letters + Grants + Hooks + Receipts {}

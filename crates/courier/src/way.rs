@@ -1,6 +1,6 @@
-//! Ways: by what a letter goes to its agent.
+//! The ways by which a letter goes to its agent.
 
-/// A way that the desk knows.
+/// A way that the desk supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// Through gate and inbox.
@@ -14,10 +14,10 @@ pub enum Way {
 }
 
 impl Way {
-    /// Every one there is.
+    /// All ways.
     pub const ALL: [Self; 4] = [Self::Road, Self::Webhook, Self::FileDrop, Self::Tmux];
 
-    /// Its name in receipts, configuration and numbers.
+    /// Returns the name in receipts, configuration and metrics.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Road => "road",

@@ -1,4 +1,4 @@
-//! Writer: gathers the store calls of concurrent senders, so that many letters share a transaction.
+//! Gathers the store calls of concurrent senders, so that many letters share a transaction.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl LetterWriter {
         Self { addresses, postings, receipts, hasher: BuildHasherDefault::default() }
     }
 
-    /// The facts about an address.
+    /// Returns the facts about an address.
     pub async fn address(&self, query: AddressQuery) -> Result<AddressFacts, StoreError> {
         in_time("look up an address", self.addresses.ask(query)).await
     }
@@ -54,7 +54,7 @@ impl LetterWriter {
         in_time("store a receipt", self.receipts.ask(receipt)).await
     }
 
-    /// Letters to one agent share a writer, so that two batches seldom wait for the lock of one inbox.
+    /// Returns the writer for an agent. Letters to one agent share a writer, so two batches seldom wait for one inbox.
     fn writer_for(&self, to: AgentId) -> usize {
         let writers = u64::try_from(self.postings.len()).unwrap_or(1);
         usize::try_from(self.hasher.hash_one(to) % writers).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Who is asked to hand a letter over, how, and what is written down of it.
+//! Tests which connectors get a letter, by which operation, and the records of it.
 
 #![expect(
     clippy::expect_used,
@@ -20,14 +20,14 @@ use nightdesk_protocol::delivery::{
 };
 use nightdesk_types::{StoreError, SystemClock, TenantScope};
 
-/// What a connector was asked.
+/// A call to a connector.
 #[derive(Clone, Debug)]
 enum Asked {
     Deliver(String, Payload),
     Wake(String, WakeOpts),
 }
 
-/// A connector that reaches one agent and notes what it is asked.
+/// A connector that reaches one agent and records its calls.
 #[derive(Default)]
 struct Noting {
     agent: &'static str,

@@ -1,4 +1,4 @@
-//! Drawer: a connector in memory that keeps the contract, or breaks it in one known way.
+//! A connector in memory that follows the contract, or breaks it in one known way.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -18,10 +18,10 @@ use crate::error::{Cause, ConnectorError};
 /// Its only agent.
 const AGENT: &str = "perry";
 
-/// When everything happens.
+/// The time of all receipts.
 const NOW: Millis = Millis(1_794_696_802_569);
 
-/// Letters in a drawer.
+/// Letters in memory.
 pub(super) struct Drawer {
     fault: Option<Fault>,
     interrupts: bool,
@@ -128,7 +128,7 @@ impl AgentConnector for Drawer {
     }
 }
 
-/// A drawer, and one that is broken.
+/// A working connector, and a broken one.
 pub(super) struct DrawerStage {
     drawer: Drawer,
     broken: Drawer,

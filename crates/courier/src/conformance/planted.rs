@@ -1,43 +1,43 @@
-//! Planted: connectors that break the contract in one known way, each of which one case must catch.
+//! Connectors that break the contract in one known way. One case must catch each of them.
 
 use super::drawer::DrawerStage;
 use super::{Report, run};
 
-/// What a connector does wrong. The first four are those of an example that passes the contract's own suite.
+/// A fault of a connector. The first four are those of an example that passes the contract's own suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A wake says nothing but whom it is for.
+    /// A wake contains only its recipient.
     WakeLosesContext,
     /// `agent@session` is looked up as a whole, and not found.
     CompositeUnknown,
-    /// Who cannot be interrupted gets nothing at all.
+    /// An agent that cannot be interrupted gets nothing.
     PassiveWakeLost,
-    /// A wake shows nothing for itself.
+    /// A wake has no proofs.
     WakeUnproven,
-    /// It says that it woke somebody, and did not.
+    /// The receipt reports a wake that did not happen.
     WokenLies,
-    /// The suffix of the address counts more than the session that is named apart.
+    /// The suffix of the address overrides `session_id`.
     SuffixWins,
-    /// Nobody takes it, and it says that all is well.
+    /// A letter to an unknown agent succeeds.
     UnknownSaysOk,
-    /// What it needs is broken, and it says that all is well.
+    /// A connector with a broken environment succeeds.
     BrokenSaysOk,
-    /// The same letter twice is two letters.
+    /// A repeated letter is delivered twice.
     RepeatsTwice,
-    /// A word that it does not know is refused.
+    /// An unknown trigger kind is refused.
     ClosedTriggerKinds,
-    /// A wake for later is said to be done.
+    /// A wake for later is reported as done.
     LaterIsNow,
-    /// What is to be done arrives as something to know.
+    /// A template arrives as an augment.
     TemplateIsAugment,
-    /// Asking for the list tells somebody.
+    /// Listing the agents sends a message.
     ListingTells,
-    /// What is not set is sent as `null`.
+    /// A field that is not set is sent as `null`.
     NullsOut,
 }
 
 impl Fault {
-    /// Every one there is.
+    /// All faults.
     pub const ALL: [Self; 14] = [
         Self::WakeLosesContext,
         Self::CompositeUnknown,
@@ -55,7 +55,7 @@ impl Fault {
         Self::NullsOut,
     ];
 
-    /// The case that is there for it.
+    /// Returns the case that must catch the fault.
     pub const fn caught_by(self) -> &'static str {
         match self {
             Self::WakeLosesContext | Self::PassiveWakeLost => "wake_hands_its_context_over",
@@ -74,7 +74,7 @@ impl Fault {
         }
     }
 
-    /// Whether only who can interrupt can do it wrong.
+    /// Returns true if only a connector that interrupts can have the fault.
     const fn interrupts(self) -> bool {
         matches!(self, Self::LaterIsNow)
     }
@@ -90,7 +90,7 @@ pub async fn planted() -> Vec<(Fault, Report)> {
     reports
 }
 
-/// How many faults there were, and how many were caught by the case that is there for them.
+/// Returns the number of faults, and the number that their own case caught.
 pub(super) fn count(reports: &[(Fault, Report)]) -> (usize, usize) {
     let caught = |(fault, report): &&(Fault, Report)| report.failed().contains(&fault.caught_by());
     (reports.len(), reports.iter().filter(caught).count())
@@ -100,7 +100,7 @@ pub(super) fn count(reports: &[(Fault, Report)]) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    /// How many cases the contract's own suite has where somebody is reached.
+    /// Number of cases of the contract's own suite for a connector that reaches an agent.
     const OWN_CASES: usize = 14;
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! Stages of the connectors that come with the desk, each with what is really behind it.
+//! Stages of the connectors that come with the desk, each with a real environment.
 
 mod file_drop;
 mod host;
@@ -12,12 +12,12 @@ use nightdesk_types::{Clock, SystemClock};
 
 use super::{Report, run};
 
-/// Runs every case over every connector that comes with the desk: files on a disk, terminals of a real tmux, a
-/// host that is called.
+/// Runs every case over every connector that comes with the desk: files on a disk, terminals of a real tmux, an HTTP
+/// test server.
 ///
 /// # Panics
 ///
-/// If what a stage needs is not on the machine.
+/// If a program that a stage needs is not installed.
 pub async fn bundled() -> Vec<Report> {
     vec![
         run(&noop::NoOpStage::new()).await,

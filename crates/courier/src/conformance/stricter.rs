@@ -1,4 +1,4 @@
-//! The cases that the contract's text asks for and its own suite does not.
+//! The cases that the contract's text requires and its own suite lacks.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use super::{Report, Seen, Stage, Verdict, augment, meta, must, times, word};
 use crate::connector::AgentConnector;
 use crate::error::ConnectorError;
 
-/// How often a list is asked for, and how long that may take.
+/// Number of list calls, and the time limit for all of them.
 const LISTED: usize = 100;
 const LISTED_WITHIN: Duration = Duration::from_secs(2);
 
-/// Far ahead: the year 2096.
+/// A time in the year 2096.
 const LATER: Millis = Millis(4_000_000_000_000);
 
 pub(super) async fn check<S: Stage>(stage: &S, report: &mut Report) {
@@ -183,7 +183,7 @@ async fn trigger<S: Stage>(stage: &S, agent: &str) -> Verdict {
     must(times(stage, &words).await == 1, "the agent does not have it")
 }
 
-/// Whoever cannot wait says so. Whoever can does not say that it woke somebody now.
+/// A connector that cannot wait adds a warning. A connector that can wait does not report a wake now.
 async fn later<S: Stage>(stage: &S, agent: &str) -> Verdict {
     let opts = WakeOpts { when: Some(When::At(LATER)), ..waking(&word("later")) };
     let receipt = stage.connector().wake(agent, &opts).await.map_err(|error| error.to_string())?;

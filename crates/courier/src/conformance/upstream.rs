@@ -1,6 +1,6 @@
-//! The cases of the contract's own suite: eleven, and three more where somebody is reached.
+//! The cases of the contract's own suite: eleven, and three more for a connector that reaches an agent.
 //!
-//! That a method is there is the compiler's to say here; what is left of such a case is that it answers.
+//! The compiler checks that a method exists; the case checks only that the method returns.
 
 use nightdesk_protocol::delivery::{Kind, RequestResponseOpts, WakeOpts};
 
@@ -8,7 +8,7 @@ use super::{Report, Stage, Verdict, augment, meta, must};
 use crate::connector::AgentConnector;
 use crate::error::ConnectorError;
 
-/// Nobody, wherever one looks.
+/// An agent that no connector knows.
 const NOBODY: &str = "nobody-at-all";
 
 pub(super) async fn check<S: Stage>(stage: &S, report: &mut Report) {
@@ -60,7 +60,7 @@ async fn presence<S: Stage>(stage: &S, report: &mut Report) {
     report.case("health_check_is_yes", must(connector.health_check().await, "it is not healthy"));
 }
 
-/// Whether a method that is asked for nobody answers, by taking it or by a failed delivery.
+/// Returns an error unless a call for an unknown agent succeeds or fails as a delivery.
 fn answers<T>(came: &Result<T, ConnectorError>) -> Verdict {
     match came {
         Ok(_) | Err(ConnectorError::DeliveryFailed { .. }) => Ok(()),
@@ -70,7 +70,7 @@ fn answers<T>(came: &Result<T, ConnectorError>) -> Verdict {
     }
 }
 
-/// A time in milliseconds: one in seconds would lie in 1970.
+/// Checks that a time is in milliseconds. A time in seconds would be in 1970.
 fn took(at: Result<i64, ConnectorError>) -> Verdict {
     let at = at.map_err(|error| error.to_string())?;
     must(at > 1_000_000_000_000, format!("{at} is no time in milliseconds"))

@@ -1,4 +1,4 @@
-//! File drop: a letter is a file in its agent's folder, whole or not there.
+//! File drop: a letter is a file in its agent's folder, written atomically.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -21,7 +21,7 @@ use crate::connector::AgentConnector;
 use crate::error::{Cause, ConnectorError};
 use crate::fresh::millis;
 
-/// Puts letters into `DIR/AGENT/DISPATCH_ID.json`. Who has a folder is an agent.
+/// Puts letters into `DIR/AGENT/DISPATCH_ID.json`. Each folder in `DIR` is an agent.
 pub struct FileDrop {
     dir: PathBuf,
     clock: Arc<dyn Clock>,
@@ -34,7 +34,7 @@ impl std::fmt::Debug for FileDrop {
 }
 
 impl FileDrop {
-    /// Letters in this folder.
+    /// Creates the connector for this folder.
     pub fn new(dir: PathBuf, clock: Arc<dyn Clock>) -> Self {
         Self { dir, clock }
     }
@@ -68,7 +68,7 @@ impl FileDrop {
     }
 }
 
-/// Whether a text can be the name of a file, and of nothing else.
+/// Returns true if a text is safe as the name of a file.
 fn is_name(text: &str) -> bool {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.' | '@');
     !text.is_empty()
@@ -77,7 +77,7 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(plain)
 }
 
-/// Writes a file so that it is there whole, and stays; one that is there stays as it is.
+/// Writes a file atomically and durably. An existing file stays as it is.
 fn put(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let (whole, part) = (folder.join(name), folder.join(format!(".{name}.part")));
     if whole.exists() {
@@ -86,7 +86,7 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = File::create(&part)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    // Unlike a rename, this leaves alone what is there.
+    // Unlike a rename, a hard link does not replace an existing file.
     match fs::hard_link(&part, &whole) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}

@@ -1,4 +1,4 @@
-//! No-op: nobody is reached, and it says so.
+//! A connector that reaches no agent and reports that.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::connector::AgentConnector;
 use crate::error::ConnectorError;
 use crate::fresh::millis;
 
-/// Takes everything and hands nothing over: for desks without agents of their own.
+/// Accepts everything and delivers nothing, for desks without own agents.
 pub struct NoOp(Arc<dyn Clock>);
 
 impl NoOp {
-    /// One that tells time by this clock.
+    /// Creates the connector with this clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self(clock)
     }

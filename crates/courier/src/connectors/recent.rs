@@ -1,11 +1,11 @@
-//! Recent: letters that a way without a memory of its own knows again.
+//! Recognises repeated letters, for connectors without a store of their own.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use nightdesk_types::limits::RECENT_LETTERS_MAX;
 
-/// The last letters, by agent and emit, and what came of them.
+/// The receipts of the last letters, by agent and dispatch id.
 #[derive(Debug)]
 pub(super) struct Recent<T>(Mutex<Kept<T>>);
 
@@ -20,13 +20,13 @@ impl<T: Clone> Recent<T> {
         Self(Mutex::new(Kept { receipts: HashMap::new(), order: VecDeque::new() }))
     }
 
-    /// What came of this one, if it was here before.
+    /// Returns the receipt of this letter, if it was delivered before.
     pub(super) fn of(&self, agent: &str, dispatch_id: &str) -> Option<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.receipts.get(&(agent.to_owned(), dispatch_id.to_owned())).cloned()
     }
 
-    /// Keeps what came of one, in place of the oldest.
+    /// Stores the receipt of a letter, in place of the oldest.
     pub(super) fn keep(&self, agent: &str, dispatch_id: &str, receipt: T) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (agent.to_owned(), dispatch_id.to_owned());

@@ -1,7 +1,7 @@
-//! Tmux: a letter is typed into the terminal where its agent works.
+//! Types letters into the terminals in which agents work.
 //!
-//! What is typed is text and nothing else: no shell reads it on the way, no key is pressed but the last, and
-//! no sign of it can move a cursor.
+//! A letter is typed as text only: no shell reads it on the way, no key is pressed but the last Enter, and no character
+//! of it can move the cursor.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -25,10 +25,10 @@ use crate::connector::AgentConnector;
 use crate::error::{Cause, ConnectorError};
 use crate::fresh::millis;
 
-/// Bytes of the name of a session or a window.
+/// Maximum length in bytes of the name of a session or a window.
 const TARGET_BYTES_MAX: usize = 64;
 
-/// A name that tmux could take for something else.
+/// The error for a name that tmux could read as something else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a tmux session or window is named by 1 to 64 letters, digits, dashes and underscores, not {0:?}"
@@ -37,12 +37,12 @@ pub struct BadTarget(pub String);
 
 /// Types letters into terminals. An agent is a tmux session; a session of the agent is a window in it.
 pub struct Tmux {
-    /// Which server, as `tmux -L` names it.
+    /// The server's name, as in `tmux -L`.
     server: String,
     agents: BTreeMap<String, String>,
     clock: Arc<dyn Clock>,
     recent: Recent<Option<String>>,
-    /// One at a time: nobody's words come between another's.
+    /// Serialises typing, so that letters do not mix.
     typing: Mutex<()>,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Tmux {
 }
 
 impl Tmux {
-    /// Agents by the names of their tmux sessions, on the server of this name.
+    /// Creates the connector. `agents` maps the names of agents to tmux sessions on this server.
     pub fn new(
         server: &str,
         agents: BTreeMap<String, String>,
@@ -71,7 +71,7 @@ impl Tmux {
         Ok(Self { server, agents, clock, recent, typing: Mutex::new(()) })
     }
 
-    /// Types a letter, once. Answers the window it went to, if one was named.
+    /// Types a letter, once. Returns the window, if the address names one.
     async fn say(
         &self,
         agent_id: &str,
@@ -99,7 +99,7 @@ impl Tmux {
         Ok(session)
     }
 
-    /// Asks tmux for something, and no shell.
+    /// Runs tmux, without a shell.
     async fn run(&self, arguments: &[&str]) -> Result<(), Cause> {
         let mut tmux = Command::new("tmux");
         tmux.args(["-L", &self.server]).args(arguments);
@@ -132,7 +132,7 @@ fn is_target(name: &str) -> bool {
         && name.chars().all(plain)
 }
 
-/// This session by its whole name, and this window of it: tmux would take the beginning of a name, too.
+/// Returns the target with exact names, because tmux also accepts the beginning of a name.
 fn target(session: &str, window: Option<&str>) -> Result<String, BadTarget> {
     match window {
         Some(window) if !is_target(window) => Err(BadTarget(window.to_owned())),
@@ -141,7 +141,7 @@ fn target(session: &str, window: Option<&str>) -> Result<String, BadTarget> {
     }
 }
 
-/// A letter on one line: from where it comes, and what it says.
+/// Formats a letter as one line: its sender and its text.
 fn line(meta: &Meta, words: &str) -> String {
     let from = meta.origin.caller_agent_id.as_deref().unwrap_or(&meta.origin.skill_name);
     let line = format!("[letter {} from {from}] {words}", meta.dispatch_id);

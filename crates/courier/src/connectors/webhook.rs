@@ -1,7 +1,7 @@
-//! Webhook: a letter is posted to a URL of its agent's, through the one client for such URLs.
+//! Posts letters to URLs of agents, through the HTTP client for URLs that tenants set.
 //!
-//! A wake says with what the agent is woken and shows the same proofs as any other letter; an agent without a
-//! URL for wakes gets it like any other letter.
+//! A wake contains its context and has the same proofs as any other letter. If the agent has no wake URL, the wake is
+//! posted like any other letter.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,14 +25,14 @@ use crate::connector::AgentConnector;
 use crate::error::{Cause, ConnectorError};
 use crate::fresh::millis;
 
-/// Where an agent is told.
+/// The URLs of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Hook {
-    /// Where letters are posted.
+    /// The URL for letters.
     pub url: String,
-    /// Where wakes are, if it can be woken.
+    /// The URL for wakes, if the agent can be woken.
     pub wake_url: Option<String>,
-    /// Where it says that it is well.
+    /// The URL for health checks.
     pub status_url: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Debug for Webhook {
     }
 }
 
-/// What is read of an answer. Whatever else is in it is passed over, and so is what is of another shape.
+/// The fields that are read from a response. Unknown fields and fields of another type are ignored.
 #[derive(Default)]
 struct Said {
     at: Option<Millis>,
@@ -80,7 +80,7 @@ impl Said {
 }
 
 impl Webhook {
-    /// Posts for a tenant to these agents.
+    /// Creates the connector of a tenant for these agents.
     pub fn new(
         outside: Outside,
         tenant: TenantId,
@@ -90,13 +90,13 @@ impl Webhook {
         Self { outside, tenant, agents, bearer: None, secret: None, clock }
     }
 
-    /// The same, and each call shows this.
+    /// Returns the connector with a bearer token for each call.
     #[must_use]
     pub fn bearing(self, bearer: SecretString) -> Self {
         Self { bearer: Some(bearer), ..self }
     }
 
-    /// The same, and each body is signed with this.
+    /// Returns the connector with a secret that signs each body.
     #[must_use]
     pub fn signing(self, secret: SecretString) -> Self {
         Self { secret: Some(secret), ..self }
@@ -139,7 +139,7 @@ impl Webhook {
     }
 }
 
-/// The proof over a body, as real runtimes show it.
+/// Returns the signature of a body, in the form that real runtimes use.
 fn signed(secret: &SecretString, body: &[u8]) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
     format!("sha256={}", hex::encode(hmac::sign(&key, body)))
@@ -207,7 +207,7 @@ impl AgentConnector for Webhook {
         let later = is_later(&letter.opts, now);
         Ok(WakeReceipt {
             woken_at: millis(&*self.clock),
-            // Others say nothing of it: that they took the call is all that is known.
+            // Most runtimes do not report `woken`. Then a successful call counts as a wake, unless it is for later.
             woken: said.woken.unwrap_or(!later),
             session_id: said.session.or(session_id),
             warnings: said.warnings,

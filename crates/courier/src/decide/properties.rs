@@ -11,7 +11,7 @@ use super::*;
 const ENTRIES_MAX: i64 = 4;
 const BYTES_MAX: i64 = 45;
 
-/// A small desk: a few agents of two tenants, and everything that the stores know about them.
+/// A small desk: a few agents of two tenants, and the facts that a store has about them.
 #[derive(Clone, Debug, Default)]
 struct World {
     granted: HashSet<(Party, Party)>,
@@ -42,7 +42,7 @@ impl World {
         decide_batch(batch, &facts, now())
     }
 
-    /// Stores what was decided, as a store does.
+    /// Stores the decisions, as a store does.
     fn store(&mut self, batch: &[Posting], decisions: &[LetterDecision]) {
         for (Posting { letter, entry }, decision) in batch.iter().zip(decisions) {
             let LetterDecision::Write { hop, place, .. } = decision else { continue };
@@ -89,7 +89,7 @@ prop_compose! {
     }
 }
 
-/// Letters, each with an id of its own.
+/// Generates letters with distinct ids.
 fn batches() -> impl Strategy<Value = Vec<Posting>> {
     prop::collection::vec(letters(), 0..24).prop_map(|mut batch| {
         for (id, posting) in (1..).zip(&mut batch) {

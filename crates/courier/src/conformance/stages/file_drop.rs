@@ -1,4 +1,4 @@
-//! Folders on a disk; in one of them nothing can be written, whoever runs this.
+//! Folders on a disk. One of them is not writable for any user, including root.
 
 #![expect(clippy::expect_used, reason = "a stage that cannot be set up should stop")]
 
@@ -64,7 +64,7 @@ impl Stage for FileDropStage {
     }
 }
 
-/// A letter as a reader of the folder finds it.
+/// Parses a letter like a reader of the folder.
 fn read(text: &str) -> Seen {
     let wire = Some(text.to_owned());
     if let Ok(Delivery { agent_id, payload }) = serde_json::from_str(text) {

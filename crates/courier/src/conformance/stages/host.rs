@@ -1,4 +1,4 @@
-//! A host that is called: it notes what it hears and says that it took it.
+//! An HTTP test server that records each request and returns 200.
 
 #![expect(clippy::expect_used, reason = "a stage that cannot be set up should stop")]
 
@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// One call.
+/// One request.
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
     pub(super) path: String,
@@ -27,7 +27,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// One that runs as long as the process.
+    /// Starts a server that runs as long as the process.
     pub(super) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -35,7 +35,7 @@ impl Host {
         let notes = Arc::clone(&heard);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // Whoever breaks off said nothing.
+                // An incomplete request is not recorded.
                 drop(take(stream, &notes));
             }
         });
@@ -55,7 +55,7 @@ fn keep(notes: &Mutex<Vec<Heard>>, one: Heard) {
     notes.lock().unwrap_or_else(PoisonError::into_inner).push(one);
 }
 
-/// Notes a call before it is answered: whoever has the answer finds it here.
+/// Records a request before the response, so that a client with a response finds it here.
 fn take(mut stream: TcpStream, notes: &Mutex<Vec<Heard>>) -> std::io::Result<()> {
     keep(notes, hear(&stream)?);
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")

@@ -1,4 +1,4 @@
-//! Nobody is behind it.
+//! The stage of the connector that reaches no agent.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,4 @@
-//! A real tmux, on a server of its own, with an agent that writes down what is typed.
+//! A real tmux on its own server, with an agent that writes the typed text to a file.
 
 #![expect(clippy::expect_used, reason = "a stage that cannot be set up should stop")]
 
@@ -22,10 +22,10 @@ const AGENT: &str = "perry";
 const SESSION: &str = "desk-agent";
 const WINDOWS: [&str; 3] = ["main", "kitchen", "cellar"];
 
-/// How long a terminal may take to pass on what was typed.
+/// Time limit for typed text to appear.
 const TYPED_WITHIN: Duration = Duration::from_secs(10);
 
-/// How often that is looked at.
+/// Interval between two checks for typed text.
 const LOOKED_EVERY: Duration = Duration::from_millis(10);
 
 pub(super) struct TmuxStage {
@@ -61,7 +61,7 @@ impl TmuxStage {
             tmux.args(["-L", &self.server]).args(begin).arg(&program);
             assert!(tmux.status().expect("tmux is installed").success(), "{window}");
         }
-        // Letters go to the first window, unless they name another.
+        // Letters without a window go to the first one.
         let select = ["-L", &self.server, "select-window", "-t", "desk-agent:main"];
         assert!(Command::new("tmux").args(select).status().expect("tmux").success());
     }
@@ -70,7 +70,7 @@ impl TmuxStage {
         self.dir.path().join(window)
     }
 
-    /// Types a word of its own into a window and waits until it is there, and so is all before it.
+    /// Types a marker into a window and waits until it appears, after all earlier text.
     async fn settled(&self, window: &str) -> String {
         let marker = word("marker");
         let address = format!("{AGENT}@{window}");
@@ -90,7 +90,7 @@ impl TmuxStage {
 impl Drop for TmuxStage {
     fn drop(&mut self) {
         let ended = Command::new("tmux").args(["-L", &self.server, "kill-server"]).status();
-        // It may be gone already.
+        // The server may have ended already.
         drop(ended);
     }
 }

@@ -1,4 +1,4 @@
-//! A host behind a webhook, and a port where nobody is.
+//! A test server behind a webhook, and a port without a server.
 
 #![expect(clippy::expect_used, reason = "a stage that cannot be set up should stop")]
 
@@ -21,7 +21,7 @@ const AGENT: &str = "perry";
 const BEARER: &str = "a bearer of the stage";
 const SECRET: &str = "a secret of the stage";
 
-/// A port that no program is given by chance.
+/// A port that the system assigns to no program.
 const NOBODY: u16 = 1;
 
 pub(super) struct WebhookStage {
@@ -32,12 +32,12 @@ pub(super) struct WebhookStage {
 }
 
 impl WebhookStage {
-    /// One whose agent can be woken.
+    /// Creates a stage whose agent can be woken.
     pub(super) fn waking() -> Self {
         Self::new(true)
     }
 
-    /// One whose agent has no URL for that.
+    /// Creates a stage whose agent has no wake URL.
     pub(super) fn passive() -> Self {
         Self::new(false)
     }
@@ -97,7 +97,7 @@ impl Stage for WebhookStage {
         self.wakes
     }
 
-    /// As a receiver has it that knows repeats again.
+    /// Returns the messages of a receiver that recognises repeats.
     async fn seen(&self) -> Vec<Seen> {
         let heard = self.host.heard().into_iter().filter(|heard| !heard.body.is_empty());
         let mut known = HashSet::new();
