@@ -1,7 +1,7 @@
 //! Checks any connector against the contract.
 //!
 //! The cases include the contract's own suite, which a connector that loses every wake passes, and stricter cases,
-//! which it fails. A [`Stage`] returns the messages that reached the agent, because the cases cannot observe that themselves.
+//! which it fails. A [`Stage`] returns the messages that reached the agent, which the cases cannot observe.
 
 mod drawer;
 mod planted;
