@@ -1,4 +1,4 @@
-//! The chat of a letter: what its agent finds there, and what it says in it.
+//! The chat of a letter: the agent's inbox entry, and the agent's messages in it.
 
 use nightdesk_bus::Ring;
 use nightdesk_courier::{LetterEntry, NewLetter, Party, Replied};
@@ -14,26 +14,26 @@ use uuid::Uuid;
 
 use crate::Desk;
 
-/// What the desk is called where platforms are named.
+/// The platform name of the desk itself.
 const PLATFORM: &str = "desk";
 
-/// What stands before a letter's id in the name of its chat.
+/// Prefix of the chat id of a letter.
 const CHAT: &str = "letter:";
 
-/// No bot heard it.
+/// Bot id of entries that came through no bot.
 pub(super) const NO_BOT: BotId = BotId::from_uuid(Uuid::nil());
 
-/// Whether a chat is one of a letter.
+/// Returns true if the chat is that of a letter.
 pub(crate) fn is_ours(chat_id: &str) -> bool {
     chat_id.starts_with(CHAT)
 }
 
-/// The chat of a letter.
+/// Returns the chat id of a letter.
 pub(super) fn chat_of(letter: LetterId) -> String {
     format!("{CHAT}{letter}")
 }
 
-/// What an agent says in the chat of a letter is the reply to it. Whatever else it does there goes nowhere.
+/// Stores an agent's message in the chat of a letter as the reply. Every other operation there has no effect.
 pub(crate) async fn said(desk: &Desk, caller: Caller, send: &Send) -> Outcome {
     let Op::Send { content, reply_to } = &send.op else { return Outcome::delivered(None) };
     let letter = send.chat_id.strip_prefix(CHAT).and_then(|id| id.parse::<LetterId>().ok());
@@ -55,30 +55,30 @@ pub(crate) async fn said(desk: &Desk, caller: Caller, send: &Send) -> Outcome {
         Ok(Replied::Again) => Outcome::delivered(None),
         Ok(Replied::Late) => Outcome::failed("nobody waits for this reply any more"),
         Ok(Replied::Unknown) => Outcome::refused(PLATFORM, "no such letter came to this agent"),
-        // Nothing was done: this text lets the client try again by itself.
+        // Nothing was written: this text makes the client retry.
         Err(_) => Outcome::failed("network error behind the desk"),
     }
 }
 
-/// Whether a client says this in answer to the letter, and not by the way: the stock client tells of missing settings and of
-/// its tools in the same chat. What ends a turn answers a message, or is what its person is to be told of.
+/// Returns true if a message is the answer to the letter. The stock client also posts missing settings and its tools in
+/// the same chat. The last message of a turn replies to a message, or has `notify` in its metadata.
 fn is_answer(send: &Send, reply_to: Option<&str>, letter: LetterId) -> bool {
     let answers = reply_to.is_some_and(|id| id == letter.to_string());
     answers || send.metadata.get("notify").is_some_and(|notify| notify == true)
 }
 
-/// What an agent is told with a letter.
+/// The contents of a letter for its agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
-    /// What its sender is called.
+    /// The sender's name.
     pub from: &'a str,
-    /// What it says.
+    /// The text.
     pub words: &'a str,
-    /// A label by which its receiver sorts.
+    /// A label by which the recipient sorts.
     pub event_type: Option<&'a str>,
 }
 
-/// What the agent finds in its inbox. `None`: no client could take it.
+/// Returns the agent's inbox entry. `None`: no client could accept it.
 pub fn entry(letter: &NewLetter, told: Told<'_>, origin: Option<&Origin>) -> Option<LetterEntry> {
     let Told { from, words, event_type } = told;
     let chat_id = chat_of(letter.id);
@@ -110,7 +110,7 @@ pub fn entry(letter: &NewLetter, told: Told<'_>, origin: Option<&Origin>) -> Opt
     Some(LetterEntry { bot: NO_BOT, chat_id, body })
 }
 
-/// Which skill sent a letter, if that was said. Who called is who was proven to send it.
+/// Returns the sending skill, if it is named. The caller is the proven sender.
 fn origin_of(origin: &Origin, from: &str) -> Option<LetterOrigin> {
     let Origin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
     (skill_name != Origin::ANONYMOUS).then(|| LetterOrigin {

@@ -1,4 +1,4 @@
-//! Letters for later: one-shots of the schedule that put a letter when it is due.
+//! Letters for later: one-time jobs of the schedule that put a letter when it is due.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use nightdesk_types::{LetterId, Seq, StoreError, Timestamp};
 use super::ways;
 use crate::Desk;
 
-/// The job that puts a letter. Agents cannot name one so.
+/// Returns the job that puts a letter. Agents cannot use its name.
 fn job_of(letter: LetterId) -> Option<JobId> {
     JobId::new(format!("{}{letter}", JobId::OF_LETTERS)).ok()
 }
 
-/// The letter that a job puts.
+/// Returns the letter that a job puts.
 fn letter_of(job: &JobId) -> Option<LetterId> {
     job.as_str().strip_prefix(JobId::OF_LETTERS)?.parse().ok()
 }
 
-/// By what the schedule has a letter put. `None`: no letter has such an id.
+/// Returns the request that makes the schedule put a letter. `None`: the id makes no valid job name.
 pub fn arming(letter: LetterId, when: Timestamp) -> Option<Arm> {
     Some(Arm {
         job: job_of(letter)?,
@@ -33,7 +33,7 @@ pub fn arming(letter: LetterId, when: Timestamp) -> Option<Arm> {
     })
 }
 
-/// Has a letter put when it is due. Asked again, nothing changes.
+/// Schedules a letter. Repeated calls change nothing.
 pub(super) async fn arm(
     desk: &Arc<Desk>,
     to: Party,
@@ -44,7 +44,7 @@ pub(super) async fn arm(
     desk.schedule.arm(to.scope, to.agent, &arm).await.map(drop)
 }
 
-/// How an agent is told of a fire, if it is that of a letter. Where there is no room for it, it is tried again as any fire is.
+/// Returns the delivery of a fire, if it is that of a letter. If the inbox is full, the fire is retried like any other.
 pub(crate) async fn telling_of(desk: &Desk, fire: &Claimed) -> Option<Result<Telling, StoreError>> {
     let (letter, to) = (letter_of(&fire.job)?, Party { scope: fire.scope, agent: fire.agent });
     Some(telling(desk, to, letter).await)
@@ -65,7 +65,7 @@ async fn telling(desk: &Desk, to: Party, letter: LetterId) -> Result<Telling, St
     Ok(Telling::Put(FireEntry { bot, chat_id, body }))
 }
 
-/// Notes where a letter lies that was put for a fire. That it is not noted costs no more than who looks at it.
+/// Records the inbox number of a letter that was put for a fire. If this fails, only the view of the letter lacks it.
 pub(crate) async fn lies_at(desk: &Desk, fire: &Claimed, seq: Seq) {
     let Some(letter) = letter_of(&fire.job) else { return };
     let to = Party { scope: fire.scope, agent: fire.agent };

@@ -1,4 +1,4 @@
-//! The road: letters through gate and inbox, as a connector.
+//! The road: the connector that sends letters through gate and inbox.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub(super) struct Correspondent {
 }
 
 impl Correspondent {
-    /// The address with the name of the agent, where it has the id of an own one.
+    /// Returns the address with the agent's name in place of the id of an own agent.
     pub(super) fn canonical(&self, address: &str) -> String {
         let agent = Address::of(address).agent;
         if agent.parse::<AgentId>().is_err() {
@@ -62,7 +62,7 @@ impl Correspondent {
     }
 }
 
-/// What is put.
+/// A letter to put.
 pub(super) struct Said<'a> {
     route: Route,
     kind: Kind,
@@ -75,7 +75,7 @@ pub(super) struct Said<'a> {
     wait: Option<Duration>,
 }
 
-/// What came of it.
+/// The result of putting a letter.
 pub(super) enum Came {
     Stored(LetterId, Option<Live>),
     Kept(LetterId),
@@ -91,7 +91,7 @@ impl Came {
         }
     }
 
-    /// Whether it waits until it is due.
+    /// Returns true if the letter waits until it is due.
     pub(super) fn is_kept(&self) -> bool {
         match self {
             Self::Kept(_) => true,
@@ -102,12 +102,12 @@ impl Came {
 }
 
 impl Road {
-    /// The road of an agent.
+    /// Creates the road of an agent.
     pub fn new(desk: &Arc<Desk>, from: Party) -> Self {
         Self { desk: Arc::clone(desk), from }
     }
 
-    /// Who can be written to, and how it stands with each.
+    /// Returns the agents that can be written to, with their status.
     pub(super) async fn reachable(
         &self,
     ) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
@@ -128,7 +128,7 @@ impl Road {
         peers.map_err(|error| broken(error).to(""))
     }
 
-    /// Has an agent called that has something waiting and no line. Nothing is put.
+    /// Calls an agent that has entries waiting and no line. Puts no letter.
     pub(super) async fn rouse(
         &self,
         address: &str,
@@ -144,7 +144,7 @@ impl Road {
         Ok(woken(&to, live, NOTHING_TOLD))
     }
 
-    /// Looks up the agent that an address names. A session that is given apart counts more than that of the address.
+    /// Looks up the agent that an address names. `session` overrides the session in the address.
     pub(super) async fn recipient(
         &self,
         address: &str,
@@ -170,7 +170,7 @@ impl Road {
         })
     }
 
-    /// Puts a letter, and has its agent told or called.
+    /// Puts a letter, and notifies or calls its agent.
     pub(super) async fn put(&self, to: &Correspondent, said: &Said<'_>) -> Result<Came, Cause> {
         check(said)?;
         let pair = format!("{} {}", self.from.agent, to.party.agent);
@@ -204,7 +204,7 @@ impl Road {
         Ok(came)
     }
 
-    /// Has a letter for later put when it is due; also one of which we do not know whether that was done.
+    /// Schedules a letter for later, also a repeated one, because the first call may have stopped before this step.
     async fn arm(
         &self,
         to: &Correspondent,
@@ -238,7 +238,7 @@ impl Road {
         }
     }
 
-    /// Hands a payload over to a recipient that was looked up.
+    /// Delivers a payload to a recipient that was looked up.
     pub(super) async fn deliver_to(
         &self,
         to: &Correspondent,
@@ -300,7 +300,7 @@ impl Road {
         self.woken(to, &came).await.map_err(fails)
     }
 
-    /// Hands a payload over to a recipient that was looked up, and waits for the reply.
+    /// Delivers a payload to a recipient that was looked up, and waits for the reply.
     pub(super) async fn exchange_with(
         &self,
         to: &Correspondent,
@@ -322,7 +322,7 @@ impl Road {
         waiting::reply_in(letter, &to.name, opts.timeout_ms)
     }
 
-    /// What is known of the agent's line when somebody wants it woken.
+    /// Returns the receipt of a wake, after waiting for the agent's line.
     async fn woken(&self, to: &Correspondent, came: &Came) -> Result<WakeReceipt, Cause> {
         let live = match came {
             Came::Stored(_, Some(live)) => Some(live.clone()),
@@ -333,7 +333,7 @@ impl Road {
     }
 }
 
-/// A receipt that says that somebody was woken only if its line is up, and is the one that was meant.
+/// Returns a receipt that reports a wake only if the agent's line is up and has the session of the address.
 fn woken(to: &Correspondent, live: Option<Live>, otherwise: &str) -> WakeReceipt {
     let mut receipt = WakeReceipt { woken_at: now(), ..WakeReceipt::default() };
     match (live, &to.session) {
@@ -365,7 +365,7 @@ fn broken(error: StoreError) -> Cause {
     Cause::Network(words.to_owned())
 }
 
-/// What is checked before anything is looked at.
+/// Checks the lengths before any lookup.
 fn check(said: &Said<'_>) -> Result<(), Cause> {
     let most =
         |what: &str, bytes: usize| Cause::Invalid(format!("{what} has at most {bytes} bytes"));
@@ -450,7 +450,7 @@ impl AgentConnector for Road {
     }
 }
 
-/// How it stands with an agent by its line.
+/// Returns the status of an agent by its line.
 const fn status(live: Option<&Live>) -> AgentStatus {
     match live {
         Some(Live { is_busy: true, .. }) => AgentStatus::Active,

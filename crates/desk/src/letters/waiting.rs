@@ -1,4 +1,4 @@
-//! Waiting: for a reply, or for an agent to dial in. The row is the truth, and the bell only a hint.
+//! Waits for a reply, or for an agent to dial in. The row decides; the bell is only a hint.
 
 use nightdesk_courier::{Cause, ConnectorError, Letter, LetterState, Live, Party};
 use nightdesk_protocol::delivery::{Millis, Response};
@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use super::chat::{NO_BOT, chat_of};
 use crate::Desk;
 
-/// Waits until a letter is answered, or has timed out. Whoever looks first after its time ends the wait for all.
+/// Waits until a letter is answered or has timed out. The first read after the deadline ends the wait for all.
 pub(super) async fn answered(
     desk: &Desk,
     from: Party,
@@ -25,7 +25,7 @@ pub(super) async fn answered(
         let hint = async {
             match &rung {
                 Some(rung) => rung.rung().await,
-                // There was no room to listen.
+                // There was no room for another listener.
                 None => std::future::pending().await,
             }
         };
@@ -36,7 +36,7 @@ pub(super) async fn answered(
     }
 }
 
-/// The reply in a letter, or that nobody replied.
+/// Returns the reply in a letter, or a timeout if there is none.
 pub(super) fn reply_in(
     letter: Letter,
     by: &str,
@@ -53,7 +53,7 @@ pub(super) fn reply_in(
     })
 }
 
-/// Waits for an agent to dial in, for a while.
+/// Waits up to [`WOKEN_WAIT`] for an agent to dial in.
 pub(super) async fn up(desk: &Desk, party: Party) -> Result<Option<Live>, Cause> {
     let until = Instant::now() + WOKEN_WAIT;
     loop {

@@ -1,8 +1,8 @@
-//! Ways: letters that go out by something else than the inbox, because the desk's operator said so for their agent.
+//! Letters that another connector than the inbox delivers, because the operator configured it for their agent.
 //!
-//! A letter is written down first, so that hops, grants and repeats count as on the road. Then its way is asked, once: what
-//! comes of it is the receipt, and whoever is refused asks again with the same id. Only what is due later is tried again, by
-//! the schedule, as every fire is.
+//! The desk records a letter first, so that hops, grants and repeats count as on the road. Then it calls the connector
+//! once: the result is the receipt, and a refused sender retries with the same id. Only a letter for later is
+//! retried by the schedule, like every fire.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,11 +27,11 @@ use crate::Desk;
 /// The way of one agent's letters.
 #[derive(Clone)]
 pub struct Outlet {
-    /// Of which kind it is.
+    /// The kind of way.
     pub way: Way,
-    /// What the agent is called there.
+    /// The agent's name there.
     pub called: String,
-    /// What is asked.
+    /// The connector.
     pub connector: Arc<dyn AgentConnector>,
 }
 
@@ -52,19 +52,19 @@ impl FromIterator<(Party, Outlet)> for Ways {
 }
 
 impl Ways {
-    /// The way of an agent, if it is not the road.
+    /// Returns the way of an agent, if it is not the road.
     pub fn of(&self, party: Party) -> Option<&Outlet> {
         self.0.get(&party)
     }
 
-    /// Which way letters to an agent go.
+    /// Returns the way of letters to an agent.
     pub(super) fn way_of(&self, party: Party) -> Way {
         self.of(party).map_or(Way::Road, |outlet| outlet.way)
     }
 }
 
 impl Outlet {
-    /// The address by which the agent is asked for. Which terminal is typed into only the operator says.
+    /// Returns the agent's address for the connector. Only the operator decides which terminal is typed into.
     fn address(&self, session: Option<&str>) -> String {
         match session.filter(|_| self.way != Way::Tmux) {
             Some(session) => format!("{}@{session}", self.called),
@@ -72,7 +72,7 @@ impl Outlet {
         }
     }
 
-    /// How it stands with the agent.
+    /// Returns the status of the agent.
     pub(super) async fn status(&self) -> AgentStatus {
         let asked = timeout(CONNECTOR_WAIT, self.connector.agent_status(&self.called)).await;
         asked.ok().and_then(Result::ok).unwrap_or_default()
@@ -106,7 +106,7 @@ async fn in_time<T>(asked: impl Future<Output = Result<T, ConnectorError>>) -> R
 }
 
 impl Road {
-    /// Hands a payload over by another way.
+    /// Delivers a payload by another way.
     pub(super) async fn deliver_by(
         &self,
         outlet: &Outlet,
@@ -125,7 +125,7 @@ impl Road {
         Ok(DeliveryReceipt { delivery_id, ..receipt })
     }
 
-    /// Wakes an agent by another way. `None`: it is not due yet, and was kept.
+    /// Wakes an agent by another way. `None`: the letter is not due yet, and was stored.
     pub(super) async fn wake_by(
         &self,
         outlet: &Outlet,
@@ -141,12 +141,12 @@ impl Road {
             return Ok(Some(receipt));
         }
         let meta = opts.meta.as_deref().map(|meta| Box::new(proven(to, meta)));
-        // It is due: a way need not wait.
+        // The letter is due, so the connector need not wait.
         let opts = WakeOpts { meta, when: None, ..opts.clone() };
         outlet.wake(to.session.as_deref(), &opts).await.map(Some)
     }
 
-    /// Has an agent called by another way, with nothing to tell it.
+    /// Wakes an agent by another way, without a context.
     pub(super) async fn rouse_by(
         &self,
         outlet: &Outlet,
@@ -155,7 +155,7 @@ impl Road {
         outlet.wake(to.session.as_deref(), &WakeOpts::default()).await
     }
 
-    /// What came of the same letter by this way before, if it went well.
+    /// Returns the result of the same letter by this way, if it succeeded before.
     async fn before(&self, outlet: &Outlet, said: &Said<'_>, address: &str) -> Option<Came> {
         let store = &self.desk.courier.store;
         let receipts = store.receipts(self.from.scope, said.dispatch_id).await.ok()?;
@@ -168,14 +168,14 @@ impl Road {
     }
 }
 
-/// The meta of a letter with the proven name of its sender.
+/// Returns the meta of a letter with the proven name of its sender.
 fn proven(to: &Correspondent, meta: &Meta) -> Meta {
     let mut meta = meta.clone();
     meta.origin.caller_agent_id = Some(to.sender.clone());
     meta
 }
 
-/// Hands a letter over that is due, by its agent's way.
+/// Delivers a letter that is due by its agent's way.
 pub(super) async fn hand_over(
     desk: &Desk,
     outlet: &Outlet,
@@ -220,7 +220,7 @@ async fn asked(
     }
 }
 
-/// A letter as it was written, out of the entry that is kept of it, and its session.
+/// Returns the session and the original letter from its stored entry.
 fn kept(entry: &LetterEntry) -> Option<(Option<String>, Payload)> {
     let body: Value = serde_json::from_slice(&entry.body).ok()?;
     let (words, letter) = (body["event"]["text"].as_str()?, &body["event"]["letter"]);
