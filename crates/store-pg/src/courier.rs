@@ -1,4 +1,4 @@
-//! The store of letters, of what came of them, and of who may write to whom.
+//! The store of letters, their receipts, and the grants between agents.
 
 mod addresses;
 mod answering;

@@ -1,5 +1,5 @@
-//! The store of jobs and fires. Each method locks rows, reads facts, has `nightdesk_schedule::decide` decide, and writes
-//! the decided columns. The operator's view of them has a file of its own.
+//! The store of jobs and fires. Each method locks rows, reads facts, calls `nightdesk_schedule::decide`, and writes the
+//! decided columns. The operator's view of them has a file of its own.
 
 mod claim;
 mod facts;
@@ -279,7 +279,7 @@ impl Attempt {
     }
 }
 
-/// Ends a fire. Returns false if that is not decided.
+/// Ends a fire. Returns false if the decision changes nothing.
 async fn end_locked(
     connection: &mut PgConnection,
     attempt: &Attempt,
@@ -304,7 +304,7 @@ async fn end_locked(
     Ok(true)
 }
 
-/// Notes the end of a run. Returns false if that is not decided.
+/// Records the end of a run. Returns false if the decision changes nothing.
 async fn report_locked(
     connection: &mut PgConnection,
     scope: TenantScope,

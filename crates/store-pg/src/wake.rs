@@ -1,4 +1,4 @@
-//! The store of wakes. Each method is one transaction that locks, reads facts, has `nightdesk-wake` decide, and writes.
+//! The store of wakes. Each method is one transaction that locks, reads facts, calls `nightdesk-wake` to decide, and writes.
 
 mod claim;
 pub(crate) mod operator;
@@ -108,7 +108,7 @@ impl Store for Pg {
     }
 }
 
-/// The cursor of an agent for which an entry waits, if this is its newest line.
+/// Returns the cursor of an agent for which an entry waits, if this is its newest line.
 async fn waiting_cursor(
     connection: &mut PgConnection,
     key: WakeKey,

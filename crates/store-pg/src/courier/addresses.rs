@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::inbox::tenants_of;
 use crate::row::misfit;
 
-/// One row of the answer.
+/// One row of the result.
 struct AddressRow {
     sender: Option<String>,
     own_id: Option<Uuid>,
@@ -44,7 +44,7 @@ pub(super) async fn read(
     Ok(rows.into_iter().zip(queries).map(|(row, query)| row.facts(query)).collect())
 }
 
-/// The agent's id, if the address has one.
+/// Returns the agent's id, if the address has one.
 fn id_in(query: &AddressQuery) -> Option<AgentId> {
     query.agent.parse().ok()
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::row::RoomRow;
 use crate::row::misfit;
 
-/// A letter that came to an agent, and everything that decides on its delivery.
+/// A letter that came to an agent, and the facts that decide on its delivery.
 struct DueRow {
     from_tenant: Option<Uuid>,
     from_agent: Option<Uuid>,

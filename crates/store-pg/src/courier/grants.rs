@@ -1,4 +1,4 @@
-//! Who may write to whom between tenants, as far as each side says.
+//! Grants for letters between tenants, each from one side.
 
 use async_trait::async_trait;
 use nightdesk_courier::{Grant, Grants, Party};

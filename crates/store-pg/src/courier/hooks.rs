@@ -1,4 +1,4 @@
-//! Webhooks by which others write letters for an agent.
+//! Webhooks through which external programs send letters as an agent.
 
 use async_trait::async_trait;
 use nightdesk_courier::{Hooks, Party};

@@ -29,7 +29,7 @@ pub(super) async fn run(
     Ok(puts)
 }
 
-/// The facts of one letter, as the database reads them.
+/// The facts of one letter, as the database returns them.
 struct FactsRow {
     now_at: jiff_sqlx::Timestamp,
     repeated: Option<Uuid>,
@@ -85,7 +85,7 @@ async fn read_facts(
     Ok((rows.into_iter().map(FactsRow::facts).collect(), now))
 }
 
-/// The letters that are written, as columns, the way the statement reads them.
+/// The letters to write, as columns for the statement.
 #[derive(Default)]
 struct Writes {
     letters: Vec<Uuid>,
@@ -182,7 +182,7 @@ async fn write(
     .await
 }
 
-/// One outcome for each letter. A letter that was written has a row, in the order of the batch.
+/// Returns one outcome for each letter. A letter that was written has a row, in the order of the batch.
 async fn outcomes(
     connection: &mut PgConnection,
     postings: &[Posting],
@@ -243,7 +243,7 @@ async fn tell_operators_acts(
     Ok(())
 }
 
-/// Names the tenant and the actor of the audit row that follows.
+/// Sets the tenant and the actor of the audit row that follows.
 async fn act_for(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
     sqlx::query!(
         "select set_config('app.tenants', array[$1::uuid]::text, true) as tenants,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::inbox::tenants_of;
 
-/// Receipts as columns, the way the statement reads them.
+/// Receipts as columns for the statement.
 #[derive(Default)]
 struct Columns {
     tenants: Vec<Uuid>,
@@ -51,7 +51,7 @@ fn columns(receipts: &[Receipt]) -> sqlx::Result<Columns> {
     Ok(columns)
 }
 
-/// The last receipt of each key: one statement cannot replace a row twice.
+/// Returns the last receipt of each key: one statement cannot replace a row twice.
 fn newest(receipts: &[Receipt]) -> impl Iterator<Item = &Receipt> {
     let key = |Receipt { scope, record }: &'_ Receipt| {
         let names = [&record.dispatch_id, &record.connector, &record.address];

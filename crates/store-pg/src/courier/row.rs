@@ -1,4 +1,4 @@
-//! Rows of letters, and what they say.
+//! Conversion of the rows of letters.
 
 use jiff_sqlx::Timestamp;
 use nightdesk_courier::decide::InboxRoom;

@@ -40,14 +40,14 @@ struct ClaimPlan {
     agents: Vec<Uuid>,
     jobs: Vec<String>,
     watch_at: Moments,
-    /// The fires that were there, and their jobs as far as they change.
+    /// The fires that existed before, and the changed columns of their jobs.
     tried: FireColumns,
     changed: JobColumns,
     missed: Vec<MissedFire>,
     claims: Claims,
 }
 
-/// Claims what is due.
+/// Claims due jobs and fires.
 pub(super) async fn claim_due(
     connection: &mut PgConnection,
     node: &Node,
@@ -119,7 +119,7 @@ impl FactRow {
     }
 }
 
-/// The newest run that is under way, of each job for which that matters.
+/// Returns the newest run that is under way, of each job whose rules depend on it.
 async fn running_since(
     connection: &mut PgConnection,
     due: &[DueRow],
@@ -151,7 +151,7 @@ async fn running_since(
     Ok(running.collect())
 }
 
-/// The time until a job or a fire is due. A node whose lease is over is not told.
+/// Returns the time until a job or a fire is due, or `None` for a node whose lease is over.
 async fn next_in(connection: &mut PgConnection, node: &Node) -> sqlx::Result<Option<Duration>> {
     let ms = sqlx::query_scalar!(
         "select fires_next_ms() where node_lives($1, $2)",

@@ -1,4 +1,4 @@
-//! Facts: locked rows of jobs and fires, as decisions take them.
+//! Locked rows of jobs and fires, in the form that decisions take.
 
 use nightdesk_schedule::decide::{FireRecord, JobRecord, JobStatus, OpenFire};
 use nightdesk_schedule::{Arm, JobId};
@@ -205,7 +205,7 @@ pub(super) async fn lock_try(
     row.map(FactRow::locked_fire).transpose()
 }
 
-/// Gathers the rows of each job. They stand together.
+/// Groups rows by job. The rows of one job are adjacent.
 fn locked_jobs(rows: Vec<FactRow>) -> sqlx::Result<Vec<LockedJob>> {
     let mut jobs: Vec<LockedJob> = Vec::new();
     for mut row in rows {
@@ -232,7 +232,7 @@ impl FactRow {
         Ok(LockedFire { key, job: self.job()?, fire, now })
     }
 
-    /// The fire, if there is one. It is taken out of the row.
+    /// Takes the fire out of the row, if there is one.
     pub(super) fn fire(&mut self) -> sqlx::Result<Option<FireRecord>> {
         let (next_at, reports) = (self.fire_next_at, self.fire_reports);
         let Some(due_at) = self.fire_due_at.map(jiff_sqlx::Timestamp::to_jiff) else {
@@ -267,7 +267,7 @@ impl FactRow {
         })
     }
 
-    /// The job.
+    /// Returns the job.
     pub(super) fn job(self) -> sqlx::Result<JobRecord> {
         let status = JobStatus {
             arming: Arming::new(self.arming),

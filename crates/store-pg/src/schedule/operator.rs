@@ -1,4 +1,4 @@
-//! What an operator sees of jobs.
+//! The operator's view of jobs.
 
 use async_trait::async_trait;
 use nightdesk_schedule::{Fire, Job, JobId, Jobs};
@@ -74,7 +74,7 @@ impl Jobs for Pg {
     }
 }
 
-/// Which jobs are looked for.
+/// The filter for jobs.
 struct Which {
     agent: Option<Uuid>,
     job: Option<String>,

@@ -1,4 +1,4 @@
-//! Rows of jobs and fires, and what they say.
+//! Conversion of the rows of jobs and fires.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ fn state(slug: &str) -> sqlx::Result<FireState> {
     FireState::named(slug).ok_or_else(|| misfit("fires", "state"))
 }
 
-/// A job with what it is armed with.
+/// A job with the request that armed it.
 pub(super) struct ArmedRow {
     pub(super) schedule_id: Uuid,
     pub(super) arming: i64,

@@ -69,7 +69,7 @@ impl JobColumns {
     }
 }
 
-/// Text that fires get with their columns. A text that is not there changes nothing.
+/// Texts that are written with the columns of fires. `None` leaves a text unchanged.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FireTexts<'a> {
     /// The node that claimed them.
@@ -131,7 +131,7 @@ pub(super) async fn write_jobs(
     Ok(())
 }
 
-/// Counts one more armed job. More than the quotas allow is an error.
+/// Counts one more armed job. Returns an error if it is over a quota.
 pub(super) async fn keep_quotas(connection: &mut PgConnection, key: &JobKey) -> sqlx::Result<()> {
     sqlx::query!(
         "select keep_armed($1, $2, 'agent-jobs') as of_agent,

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::rows::{LockedWake, WakeKey, WakeRecord, WakeWrite, integer, write};
 use crate::Pg;
 
-/// Claims wakes that are due. No tenant is known before the door is asked.
+/// Claims wakes that are due. The tenants are not known before the rows are locked.
 pub(super) async fn claim(
     store: &Pg,
     which: Which,
@@ -167,7 +167,7 @@ async fn write_decisions(
     Ok(claims)
 }
 
-/// In the order of tenants, so that two claims do not wait for each other.
+/// Writes notices in the order of tenants, so that two claims do not deadlock.
 async fn write_notices(
     connection: &mut PgConnection,
     mut notices: Vec<NoticeWrite>,

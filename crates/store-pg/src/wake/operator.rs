@@ -1,4 +1,4 @@
-//! What an operator sees of wakes, and does to them.
+//! The operator's view of wakes and wake URLs.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;

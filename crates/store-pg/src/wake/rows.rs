@@ -27,7 +27,7 @@ pub(super) struct LockedWake {
     pub(super) now: Timestamp,
 }
 
-/// A wake as it is to be written.
+/// A wake's row to write.
 pub(super) struct WakeWrite {
     pub(super) key: WakeKey,
     pub(super) row: WakeRow,
@@ -45,7 +45,7 @@ pub(crate) async fn change_wake(
 }
 
 /// Changes the wakes of agents that are needed from now on, perhaps for the first time. The keys are in order, so that
-/// two transactions do not wait for each other.
+/// two transactions do not deadlock.
 pub(crate) async fn begin_wakes(
     connection: &mut PgConnection,
     keys: &[WakeKey],
@@ -59,7 +59,7 @@ pub(crate) async fn begin_wakes(
     write(connection, writes).await
 }
 
-/// Locks an agent's wake. The time is read after the lock was waited for.
+/// Locks an agent's wake. The time is read after the lock is taken.
 async fn lock(connection: &mut PgConnection, key: WakeKey) -> sqlx::Result<Option<LockedWake>> {
     let record = sqlx::query_as!(
         WakeRecord,

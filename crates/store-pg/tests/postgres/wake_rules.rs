@@ -108,14 +108,14 @@ async fn take_line(postgres: &Postgres, _: &People, person: &Person) {
     postgres.store.take(&caller, &node).await.expect("take a line");
 }
 
-/// The accept's wake, by the rule, at the time that the accept wrote.
+/// Returns the wake that the rule gives after an accept, at the time that the accept wrote.
 fn needed(compared: &Comparison) -> Option<WakeRow> {
     let after = compared.after.as_ref()?;
     let before = compared.before.clone().unwrap_or_else(|| WakeRow::new(after.since));
     Some(before.need(after.since, after.since))
 }
 
-/// The wake after a line was taken, by the rule, at the time that the line wrote.
+/// Returns the wake that the rule gives after a line was taken, at the time that the line wrote.
 fn dialled_in(compared: &Comparison) -> Option<WakeRow> {
     let before = compared.before.clone()?;
     let now = compared.after.as_ref()?.woken_at?;
