@@ -1,6 +1,6 @@
 //! Decisions about letters: pure functions over grants, hops, quota and repeats.
 //!
-//! A store locks the inboxes of a batch, reads the facts of every letter, asks [`decide_batch`], and writes the
+//! A store locks the inboxes of a batch, reads the facts of every letter, calls [`decide_batch`], and writes the
 //! decisions. PostgreSQL, the memory store and the simulation share these functions.
 
 use std::collections::HashMap;

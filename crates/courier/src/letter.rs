@@ -72,7 +72,7 @@ pub struct Posting {
     pub entry: LetterEntry,
 }
 
-/// A question for the agent that an address names.
+/// A query for the agent that an address names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AddressQuery {
     /// The sender.
@@ -115,7 +115,7 @@ pub struct GrantedPeer {
 pub enum LetterState {
     /// It is not due yet.
     Scheduled,
-    /// It lies in the agent's inbox.
+    /// It is in the agent's inbox.
     Put,
     /// The agent replied.
     Replied,

@@ -3,7 +3,7 @@
 //! # Promise
 //!
 //! A letter that the desk reports as delivered is where its agent finds it. `woken` is true only if the agent was
-//! really interrupted. A connector that cannot interrupt still delivers the letter and reports that; a broken one fails.
+//! really interrupted. A connector that cannot interrupt still delivers the letter and reports so; a broken one fails.
 //! One dispatch has one id for all its recipients, and a repeated id is the same letter.
 //!
 //! Begin with [`AgentConnector`], the contract, and [`Dispatcher`], which chooses the connectors; `connectors` has the

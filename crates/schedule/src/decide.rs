@@ -84,7 +84,7 @@ pub struct FireStatus {
     pub is_calling: bool,
     /// The time of the next claim; `None`: the fire is over.
     pub next_at: Option<Timestamp>,
-    /// The time at which it was over.
+    /// The time at which it ended.
     pub ended_at: Option<Timestamp>,
 }
 

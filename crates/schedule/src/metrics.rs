@@ -11,7 +11,7 @@ use crate::fire::{Cause, Fire};
 use crate::outcome::Outcome;
 use crate::store::Cancelled;
 
-/// From five milliseconds to almost three minutes.
+/// Buckets from five milliseconds to almost three minutes.
 const LATE_BUCKETS: (f64, f64, u16) = (0.005, 2.0, 16);
 
 type Counted = Family<[(&'static str, &'static str); 1], Counter>;

@@ -1,4 +1,4 @@
-//! The store of wakes. Each method is one transaction that locks, reads facts, calls `nightdesk-wake` to decide, and writes.
+//! The store of wakes. Each method is one transaction that locks, reads facts, calls `nightdesk-wake`, and writes.
 
 mod claim;
 pub(crate) mod operator;

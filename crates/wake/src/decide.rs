@@ -53,7 +53,7 @@ pub struct Decision {
     pub claimed: Option<Claimed>,
 }
 
-/// The cases of a claim, in the order in which they are looked at.
+/// The cases of a claim, in the order in which they are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Case {
     /// Another node claimed it, or its time has not come.

@@ -23,7 +23,7 @@ const PUT_OFF: &str = "put off";
 pub struct WakeRow {
     /// The wake's phase.
     pub phase: Phase,
-    /// The moment from which on the agent was needed.
+    /// The time since which the agent is needed.
     pub since: Timestamp,
     /// The time of the next claim. Open wakes always have one.
     pub due_at: Option<Timestamp>,

@@ -1,12 +1,11 @@
-//! How long to wait between two calls.
+//! The delay between two calls.
 
 use std::time::Duration;
 
 use nightdesk_types::limits::{CALL_GAP, CALL_WAIT_FIRST, CALL_WAIT_MAX};
 
-/// How long to wait after so many calls: anything up to a span that doubles with each of them, but
-/// never less than the gap. `random` lies between zero and one; a herd that was called together is
-/// not called together again.
+/// Returns the delay after this number of calls: up to a span that doubles with each call, but never less than the gap.
+/// `random` is between zero and one and spreads agents that were called together.
 pub fn wait_after(calls: u32, random: f64) -> Duration {
     let doubled = 2_u32.saturating_pow(calls.saturating_sub(1));
     let most = CALL_WAIT_FIRST.saturating_mul(doubled).min(CALL_WAIT_MAX);

@@ -201,7 +201,7 @@ impl MissedFire {
     }
 }
 
-/// Writes notices of missed fires, tenant by tenant: in that order notices are locked.
+/// Writes notices of missed fires, tenant by tenant, in the order in which notices are locked.
 pub(super) async fn notice_missed(
     connection: &mut PgConnection,
     mut missed: Vec<MissedFire>,
