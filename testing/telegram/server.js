@@ -1,4 +1,4 @@
-// Every check is a person who writes to our adapter on a fake Telegram that is not ours, and looks at what comes back.
+// Each check writes to our adapter as a user of a third-party fake Telegram, and compares the bot's messages.
 
 'use strict';
 
@@ -22,7 +22,7 @@ function freePort() {
   });
 }
 
-// What the bot has said in the end, as the fake keeps it.
+// Waits until the bot's messages in the fake match, and returns them.
 async function said(server, isSo) {
   const until = Date.now() + PATIENCE_MS;
   while (Date.now() < until) {
@@ -54,7 +54,7 @@ const checks = {
     await said(server, (all) => all.length === 1 && all[0].text === 'now');
   },
   async a_message_is_deleted(server, client) {
-    // It may be gone before anybody looks.
+    // The bot may delete the message before the first poll, so an event counts it.
     let made = 0;
     server.on('AddedBotMessage', () => { made += 1; });
     await client.sendMessage(client.makeMessage('delete it'));

@@ -14,22 +14,22 @@ import { Desk, type Letter, type Sent } from "./desk.js";
 import { DeliveryFailedError } from "./errors.js";
 import { type Login, isWhole } from "./login.js";
 
-/** Which desk, and who we are there. */
+/** Address and credentials of the desk. */
 export interface Options {
-  /** Where the desk is: its public URL. */
+  /** Public URL of the desk. */
   url: string;
-  /** By what right we call. */
+  /** Credentials for the desk's API. */
   login: Login;
-  /** How long a call may take that waits for no reply. */
+  /** Timeout of a request that does not wait for a reply. */
   timeout_ms?: number;
 }
 
 const TIMEOUT_MS = 15_000;
 
 /**
- * Hands skills' notifications to a desk, which keeps them until their agents have taken them.
- * What an agent is woken with goes along; `woken` is what the desk says, and it says true only of
- * an agent that is up.
+ * Sends skills' notifications to a desk, which stores them until their agents ack them. A wake
+ * carries its context as the message. `woken` is the desk's value: it is true only for an agent
+ * with an open line.
  */
 export class NightdeskAgentConnector implements AgentConnector {
   private readonly desk: Desk;
@@ -45,7 +45,7 @@ export class NightdeskAgentConnector implements AgentConnector {
     this.desk = new Desk(url.href.replace(/\/+$/, ""), options.login, options.timeout_ms ?? TIMEOUT_MS);
   }
 
-  /** By `NIGHTDESK_URL`, and `NIGHTDESK_TOKEN` or `NIGHTDESK_GATEWAY` with `NIGHTDESK_SECRET`. */
+  /** Reads `NIGHTDESK_URL`, and `NIGHTDESK_TOKEN` or `NIGHTDESK_GATEWAY` with `NIGHTDESK_SECRET`. */
   static fromEnv(env: Record<string, string | undefined> = process.env): NightdeskAgentConnector {
     const { NIGHTDESK_URL: url, NIGHTDESK_TOKEN: token, NIGHTDESK_GATEWAY, NIGHTDESK_SECRET } = env;
     if (url === undefined) {
@@ -84,7 +84,7 @@ export class NightdeskAgentConnector implements AgentConnector {
     const letter: Letter = { op: "wake", agent: agent_id, message: opts.context ?? "" };
     if (opts.when !== undefined) letter.when = opts.when;
     if (opts.session_id !== undefined) letter.session_id = opts.session_id;
-    // The runtime has no id for a wake: ours makes a repeat of this very call the same letter.
+    // The runtime has no id for a wake. With an id of ours, a retry of this request is the same letter.
     letter.dispatch_id = crypto.randomUUID();
     return receipt(agent_id, await this.desk.send(letter), "woken");
   }
@@ -121,7 +121,7 @@ export class NightdeskAgentConnector implements AgentConnector {
   }
 }
 
-/** What a payload says, and by what it is known again. Who sent it the desk knows by our login. */
+/** Returns a payload's message and its ids. The desk takes the sender from the credentials. */
 function told(payload: DeliveryPayload): Omit<Letter, "op" | "agent"> {
   const { kind, meta } = payload;
   const letter: Omit<Letter, "op" | "agent"> = {
@@ -135,7 +135,7 @@ function told(payload: DeliveryPayload): Omit<Letter, "op" | "agent"> {
   return letter;
 }
 
-/** The receipt of the way that took it, or why none did. */
+/** Returns the receipt of the connector that took the letter, or throws the first error. */
 function receipt<K extends "delivered" | "woken">(
   agent: string,
   sent: Sent,

@@ -1,9 +1,9 @@
 /**
- * AgentConnector 1.0, as skillscript's runtime calls it. Only shapes: whoever has the runtime
- * passes our connector to it, and TypeScript sees that they fit.
+ * AgentConnector 1.0, as skillscript's runtime calls it. These are types only: the application
+ * passes our connector to its runtime, and TypeScript checks that the types match.
  */
 
-/** From where a delivery comes. The runtime makes it. */
+/** Origin of a delivery, set by the runtime. */
 export interface DeliveryMeta {
   dispatch_id: string;
   /** Milliseconds. */
@@ -11,7 +11,7 @@ export interface DeliveryMeta {
   origin: {
     skill_name: string;
     entry_skill_name?: string;
-    /** Any word: the runtime itself sends some that its types do not have. */
+    /** Any string: the runtime sends values that its own types do not list. */
     trigger_kind: string;
     caller_agent_id?: string;
   };
@@ -19,12 +19,12 @@ export interface DeliveryMeta {
   correlation_id?: string;
 }
 
-/** Something to take in, or something to carry out. */
+/** Content to read, or a prompt to carry out. */
 export type DeliveryPayload =
   | { kind: "augment"; content: string; meta: DeliveryMeta }
   | { kind: "template"; prompt: string; meta: DeliveryMeta };
 
-/** That something was handed over. Times are milliseconds. */
+/** Receipt of a delivery. Times are in milliseconds. */
 export interface DeliveryReceipt {
   delivered_at: number;
   delivery_id?: string;
@@ -33,14 +33,14 @@ export interface DeliveryReceipt {
   warnings?: string[];
 }
 
-/** With what an agent is woken. */
+/** Options of a wake. */
 export interface WakeOpts {
   context?: string;
   when?: "immediate" | number;
   session_id?: string;
 }
 
-/** Whether it was woken, honestly. */
+/** Receipt of a wake. `woken` is true only if the agent is known to be awake. */
 export interface WakeReceipt {
   woken_at: number;
   woken: boolean;
@@ -48,7 +48,7 @@ export interface WakeReceipt {
   warnings?: string[];
 }
 
-/** For how long a reply is waited for. */
+/** Options of a request that waits for a reply. */
 export interface RequestResponseOpts {
   timeout_ms: number;
 }
@@ -61,17 +61,17 @@ export interface Response {
   agent_id: string;
 }
 
-/** Somebody who can be reached. */
+/** An agent that the caller can reach. */
 export interface AgentDescriptor {
   agent_id: string;
   agent_name?: string;
   capabilities?: ("deliver" | "wake" | "augment" | "template")[];
 }
 
-/** How it stands with somebody. */
+/** Status of an agent. */
 export type AgentStatus = "active" | "idle" | "asleep" | "unknown";
 
-/** What a connector is and can do. */
+/** Type, version and features of a connector. */
 export interface AgentConnectorCapabilities {
   connector_type: "agent_connector";
   implementation: string;
@@ -81,7 +81,7 @@ export interface AgentConnectorCapabilities {
   >;
 }
 
-/** A way to hand something to agents. */
+/** Interface through which the runtime reaches agents. */
 export interface AgentConnector {
   list_agents(): Promise<AgentDescriptor[]>;
   deliver(agent_id: string, payload: DeliveryPayload): Promise<DeliveryReceipt>;

@@ -2,7 +2,7 @@ import type { DeliveryMeta, DeliveryReceipt, Response, WakeReceipt } from "./con
 import { DeliveryFailedError, TimeoutError } from "./errors.js";
 import { type Login, proof } from "./login.js";
 
-/** A letter, as `POST /v1/letters` takes it. */
+/** Request body of `POST /v1/letters`. */
 export interface Letter {
   op: "deliver" | "wake" | "exchange";
   agent: string;
@@ -17,16 +17,16 @@ export interface Letter {
   timeout_ms?: number;
 }
 
-/** What came of it. */
+/** Response of `POST /v1/letters`. */
 export interface Sent {
   dispatched: { ok: boolean; delivered?: DeliveryReceipt; woken?: WakeReceipt; error?: string }[];
   response?: Response;
 }
 
-/** How much longer than a reply may take the answer about it may. */
+/** Time that a response may take beyond the timeout of the reply. */
 const ANSWER_MS = 10_000;
 
-/** A desk, asked over HTTP. */
+/** HTTP client of a desk. */
 export class Desk {
   constructor(
     private readonly url: string,
@@ -34,12 +34,12 @@ export class Desk {
     private readonly timeout_ms: number,
   ) {}
 
-  /** Asks for something. */
+  /** Sends a GET request. */
   async get(path: string): Promise<unknown> {
     return this.ask(path, "the desk", { method: "GET" }, this.timeout_ms);
   }
 
-  /** Sends a letter. What the desk could not be asked is asked once more: it knows a letter by its id. */
+  /** Sends a letter. After a network error it retries once: the desk recognises a letter by its id. */
   async send(letter: Letter): Promise<Sent> {
     const init = {
       method: "POST",
@@ -81,7 +81,7 @@ export class Desk {
   }
 }
 
-/** The desk says that nobody replied. */
+/** The desk's 504 response: the agent did not reply in time. */
 class NoReply extends Error {}
 
 function read(text: string): unknown {

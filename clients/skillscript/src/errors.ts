@@ -1,7 +1,7 @@
-/** What went wrong, in the words of the runtime's own example. */
+/** Kind of failure, with the names of the runtime's own example. */
 export type CauseKind = "network" | "timeout" | "http_status" | "malformed_response" | "client_validation";
 
-/** It was not handed over. */
+/** A request to the desk failed, or no connector took the letter. */
 export class DeliveryFailedError extends Error {
   override readonly name = "DeliveryFailedError";
 
@@ -15,7 +15,7 @@ export class DeliveryFailedError extends Error {
   }
 }
 
-/** Nobody replied in time. */
+/** The agent did not reply in time. */
 export class TimeoutError extends Error {
   override readonly name = "TimeoutError";
 

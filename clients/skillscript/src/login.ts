@@ -1,14 +1,14 @@
 import { createHmac } from "node:crypto";
 
-/** By what right we call: the gateway that the agent dials in as, or an access token. */
+/** Credentials: the gateway that the agent dials in as, or an access token. */
 export type Login =
   | { gateway: string; secret: string }
   | { token: string | (() => string | Promise<string>) };
 
-/** For how long what a gateway shows is good. */
+/** Lifetime of a gateway's bearer token. */
 const TOKEN_SECS = 300;
 
-/** What is shown as a bearer. */
+/** Returns the bearer token. */
 export async function proof(login: Login, now: () => number = Date.now): Promise<string> {
   if ("token" in login) {
     return typeof login.token === "string" ? login.token : await login.token();
@@ -18,7 +18,7 @@ export async function proof(login: Login, now: () => number = Date.now): Promise
   return Buffer.from(`${signed}:${signature}`).toString("base64url");
 }
 
-/** Whether there is anything to show. */
+/** Returns true if the credentials are complete. */
 export function isWhole(login: Login): boolean {
   return "token" in login ? login.token !== "" : login.gateway !== "" && login.secret !== "";
 }

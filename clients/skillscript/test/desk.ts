@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What somebody asked. */
+/** A request that the test server received. */
 export interface Asked {
   method: string;
   path: string;
@@ -9,10 +9,10 @@ export interface Asked {
   body: Record<string, unknown>;
 }
 
-/** How a desk answers: a status and a body, or by hanging up. */
+/** Response of the test server: a status and a body, a closed connection, or silence. */
 export type Answer = [status: number, body: unknown] | "hangs up" | "says nothing";
 
-/** A desk that answers as it is told, and knows what it was asked. */
+/** A test server that sends scripted responses and records its requests. */
 export class FakeDesk {
   readonly asked: Asked[] = [];
   private answers: Answer[] = [];
@@ -38,7 +38,7 @@ export class FakeDesk {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** What it says next. */
+  /** Queues the next responses. */
   will(...answers: Answer[]): void {
     this.answers.push(...answers);
   }

@@ -1,9 +1,9 @@
-# Waits until the other end of stdin is gone; then ends what runs in a folder, and removes it.
+# Waits until stdin is closed, then ends the processes of a folder and removes the folder.
 #
 # usage: guard FOLDER SIGNAL
 #
-# What runs in the folder is what has its working directory there: PostgreSQL and all its
-# children, Redis, and also a server that a test has started again by itself.
+# A process belongs to the folder if its working directory is there: PostgreSQL and all its
+# children, Redis, and also a server that a test restarted itself.
 
 folder=$1
 signal=$2
@@ -19,11 +19,11 @@ running() {
 trap '' INT TERM HUP
 cat
 
-# Ten seconds of patience, then the signal nobody can ignore.
+# After ten seconds the signal becomes KILL, which no process can ignore.
 looks=0
 while pids=$(running) && [ -n "$pids" ] && [ "$looks" -lt 150 ]; do
     [ "$looks" -lt 100 ] || signal=KILL
-    # Repeated now and then only: asked twice, some servers skip their own cleaning up.
+    # The signal is repeated only every five seconds: some servers skip their cleanup at the second one.
     [ $((looks % 50)) -ne 0 ] || kill -s "$signal" $pids
     looks=$((looks + 1))
     sleep 0.1

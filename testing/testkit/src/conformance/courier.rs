@@ -1,4 +1,4 @@
-//! What the store of letters promises.
+//! Promises of the store of letters.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn party(person: &Person) -> Party {
     Party { scope: person.scope, agent: person.agent }
 }
 
-/// A letter of one to another, named by its dispatch.
+/// Returns a letter whose id derives from its sender, recipient and dispatch.
 fn letter(from: Party, to: Party, dispatch: &str) -> NewLetter {
     let name = format!("{} {} {dispatch}", from.agent, to.agent);
     NewLetter {
@@ -62,7 +62,7 @@ fn entry(letter: &NewLetter) -> LetterEntry {
     LetterEntry { bot, chat_id, body: body.into_bytes() }
 }
 
-/// What is to be handed over for a letter whose agent has room.
+/// Returns the due letter of an agent whose inbox has room.
 fn due_with_room(letter: &NewLetter) -> Due {
     Due { entry: entry(letter), route: letter.route, is_full: false }
 }
@@ -95,7 +95,7 @@ async fn state(harness: &dyn Harness, letter: &NewLetter) -> LetterState {
     found.expect("it is there").state
 }
 
-/// Two agents of one tenant.
+/// Creates two agents of one tenant.
 async fn pair(cast: &Cast<'_>) -> (Person, Party, Party) {
     let ann = cast.person("ann").await;
     let other = cast.harness.register().create_agent(ann.scope, "other").await;
@@ -103,7 +103,7 @@ async fn pair(cast: &Cast<'_>) -> (Person, Party, Party) {
     (ann.clone(), party(&ann), other)
 }
 
-/// A letter lies in the inbox of its agent.
+/// A letter is an entry in the inbox of its agent.
 pub async fn a_letter_lies_in_the_inbox_of_its_agent(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, to, from) = pair(&cast).await;
@@ -123,7 +123,7 @@ pub async fn a_letter_lies_in_the_inbox_of_its_agent(harness: &impl Harness) {
     assert!(found.is_acked);
 }
 
-/// A sleeper is woken by a letter.
+/// A letter wakes a sleeping agent.
 pub async fn a_sleeper_is_woken_by_a_letter(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, to, from) = pair(&cast).await;
@@ -134,7 +134,7 @@ pub async fn a_sleeper_is_woken_by_a_letter(harness: &impl Harness) {
     assert_eq!(status.len(), 1, "a wake is due: {status:?}");
 }
 
-/// A line that is up is told with its session.
+/// If the recipient has an open line, the outcome includes its session.
 pub async fn a_line_that_is_up_is_told_with_its_session(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, to, from) = pair(&cast).await;
@@ -167,7 +167,7 @@ pub async fn the_same_dispatch_to_the_same_agent_is_the_same_letter(harness: &im
     assert_eq!(stored(harness, &letter(from, from, "d1")).await, Seq::new(1), "to another");
 }
 
-/// The same dispatch at once is one letter.
+/// Concurrent puts of the same dispatch store one letter.
 pub async fn the_same_dispatch_at_once_is_one_letter(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
@@ -192,7 +192,7 @@ async fn futures(harness: &impl Harness, letters: &[NewLetter]) -> Vec<Put> {
     tasks.join_all().await.into_iter().flatten().collect()
 }
 
-/// Nothing goes between tenants without both grants.
+/// A letter passes between tenants only with the grants of both.
 pub async fn nothing_goes_between_tenants_without_both_grants(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -212,7 +212,7 @@ pub async fn nothing_goes_between_tenants_without_both_grants(harness: &impl Har
     assert_eq!(woken.len(), 1, "the one that was let through");
 }
 
-/// A grant is told and taken back.
+/// A grant is listed, and can be revoked.
 pub async fn a_grant_is_told_and_taken_back(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -235,7 +235,7 @@ pub async fn a_grant_is_told_and_taken_back(harness: &impl Harness) {
     assert_eq!(courier.grants(ann.scope, None).await.expect("list"), []);
 }
 
-/// Nobody writes to an agent that is not there.
+/// A letter to an agent that does not exist is refused.
 pub async fn nobody_writes_to_an_agent_that_is_not_there(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, _, from) = pair(&cast).await;
@@ -244,7 +244,7 @@ pub async fn nobody_writes_to_an_agent_that_is_not_there(harness: &impl Harness)
     assert_eq!(put(harness, &letter(from, nobody, "d1")).await, Put::Unknown);
 }
 
-/// Letters that answer letters are counted and end.
+/// Hops of letters that reply to letters are counted and limited.
 pub async fn letters_that_answer_letters_are_counted_and_end(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, one, other) = pair(&cast).await;
@@ -260,7 +260,7 @@ pub async fn letters_that_answer_letters_are_counted_and_end(harness: &impl Harn
     assert_eq!(put(harness, &letter(from, to, "one more")).await, Put::TooManyHops);
 }
 
-/// Hops are forgotten after a while.
+/// Hops stop counting after `HOP_REMEMBERED`.
 pub async fn hops_are_forgotten_after_a_while(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (_, one, other) = pair(&cast).await;
@@ -273,7 +273,7 @@ pub async fn hops_are_forgotten_after_a_while(harness: &impl TimedHarness) {
     assert_eq!(found.hop, 1);
 }
 
-/// The first reply in time is the reply.
+/// Only the first reply within the wait is stored.
 pub async fn the_first_reply_in_time_is_the_reply(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
@@ -290,7 +290,7 @@ pub async fn the_first_reply_in_time_is_the_reply(harness: &impl Harness) {
     }
 }
 
-/// Nobody replies to a letter that came to another.
+/// Only the recipient of a letter can reply to it.
 pub async fn nobody_replies_to_a_letter_that_came_to_another(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
@@ -305,7 +305,7 @@ pub async fn nobody_replies_to_a_letter_that_came_to_another(harness: &impl Harn
     assert_eq!(state(harness, &letter).await, LetterState::Put);
 }
 
-/// A reply that comes late is none.
+/// A late reply is not stored.
 pub async fn a_reply_that_comes_late_is_none(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
@@ -319,7 +319,7 @@ pub async fn a_reply_that_comes_late_is_none(harness: &impl TimedHarness) {
     assert_eq!((found.state, found.reply), (LetterState::TimedOut, None));
 }
 
-/// Whoever looks when the wait is over ends it, and whoever replies in that moment does not.
+/// Of a reply and a query at the end of the wait, exactly one decides the state of the letter.
 pub async fn of_a_reply_and_the_end_of_the_wait_one_counts(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
@@ -342,7 +342,7 @@ pub async fn of_a_reply_and_the_end_of_the_wait_one_counts(harness: &impl Harnes
     }
 }
 
-/// A letter for later is kept until it is due.
+/// A scheduled letter is stored until it is due.
 pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (ann, to, from) = pair(&cast).await;
@@ -369,7 +369,7 @@ pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarn
     assert_eq!(found.seq, Some(Seq::new(7)));
 }
 
-/// A deprovisioned agent is written to by nobody else's, and nobody writes for it.
+/// Deprovisioning an agent removes its grants and webhooks, so other tenants' agents cannot write to it.
 pub async fn a_deprovisioned_agent_has_no_grants_and_no_webhooks(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -387,7 +387,7 @@ pub async fn a_deprovisioned_agent_has_no_grants_and_no_webhooks(harness: &impl 
     assert_eq!(courier.hook_at([8; 32]).await.expect("find"), Some(peer));
 }
 
-/// Receipts are kept as they were.
+/// Receipts are stored unchanged, and the newest one for a connector and address replaces the previous one.
 pub async fn receipts_are_kept_as_they_were(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -412,7 +412,7 @@ pub async fn receipts_are_kept_as_they_were(harness: &impl Harness) {
     assert_eq!(courier.receipts(bob.scope, "d1").await.expect("look"), []);
 }
 
-/// A webhook is found by its secret alone.
+/// A webhook is found by the digest of its secret only.
 pub async fn a_webhook_is_found_by_its_secret_alone(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
@@ -429,7 +429,7 @@ pub async fn a_webhook_is_found_by_its_secret_alone(harness: &impl Harness) {
     assert_eq!(courier.hook_at([7; 32]).await.expect("find"), None);
 }
 
-/// Old letters are forgotten.
+/// Letters older than the retention time are removed.
 pub async fn old_letters_are_forgotten(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;

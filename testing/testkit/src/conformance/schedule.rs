@@ -1,4 +1,4 @@
-//! What the store of jobs and fires promises.
+//! Promises of the store of jobs and fires.
 
 use std::time::Duration;
 
@@ -58,15 +58,15 @@ pub use shown::{
 
 const URL: &str = "https://agents.example/api/cron/fire";
 
-/// What a clock that goes on while a check runs may show.
+/// Tolerance for a clock that runs during a check.
 const LITTLE: Duration = Duration::from_secs(20);
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Longer than anything that passes here.
+/// A lease that no test outlasts.
 const LIFE: Duration = Duration::from_hours(24 * 365);
 
-/// Somebody with an agent, and a node that lives.
+/// A person with an agent, and a live node.
 struct Stage<'h, H> {
     harness: &'h H,
     cast: Cast<'h>,
@@ -90,7 +90,7 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
         (self.ann.scope, self.ann.agent)
     }
 
-    /// A job that is due in a while.
+    /// Returns a job that is due after `wait`.
     fn in_a(&self, wait: Duration, name: &str) -> Arm {
         Arm {
             job: job(name),
@@ -102,7 +102,7 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
         }
     }
 
-    /// A job that is due.
+    /// Returns a job that is due now.
     fn due(&self, name: &str) -> Arm {
         self.in_a(Duration::ZERO, name)
     }
@@ -120,7 +120,7 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
         self.harness.schedule().cancel(scope, agent, &job(name)).await.expect("cancel a job")
     }
 
-    /// What is armed, or still to be told of, by name.
+    /// Returns the jobs that are armed or have an open fire, by name.
     async fn armed(&self) -> Vec<Armed> {
         let (scope, agent) = self.whose();
         self.harness.schedule().armed(scope, agent).await.expect("look what is armed")
@@ -130,7 +130,7 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
         self.harness.schedule().claim(&self.node, 100).await.expect("claim fires")
     }
 
-    /// The one of which the agent is to be told now.
+    /// Claims the only fire that is due.
     async fn told(&self) -> Claimed {
         let mut claims = self.claim().await;
         assert_eq!(claims.fires.len(), 1, "one is to be told: {claims:?}");
@@ -138,13 +138,13 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
         claims.fires.swap_remove(0)
     }
 
-    /// Nobody is told of anything now, and nothing is over.
+    /// Asserts that no fire is due and none ended without a call.
     async fn quiet(&self) {
         let claims = self.claim().await;
         assert_eq!((claims.fires, claims.passed), (Vec::new(), Vec::new()));
     }
 
-    /// The one that is over without having been told.
+    /// Claims, and returns the only fire that ended without a call.
     async fn passed(&self) -> (JobId, (FireState, Option<Cause>)) {
         let mut claims = self.claim().await;
         assert_eq!(claims.fires, [], "nobody is told");
@@ -179,7 +179,7 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
         found.expect("look at a job").expect("there is such a job")
     }
 
-    /// How it stands with the newest fire of a job.
+    /// Returns the state of a job's newest fire.
     async fn last(&self, name: &str) -> (FireState, Option<Cause>) {
         let last = self.job(name).await.last.expect("it fired");
         (last.state, last.cause)
@@ -189,7 +189,7 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
         self.harness.let_pass(span).await;
     }
 
-    /// What the owner was told of this kind.
+    /// Returns the owner's notices of this kind.
     async fn notices(&self, kind: NoticeKind) -> Vec<String> {
         let notices = self.harness.wakers().notices(self.ann.scope).await.expect("read notices");
         let of_kind = notices.into_iter().filter(|notice| notice.kind == kind);

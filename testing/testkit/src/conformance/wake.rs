@@ -1,4 +1,4 @@
-//! What the store of wakes promises.
+//! Promises of the store of wakes.
 
 use std::time::Duration;
 
@@ -29,10 +29,10 @@ const URL: &str = "https://agents.example/wake";
 
 const TERMS: Terms = Terms { has_command: false, wakes_per_hour: 60 };
 
-/// Enough for the clock of a store to show a difference.
+/// A span that every store's clock can measure.
 const LITTLE: Duration = Duration::from_secs(2);
 
-/// Somebody whose agent can be called.
+/// Creates a person whose agent has a wake URL.
 async fn callable(cast: &Cast<'_>, name: &str) -> Person {
     let person = cast.person(name).await;
     let urls = [URL.to_owned()];
@@ -41,15 +41,15 @@ async fn callable(cast: &Cast<'_>, name: &str) -> Person {
     person
 }
 
-/// A line on a node that lives.
+/// Opens a line on a live node.
 async fn line(cast: &Cast<'_>, person: &Person) -> Line {
     cast.line(person).await
 }
 
-/// Longer than anything that passes here.
+/// A lease that no test outlasts.
 const LIFE: Duration = Duration::from_hours(24 * 365);
 
-/// Begins the life of the node on which the cast takes its lines.
+/// Starts the node on which the cast opens its lines.
 async fn begin_node(cast: &Cast<'_>) {
     cast.harness.lease().begin("node-1", LIFE).await.expect("a node begins");
 }
@@ -58,12 +58,12 @@ async fn claims(harness: &dyn Harness, terms: &Terms) -> Result<Vec<Claimed>, St
     harness.wake().claim(Which::Due(100), terms).await
 }
 
-/// What is to be done now.
+/// Claims all wakes that are due.
 async fn claimed(harness: &dyn Harness) -> Vec<Claimed> {
     claims(harness, &TERMS).await.expect("claim wakes")
 }
 
-/// The one call that is to be made now.
+/// Claims the only wake that is due, which must be a call.
 async fn called(harness: &dyn Harness) -> Claimed {
     let mut all = claimed(harness).await;
     assert_eq!(all.len(), 1, "one is to be called: {all:?}");
@@ -81,7 +81,7 @@ async fn phase(cast: &Cast<'_>, person: &Person) -> String {
     state(cast, person).await.map_or_else(|| "none".to_owned(), |state| state.state)
 }
 
-/// The agent dials in, acks everything up to this number, and goes idle.
+/// Has the agent dial in, ack all entries up to this number, and go idle.
 async fn wakes_up(cast: &Cast<'_>, person: &Person, up_to: i64) {
     let awake = line(cast, person).await;
     cast.ack(&awake, &[(1, up_to)]).await;

@@ -1,4 +1,4 @@
-//! The store of letters, of what came of them, and of who may write to whom.
+//! The store of letters, their receipts, and the grants between agents.
 
 use async_trait::async_trait;
 use nightdesk_courier::decide::{
@@ -33,7 +33,7 @@ pub(super) struct LetterRow {
 }
 
 impl LetterRow {
-    /// When it came to its agent, or will.
+    /// Returns the time at which the letter was or will be delivered to its agent.
     fn put_at(&self) -> Timestamp {
         self.due_at.unwrap_or(self.sent_at)
     }
@@ -78,7 +78,7 @@ impl State {
         decide_letter(from.key(), to.key(), self.grants_between(from, to)).is_ok()
     }
 
-    /// The highest hop of the letters that came to an agent lately.
+    /// Returns the highest hop among the letters that an agent received within `HOP_REMEMBERED`.
     fn highest_hop(&self, to: Party, now: Timestamp) -> u32 {
         let since = now.checked_sub(HOP_REMEMBERED).unwrap_or(Timestamp::MIN);
         let lately = self.letters.iter().filter(|row| row.new.to == to && row.put_at() > since);
@@ -102,7 +102,7 @@ impl State {
         Some(Live { session, is_busy: agent.is_waited_for() })
     }
 
-    /// The entries that wait for an agent, and its tenant's quota.
+    /// Returns the size of an agent's pending entries and its tenant's quota.
     fn room(&self, to: Party) -> Option<InboxRoom> {
         let (entries, bytes) = self.agents.get(&(to.scope, to.agent))?.pending();
         Some(InboxRoom {
@@ -127,7 +127,7 @@ impl State {
         }
     }
 
-    /// Does what was decided about a letter.
+    /// Applies the decision about a letter.
     fn put_letter(&mut self, posting: &Posting, decision: LetterDecision, now: Timestamp) -> Put {
         match decision {
             LetterDecision::Refuse(refusal) => Put::from(refusal),
@@ -193,7 +193,7 @@ impl State {
         }
     }
 
-    /// Forgets letters that are old enough.
+    /// Removes letters that are older than the retention time, except scheduled ones.
     pub(super) fn forget_letters(&mut self, now: Timestamp) {
         let before = now.checked_sub(LETTERS_KEPT).unwrap_or(Timestamp::MIN);
         self.letters.retain(|row| row.sent_at >= before || row.state == LetterState::Scheduled);

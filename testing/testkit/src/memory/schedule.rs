@@ -75,7 +75,7 @@ impl State {
         }
     }
 
-    /// Ends a fire, if that is decided.
+    /// Ends a fire. Returns true if the rules permit it.
     fn end_fire(&mut self, claimed: &Claimed, end: End, outcome: &str, now: Timestamp) -> bool {
         let Some(fire) = self.fire_of(claimed.scope, claimed.fire) else { return false };
         let Some(job) = self.jobs.get(&((claimed.scope, fire.fire.agent), fire.fire.job.clone()))
@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// Notes the end of a run, if that is decided.
+    /// Records the end of a run. Returns true if the rules permit it.
     fn report(&mut self, key: &JobKey, id: FireId, report: &Report, now: Timestamp) -> bool {
         let (Some(row), Some(job)) = (self.fires.get(&id), self.jobs.get(key)) else {
             return false;
@@ -122,7 +122,7 @@ impl State {
 }
 
 impl Memory {
-    /// Tells of what an operator did. What an agent does has rows of its own.
+    /// Writes an operator's action to the audit log. An agent's action is already visible in the job's own rows.
     fn tell_by_hand(&self, state: &mut State, whose: AgentKey, kind: Kind, job: &JobId) {
         let (scope, agent) = whose;
         if scope.actor() == Actor::Operator {

@@ -22,7 +22,7 @@ impl State {
         line.closed_at.is_none() && self.lives(&line.node, now)
     }
 
-    /// The end of a line that is not open.
+    /// Returns the end of a line that is not open.
     fn line_end(&self, line: &Line, now: Timestamp) -> LineEnd {
         let at = line.closed_at.or_else(|| self.ended_at(&line.node, now));
         at.map_or(LineEnd { at: now, grace: Duration::ZERO }, |at| LineEnd {
@@ -35,7 +35,7 @@ impl State {
         self.wakes.get(&key).cloned().unwrap_or_else(|| WakeRow::new(now))
     }
 
-    /// Changes a wake, if there is one and the rules change it.
+    /// Changes a wake if it exists and the rule returns a new row.
     fn change_wake(&mut self, key: AgentKey, rule: impl FnOnce(WakeRow) -> Option<WakeRow>) {
         if let Some(next) = self.wakes.get(&key).cloned().and_then(rule) {
             self.wakes.insert(key, next);
@@ -55,12 +55,12 @@ impl State {
         presence
     }
 
-    /// A line was taken.
+    /// Records that the agent dialled in.
     pub(super) fn is_up(&mut self, key: AgentKey, now: Timestamp) {
         self.change_wake(key, |row| row.dial_in(now));
     }
 
-    /// A line ended: if something waits, a wake is due.
+    /// Makes a wake due if a line ended while entries wait.
     pub(super) fn line_ended(&mut self, key: AgentKey, line: Generation, now: Timestamp) {
         let waiting = self.agents.get(&key).filter(|agent| agent.waits().next().is_some());
         let line = waiting.and_then(|agent| agent.line.as_ref()).filter(|it| it.generation == line);
@@ -69,7 +69,7 @@ impl State {
         }
     }
 
-    /// The wake and the facts that its step depends on.
+    /// Returns the wake and the facts that its step depends on.
     fn due_wake(&self, key: AgentKey, now: Timestamp) -> Option<DueWake> {
         let (row, agent) = (self.wakes.get(&key)?.clone(), self.agents.get(&key)?);
         let line = agent.line.as_ref().filter(|line| self.is_open(line, now));
@@ -114,7 +114,7 @@ impl State {
 }
 
 impl Agent {
-    /// Where the oldest of what waits came from.
+    /// Returns the chats of the oldest waiting entries.
     fn places(&self) -> Vec<Place> {
         let mut places: Vec<Place> = Vec::new();
         for held in self.waits() {

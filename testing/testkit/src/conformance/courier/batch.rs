@@ -11,7 +11,7 @@ use super::{letter, pair, party, put_together, state};
 use crate::conformance::Harness;
 use crate::conformance::cast::{Cast, id_of};
 
-/// Each letter of a batch has an outcome of its own, and one that is refused hinders no other.
+/// Each letter of a batch has its own outcome, and a refused letter does not affect the others.
 pub async fn a_batch_has_an_outcome_for_each_letter(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
@@ -66,7 +66,7 @@ pub async fn letters_of_one_batch_count_for_each_other(harness: &impl Harness) {
     assert_eq!(hops, [1, 2, 3]);
 }
 
-/// Batches that meet at the same inboxes, in whatever order, all end.
+/// Concurrent batches for the same inboxes complete in any order of their letters, without a deadlock.
 pub async fn batches_that_cross_each_other_all_end(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, one, other) = pair(&cast).await;
@@ -88,7 +88,7 @@ pub async fn batches_that_cross_each_other_all_end(harness: &impl Harness) {
     }
 }
 
-/// An address names an agent of the own tenant by id or name, or one of another tenant by its id.
+/// An address names an agent of the sender's tenant by id or name, or an agent of another tenant by id.
 pub async fn an_address_names_one_agent(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, own, other) = pair(&cast).await;

@@ -1,4 +1,4 @@
-//! What the store of letters promises of those that others hand over: the desk later, or another way.
+//! Promises of the store about scheduled letters and letters that leave through another connector.
 
 use nightdesk_courier::{LetterState, NewLetter, Put};
 use nightdesk_types::Quota;
@@ -7,7 +7,7 @@ use super::{due_with_room, letter, pair, put, state};
 use crate::conformance::cast::Cast;
 use crate::conformance::{Harness, TimedHarness};
 
-/// Whoever says when leaves it to the desk to put a letter, also if that is now.
+/// If the sender sets a time, the desk delivers the letter when it is due, even if that time is now.
 pub async fn a_letter_that_the_desk_is_to_put_is_kept(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
@@ -18,7 +18,7 @@ pub async fn a_letter_that_the_desk_is_to_put_is_kept(harness: &impl TimedHarnes
     assert_eq!(due, Some(due_with_room(&letter)));
 }
 
-/// A letter that goes out by another way is written down, and lies in no inbox, full or not.
+/// A letter that leaves through another connector is recorded and put into no inbox, even if the inbox is full.
 pub async fn a_letter_that_goes_out_is_written_down_and_not_put(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, to, from) = pair(&cast).await;
@@ -34,7 +34,7 @@ pub async fn a_letter_that_goes_out_is_written_down_and_not_put(harness: &impl H
     assert!(cast.waiting(&line).await.is_empty(), "nothing lies there");
 }
 
-/// A letter that went out when it was due is over.
+/// A scheduled letter that left through another connector is complete.
 pub async fn a_letter_that_went_out_when_it_was_due_is_over(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;

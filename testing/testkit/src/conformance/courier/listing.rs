@@ -1,4 +1,4 @@
-//! What the store of letters promises of lists.
+//! Promises of the store of letters about lists.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{letter, pair, party, state, stored, waited_for};
 use crate::conformance::cast::Cast;
 use crate::conformance::{Harness, TimedHarness};
 
-/// Letters are shown to their sender alone.
+/// Only the sender can see a letter.
 pub async fn letters_are_shown_to_their_sender_alone(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
@@ -41,7 +41,7 @@ pub async fn letters_are_listed_newest_first(harness: &impl Harness) {
     assert!(all.windows(2).all(|two| two[0].sent_at >= two[1].sent_at));
 }
 
-/// A list tells of the end of a wait and of acks, as a look at each letter does.
+/// A list shows timeouts and acks as a query for each letter does.
 pub async fn a_list_is_what_a_look_at_each_letter_is(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (ann, to, from) = pair(&cast).await;
@@ -67,7 +67,7 @@ pub async fn a_list_is_what_a_look_at_each_letter_is(harness: &impl TimedHarness
     assert_eq!(state(harness, &waited).await, LetterState::TimedOut);
 }
 
-/// Whom an agent can write to is told at once, with who is up: the tenant's own, and others if both sides granted it.
+/// The peers of an agent are its tenant's agents and those with grants from both sides, each with its connection.
 pub async fn whom_an_agent_can_write_to_is_told_with_who_is_up(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, own, other) = pair(&cast).await;

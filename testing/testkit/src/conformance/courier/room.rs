@@ -1,4 +1,4 @@
-//! What the store of letters promises of inboxes that are full.
+//! Promises of the store of letters about full inboxes.
 
 use nightdesk_courier::{LetterState, NewLetter, Party, Put};
 use nightdesk_types::{Quota, Seq};
@@ -12,7 +12,7 @@ async fn allow(harness: &dyn Harness, to: Party, entries: i64) {
     set.expect("set a quota");
 }
 
-/// A full inbox takes no letter, and nothing is left of it.
+/// A full inbox refuses a letter, and the store does not record the letter.
 pub async fn a_full_inbox_takes_no_letter(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (ann, to, from) = pair(&cast).await;
@@ -33,7 +33,7 @@ pub async fn a_full_inbox_takes_no_letter(harness: &impl TimedHarness) {
     assert_eq!(stored(harness, &third).await, Seq::new(3), "there is room again");
 }
 
-/// A letter for later waits for room, and is refused to nobody before it is due.
+/// A scheduled letter waits for room in the inbox, and is not refused before it is due.
 pub async fn a_letter_for_later_waits_for_room(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (ann, to, from) = pair(&cast).await;

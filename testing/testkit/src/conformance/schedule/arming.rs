@@ -1,4 +1,4 @@
-//! How jobs are armed.
+//! Promises about arming jobs.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{HOUR, Stage, job};
 use crate::conformance::TimedHarness;
 use crate::conformance::cast::Person;
 
-/// What is armed is shown by name, and to the byte as its agent wrote it.
+/// Armed jobs are listed by name, each exactly as its agent wrote it.
 pub async fn an_armed_job_is_as_it_was_written(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let text = "2126-06-18T14:34:56.500000+02:00";
@@ -27,7 +27,7 @@ pub async fn an_armed_job_is_as_it_was_written(harness: &impl TimedHarness) {
     assert_eq!((shown.id, shown.arming, shown.arm), (b.id, Arming::new(1), b.arm));
 }
 
-/// Asked again for what a job is armed with, nothing changes.
+/// A repeated request to arm a job in the same way changes nothing.
 pub async fn asked_again_nothing_changes(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let arm = stage.in_a(HOUR, "a");
@@ -38,7 +38,7 @@ pub async fn asked_again_nothing_changes(harness: &impl TimedHarness) {
     assert_eq!(stage.job("a").await, before);
 }
 
-/// Whatever is asked for otherwise is another arming of the same job, and the only one that counts.
+/// A request that differs in any field is a new arming of the same job and replaces the previous one.
 pub async fn a_job_armed_anew_is_another_arming(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let arm = stage.in_a(HOUR, "a");
@@ -62,7 +62,7 @@ pub async fn a_job_armed_anew_is_another_arming(harness: &impl TimedHarness) {
     }
 }
 
-/// An instant that has passed is due at once, however long ago it was.
+/// An instant in the past is due at once, even if it is very old.
 pub async fn a_past_instant_is_due_at_once(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     for text in ["2001-01-01T00:00:00Z", "-000001-01-01T00:00:00Z"] {
@@ -75,7 +75,7 @@ pub async fn a_past_instant_is_due_at_once(harness: &impl TimedHarness) {
     }
 }
 
-/// A job may be put off a little, each by its own time, and never to before its instant.
+/// Jitter delays each job by its own fixed time, and never moves it before its instant.
 pub async fn a_put_off_job_has_its_moment(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let policies = Policies { jitter: HOUR, ..Policies::default() };
@@ -86,7 +86,7 @@ pub async fn a_put_off_job_has_its_moment(harness: &impl TimedHarness) {
         let next_at = stage.job(name).await.next_at.expect("it is armed");
         let put_off = next_at.duration_since(arm.fire_at.instant());
         let put_off = Duration::try_from(put_off).unwrap_or_default();
-        // A store may know microseconds.
+        // A store may round to microseconds.
         assert!(next_at >= arm.fire_at.instant() - Duration::from_micros(1) && put_off <= HOUR);
         stage.arm(&arm).await;
         assert_eq!(stage.job(name).await.next_at, Some(next_at), "it has one moment");
@@ -102,7 +102,7 @@ pub async fn a_put_off_job_has_its_moment(harness: &impl TimedHarness) {
     }
 }
 
-/// At its quota an agent arms no other job, but may change those it has; whatever is over makes room.
+/// An agent at its quota can change armed jobs but not arm another. A claimed or cancelled job frees a place.
 pub async fn an_agent_arms_as_many_jobs_as_it_may(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     set(harness, &stage.ann, Quota::AgentJobs, 2).await;
@@ -127,7 +127,7 @@ pub async fn an_agent_arms_as_many_jobs_as_it_may(harness: &impl TimedHarness) {
     stage.try_arm(&stage.in_a(HOUR, "e")).await.expect_err("it has two, and may have one");
 }
 
-/// At its quota a tenant arms no other job for whichever agent. Nobody else minds.
+/// A tenant at its quota cannot arm another job for any agent. Other tenants are not affected.
 pub async fn a_tenant_arms_as_many_jobs_as_it_may(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let bob = stage.cast.person("bob").await;
@@ -146,8 +146,8 @@ pub async fn a_tenant_arms_as_many_jobs_as_it_may(harness: &impl TimedHarness) {
     schedule.arm(scope, other, &stage.in_a(HOUR, "b")).await.expect("there is room now");
 }
 
-/// Of many that arm at once, as many as may succeed. A store that does not have them wait for each other is
-/// lucky with one agent, and not with eight.
+/// Of many concurrent requests to arm jobs, only as many as the quota permits succeed. A store that does not
+/// serialise them may pass by chance with one agent, but not with eight.
 pub async fn arms_at_once_keep_to_the_quota(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     for number in 0..8 {
@@ -166,7 +166,7 @@ pub async fn arms_at_once_keep_to_the_quota(harness: &impl TimedHarness) {
     }
 }
 
-/// Two that arm the same job at once come one after the other: the later one counts.
+/// Two concurrent requests to arm the same job are serialised, and the later one applies.
 pub async fn arms_at_once_come_one_after_the_other(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     for number in 0..10_u32 {
@@ -181,7 +181,7 @@ pub async fn arms_at_once_come_one_after_the_other(harness: &impl TimedHarness) 
     }
 }
 
-/// Nobody arms for an agent of another tenant, or for none.
+/// A tenant cannot arm a job for an agent of another tenant.
 pub async fn nobody_arms_for_a_foreign_agent(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let bob = stage.cast.person("bob").await;
@@ -191,7 +191,7 @@ pub async fn nobody_arms_for_a_foreign_agent(harness: &impl TimedHarness) {
     stage.quiet().await;
 }
 
-/// Asked again for the instant that is just being told, nothing changes: it is told once.
+/// While a fire is open, a repeated request for its instant changes nothing: the instant fires once.
 pub async fn the_instant_that_is_told_is_not_armed_again(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let arm = stage.due("a");
@@ -210,7 +210,7 @@ pub async fn the_instant_that_is_told_is_not_armed_again(harness: &impl TimedHar
     assert_eq!(stage.arm(&arm).await.arming, Arming::new(2), "after that it is armed anew");
 }
 
-/// What waits for its next try is over when its job is armed anew.
+/// A fire that waits for its next try ends when its job is armed again.
 pub async fn what_waits_ends_when_its_job_is_armed_anew(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -226,7 +226,7 @@ pub async fn what_waits_ends_when_its_job_is_armed_anew(harness: &impl TimedHarn
     assert_ne!(stage.told().await.fire, told.fire);
 }
 
-/// What is being told when its job is armed anew goes on, and is not tried again.
+/// A fire whose call is under way when its job is armed again completes that call, and is not retried.
 pub async fn what_was_superseded_is_not_tried_again(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;

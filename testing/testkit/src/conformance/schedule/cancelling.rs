@@ -1,4 +1,4 @@
-//! How jobs are cancelled.
+//! Promises about cancelling jobs.
 
 use nightdesk_schedule::{Arm, Cancelled, Cause, End, FireState};
 use nightdesk_types::limits::FIRE_CALL_HELD;
@@ -8,7 +8,7 @@ use crate::conformance::TimedHarness;
 
 const CANCELLED: (FireState, Option<Cause>) = (FireState::Skipped, Some(Cause::Cancelled));
 
-/// What was cancelled is not told. What is not armed is unknown.
+/// A cancelled job does not fire. Cancelling a job that is not armed returns `Unknown`.
 pub async fn a_cancelled_job_is_not_told(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     assert_eq!(stage.cancel("a").await, Cancelled::Unknown);
@@ -24,7 +24,7 @@ pub async fn a_cancelled_job_is_not_told(harness: &impl TimedHarness) {
     assert_eq!(stage.cancel("a").await, Cancelled::Unknown, "it was taken");
 }
 
-/// What waits for its next try is over with its job.
+/// A fire that waits for its next try ends when its job is cancelled.
 pub async fn what_waits_is_cancelled(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -39,7 +39,7 @@ pub async fn what_waits_is_cancelled(harness: &impl TimedHarness) {
     assert!(!stage.end(&told, End::Taken).await, "it is over");
 }
 
-/// Whoever cancels while the agent is just being told hears so. It is not told again.
+/// A cancel while the agent is being called returns `UnderWay`. The call is not retried.
 pub async fn who_cancels_too_late_hears_so(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&Arm { recurring: true, ..stage.due("a") }).await;
@@ -63,7 +63,7 @@ pub async fn who_cancels_too_late_hears_so(harness: &impl TimedHarness) {
     assert_eq!(flagged, [], "nobody should arm it");
 }
 
-/// Of a call that must be over by now nobody is told any more.
+/// A fire whose call must have ended by now is cancelled like a waiting one.
 pub async fn a_try_that_may_be_over_is_cancelled(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -75,7 +75,7 @@ pub async fn a_try_that_may_be_over_is_cancelled(harness: &impl TimedHarness) {
     stage.quiet().await;
 }
 
-/// A cancel and a claim at once: either nobody is told, or who cancels hears that it is too late.
+/// Of a concurrent cancel and claim, either the fire is not claimed or the cancel returns `UnderWay`.
 pub async fn a_cancel_and_a_claim_at_once_agree(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     for number in 0..30_u32 {
@@ -92,7 +92,7 @@ pub async fn a_cancel_and_a_claim_at_once_agree(harness: &impl TimedHarness) {
     }
 }
 
-/// An agent that is deprovisioned is told of nothing.
+/// The jobs of a deprovisioned agent do not fire.
 pub async fn a_deprovisioned_agent_is_told_of_nothing(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.in_a(HOUR, "a")).await;

@@ -1,4 +1,4 @@
-//! How what is due is claimed.
+//! Promises about claiming due jobs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::{HOUR, LITTLE, Stage, begin, job};
 use crate::conformance::TimedHarness;
 
-/// Nobody is told before the instant; then, of all that was asked for.
+/// A job does not fire before its instant. The fire then has the agent, instant and target of the job.
 pub async fn nothing_is_told_early(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let to = Target::Inbox("water the plants".to_owned());
@@ -28,7 +28,7 @@ pub async fn nothing_is_told_early(harness: &impl TimedHarness) {
     assert_eq!((told.tries, told.outcome), (1, None));
 }
 
-/// A job's instant is told once: what was taken is over.
+/// An instant fires once: a taken fire is not claimed again.
 pub async fn nothing_is_told_twice(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -42,7 +42,7 @@ pub async fn nothing_is_told_twice(harness: &impl TimedHarness) {
     assert_eq!(stage.claim().await, Claims::default(), "and nothing more is due");
 }
 
-/// What was claimed is nobody else's for a while. Then its claimer may be dead, and others tell.
+/// A claimed fire belongs to its node for `FIRE_CALL_HELD`. Then that node may be dead, and any node can claim it.
 pub async fn a_claim_is_held_and_then_anybodys(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -57,7 +57,7 @@ pub async fn a_claim_is_held_and_then_anybodys(harness: &impl TimedHarness) {
     other.quiet().await;
 }
 
-/// The longest due come first, jobs and tries alike, and no more than asked for.
+/// A claim returns the longest due first, jobs and retries alike, and at most the requested number.
 pub async fn the_longest_due_come_first(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("tried")).await;
@@ -77,7 +77,7 @@ pub async fn the_longest_due_come_first(harness: &impl TimedHarness) {
     stage.quiet().await;
 }
 
-/// Claims at once share the work: each is told by one.
+/// Concurrent claims return each fire exactly once.
 pub async fn claims_at_once_share_the_jobs(harness: &impl TimedHarness) {
     const JOBS: usize = 60;
     let stage = Stage::of(harness).await;
@@ -110,7 +110,7 @@ pub async fn claims_at_once_share_the_jobs(harness: &impl TimedHarness) {
     assert!(times.values().all(|times| *times == 2), "each once in each round");
 }
 
-/// A node whose life is over gets nothing.
+/// A node whose lease ended can claim no fire.
 pub async fn the_dead_are_told_of_nothing_due(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -122,7 +122,7 @@ pub async fn the_dead_are_told_of_nothing_due(harness: &impl TimedHarness) {
     stage.told().await;
 }
 
-/// What the desk came to later than its job allows is missed, and somebody is told.
+/// A fire claimed later than its job allows is missed, and the owner gets a notice.
 pub async fn what_comes_too_late_is_missed(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let policies = Policies { catch_up: HOUR, ..Policies::default() };
@@ -142,7 +142,7 @@ pub async fn what_comes_too_late_is_missed(harness: &impl TimedHarness) {
     assert_eq!(stage.claim().await.passed, [], "it is over");
 }
 
-/// What the desk comes to late, but within what its job allows, is told, and tried for a day.
+/// A fire claimed late, but within the time that its job allows, is called and retried for a day.
 pub async fn what_comes_within_its_time_is_told(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -155,7 +155,7 @@ pub async fn what_comes_within_its_time_is_told(harness: &impl TimedHarness) {
     assert_eq!(stage.last("a").await, (FireState::Late, None));
 }
 
-/// Nobody is exactly in time: a little late is in time for a job that allows nothing.
+/// No claim is exact, so a fire up to `FIRE_LATE` late is on time even for a job with no catch-up time.
 pub async fn a_little_late_is_in_time(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let policies = Policies { catch_up: Duration::ZERO, ..Policies::default() };
@@ -171,7 +171,7 @@ pub async fn a_little_late_is_in_time(harness: &impl TimedHarness) {
     assert_eq!((name, how), (job("b"), (FireState::Missed, Some(Cause::TooLate))));
 }
 
-/// Whoever claims is told when to come again.
+/// A claim returns the time until the next row is due.
 pub async fn when_something_more_is_due_is_told(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     assert_eq!(stage.claim().await.next_in, None);

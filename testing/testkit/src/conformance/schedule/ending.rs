@@ -1,4 +1,4 @@
-//! How fires end.
+//! Promises about the end of fires.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{HOUR, LITTLE, Stage};
 use crate::conformance::TimedHarness;
 
-/// A fire is taken once, and whoever heard so says it, also if another tries by now.
+/// A fire is taken once. Any node whose call succeeded can record it, even if another node retries by now.
 pub async fn a_fire_is_taken_once(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -32,7 +32,7 @@ pub async fn a_fire_is_taken_once(harness: &impl TimedHarness) {
     stage.quiet().await;
 }
 
-/// A fire that goes through the inbox is taken with its entry, and however often it is put, it is there once.
+/// A fire that goes through the inbox is taken together with its entry. Repeated puts store one entry.
 pub async fn what_is_put_is_taken_and_is_there_once(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&Arm { to: Target::Inbox("words".to_owned()), ..stage.due("a") }).await;
@@ -53,7 +53,7 @@ pub async fn what_is_put_is_taken_and_is_there_once(harness: &impl TimedHarness)
     assert_eq!(heads, [Seq::new(1)]);
 }
 
-/// What is taken long after it was due is written down as late; a job that asked to be put off is due later.
+/// A fire taken long after it was due is recorded as late. Jitter moves the due time, so a jittered fire is on time.
 pub async fn a_late_fire_is_written_down_as_late(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -70,7 +70,7 @@ pub async fn a_late_fire_is_written_down_as_late(harness: &impl TimedHarness) {
     assert_eq!(stage.last("b").await, (FireState::Fired, None));
 }
 
-/// That a fire is missed is for the newest try to say.
+/// Only the newest try can mark a fire as missed.
 pub async fn only_the_newest_try_is_missed(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -85,7 +85,7 @@ pub async fn only_the_newest_try_is_missed(harness: &impl TimedHarness) {
     assert_eq!(stage.last("a").await, (FireState::Missed, Some(Cause::Refused)));
 }
 
-/// Who was not told although it should have been has an owner who is; what is left out on purpose has not.
+/// The owner gets a notice of each missed fire, and none of a fire that was skipped on purpose.
 pub async fn a_missed_fire_is_told_of(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     for cause in Cause::ALL {
@@ -106,7 +106,7 @@ pub async fn a_missed_fire_is_told_of(harness: &impl TimedHarness) {
     }
 }
 
-/// What came of a try is known to who makes the next, which is due when it was said to be.
+/// A retry is due after the requested wait and carries the outcome of the previous try.
 pub async fn what_came_of_a_try_is_known_in_the_next(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -122,7 +122,7 @@ pub async fn what_came_of_a_try_is_known_in_the_next(harness: &impl TimedHarness
     assert_eq!((second.fire_at, second.outcome.as_deref()), (first.fire_at, Some("503")));
 }
 
-/// A call that was not made does not count.
+/// A call that was not made does not count as a try.
 pub async fn a_try_that_was_not_made_does_not_count(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;
@@ -136,7 +136,7 @@ pub async fn a_try_that_was_not_made_does_not_count(harness: &impl TimedHarness)
     assert_eq!(stage.told().await.tries, 1);
 }
 
-/// An agent that does not take a fire for a day is given up, and its owner is told.
+/// After a day of tries the desk gives up the fire, and the owner gets a notice.
 pub async fn a_day_of_tries_is_enough(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;

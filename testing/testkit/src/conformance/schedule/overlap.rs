@@ -1,4 +1,4 @@
-//! What is done while a run is not over.
+//! Promises about fires that are due while a previous run has not ended.
 
 use nightdesk_schedule::{Arm, Cancelled, Cause, FireState, Overlap, Policies, Report};
 use nightdesk_types::FireId;
@@ -7,13 +7,13 @@ use nightdesk_types::limits::RUN_MAX;
 use super::{HOUR, LITTLE, Stage, job};
 use crate::conformance::TimedHarness;
 
-/// A job whose agent reports.
+/// Returns a job whose agent reports the end of its runs.
 fn reporting<H: TimedHarness>(stage: &Stage<'_, H>, overlap: Overlap) -> Arm {
     let policies = Policies { overlap, ..Policies::default() };
     Arm { reports: true, policies, ..stage.due("a") }
 }
 
-/// A run begins, and its job is due again.
+/// Starts a run, and makes its job due again.
 async fn running<H: TimedHarness>(stage: &Stage<'_, H>, overlap: Overlap) -> FireId {
     stage.arm(&reporting(stage, overlap)).await;
     let told = stage.told().await;
@@ -22,7 +22,7 @@ async fn running<H: TimedHarness>(stage: &Stage<'_, H>, overlap: Overlap) -> Fir
     told.fire
 }
 
-/// Under `skip`, what comes while a run is not over is left out.
+/// Under `skip`, a fire that is due during a run is skipped.
 pub async fn a_run_that_is_not_over_is_let_be(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let first = running(&stage, Overlap::Skip).await;
@@ -34,7 +34,7 @@ pub async fn a_run_that_is_not_over_is_let_be(harness: &impl TimedHarness) {
     stage.told().await;
 }
 
-/// Under `buffer_one`, what comes while a run is not over waits for its end, and for no more.
+/// Under `buffer_one`, a fire that is due during a run waits for the end of that run only.
 pub async fn a_run_that_is_not_over_is_waited_for(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let first = running(&stage, Overlap::BufferOne).await;
@@ -61,7 +61,7 @@ pub async fn a_run_that_is_not_over_is_waited_for(harness: &impl TimedHarness) {
     stage.quiet().await;
 }
 
-/// Under `allow_all`, or of an agent that does not report, it does not matter whether a run is over.
+/// Under `allow_all`, or for an agent that does not report, a previous run does not delay a fire.
 pub async fn a_run_that_is_not_over_may_not_matter(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     running(&stage, Overlap::AllowAll).await;
@@ -75,7 +75,7 @@ pub async fn a_run_that_is_not_over_may_not_matter(harness: &impl TimedHarness) 
     assert_eq!(stage.told().await.job, job("b"), "another job is another's business");
 }
 
-/// A run of which no end is reported is over after a while.
+/// A run without a report ends after `RUN_MAX`.
 pub async fn a_run_ends_of_itself_after_a_while(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     running(&stage, Overlap::BufferOne).await;
@@ -88,7 +88,7 @@ pub async fn a_run_ends_of_itself_after_a_while(harness: &impl TimedHarness) {
     stage.told().await;
 }
 
-/// A run is reported once, by its agent, and shown as it was.
+/// Only a run's agent can report it, only once, and the report is shown unchanged.
 pub async fn a_report_counts_once(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let first = running(&stage, Overlap::AllowAll).await;
@@ -110,7 +110,7 @@ pub async fn a_report_counts_once(harness: &impl TimedHarness) {
     assert!(!stage.report(unknown).await);
 }
 
-/// Whose run is over took its fire, whether or not we heard so. What was left out did not run.
+/// A report proves that the agent took the fire, even without a response to the call. A skipped fire has no run.
 pub async fn a_report_says_that_a_fire_was_taken(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.due("a")).await;

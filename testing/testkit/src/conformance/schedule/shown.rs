@@ -1,4 +1,4 @@
-//! What is shown of jobs, who is told that one should be armed, and for how long it is known.
+//! Promises about lists of jobs and fires, notices of unarmed jobs, and retention.
 
 use nightdesk_schedule::{Arm, Cancelled, Unarmed};
 use nightdesk_types::limits::{FIRES_KEPT, FIRES_PAGE_MAX, LIST_ROWS_MAX, UNARMED_AFTER};
@@ -12,7 +12,7 @@ async fn flagged<H: TimedHarness>(stage: &Stage<'_, H>) -> Vec<Unarmed> {
     stage.harness.schedule().flag_unarmed().await.expect("flag jobs")
 }
 
-/// A recurring job that is not armed in time after its fire is told of, once.
+/// A recurring job that is not armed in time after its fire is flagged once.
 pub async fn a_job_that_should_be_armed_is_flagged_once(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let recurring = |name| Arm { recurring: true, ..stage.due(name) };
@@ -34,7 +34,7 @@ pub async fn a_job_that_should_be_armed_is_flagged_once(harness: &impl TimedHarn
     assert_eq!(stage.job("a").await.flagged_at, None);
 }
 
-/// A job that is armed again after it fired is recurring from then on, whatever its agent says.
+/// A job that is armed again after it fired counts as recurring, even if its agent does not mark it so.
 pub async fn a_job_armed_again_is_recurring(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     assert!(!stage.arm(&stage.due("a")).await.arm.recurring);
@@ -49,7 +49,7 @@ pub async fn a_job_armed_again_is_recurring(harness: &impl TimedHarness) {
     stage.pass(UNARMED_AFTER).await;
     assert_eq!(flagged(&stage).await.len(), 1);
 
-    // The agent may be faster than our word that it took the one before.
+    // The agent may arm the job again before the desk records that it took the previous fire.
     stage.arm(&stage.due("b")).await;
     let told = stage.told().await;
     stage.arm(&stage.in_a(HOUR, "b")).await;
@@ -57,7 +57,7 @@ pub async fn a_job_armed_again_is_recurring(harness: &impl TimedHarness) {
     assert!(stage.job("b").await.arm.recurring);
 }
 
-/// A job that was cancelled is not missed when it is not armed.
+/// A cancelled job is not flagged as unarmed.
 pub async fn a_job_that_was_cancelled_is_not_missed(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&Arm { recurring: true, ..stage.due("a") }).await;
@@ -69,7 +69,7 @@ pub async fn a_job_that_was_cancelled_is_not_missed(harness: &impl TimedHarness)
     assert_eq!(stage.job("a").await.flagged_at, None);
 }
 
-/// Fires are shown newest first, a page at a time, of all, of an agent, or of a job.
+/// Fires are listed newest first in pages, for a tenant, an agent or a job.
 pub async fn fires_are_shown_newest_first(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     for name in ["a", "b", "a"] {
@@ -98,7 +98,7 @@ pub async fn fires_are_shown_newest_first(harness: &impl TimedHarness) {
     assert!(all.len() < FIRES_PAGE_MAX);
 }
 
-/// Jobs are shown by agent and name, armed or not, a page at a time.
+/// Jobs are listed by agent and name in pages, armed or not.
 pub async fn jobs_are_shown_in_pages(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let (scope, agent) = stage.whose();
@@ -124,7 +124,7 @@ pub async fn jobs_are_shown_in_pages(harness: &impl TimedHarness) {
     assert!(i64::try_from(all.len()).is_ok_and(|len| len < LIST_ROWS_MAX));
 }
 
-/// Nobody sees, cancels or is told of another tenant's jobs, though they have the same name.
+/// A tenant cannot see, cancel or get notices of another tenant's job, even if the job has the same name.
 pub async fn nobody_sees_another_tenants_jobs(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let bob = stage.cast.person("bob").await;
@@ -149,7 +149,7 @@ pub async fn nobody_sees_another_tenants_jobs(harness: &impl TimedHarness) {
     assert!(!stage.end(&stolen, nightdesk_schedule::End::Taken).await);
 }
 
-/// What is over is known for a while, and so is a job that is not armed. What is armed is never forgotten.
+/// Ended fires and unarmed jobs are removed after `FIRES_KEPT`. Armed jobs are never removed.
 pub async fn what_is_over_is_forgotten(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     stage.arm(&stage.in_a(FIRES_KEPT * 2, "armed")).await;

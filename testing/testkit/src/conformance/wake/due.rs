@@ -1,4 +1,4 @@
-//! When a wake becomes due.
+//! Promises about the time at which a wake becomes due.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::super::TimedHarness;
 use super::super::cast::{Cast, Line};
 use super::{LITTLE, URL, begin_node, callable, called, claimed, line, phase, state, wakes_up};
 
-/// An entry for an agent without a line says so, and its wake is due at once: once in a while, however
-/// many follow.
+/// An entry for an agent without a line reports the agent as asleep and makes a wake due at once. Further entries
+/// do not shorten the gap between calls.
 pub async fn an_entry_for_a_sleeper_makes_a_wake_due(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = callable(&cast, "ann").await;
@@ -31,7 +31,7 @@ pub async fn an_entry_for_a_sleeper_makes_a_wake_due(harness: &impl TimedHarness
     assert_eq!((second.calls, second.places), (2, Vec::new()), "people were told before");
 }
 
-/// Whoever has a line gets what comes there, and is not called. A duplicate wakes nobody either.
+/// An agent with an open line is not called. A duplicate event does not make a wake due either.
 pub async fn who_has_a_line_is_not_called(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -47,7 +47,7 @@ pub async fn who_has_a_line_is_not_called(harness: &impl TimedHarness) {
     assert_eq!(state(&cast, &ann).await, None);
 }
 
-/// When a line ends while something waits, its client has time to come back: by who ended it.
+/// If a line ends while an entry waits, the client has a grace period, which depends on how the line ended.
 pub async fn a_parting_has_its_grace(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -70,7 +70,7 @@ pub async fn a_parting_has_its_grace(harness: &impl TimedHarness) {
     }
 }
 
-/// What comes right after a line ended waits as long for its client; later it does not.
+/// An entry that arrives right after a line ended waits for the same grace period. A later entry does not.
 pub async fn an_entry_soon_after_a_parting_waits_for_the_grace(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -87,7 +87,7 @@ pub async fn an_entry_soon_after_a_parting_waits_for_the_grace(harness: &impl Ti
     called(harness).await;
 }
 
-/// Nobody is needed where nothing waits; what was parked does not.
+/// A line that ends with no entry waiting makes no wake due. A parked entry does not count as waiting.
 pub async fn a_line_that_ended_with_nothing_waiting_wakes_nobody(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -103,7 +103,7 @@ pub async fn a_line_that_ended_with_nothing_waiting_wakes_nobody(harness: &impl 
     assert_eq!(claimed(harness).await, []);
 }
 
-/// A parked entry that is put in again needs its agent like any other.
+/// A resubmitted entry makes a wake due like any other entry.
 pub async fn a_resubmitted_entry_wakes(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -119,7 +119,7 @@ pub async fn a_resubmitted_entry_wakes(harness: &impl TimedHarness) {
     called(harness).await;
 }
 
-/// A person may put an entry in by hand; it needs its agent like any other.
+/// An operator's test entry makes a wake due like any other entry.
 pub async fn a_test_entry_wakes(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -136,7 +136,7 @@ pub async fn a_test_entry_wakes(harness: &impl TimedHarness) {
     assert_eq!(strange, None, "another tenant's agent");
 }
 
-/// Lines end with their node, and their clients have time to find another.
+/// Lines end with their node, and their clients have a grace period to connect to another node.
 pub async fn a_dead_node_ends_its_lines(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -157,7 +157,7 @@ pub async fn a_dead_node_ends_its_lines(harness: &impl TimedHarness) {
     assert_eq!(claimed(harness).await.len(), 2);
 }
 
-/// An agent whose line does not answer is called, until it acks; the line stays its own.
+/// An agent whose line does not respond is called until it acks. The line stays open.
 pub async fn a_suspect_line_has_its_agent_called(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;

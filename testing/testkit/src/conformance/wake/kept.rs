@@ -1,4 +1,4 @@
-//! What becomes of a wake.
+//! Promises about the states of a wake, from its first call to its end.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{
     LITTLE, TERMS, URL, begin_node, callable, called, claimed, claims, line, phase, state, wakes_up,
 };
 
-/// A wake ends when the agent dials in, and only then it is woken.
+/// A wake is marked as woken when the agent dials in, not when the call succeeds.
 pub async fn an_agent_that_dialled_in_is_woken(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -35,7 +35,7 @@ pub async fn an_agent_that_dialled_in_is_woken(harness: &impl TimedHarness) {
     assert_eq!(claimed(harness).await, []);
 }
 
-/// What is not needed any more when somebody comes to it is put away.
+/// If no entry waits any more when a wake is claimed, the wake is settled without a call.
 pub async fn what_nobody_needs_any_more_is_put_away(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -50,7 +50,7 @@ pub async fn what_nobody_needs_any_more_is_put_away(harness: &impl TimedHarness)
     called(harness).await;
 }
 
-/// An agent is called once in fifteen seconds, whatever happens to it in between.
+/// An agent is called at most once in fifteen seconds, even if it dials in and goes idle in between.
 pub async fn nobody_is_called_too_often(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -68,7 +68,7 @@ pub async fn nobody_is_called_too_often(harness: &impl TimedHarness) {
     assert_eq!(called(harness).await.calls, 1);
 }
 
-/// A call that could not be made is made later, and does not count.
+/// A postponed call is made later and is not counted.
 pub async fn a_call_that_is_put_off_does_not_count(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = callable(&cast, "ann").await;
@@ -81,8 +81,7 @@ pub async fn a_call_that_is_put_off_does_not_count(harness: &impl TimedHarness) 
     assert_eq!(called(harness).await.calls, 1);
 }
 
-/// An agent that was woken as often in an hour as it may be is called when the hour is over; its
-/// owner is told once.
+/// An agent that reached its limit of wakes per hour is called after the hour. Its owner gets one notice.
 pub async fn who_is_woken_too_often_is_held(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
@@ -108,8 +107,8 @@ pub async fn who_is_woken_too_often_is_held(harness: &impl TimedHarness) {
     assert_eq!(claims(harness, &terms).await.expect("claim wakes")[0].step, Step::Call);
 }
 
-/// After a day the agent is given up: its owner is told, and whoever wrote is told by whoever claimed
-/// it, also if the first who did died over it. What comes later begins anew.
+/// After a day the desk gives up: the owner gets one notice, and the node that claims the wake notifies the authors.
+/// If that node dies first, another claims the wake. A later entry starts a new wake.
 pub async fn who_cannot_be_woken_is_given_up_and_told(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = callable(&cast, "ann").await;
@@ -139,7 +138,7 @@ pub async fn who_cannot_be_woken_is_given_up_and_told(harness: &impl TimedHarnes
     assert_eq!(called(harness).await.calls, 1);
 }
 
-/// For whom nobody can be called, nobody is; when somebody can, it is done at once.
+/// A wake without a URL or command stays due without a call. Setting a URL makes the call due at once.
 pub async fn who_cannot_be_called_is_left_until_somebody_can(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -160,7 +159,7 @@ pub async fn who_cannot_be_called_is_left_until_somebody_can(harness: &impl Time
     assert_eq!((by_command[0].agent, by_command[0].urls.len()), (bob.agent, 0));
 }
 
-/// A person may have an agent called for which nothing waits: once.
+/// An operator can request one call to an agent that has no entry waiting.
 pub async fn a_person_may_ask_for_a_call(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = callable(&cast, "ann").await;
@@ -173,7 +172,7 @@ pub async fn a_person_may_ask_for_a_call(harness: &impl TimedHarness) {
     assert_eq!(phase(&cast, &ann).await, "settled");
 }
 
-/// However many claim at once, each wake is claimed by one of them.
+/// Concurrent claims return each wake exactly once.
 pub async fn claims_at_once_share_the_work(harness: &impl TimedHarness) {
     const SLEEPERS: usize = 12;
     let cast = Cast::of(harness).await;
@@ -194,7 +193,7 @@ pub async fn claims_at_once_share_the_work(harness: &impl TimedHarness) {
     assert_eq!(agents.len(), SLEEPERS);
 }
 
-/// A tenant sees and sets its own.
+/// A tenant sees and changes only its own wakes.
 pub async fn nobody_sees_another_tenants_wakes(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = callable(&cast, "ann").await;
@@ -212,8 +211,8 @@ pub async fn nobody_sees_another_tenants_wakes(harness: &impl TimedHarness) {
     assert_eq!(of.expect("claim a wake"), []);
 }
 
-/// Whatever happens to an agent, and in whatever order, its calls lie apart; and while something
-/// waits and it has no line, a call is never far.
+/// In any sequence of events, calls to an agent keep the minimum gap. While an entry waits and the agent has no
+/// line, the next call is at most `CLOSED_GRACE` plus `CALL_GAP` away.
 pub async fn calls_lie_apart_whatever_happens(harness: &impl TimedHarness) {
     const STEPS: usize = 150;
     let cast = Cast::of(harness).await;
@@ -222,7 +221,7 @@ pub async fn calls_lie_apart_whatever_happens(harness: &impl TimedHarness) {
     let terms = Terms { wakes_per_hour: u32::MAX, ..TERMS };
     let mut open: Option<Line> = None;
     let (mut said, mut since_call, mut waited) = (0, Duration::MAX, Duration::ZERO);
-    // A small generator: the same steps on every store, and in every run.
+    // A linear congruential generator gives the same steps on every store and in every run.
     let mut random = 7_u64;
     for _ in 0..STEPS {
         random =

@@ -18,7 +18,7 @@ pub(super) enum Due {
 }
 
 impl State {
-    /// The rows that are due, the longest due first.
+    /// Returns the rows that are due, the longest due first.
     pub(super) fn due_fires(&self, now: Timestamp) -> Vec<Due> {
         let fires = self.fires.iter();
         let fires = fires.filter_map(|(id, row)| Some((row.record.next_at?, Due::Fire(*id))));
@@ -29,7 +29,7 @@ impl State {
         due.into_iter().map(|(_, due)| due).collect()
     }
 
-    /// The time until a row is due.
+    /// Returns the time until the next row is due.
     pub(super) fn next_in(&self, now: Timestamp) -> Option<Duration> {
         let fires = self.fires.values().filter_map(|row| row.record.next_at);
         let next = fires.chain(self.jobs.values().filter_map(|row| row.status.next_at)).min()?;

@@ -1,4 +1,4 @@
-//! What an operator sees of jobs.
+//! The operator's view of jobs and fires.
 
 use std::cmp::Reverse;
 
@@ -30,7 +30,7 @@ impl State {
         })
     }
 
-    /// Forgets what ended long ago.
+    /// Removes fires and unused jobs that ended longer ago than the retention time.
     pub(in super::super) fn forget_fires(&mut self, now: Timestamp) {
         let is_old = |at: Timestamp| at.checked_add(FIRES_KEPT).is_ok_and(|until| until < now);
         self.fires.retain(|_, row| !row.record.fire.ended_at.is_some_and(is_old));

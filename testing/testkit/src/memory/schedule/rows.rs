@@ -27,13 +27,13 @@ impl FireRow {
 }
 
 impl State {
-    /// The fires of a job that are not over.
+    /// Returns the fires of a job that have not ended.
     pub(super) fn open_fires(&self, key: &JobKey) -> Vec<OpenFire> {
         let its = self.fires.values().filter(|row| row.is_of(key) && row.record.next_at.is_some());
         its.map(|row| OpenFire::from(&row.record)).collect()
     }
 
-    /// The newest time since which a run of a job is under way.
+    /// Returns the start of the newest run of a job that has not ended.
     pub(super) fn running_since(&self, key: &JobKey) -> Option<Timestamp> {
         let its = self.fires.values().filter(|row| row.is_of(key));
         its.filter_map(|row| row.record.running_since()).max()
@@ -48,7 +48,7 @@ impl State {
         }
     }
 
-    /// The fire of this id, if it is of that tenant.
+    /// Returns the fire with this id if it belongs to the tenant.
     pub(super) fn fire_of(&self, scope: TenantScope, id: FireId) -> Option<&FireRecord> {
         self.fires.get(&id).filter(|row| row.scope == scope).map(|row| &row.record)
     }

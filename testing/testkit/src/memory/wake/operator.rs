@@ -1,4 +1,4 @@
-//! What an operator sees of wakes, and does to them.
+//! The operator's view of wakes, and the operator's changes to them.
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
