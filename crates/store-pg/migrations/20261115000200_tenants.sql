@@ -2,13 +2,13 @@
 --
 -- The tenant comes first in every key: no index can be walked across tenants.
 create table tenants (
-    tenant_id  uuid        not null default gen_random_uuid(),
-    name       text        not null,
-    created_at timestamptz not null default now(),
+    tenant_id          uuid        not null default gen_random_uuid(),
+    name               text        not null,
+    created_at         timestamptz not null default now(),
     -- An erased tenant keeps its id, so that nobody else gets it, and gives its name back.
-    erased_at  timestamptz,
+    erased_at          timestamptz,
     -- True if the secrets of its gateways are enough to widen the reach of its agents.
-    gateways_may_widen boolean not null default false,
+    gateways_may_widen boolean     not null default false,
     primary key (tenant_id),
     constraint tenants_one_per_name unique (name)
 );

@@ -34,7 +34,8 @@ create table audit_log (
 create index audit_log_by_age on audit_log (at);
 -- The constraint stays `not valid`, as the steps that extended it left it; `create table` would make
 -- it valid. New rows are checked either way.
-alter table audit_log add constraint audit_log_known_kind check (kind in (
+alter table audit_log
+    add constraint audit_log_known_kind check (kind in (
         'tenant-created', 'tenant-erased', 'keys-rotated', 'quota-set', 'gateways-trusted',
         'agent-created', 'agent-deprovisioned', 'agent-token-made', 'bot-created', 'bot-shared',
         'bot-key-rotated', 'bot-removed', 'gateway-created', 'gateway-invited', 'gateway-enrolled',
@@ -155,7 +156,7 @@ end
 $$;
 alter function tell_own() owner to nightdesk_doors;
 
--- The table of tenants is older than these functions, so its triggers are here.
+-- The functions above read the table of tenants, so its triggers come after them.
 create constraint trigger tell_tenant after insert on tenants
     deferrable initially deferred for each row execute function tell_row('tenant-created');
 create constraint trigger tell_erased after update of erased_at on tenants

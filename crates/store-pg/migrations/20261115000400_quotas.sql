@@ -23,6 +23,7 @@ create function quota_default(p_quota text) returns bigint language sql immutabl
         when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456 end
 $$;
 
+-- Returns a quota of a tenant.
 create function quota_of(p_tenant uuid, p_quota text) returns bigint
 language plpgsql stable as $$
 begin

@@ -330,9 +330,9 @@ create table reached (
 create index reached_by_chat on reached (bot_id, chat_id);
 select wall_off('reached');
 
--- Returns the bots through which an agent may write to a chat, and the name that tells it apart there: its display name,
--- if another agent was reached in the same chat. A door: the other may be another tenant's, and nothing but that it is
--- there is told.
+-- Returns the bots through which an agent may write to a chat, and the name that tells it apart there: its display
+-- name, if another agent was reached in the same chat. A door: the other may be another tenant's, and nothing but that
+-- it is there is told.
 --
 -- An agent may write first to the people bound to it, where a person's direct chat has the person's own
 -- id. It may write nowhere through a bot it has nothing on any more: an entry of last week does not

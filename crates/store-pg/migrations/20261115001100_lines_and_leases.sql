@@ -24,6 +24,7 @@ language sql stable as $$
     )
 $$;
 
+-- Returns whether that life of a node is over, or a later one began.
 create function node_is_gone(p_node text, p_epoch bigint) returns boolean
 language sql stable as $$
     select not exists (

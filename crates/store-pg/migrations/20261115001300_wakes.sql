@@ -193,8 +193,8 @@ language sql stable as $$
 $$;
 
 -- Locks wakes that are due, at most so many, or the one of an agent, and returns them with the facts that their next
--- steps depend on. Several nodes share the work: a wake that another transaction has locked is skipped. From then on the
--- transaction works for the tenants of these wakes. Over all tenants: a door.
+-- steps depend on. Several nodes share the work: a wake that another transaction has locked is skipped. From then on
+-- the transaction works for the tenants of these wakes. Over all tenants: a door.
 create function lock_due_wakes(
     p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer
 ) returns table (

@@ -167,7 +167,8 @@ begin
 end
 $$;
 
--- Locks the jobs of an agent that are not cancelled, in the order of their names, and returns them as `schedule_lock` does.
+-- Locks the jobs of an agent that are not cancelled, in the order of their names, and returns them as `schedule_lock`
+-- does.
 create function schedules_lock(p_tenant uuid, p_agent uuid)
 returns table (now_at timestamptz, job schedules, fire fires)
 language plpgsql
@@ -274,14 +275,15 @@ begin
 end
 $$;
 
--- A claim starts a call: the node that claims a fire calls the agent. If nothing is heard of the call, the fire is due again
--- when the call must be over. The rules are in `nightdesk_schedule::decide`; these functions lock, read and write.
+-- A claim starts a call: the node that claims a fire calls the agent. If nothing is heard of the call, the fire is due
+-- again when the call must be over. The rules are in `nightdesk_schedule::decide`; these functions lock, read and
+-- write.
 
 -- Locks the jobs and fires that are due, at most so many, the longest due first. A row without a state is a job whose
 -- instant came, with an id for its fire. A node whose lease is over gets none. Over all tenants: a door.
 --
--- Columns come from locked rows only, so they are the newest. Everything else is read by later statements, which see what
--- the transactions that held the jobs before did.
+-- Columns come from locked rows only, so they are the newest. Everything else is read by later statements, which see
+-- what the transactions that held the jobs before did.
 create function fires_due(p_node text, p_epoch bigint, fires_max integer) returns table (
     now_at timestamptz, tenant_id uuid, agent_id uuid, job_id text, schedule_id uuid, arming bigint,
     fire_at text, due_at timestamptz, next_at timestamptz, by_inbox boolean, target text,

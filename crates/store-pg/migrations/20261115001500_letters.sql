@@ -1,7 +1,7 @@
 -- Letters: messages from agents to agents, their outcomes, and the tenants that let their agents write to each other.
 --
--- A letter's row is its sender's. A letter that came to an agent is a row of the agent's: by it a reply finds the letter,
--- and the desk knows what its next letter answers.
+-- A letter's row is its sender's. A letter that came to an agent is a row of the agent's: by it a reply finds the
+-- letter, and the desk knows what its next letter answers.
 --
 -- The rules are in the crate of letters: these functions lock, read facts and write decisions.
 create table letters (
@@ -186,8 +186,8 @@ end
 $$;
 
 -- Locks the inboxes of a batch of letters, in the order in which accepts lock them, and reads the facts of each letter.
--- The lock comes first, in a statement of its own: of two letters with one dispatch, the later sees the earlier.
--- Rows are looked up by scalar subqueries where a join would do, as in the accept. Bytes are summed only where so many more
+-- The lock comes first, in a statement of its own: of two letters with one dispatch, the later sees the earlier. Rows
+-- are looked up by scalar subqueries where a join would do, as in the accept. Bytes are summed only where so many more
 -- entries could be too much: no entry is longer than a frame.
 create function letter_facts(
     tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[],
@@ -261,8 +261,8 @@ begin
 end
 $$;
 
--- Writes the letters of a batch that were decided to be written, numbers those that go into inboxes, and has their agents
--- woken. Returns the number of each, and the session of an agent whose line is up. The inboxes are locked.
+-- Writes the letters of a batch that were decided to be written, numbers those that go into inboxes, and has their
+-- agents woken. Returns the number of each, and the session of an agent whose line is up. The inboxes are locked.
 create function letter_write(
     l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[],
     l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[],
@@ -384,8 +384,8 @@ begin
 end
 $$;
 
--- Locks a letter that came to an agent, and reads the facts on which its reply is decided. The row is locked, so that of a
--- reply and the end of the wait one counts.
+-- Locks a letter that came to an agent, and reads the facts on which its reply is decided. The row is locked, so that
+-- of a reply and the end of the wait one counts.
 create function letter_reply_facts(
     p_tenant uuid, p_agent uuid, p_letter uuid, out from_tenant uuid, out state text,
     out reply_by timestamptz, out now_at timestamptz
@@ -485,7 +485,8 @@ begin
 end
 $$;
 
--- The grants of a tenant, and whether the other side granted the same. Only the side that granted sees that the other did.
+-- The grants of a tenant, and whether the other side granted the same. Only the side that granted sees that the other
+-- did.
 create function letter_grants_of(p_tenant uuid, p_agent uuid)
 returns table (agent uuid, peer_tenant uuid, peer_agent uuid, granted_at timestamptz, is_mutual boolean)
 language plpgsql as $$
@@ -510,8 +511,8 @@ begin
 end
 $$;
 
--- The agents that an agent can write to, and whether their lines are up: the tenant's own by name, then those of others if
--- both sides granted it.
+-- The agents that an agent can write to, and whether their lines are up: the tenant's own by name, then those of others
+-- if both sides granted it.
 create function letter_peers(p_tenant uuid, p_agent uuid, peers_max integer)
 returns table (tenant uuid, agent uuid, name text, session text, is_busy boolean)
 language plpgsql
@@ -590,8 +591,8 @@ end
 $$;
 alter function forget_letters(interval, integer) owner to nightdesk_doors;
 
--- An erased tenant has no letters, whoever else forgets what about it. A trigger, so that the function that erases a tenant
--- need not know of every table.
+-- An erased tenant has no letters, whoever else forgets what about it. A trigger, so that the function that erases a
+-- tenant need not know of every table.
 create function erase_letters() returns trigger language plpgsql as $$
 begin
     delete from letters where tenant_id = new.tenant_id;

@@ -17,6 +17,7 @@ create table webchat_chats (
     primary key (tenant_id, bot_id, visitor),
     constraint webchat_chats_status_has_a_time check ((status is null) = (status_at is null))
 ) with (fillfactor = 50);
+-- For the upkeep, over all tenants.
 create index webchat_chats_by_age on webchat_chats (seen_at);
 select wall_off('webchat_chats');
 
