@@ -100,7 +100,8 @@ impl Notice {
                 format!("hears again, and something may be lost: {last}")
             }
             NoticeKind::Sessions => format!(
-                "{last}; its platform lets it begin no more than so many, and then it is deaf until the                  next day; is something else using its token?"
+                "{last}; its platform lets it begin no more than so many, and then it is deaf until the \
+                 next day; is something else using its token?"
             ),
             NoticeKind::FireMissed => format!(
                 "was not told of a job: {last}; see that it answers at its callback, then have it arm \

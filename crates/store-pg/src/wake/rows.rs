@@ -143,7 +143,7 @@ pub(super) async fn write(
         &columns.calls,
         &columns.called_ats as &[Option<jiff_sqlx::Timestamp>],
         &columns.outcomes as &[Option<String>],
-        &columns.rests_untils as &[jiff_sqlx::Timestamp],
+        &columns.rests_until as &[jiff_sqlx::Timestamp],
         &columns.woken_ats as &[Option<jiff_sqlx::Timestamp>],
         &columns.suspect_generations as &[Option<i64>],
         &columns.suspect_acked_seqs as &[Option<i64>],
@@ -213,7 +213,7 @@ struct WakeColumns {
     calls: Vec<i32>,
     called_ats: Vec<Option<jiff_sqlx::Timestamp>>,
     outcomes: Vec<Option<String>>,
-    rests_untils: Vec<jiff_sqlx::Timestamp>,
+    rests_until: Vec<jiff_sqlx::Timestamp>,
     woken_ats: Vec<Option<jiff_sqlx::Timestamp>>,
     suspect_generations: Vec<Option<i64>>,
     suspect_acked_seqs: Vec<Option<i64>>,
@@ -240,7 +240,7 @@ impl WakeColumns {
         self.calls.push(integer(row.calls));
         self.called_ats.push(row.called_at.map(moment));
         self.outcomes.push(row.outcome);
-        self.rests_untils.push(moment(row.rests_until));
+        self.rests_until.push(moment(row.rests_until));
         self.woken_ats.push(row.woken_at.map(moment));
         self.suspect_generations.push(row.suspicion.map(|suspicion| suspicion.line.get()));
         self.suspect_acked_seqs.push(row.suspicion.map(|suspicion| suspicion.acked.get()));
