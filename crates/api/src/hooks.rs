@@ -58,7 +58,7 @@ async fn hook(
 
 async fn accept(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
     let request = SignedRequest { headers: &headers, body: &body };
-    match take(&desk, (Entrance::Hook, &path), &request).await {
+    match take(&desk, Entrance::Hook, &path, &request).await {
         Ok(Answer::Taken { refused: _ }) => StatusCode::OK.into_response(),
         Ok(Answer::Challenge(answer) | Answer::Told(answer)) => {
             ([(header::CONTENT_TYPE, "application/json")], answer).into_response()

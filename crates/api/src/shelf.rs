@@ -28,7 +28,7 @@ pub(crate) fn routes() -> OpenApiRouter<ApiState> {
 
 /// The agent as the shelf takes it.
 pub(crate) const fn asker(agent: Party) -> Asker {
-    (agent.scope, agent.agent)
+    Asker { scope: agent.scope, agent: agent.agent }
 }
 
 impl From<SkillStoreError> for Problem {

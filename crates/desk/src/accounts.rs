@@ -40,14 +40,28 @@ impl Account {
     }
 }
 
+/// An account as the register returned it.
+#[derive(Clone)]
+struct CachedAccount {
+    /// The time of the lookup, by the clock that tests can move.
+    asked_at: Instant,
+    account: Account,
+}
+
+impl CachedAccount {
+    /// Returns true if the cached account is still valid.
+    fn is_young(&self) -> bool {
+        self.asked_at.elapsed() < ACCOUNT_KEPT_FOR
+    }
+}
+
 /// Finds accounts and caches what the register returns for a short time.
 pub struct Accounts {
     register: Arc<Register>,
     adapters: Adapters,
     pub(crate) media: Arc<Media>,
-    /// Each account with the time of its lookup, by the clock that tests can move.
-    by_path: Cache<String, (Instant, Account)>,
-    by_id: Cache<BotId, (Instant, Account)>,
+    by_path: Cache<String, CachedAccount>,
+    by_id: Cache<BotId, CachedAccount>,
 }
 
 impl std::fmt::Debug for Accounts {
@@ -70,26 +84,30 @@ impl Accounts {
 
     /// Returns the account whose webhook has this path.
     pub async fn at(&self, path: &str) -> Result<Option<Account>, RegisterError> {
-        if let Some((_, account)) = self.by_path.get(path).filter(is_young) {
-            return Ok(Some(account));
+        if let Some(cached) = self.by_path.get(path).filter(CachedAccount::is_young) {
+            return Ok(Some(cached.account));
         }
         let asked_at = Instant::now();
-        let found = self.register.bot_at(path).await?.and_then(|found| self.account_of(found));
+        let found = self.register.bot_at(path).await?;
+        let found = found.and_then(|(bot, adapter)| self.account_of(bot, &adapter));
         if let Some(account) = &found {
-            self.by_path.insert(path.to_owned(), (asked_at, account.clone()));
+            let account = account.clone();
+            self.by_path.insert(path.to_owned(), CachedAccount { asked_at, account });
         }
         Ok(found)
     }
 
     /// Returns the account of a bot.
     pub async fn of(&self, id: BotId) -> Result<Option<Account>, RegisterError> {
-        if let Some((_, account)) = self.by_id.get(&id).filter(is_young) {
-            return Ok(Some(account));
+        if let Some(cached) = self.by_id.get(&id).filter(CachedAccount::is_young) {
+            return Ok(Some(cached.account));
         }
         let asked_at = Instant::now();
-        let found = self.register.bot(id).await?.and_then(|found| self.account_of(found));
+        let found = self.register.bot(id).await?;
+        let found = found.and_then(|(bot, adapter)| self.account_of(bot, &adapter));
         if let Some(account) = &found {
-            self.by_id.insert(id, (asked_at, account.clone()));
+            let account = account.clone();
+            self.by_id.insert(id, CachedAccount { asked_at, account });
         }
         Ok(found)
     }
@@ -102,8 +120,8 @@ impl Accounts {
         names
     }
 
-    fn account_of(&self, (bot, adapter): (Bot, String)) -> Option<Account> {
-        let Some(platform) = self.adapters.get(&adapter) else {
+    fn account_of(&self, bot: Bot, adapter: &str) -> Option<Account> {
+        let Some(platform) = self.adapters.get(adapter) else {
             tracing::warn!(bot.id = %bot.id, adapter, "bot {} has an adapter this build lacks: {adapter}", bot.id);
             return None;
         };
@@ -141,9 +159,4 @@ pub(crate) fn store_error(error: RegisterError) -> StoreError {
             StoreError::broken("open what is sealed", other)
         }
     }
-}
-
-/// Returns true if a cached account is still valid.
-fn is_young((at, _): &(Instant, Account)) -> bool {
-    at.elapsed() < ACCOUNT_KEPT_FOR
 }

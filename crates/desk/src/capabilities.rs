@@ -51,7 +51,8 @@ pub(crate) async fn follow_up(
     desk: &Desk,
     caller: Caller,
     greeted: &[Tag],
-    (request, follow_up): (RequestId, FollowUp),
+    request: RequestId,
+    follow_up: FollowUp,
 ) -> Result<Ready, Outcome> {
     let Caller { scope, agent, .. } = caller;
     let FollowUp { session_key, kind, content, metadata } = follow_up;

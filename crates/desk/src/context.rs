@@ -138,7 +138,7 @@ impl Around {
     ) -> Result<Option<Admitted<Event>>, StoreError> {
         let mut lines = Vec::new();
         for said in &self.said {
-            let may_be_told = may_be_told(desk, looking, (event, said)).await?;
+            let may_be_told = may_be_told(desk, looking, event, said).await?;
             lines.extend(line_of(said).filter(|_| may_be_told));
         }
         let is_told = self.failed || !lines.is_empty();
@@ -164,7 +164,8 @@ async fn is_wanted(
 async fn may_be_told(
     desk: &Desk,
     looking: &Looking<'_>,
-    (event, said): (&Admitted<Event>, &Event),
+    event: &Admitted<Event>,
+    said: &Event,
 ) -> Result<bool, StoreError> {
     let Some(facts) = Facts::of(said) else { return Ok(false) };
     let decision = looking.explain(&desk.gate, &facts).await?;

@@ -48,7 +48,8 @@ impl Noted {
         &mut self,
         desk: &Desk,
         bot: &Bot,
-        (kept, lost): (Duration, &str),
+        kept: Duration,
+        lost: &str,
     ) -> Result<(), StoreError> {
         if self.heard_at.is_some_and(|at| at.elapsed() < HEARD_NOTED_EVERY) {
             return Ok(());

@@ -32,7 +32,8 @@ const DECISIONS_MAX: usize = 4;
 /// the limits of a chat page.
 pub async fn take(
     desk: &Arc<Desk>,
-    (entrance, path): (Entrance, &str),
+    entrance: Entrance,
+    path: &str,
     request: &SignedRequest<'_>,
 ) -> Result<Answer, TakeError> {
     let began = Instant::now();
@@ -44,7 +45,7 @@ pub async fn take(
         Intake::Events(events) => {
             // Only verified requests count, so no third party can use up a bot's rate limit.
             desk.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
-            let taken = put_in_time(desk, &account, (events, request.body), began).await;
+            let taken = put_in_time(desk, &account, events, request.body, began).await;
             answered(&account, request, taken)
         }
     }
@@ -54,7 +55,8 @@ pub async fn take(
 async fn put_all(
     desk: &Arc<Desk>,
     account: &Account,
-    (events, body): (Vec<Result<Verified<Event>, Quarantined>>, &[u8]),
+    events: Vec<Result<Verified<Event>, Quarantined>>,
+    body: &[u8],
     began: Instant,
 ) -> Result<bool, StoreError> {
     let mut refused = false;
@@ -74,11 +76,12 @@ async fn put_all(
 async fn put_in_time(
     desk: &Arc<Desk>,
     account: &Account,
-    (events, body): (Vec<Result<Verified<Event>, Quarantined>>, &[u8]),
+    events: Vec<Result<Verified<Event>, Quarantined>>,
+    body: &[u8],
     began: Instant,
 ) -> Result<bool, StoreError> {
     let (whole, account, body) = (Arc::clone(desk), account.clone(), body.to_vec());
-    let put = async move { put_all(&whole, &account, (events, &body), began).await };
+    let put = async move { put_all(&whole, &account, events, &body, began).await };
     let left = SOURCE_REFUSED_WITHIN.saturating_sub(began.elapsed());
     let late = |error| StoreError::unavailable("put what was posted", error);
     let put = timeout(left, desk.tasks.spawn(put)).await.map_err(|_| late("it took too long"))?;
@@ -101,7 +104,7 @@ pub(crate) async fn put(
     event: Verified<Event>,
     began: Instant,
 ) -> Result<Placed, StoreError> {
-    match admit(desk, account, (event, None)).await? {
+    match admit(desk, account, event, None).await? {
         Ok(admitted) => place(desk, account, vec![admitted], began).await,
         Err(placed) => Ok(placed),
     }

@@ -131,7 +131,7 @@ impl Letters {
             Err(cause) => Err(cause.to(address)),
         };
         let kept = came.clone().map(Came::Delivered);
-        self.note(&payload.meta().dispatch_id, address, (way, Route::Deliver), kept).await;
+        self.note(&payload.meta().dispatch_id, address, way, Route::Deliver, kept).await;
         came.map(|receipt| (way, receipt))
     }
 
@@ -148,7 +148,7 @@ impl Letters {
         };
         if let Some(meta) = &opts.meta {
             let kept = came.clone().map(Came::Woken);
-            self.note(&meta.dispatch_id, address, (way, Route::Wake), kept).await;
+            self.note(&meta.dispatch_id, address, way, Route::Wake, kept).await;
         }
         came.map(|receipt| (way, receipt))
     }
@@ -226,7 +226,8 @@ impl Letters {
         &self,
         dispatch_id: &str,
         address: &str,
-        (way, route): (Way, Route),
+        way: Way,
+        route: Route,
         came: Result<Came, ConnectorError>,
     ) {
         let record = Record {

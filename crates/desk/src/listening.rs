@@ -156,7 +156,7 @@ impl Listening {
                 (account.platform.ear(&account.bot), account.platform.probe(&account.bot));
             let Some(ear) = ear else {
                 let Some(probe) = probe else { return Ok(()) };
-                self.probe((probe, &account), noted).await?;
+                self.probe(probe, &account, noted).await?;
                 patience.heard();
                 continue;
             };
@@ -167,12 +167,12 @@ impl Listening {
             let cursor = reading.cursor.as_deref();
             let told = heard(ear, &account.bot, cursor);
             let Some(told) = self.drain.run_until_cancelled(told).await else { return Ok(()) };
-            let told = (told?, patience.is_at_its_end());
-            if !reading.read(self, (&account, ear), told).await? {
+            let (told, is_last_try) = (told?, patience.is_at_its_end());
+            if !reading.read(self, &account, ear, told, is_last_try).await? {
                 return Ok(());
             }
             patience.heard();
-            noted.heard(&self.desk, &account.bot, (ASKED_FOR_KEPT_FOR, LOST)).await?;
+            noted.heard(&self.desk, &account.bot, ASKED_FOR_KEPT_FOR, LOST).await?;
             source = Some(reading);
         }
         Ok(())

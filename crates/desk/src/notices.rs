@@ -23,7 +23,7 @@ pub(crate) async fn show(desk: &Desk, claimed: &Claimed, status: &str) {
         }
         let op = Op::Typing { content: Some(status.to_owned()) };
         // Best effort: without the status, people only wait with less information.
-        if let Ok(Some(admitted)) = admitted(desk, claimed, place, ("waking", op)).await
+        if let Ok(Some(admitted)) = admitted(desk, claimed, place, "waking", op).await
             && let Some(fleeting) = Fleeting::of(&admitted)
         {
             drop(desk.egress.show(&fleeting.of_the_desk()).await);
@@ -51,7 +51,7 @@ fn not_told(agent: AgentId, why: &str) {
 /// Sends the message to one chat. `None` means that the agent may no longer write there.
 async fn say(desk: &Desk, claimed: &Claimed, place: &Place) -> Result<Option<Settled>, StoreError> {
     let op = Op::Send { content: UNREACHABLE.to_owned(), reply_to: None };
-    let Some(admitted) = admitted(desk, claimed, place, ("unreachable", op)).await? else {
+    let Some(admitted) = admitted(desk, claimed, place, "unreachable", op).await? else {
         return Ok(None);
     };
     // Without a turn the wake stays due, and the next round sends the message.
@@ -69,7 +69,8 @@ async fn admitted(
     desk: &Desk,
     claimed: &Claimed,
     place: &Place,
-    (kind, op): (&str, Op),
+    kind: &str,
+    op: Op,
 ) -> Result<Option<AdmittedSend>, StoreError> {
     let Claimed { scope, agent, since, .. } = claimed;
     let Place { bot, chat_id } = place;

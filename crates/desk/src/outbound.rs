@@ -23,8 +23,8 @@ pub async fn send(
     let send = match action {
         Action::Send(send) => send,
         Action::FollowUp(follow_up) => {
-            let asked = (request_id, follow_up);
-            return match capabilities::follow_up(desk, caller, greeted, asked).await {
+            let ready = capabilities::follow_up(desk, caller, greeted, request_id, follow_up);
+            return match ready.await {
                 Ok((admitted, turn)) => deliver(desk, &admitted, in_time(turn).await).await,
                 Err(refused) => refused,
             };

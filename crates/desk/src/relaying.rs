@@ -26,7 +26,8 @@ pub enum Relayed {
 /// the retry delay; the store decides whether a job is due.
 pub async fn relay(
     desk: &Desk,
-    (scope, agent): (TenantScope, AgentId),
+    scope: TenantScope,
+    agent: AgentId,
     job: &JobId,
     now: Timestamp,
 ) -> Result<Relayed, StoreError> {

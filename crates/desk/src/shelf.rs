@@ -17,7 +17,13 @@ use nightdesk_types::{AgentId, TenantScope};
 use serde::{Deserialize, Serialize};
 
 /// The calling agent and its tenant.
-pub type Asker = (TenantScope, AgentId);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asker {
+    /// The tenant.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
+}
 
 /// The shelves of all tenants.
 #[derive(Clone)]
@@ -81,7 +87,7 @@ impl Shelf {
     /// Returns the skills that an agent may use, or that the list has not changed since `if_none_match`.
     pub async fn skill_list(
         &self,
-        (scope, _): Asker,
+        Asker { scope, .. }: Asker,
         filter: &CatalogueFilter,
         if_none_match: Option<&str>,
     ) -> Result<Listed, SkillStoreError> {
@@ -92,7 +98,7 @@ impl Shelf {
     /// Returns a skill in its current version or an earlier one.
     pub async fn skill_read(
         &self,
-        (scope, _): Asker,
+        Asker { scope, .. }: Asker,
         name: &str,
         version: Option<&str>,
     ) -> Result<SkillRead, SkillStoreError> {
@@ -104,7 +110,7 @@ impl Shelf {
     /// Returns the versions of a skill, newest first.
     pub async fn skill_versions(
         &self,
-        (scope, _): Asker,
+        Asker { scope, .. }: Asker,
         name: &str,
     ) -> Result<Vec<VersionInfo>, SkillStoreError> {
         self.skills(scope).versions(name).await
@@ -114,7 +120,7 @@ impl Shelf {
     /// same.
     pub async fn skill_write(
         &self,
-        (scope, agent): Asker,
+        Asker { scope, agent }: Asker,
         write: &SkillWrite,
     ) -> Result<SkillWritten, SkillStoreError> {
         let (author, only_new) = (Some(agent.to_string()), !write.overwrite);
@@ -127,7 +133,7 @@ impl Shelf {
     /// Changes a skill's status. In secured mode, only a signed skill can be approved.
     pub async fn skill_status(
         &self,
-        (scope, _): Asker,
+        Asker { scope, .. }: Asker,
         name: &str,
         new_state: SkillStatus,
     ) -> Result<VersionInfo, SkillStoreError> {
@@ -165,7 +171,7 @@ impl Shelf {
         TenantSkills::of(Arc::clone(&self.skills), scope)
     }
 
-    fn data(&self, (scope, agent): Asker) -> TenantData {
+    fn data(&self, Asker { scope, agent }: Asker) -> TenantData {
         TenantData::of(Arc::clone(&self.records), scope).written_by(agent)
     }
 }

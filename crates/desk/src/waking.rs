@@ -96,8 +96,8 @@ fn tell(desk: &Arc<Desk>, event: &Admitted<Event>, called: Option<Stored>) {
         // Best effort: without the status, people only wait with less information.
         drop(desk.egress.show(&fleeting).await);
         drop(room);
-        if let Some((lasts, Stored { scope, agent, .. })) = lasts.zip(called) {
-            showing::until_up(&desk, (bot, &chat), &fleeting, (scope, agent), lasts).await;
+        if let Some((lasts, called)) = lasts.zip(called) {
+            showing::until_up(&desk, bot, &chat, &fleeting, called, lasts).await;
         }
     });
 }

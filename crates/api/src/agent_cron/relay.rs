@@ -55,7 +55,7 @@ pub(super) async fn relay(
 ) -> Result<Response, Problem> {
     let expected = || problem::BAD_REQUEST.with_detail(EXPECTED);
     let RelayedJob { scope, agent, job } = read_job(&body).ok_or_else(expected)?;
-    let relayed = relaying::relay(&api.desk, (scope, agent), &job, api.now()).await;
+    let relayed = relaying::relay(&api.desk, scope, agent, &job, api.now()).await;
     match relayed.or_unavailable("a job could not be read")? {
         Relayed::Done => Ok(Json(cron::Relayed { status: "done".to_owned() }).into_response()),
         Relayed::NotDue(wait) => {

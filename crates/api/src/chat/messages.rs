@@ -111,7 +111,7 @@ impl Post {
     async fn hand_over(&self, posted: &Posted) -> Result<Answer, TakeError> {
         let (headers, body) = (self.visitor.headers(&self.page.account.bot), posted.to_json());
         let request = SignedRequest { headers: &headers, body: &body };
-        inbound::take(&self.chats.desk, (Entrance::Page, &self.page.path), &request).await
+        inbound::take(&self.chats.desk, Entrance::Page, &self.page.path, &request).await
     }
 
     async fn note(&self, said: &Said) -> Outcome {

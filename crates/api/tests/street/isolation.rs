@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 
-use nightdesk_desk::shelf::SkillWrite;
+use nightdesk_desk::shelf::{Asker, SkillWrite};
 use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
 use nightdesk_shelf::{DataWrite, QueryFilters};
 use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
@@ -140,7 +140,8 @@ async fn street() -> Street {
 
 /// Stores a skill and an entry of data of ann's agent.
 async fn share(desk: &TestDesk, ann: &Household) {
-    let (asker, shelf) = ((ann.scope, ann.agent), &desk.desk.shelf);
+    let asker = Asker { scope: ann.scope, agent: ann.agent };
+    let shelf = &desk.desk.shelf;
     let (name, source) = ("none".to_owned(), ANNS_EVENT.to_owned());
     let skill = SkillWrite { name, source, overwrite: false };
     shelf.skill_write(asker, &skill).await.expect("write a skill");
@@ -208,7 +209,8 @@ impl Street {
 
     /// The skills and data of ann's agent.
     async fn shared(&self) -> String {
-        let (asker, on) = ((self.ann.scope, self.ann.agent), &self.desk.desk.shelf);
+        let asker = Asker { scope: self.ann.scope, agent: self.ann.agent };
+        let on = &self.desk.desk.shelf;
         let versions = on.skill_versions(asker, "none").await.expect("read a skill's past");
         let everything = QueryFilters::default();
         let data = on.data_query(asker, &everything).await.expect("read data");

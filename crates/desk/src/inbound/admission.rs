@@ -28,7 +28,8 @@ pub(crate) struct Admission<'a> {
 pub(crate) async fn admit<'a>(
     desk: &Arc<Desk>,
     account: &'a Account,
-    (event, mark): (Verified<Event>, Option<SourceMark>),
+    event: Verified<Event>,
+    mark: Option<SourceMark>,
 ) -> Result<Result<Admission<'a>, Placed>, StoreError> {
     crash_point("K1");
     if let Some(ask) = Ask::of(&event) {
@@ -73,16 +74,17 @@ async fn decision<'a>(
         }
         Err((_, AdmitError::Store(error))) => Err(error),
         Err((event, AdmitError::Refused(refused))) => {
-            nobodys(desk, account, (&event, refused)).await;
+            record_refusal(desk, account, &event, refused).await;
             Ok(Err(Placed::Nowhere))
         }
     }
 }
 
-async fn nobodys(
+async fn record_refusal(
     desk: &Arc<Desk>,
     account: &Account,
-    (event, refused): (&Verified<Event>, Refused),
+    event: &Verified<Event>,
+    refused: Refused,
 ) {
     desk.refusals.refused(event, refused);
     desk.overheard.note(account, event, &[refused]);

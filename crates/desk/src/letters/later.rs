@@ -56,7 +56,7 @@ async fn telling(desk: &Desk, to: Party, letter: LetterId) -> Result<Telling, St
         return Ok(Telling::Came(refused));
     };
     if let Some(outlet) = desk.courier.ways.of(to) {
-        return ways::hand_over(desk, outlet, (to, letter), &due).await.map(Telling::Came);
+        return ways::hand_over(desk, outlet, to, letter, &due).await.map(Telling::Came);
     }
     let Due { entry: LetterEntry { bot, chat_id, body }, is_full, .. } = due;
     if is_full {

@@ -247,7 +247,7 @@ impl Road {
     ) -> Result<DeliveryReceipt, ConnectorError> {
         let fails = |cause: Cause| cause.to(address);
         if let Some(outlet) = self.desk.courier.ways.of(to.party) {
-            return self.deliver_by(outlet, (to, address), payload).await.map_err(fails);
+            return self.deliver_by(outlet, to, address, payload).await.map_err(fails);
         }
         let came = self.put(to, &said(payload, None)).await.map_err(fails)?;
         let live = match &came {
@@ -293,7 +293,7 @@ impl Road {
             wait: None,
         };
         if let Some(outlet) = self.desk.courier.ways.of(to.party) {
-            let woken = self.wake_by(outlet, (to, address), &said, opts).await.map_err(fails)?;
+            let woken = self.wake_by(outlet, to, address, &said, opts).await.map_err(fails)?;
             return Ok(woken.unwrap_or_else(|| self::woken(to, None, KEPT)));
         }
         let came = self.put(to, &said).await.map_err(fails)?;

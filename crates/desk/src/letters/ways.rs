@@ -110,7 +110,8 @@ impl Road {
     pub(super) async fn deliver_by(
         &self,
         outlet: &Outlet,
-        (to, address): (&Correspondent, &str),
+        to: &Correspondent,
+        address: &str,
         payload: &Payload,
     ) -> Result<DeliveryReceipt, Cause> {
         let said = said(payload, None);
@@ -129,7 +130,8 @@ impl Road {
     pub(super) async fn wake_by(
         &self,
         outlet: &Outlet,
-        (to, address): (&Correspondent, &str),
+        to: &Correspondent,
+        address: &str,
         said: &Said<'_>,
         opts: &WakeOpts,
     ) -> Result<Option<WakeReceipt>, Cause> {
@@ -179,7 +181,8 @@ fn proven(to: &Correspondent, meta: &Meta) -> Meta {
 pub(super) async fn hand_over(
     desk: &Desk,
     outlet: &Outlet,
-    (to, letter): (Party, LetterId),
+    to: Party,
+    letter: LetterId,
     due: &Due,
 ) -> Result<Outcome, StoreError> {
     desk.courier.metrics.taken(outlet.way);

@@ -49,7 +49,8 @@ impl Listening {
     /// true if nothing remains to be done. While retries remain, a platform that does not respond is an error.
     pub(super) async fn fill(
         &self,
-        at: (&Account, &dyn Listen),
+        account: &Account,
+        ear: &dyn Listen,
         Gap { since, chats }: Gap,
         is_last_try: bool,
     ) -> Result<bool, Unheard> {
@@ -58,7 +59,7 @@ impl Listening {
         let since = since.checked_sub(GAP_MARGIN).unwrap_or(since);
         let mut is_whole = i32::try_from(chats.len()).is_ok_and(|chats| chats < GAP_CHATS_MAX);
         for chat in chats {
-            match self.fill_chat(at, &chat, since).await {
+            match self.fill_chat(account, ear, &chat, since).await {
                 Ok(Chat::Stopped) => return Ok(false),
                 Ok(chat) => is_whole &= chat == Chat::Whole,
                 Err(Unheard::Platform(_)) if is_last_try => is_whole = false,
@@ -66,7 +67,7 @@ impl Listening {
             }
         }
         if !is_whole {
-            let bot = &at.0.bot;
+            let bot = &account.bot;
             self.desk.register.store().missed(bot.operator, bot.id, UNFILLED).await?;
         }
         Ok(true)
@@ -74,21 +75,23 @@ impl Listening {
 
     async fn fill_chat(
         &self,
-        at: (&Account, &dyn Listen),
+        account: &Account,
+        ear: &dyn Listen,
         chat: &str,
         since: Timestamp,
     ) -> Result<Chat, Unheard> {
         let mut last: Option<String> = None;
         for _ in 0..GAP_CALLS_MAX {
             let part = last.as_deref().map_or(Part::Since(since), Part::After);
-            let asking = self.drain.run_until_cancelled(self.page(at, (chat, part)));
+            let page = self.page(account, ear, chat, part);
+            let asking = self.drain.run_until_cancelled(page);
             let Some(page) = asking.await else { return Ok(Chat::Stopped) };
             let page = match page? {
                 ControlFlow::Continue(page) => page,
                 ControlFlow::Break(known) => return Ok(known),
             };
             last = page.last().map(|told| told.cursor.clone()).or(last);
-            self.keep(at.0, page).await?;
+            self.keep(account, page).await?;
         }
         Ok(Chat::Partly)
     }
@@ -96,8 +99,10 @@ impl Listening {
     /// Returns the next page of a chat, or the state of the chat if there is none. After a rate limit it is empty.
     async fn page(
         &self,
-        (account, ear): (&Account, &dyn Listen),
-        (chat, part): (&str, Part<'_>),
+        account: &Account,
+        ear: &dyn Listen,
+        chat: &str,
+        part: Part<'_>,
     ) -> Result<ControlFlow<Chat, Vec<Told>>, ListenError> {
         let error = match backfill(ear, &account.bot, chat, part).await {
             Ok(page) if page.is_empty() => return Ok(ControlFlow::Break(Chat::Whole)),
@@ -121,7 +126,7 @@ impl Listening {
         let mut admitted = Vec::new();
         for Told { said, body, .. } in page {
             match said {
-                Ok(Some(event)) => admitted.extend(admit(desk, account, (event, None)).await?),
+                Ok(Some(event)) => admitted.extend(admit(desk, account, event, None).await?),
                 Ok(None) => {}
                 Err(unreadable) => quarantine(desk, unreadable, &body).await?,
             }

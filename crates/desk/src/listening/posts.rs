@@ -12,7 +12,8 @@ impl Listening {
     /// Probes once, records the result, and waits until the next probe is due.
     pub(super) async fn probe(
         &self,
-        (probe, account): (&dyn Probe, &Account),
+        probe: &dyn Probe,
+        account: &Account,
         noted: &mut Noted,
     ) -> Result<(), Unheard> {
         let asked = self.drain.run_until_cancelled(probe.probe(&account.bot)).await;
@@ -22,7 +23,7 @@ impl Listening {
             noted.unheard(&self.desk, &account.bot, &why).await;
         } else {
             let lost = what_may_be_lost(posting);
-            noted.heard(&self.desk, &account.bot, (POSTS_KEPT_FOR, &lost)).await?;
+            noted.heard(&self.desk, &account.bot, POSTS_KEPT_FOR, &lost).await?;
         }
         // Both results mean that it is time to look again.
         drop(timeout(HEARING_LOOK_EVERY, self.drain.cancelled()).await);

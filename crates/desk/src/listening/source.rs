@@ -77,13 +77,14 @@ impl Source {
     pub(super) async fn read(
         &mut self,
         listening: &Listening,
-        (account, ear): (&Account, &dyn Listen),
-        (told, is_last_try): (Vec<Told>, bool),
+        account: &Account,
+        ear: &dyn Listen,
+        told: Vec<Told>,
+        is_last_try: bool,
     ) -> Result<bool, Unheard> {
-        let at = (account, ear);
         if let Some(owed) = self.owed {
             let gap = owed.of(listening.missed(account).await?);
-            let is_filled = listening.fill(at, gap, is_last_try).await?;
+            let is_filled = listening.fill(account, ear, gap, is_last_try).await?;
             if !is_filled || !self.has_paid(&listening.desk, account).await? {
                 return Ok(false);
             }
@@ -94,8 +95,8 @@ impl Source {
             let run = run(&mut rest);
             if let Some(first) = run.first().filter(|first| first.is_after_gap) {
                 let gap = listening.missed(account).await?;
-                let is_ours = self.owe(&listening.desk, account, (first, gap.since)).await?;
-                if !is_ours || !listening.fill(at, gap, is_last_try).await? {
+                let is_ours = self.owe(&listening.desk, account, first, gap.since).await?;
+                if !is_ours || !listening.fill(account, ear, gap, is_last_try).await? {
                     return Ok(false);
                 }
             }
@@ -112,7 +113,8 @@ impl Source {
         &self,
         desk: &Desk,
         account: &Account,
-        (first, since): (&Told, Option<Timestamp>),
+        first: &Told,
+        since: Option<Timestamp>,
     ) -> Result<bool, StoreError> {
         if !matches!(first.said, Ok(None)) {
             return Ok(true);
@@ -143,7 +145,7 @@ impl Source {
             let mark = self.mark(cursor);
             last = Some(mark.clone());
             let admission = match said {
-                Ok(Some(event)) => admit(desk, account, (event, Some(mark))).await?.ok(),
+                Ok(Some(event)) => admit(desk, account, event, Some(mark)).await?.ok(),
                 Ok(None) => None,
                 Err(unreadable) => {
                     quarantine(desk, unreadable, &body).await?;

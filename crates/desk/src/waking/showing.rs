@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use nightdesk_egress::Fleeting;
+use nightdesk_inbox::Stored;
 use nightdesk_types::limits::{SHOWN_AT_ONCE_MAX, STATUS_OVERLAP, WAKING_SHOWN_FOR};
 use nightdesk_types::{AgentId, BotId, TenantScope};
 use tokio::time::Instant;
@@ -43,15 +44,16 @@ pub(crate) async fn lasts(desk: &Desk, bot: BotId) -> Option<Duration> {
 /// Repeats the status until the agent has a line, at most for `WAKING_SHOWN_FOR`.
 pub(super) async fn until_up(
     desk: &Desk,
-    (bot, chat): (BotId, &str),
+    bot: BotId,
+    chat: &str,
     fleeting: &Fleeting,
-    sleeper: (TenantScope, AgentId),
+    called: Stored,
     lasts: Duration,
 ) {
     let Some(_shown) = desk.waking.showing.begin(bot, chat) else { return };
     let until = Instant::now() + WAKING_SHOWN_FOR;
     while pause(&desk.tasks, lasts.saturating_sub(STATUS_OVERLAP)).await {
-        if Instant::now() >= until || is_up(desk, sleeper).await {
+        if Instant::now() >= until || is_up(desk, called.scope, called.agent).await {
             return;
         }
         drop(desk.egress.show(fleeting).await);
@@ -59,7 +61,7 @@ pub(super) async fn until_up(
 }
 
 /// Returns true if an agent has a line. An unknown state counts as true, so that the status ends.
-async fn is_up(desk: &Desk, (scope, agent): (TenantScope, AgentId)) -> bool {
+async fn is_up(desk: &Desk, scope: TenantScope, agent: AgentId) -> bool {
     let found = desk.records.0.status(scope, Some(agent), "").await;
     let asleep = |found: Vec<nightdesk_wake::Status>| {
         found.first().is_some_and(|status| status.line_since.is_none())

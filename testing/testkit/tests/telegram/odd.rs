@@ -73,7 +73,7 @@ async fn whatever_telegram_posts_is_taken_or_set_aside() {
     let outcome = tokio::task::block_in_place(|| {
         TestRunner::new(config).run(&body(), |body| {
             let request = SignedRequest { headers: &headers, body: &body };
-            let taken = take(&stage.desk.desk, (Entrance::Hook, &stage.path), &request);
+            let taken = take(&stage.desk.desk, Entrance::Hook, &stage.path, &request);
             let taken = runtime.block_on(taken);
             prop_assert!(matches!(taken, Ok(Answer::Taken { .. })), "{:?}", taken);
             if !is_readable(&telegram, &bot, &request) {
