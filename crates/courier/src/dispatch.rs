@@ -92,9 +92,9 @@ impl Dispatcher {
         let sent_at = millis(&*self.clock);
         let dispatch_id = notify.dispatch_id.clone().unwrap_or_else(fresh_id);
         let Notify { event_type, correlation_id, .. } = notify;
-        let emit = (dispatch_id.clone(), sent_at);
         let run = notify.origin.as_ref().map_or_else(|| run.clone(), |origin| run.told_by(origin));
-        let meta = run.meta(emit, event_type.as_deref(), correlation_id.as_deref());
+        let (event_type, correlation_id) = (event_type.as_deref(), correlation_id.as_deref());
+        let meta = run.meta(dispatch_id.clone(), sent_at, event_type, correlation_id);
         let address = Address::of(&notify.address);
         let mut records = Vec::new();
         for (name, connector) in &self.connectors {

@@ -68,7 +68,8 @@ impl Run {
     /// Returns the meta of a letter. The label of the call overrides that of the run.
     pub(crate) fn meta(
         &self,
-        (dispatch_id, sent_at): (String, Millis),
+        dispatch_id: String,
+        sent_at: Millis,
         event_type: Option<&str>,
         correlation_id: Option<&str>,
     ) -> Meta {
@@ -99,7 +100,7 @@ mod tests {
     }
 
     fn meta(run: &Run, event_type: Option<&str>) -> Meta {
-        run.meta(("d".to_owned(), Millis(1)), event_type, None)
+        run.meta("d".to_owned(), Millis(1), event_type, None)
     }
 
     #[test]

@@ -133,7 +133,7 @@ pub async fn bury(desk: &Desk) -> Result<(), StoreError> {
 /// Calls an agent although it has a line, because the line does not answer.
 pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) -> Result<(), StoreError> {
     let LineClaim { scope, agent, generation } = *line;
-    desk.wake.suspect((scope, agent), generation).await?;
+    desk.wake.suspect(scope, agent, generation).await?;
     tracing::info!(agent.id = %agent, "agent {agent} is called: its line is silent");
     Ok(())
 }

@@ -91,18 +91,16 @@ impl Media {
         label: UploadLabel,
         bytes: impl futures_util::Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<(MediaId, u64), TakeError> {
+        let (scope, agent) = agent;
         let bytes = whole(bytes).await?;
         let (id, size) = (MediaId::new(), bytes.len() as u64);
-        if self.held(agent.0).await? + size > MEDIA_TENANT_BYTES_MAX {
+        if self.held(scope).await? + size > MEDIA_TENANT_BYTES_MAX {
             return Err(TakeError::Full);
         }
-        self.objects
-            .put(&place(agent.0, id), bytes.into())
-            .await
-            .map_err(unstored("put a file"))?;
+        self.objects.put(&place(scope, id), bytes.into()).await.map_err(unstored("put a file"))?;
         let UploadLabel { mime, filename } = label;
         let kept = Kept { mime, filename, size: Some(size), lies: Lies::Here };
-        self.store.keep(agent, &[(id, kept)], MEDIA_KEPT).await?;
+        self.store.keep(scope, agent, &[(id, kept)], MEDIA_KEPT).await?;
         Ok((id, size))
     }
 
@@ -115,15 +113,16 @@ impl Media {
     ) -> Result<Vec<String>, StoreError> {
         let files: Vec<(MediaId, Kept)> =
             files.into_iter().map(|kept| (MediaId::new(), kept)).collect();
-        for agent in agents {
-            self.store.keep(*agent, &files, MEDIA_REFERRED).await?;
+        for &(scope, agent) in agents {
+            self.store.keep(scope, agent, &files, MEDIA_REFERRED).await?;
         }
         Ok(files.iter().map(|(id, _)| id.url(&self.desk_url)).collect())
     }
 
     /// Returns a file's record, if this agent may read it.
     pub async fn find(&self, agent: Agent, id: MediaId) -> Result<Option<Kept>, StoreError> {
-        self.store.find(agent, id).await
+        let (scope, agent) = agent;
+        self.store.find(scope, agent, id).await
     }
 
     /// Returns the bytes of a file in the desk's store.

@@ -43,11 +43,17 @@ pub trait Store: Send + Sync {
     /// Permits an agent to read files, for the given time.
     async fn keep(
         &self,
-        agent: Agent,
+        scope: TenantScope,
+        agent: AgentId,
         files: &[(MediaId, Kept)],
         good_for: Duration,
     ) -> Result<(), StoreError>;
 
     /// Returns a file's record, if exactly this agent may read it and it has not expired.
-    async fn find(&self, agent: Agent, id: MediaId) -> Result<Option<Kept>, StoreError>;
+    async fn find(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        id: MediaId,
+    ) -> Result<Option<Kept>, StoreError>;
 }

@@ -152,11 +152,12 @@ impl Schedule {
     /// Records the end of a run. A fire that waited for it is claimed at once.
     pub async fn report(
         &self,
-        (scope, agent): (TenantScope, AgentId),
+        scope: TenantScope,
+        agent: AgentId,
         fire: FireId,
         report: &Report,
     ) -> Result<bool, StoreError> {
-        let noted = self.store.report((scope, agent), fire, report).await?;
+        let noted = self.store.report(scope, agent, fire, report).await?;
         self.look();
         Ok(noted)
     }

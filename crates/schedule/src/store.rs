@@ -156,7 +156,8 @@ pub trait Store: Send + Sync {
     /// without a report. A report proves that the agent took the fire, even if its response was lost.
     async fn report(
         &self,
-        (scope, agent): (TenantScope, AgentId),
+        scope: TenantScope,
+        agent: AgentId,
         fire: FireId,
         report: &Report,
     ) -> Result<bool, StoreError>;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_media::{Agent, Kept, Lies, MediaId, Store};
-use nightdesk_types::{BotId, StoreError};
+use nightdesk_media::{Kept, Lies, MediaId, Store};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use uuid::Uuid;
 
 use crate::Pg;
@@ -13,7 +13,8 @@ use crate::Pg;
 impl Store for Pg {
     async fn keep(
         &self,
-        (scope, agent): Agent,
+        scope: TenantScope,
+        agent: AgentId,
         files: &[(MediaId, Kept)],
         good_for: Duration,
     ) -> Result<(), StoreError> {
@@ -46,7 +47,12 @@ impl Store for Pg {
         .await
     }
 
-    async fn find(&self, (scope, agent): Agent, id: MediaId) -> Result<Option<Kept>, StoreError> {
+    async fn find(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        id: MediaId,
+    ) -> Result<Option<Kept>, StoreError> {
         self.scoped("find a file", scope, move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(

@@ -134,8 +134,7 @@ impl Store for Pg {
                 if !end_locked(connection, &attempt, End::Taken).await? {
                     return Ok(None);
                 }
-                let tenant = attempt.scope.tenant().uuid();
-                put_by_hand(connection, (tenant, agent.uuid()), &entry).await
+                put_by_hand(connection, attempt.scope, agent, &entry).await
             })
         })
         .await
@@ -164,7 +163,8 @@ impl Store for Pg {
 
     async fn report(
         &self,
-        (scope, agent): (TenantScope, AgentId),
+        scope: TenantScope,
+        agent: AgentId,
         fire: FireId,
         report: &Report,
     ) -> Result<bool, StoreError> {

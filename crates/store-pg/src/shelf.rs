@@ -62,7 +62,7 @@ impl Skills for Pg {
                 let Some(version) = version.filter(|asked| *asked != newest.info.version) else {
                     return Ok(Ok(newest.into_source()));
                 };
-                let earlier = earlier(connection, scope, (&name, &version)).await?;
+                let earlier = earlier(connection, scope, &name, &version).await?;
                 Ok(earlier
                     .map(Revision::into_source)
                     .ok_or_else(|| SkillStoreError::VersionNotFound { skill_name: name, version }))
@@ -249,7 +249,8 @@ async fn newest(
 async fn earlier(
     connection: &mut PgConnection,
     scope: TenantScope,
-    (name, version): (&str, &str),
+    name: &str,
+    version: &str,
 ) -> sqlx::Result<Option<Revision>> {
     // A text that the database cannot accept is never a version.
     if !version.bytes().all(|byte| byte.is_ascii_hexdigit()) {

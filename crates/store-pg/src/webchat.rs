@@ -53,7 +53,7 @@ impl Store for Pg {
         self.scoped("change what an agent said", chat.scope, move |connection| {
             Box::pin(async move {
                 let seq = lock(connection, &chat).await? + 1;
-                let amended = change(connection, &chat, (message, seq), amend).await?;
+                let amended = change(connection, &chat, message, seq, amend).await?;
                 if amended {
                     move_on(connection, &chat, seq).await?;
                 }
@@ -181,7 +181,8 @@ async fn move_on(connection: &mut PgConnection, chat: &Chat, seq: i64) -> sqlx::
 async fn change(
     connection: &mut PgConnection,
     chat: &Chat,
-    (message, seq): (i64, i64),
+    message: i64,
+    seq: i64,
     amend: Amend,
 ) -> sqlx::Result<bool> {
     let text = match amend {

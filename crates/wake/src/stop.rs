@@ -189,7 +189,8 @@ impl Wake {
     /// Makes the desk call an agent although it has this line, because the line does not answer.
     pub async fn suspect(
         &self,
-        (scope, agent): (TenantScope, AgentId),
+        scope: TenantScope,
+        agent: AgentId,
         line: nightdesk_types::Generation,
     ) -> Result<(), StoreError> {
         self.store.suspect(scope, agent, line).await

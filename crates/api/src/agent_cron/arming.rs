@@ -160,7 +160,7 @@ pub(super) async fn done(
     let expected = |_| problem::BAD_REQUEST.with_detail(cron::Done::EXPECTED);
     let fire: FireId = done.fire_id.parse().map_err(expected)?;
     let report = Report { ok: done.ok, note: done.note.map(|note| truncate_note(&note)) };
-    let reported = api.desk.schedule.report((agent.scope, agent.agent), fire, &report).await;
+    let reported = api.desk.schedule.report(agent.scope, agent.agent, fire, &report).await;
     if reported.or_unavailable("a run could not be recorded")? {
         return Ok(StatusCode::NO_CONTENT);
     }

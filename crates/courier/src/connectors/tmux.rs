@@ -76,7 +76,8 @@ impl Tmux {
         &self,
         agent_id: &str,
         session: Option<&str>,
-        (meta, words): (&Meta, &str),
+        meta: &Meta,
+        words: &str,
     ) -> Result<Option<String>, ConnectorError> {
         let fails = |cause: Cause| cause.to(agent_id);
         let address = Address::of(agent_id);
@@ -183,8 +184,8 @@ impl AgentConnector for Tmux {
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
         let session = Address::of(agent_id).session;
-        let said = (payload.meta(), payload.words());
-        let session_id = self.say(agent_id, session, said).await?;
+        let (meta, words) = (payload.meta(), payload.words());
+        let session_id = self.say(agent_id, session, meta, words).await?;
         let delivered_at = millis(&*self.clock);
         Ok(DeliveryReceipt { delivered_at, session_id, ..DeliveryReceipt::default() })
     }
@@ -192,7 +193,7 @@ impl AgentConnector for Tmux {
     async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
         let (address, meta) = (Address::of(agent_id), meta_of(opts, millis(&*self.clock)));
         let words = opts.context.as_deref().unwrap_or_default();
-        self.say(agent_id, address.session_of(opts), (&meta, words)).await?;
+        self.say(agent_id, address.session_of(opts), &meta, words).await?;
         Ok(woken(&address, opts, millis(&*self.clock), true))
     }
 

@@ -117,8 +117,8 @@ impl Webhook {
         let body = serde_json::to_vec(letter);
         let body = body.map_err(|error| fails(Cause::Invalid(error.to_string())))?;
         let signature = self.secret.as_ref().map(|secret| signed(secret, &body));
-        let proofs = (self.bearer.as_ref(), signature.as_deref());
-        let reply = self.call(url, Method::Post, proofs, Some(body)).await.map_err(fails)?;
+        let signature = signature.as_deref();
+        let reply = self.call(url, Method::Post, signature, Some(body)).await.map_err(fails)?;
         match reply.status {
             200..=299 => Ok(Said::of(&reply.body)),
             status => Err(fails(Cause::Status(status))),
@@ -129,11 +129,12 @@ impl Webhook {
         &self,
         url: &str,
         method: Method,
-        (bearer, signature): (Option<&SecretString>, Option<&str>),
+        signature: Option<&str>,
         body: Option<Vec<u8>>,
     ) -> Result<Reply, Cause> {
         let url = TenantUrl::parse(url, self.outside.rules());
         let url = url.map_err(|refused| Cause::Invalid(refused.to_string()))?;
+        let bearer = self.bearer.as_ref();
         let call = Call { url: &url, method, bearer, signature, body: body.map(Into::into) };
         Ok(self.outside.call(self.tenant, call).await?)
     }
@@ -216,7 +217,7 @@ impl AgentConnector for Webhook {
 
     async fn health_check(&self) -> bool {
         for url in self.agents.values().filter_map(|hook| hook.status_url.as_ref()) {
-            let asked = self.call(url, Method::Get, (self.bearer.as_ref(), None), None).await;
+            let asked = self.call(url, Method::Get, None, None).await;
             if !asked.is_ok_and(|reply| (200..300).contains(&reply.status)) {
                 return false;
             }

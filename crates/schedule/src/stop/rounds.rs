@@ -80,9 +80,9 @@ impl Schedule {
         let wait = if fires.len() < rooms.len() { next_in } else { Some(Duration::ZERO) };
         if !fires.is_empty() {
             let now = self.now().await?;
-            for told in fires.into_iter().zip(rooms) {
+            for (fire, room) in fires.into_iter().zip(rooms) {
                 let (schedule, deliver) = (Arc::clone(self), Arc::clone(deliver));
-                tasks.spawn(async move { schedule.see_to(told, now, &*deliver).await });
+                tasks.spawn(async move { schedule.see_to(&fire, room, now, &*deliver).await });
             }
         }
         Ok(wait.map_or(FIRE_SWEEP_EVERY, |wait| wait.min(FIRE_SWEEP_EVERY)))
@@ -93,9 +93,9 @@ impl Schedule {
         Ok(StoreNow { read, read_at: Instant::now() })
     }
 
-    async fn see_to(&self, (fire, room): (Claimed, Room), now: StoreNow, deliver: &dyn Deliver) {
+    async fn see_to(&self, fire: &Claimed, room: Room, now: StoreNow, deliver: &dyn Deliver) {
         let agent = fire.agent;
-        if let Err(error) = self.tell(&fire, &room, now, deliver).await {
+        if let Err(error) = self.tell(fire, &room, now, deliver).await {
             // The fire is due again when the claim expires.
             tracing::warn!(
                 agent.id = %agent,

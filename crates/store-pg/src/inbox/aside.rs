@@ -120,8 +120,7 @@ impl Aside for Pg {
         let entry = entry.clone();
         self.scoped("put a test entry", scope, move |connection| {
             Box::pin(async move {
-                let whose = (scope.tenant().uuid(), agent.uuid());
-                let seq = put_by_hand(connection, whose, &entry).await?;
+                let seq = put_by_hand(connection, scope, agent, &entry).await?;
                 if let Some(seq) = seq {
                     let about = json!({ "agent_id": agent, "seq": seq });
                     tell(connection, scope, Kind::EntryPut, about).await?;
@@ -138,13 +137,14 @@ type Whose = (Uuid, Uuid);
 /// Puts an entry that came from no platform, and makes its agent's wake due if it has no line.
 pub(crate) async fn put_by_hand(
     connection: &mut PgConnection,
-    (tenant, agent): Whose,
+    scope: TenantScope,
+    agent: AgentId,
     entry: &TestEntry,
 ) -> sqlx::Result<Option<Seq>> {
     let seq = sqlx::query_scalar!(
         "select inbox_put_test($1, $2, $3, $4, $5)",
-        tenant,
-        agent,
+        scope.tenant().uuid(),
+        agent.uuid(),
         entry.bot.uuid(),
         entry.chat_id,
         entry.body

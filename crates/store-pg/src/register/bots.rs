@@ -49,7 +49,7 @@ impl Bots for Pg {
     ) -> Result<bool, StoreError> {
         let key = key.clone();
         self.scoped("replace a bot's key", scope, move |connection| {
-            Box::pin(async move { rotate_key(connection, scope, bot, (&key, overlap)).await })
+            Box::pin(async move { rotate_key(connection, scope, bot, &key, overlap).await })
         })
         .await
     }
@@ -213,7 +213,8 @@ async fn rotate_key(
     connection: &mut PgConnection,
     scope: TenantScope,
     bot: BotId,
-    (key, overlap): (&NewSecret, Duration),
+    key: &NewSecret,
+    overlap: Duration,
 ) -> sqlx::Result<bool> {
     let tenant = scope.tenant().uuid();
     let found = sqlx::query!(

@@ -28,7 +28,8 @@ impl Commanding for Pg {
                 .fetch_all(connection)
                 .await?;
                 let held = rows.into_iter().map(|row| {
-                    let told = row.told_sha256.zip(row.command_id).map(told);
+                    let told = row.told_sha256.zip(row.command_id);
+                    let told = told.map(|(digest, id)| told_command(&digest, id));
                     let (scope_id, name) = (row.scope_id, row.name);
                     Ok(HeldCommand { scope_id, name, told: told.transpose()? })
                 });
@@ -111,7 +112,7 @@ impl Commanding for Pg {
     }
 }
 
-fn told((digest, id): (Vec<u8>, String)) -> Result<(CommandDigest, String), sqlx::Error> {
-    let digest = CommandDigest::read(&digest);
+fn told_command(digest: &[u8], id: String) -> Result<(CommandDigest, String), sqlx::Error> {
+    let digest = CommandDigest::read(digest);
     Ok((digest.ok_or_else(|| misfit("commands", "told_sha256"))?, id))
 }

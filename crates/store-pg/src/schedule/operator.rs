@@ -18,7 +18,8 @@ impl Jobs for Pg {
         agent: Option<AgentId>,
         after: Option<(AgentId, JobId)>,
     ) -> Result<Vec<Job>, StoreError> {
-        let which = Which { agent: agent.map(AgentId::uuid), job: None, after: after.map(name) };
+        let after = after.map(|(agent, job)| (agent.uuid(), job.as_str().to_owned()));
+        let which = Which { agent: agent.map(AgentId::uuid), job: None, after };
         self.scoped("look at jobs", scope, move |connection| {
             Box::pin(found(connection, scope.tenant().uuid(), which))
         })
@@ -79,10 +80,6 @@ struct Which {
     agent: Option<Uuid>,
     job: Option<String>,
     after: Option<(Uuid, String)>,
-}
-
-fn name((agent, job): (AgentId, JobId)) -> (Uuid, String) {
-    (agent.uuid(), job.as_str().to_owned())
 }
 
 async fn found(

@@ -55,7 +55,7 @@ through! { nightdesk_schedule::Store {
     fn end(claimed: &ClaimedFire, end: End, outcome: &str) -> bool;
     fn put(claimed: &ClaimedFire, entry: &FireEntry, outcome: &str) -> Option<Seq>;
     fn again(claimed: &ClaimedFire, outcome: &str, wait: Duration, counts: bool) -> bool;
-    fn report(whose: (TenantScope, AgentId), fire: FireId, report: &Report) -> bool;
+    fn report(scope: TenantScope, agent: AgentId, fire: FireId, report: &Report) -> bool;
     fn flag_unarmed() -> Vec<Unarmed>;
 }}
 

@@ -56,8 +56,8 @@ through! { nightdesk_gate::Store {
 }}
 
 through! { nightdesk_media::Store {
-    fn keep(agent: Agent, files: &[(MediaId, Kept)], good_for: Duration) -> ();
-    fn find(agent: Agent, id: MediaId) -> Option<Kept>;
+    fn keep(scope: TenantScope, agent: AgentId, files: &[(MediaId, Kept)], good_for: Duration) -> ();
+    fn find(scope: TenantScope, agent: AgentId, id: MediaId) -> Option<Kept>;
 }}
 
 through! { nightdesk_egress::Store {

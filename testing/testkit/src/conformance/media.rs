@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_media::{Agent, Kept, Lies, MediaId};
+use nightdesk_media::{Kept, Lies, MediaId};
 use uuid::Uuid;
 
 use super::cast::{Cast, Person};
@@ -20,12 +20,12 @@ fn kept(lies: Lies) -> Kept {
 }
 
 async fn keep(harness: &impl Harness, person: &Person, files: &[(MediaId, Kept)]) {
-    let agent: Agent = (person.scope, person.agent);
-    harness.media().keep(agent, files, HOUR).await.expect("let an agent have files");
+    let stored = harness.media().keep(person.scope, person.agent, files, HOUR).await;
+    stored.expect("let an agent have files");
 }
 
 async fn find(harness: &impl Harness, person: &Person, id: MediaId) -> Option<Kept> {
-    harness.media().find((person.scope, person.agent), id).await.expect("find a file")
+    harness.media().find(person.scope, person.agent, id).await.expect("find a file")
 }
 
 /// Checks that a file is found as it was stored, by its own agent only.

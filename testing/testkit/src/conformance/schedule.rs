@@ -169,7 +169,8 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
 
     async fn report(&self, fire: FireId) -> bool {
         let report = Report { ok: true, note: Some("went well".to_owned()) };
-        let reported = self.harness.schedule().report(self.whose(), fire, &report).await;
+        let (scope, agent) = self.whose();
+        let reported = self.harness.schedule().report(scope, agent, fire, &report).await;
         reported.expect("report a run")
     }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
-use nightdesk_media::{Agent, Kept, Media, MediaId, Store};
-use nightdesk_types::{StoreError, SystemClock, Timestamp};
+use nightdesk_media::{Kept, Media, MediaId, Store};
+use nightdesk_types::{AgentId, StoreError, SystemClock, TenantScope, Timestamp};
 use object_store::memory::InMemory;
 
 use super::Memory;
@@ -27,7 +27,8 @@ pub fn media(store: Arc<dyn Store>, desk_url: &str) -> Arc<Media> {
 impl Store for Memory {
     async fn keep(
         &self,
-        agent: Agent,
+        scope: TenantScope,
+        agent: AgentId,
         files: &[(MediaId, Kept)],
         good_for: Duration,
     ) -> Result<(), StoreError> {
@@ -35,15 +36,21 @@ impl Store for Memory {
         let expires_at = self.now().saturating_add(good_for).unwrap_or(Timestamp::MAX);
         let mut state = self.lock();
         for (id, kept) in files {
-            state.media.insert((agent, *id), FileRow { kept: kept.clone(), expires_at });
+            let row = FileRow { kept: kept.clone(), expires_at };
+            state.media.insert(((scope, agent), *id), row);
         }
         Ok(())
     }
 
-    async fn find(&self, agent: Agent, id: MediaId) -> Result<Option<Kept>, StoreError> {
+    async fn find(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        id: MediaId,
+    ) -> Result<Option<Kept>, StoreError> {
         let now = self.now();
         let state = self.lock();
-        let row = state.media.get(&(agent, id)).filter(|row| row.expires_at > now);
+        let row = state.media.get(&((scope, agent), id)).filter(|row| row.expires_at > now);
         Ok(row.map(|row| row.kept.clone()))
     }
 }

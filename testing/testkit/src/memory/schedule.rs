@@ -224,7 +224,8 @@ impl Store for Memory {
 
     async fn report(
         &self,
-        (scope, agent): (TenantScope, AgentId),
+        scope: TenantScope,
+        agent: AgentId,
         fire: FireId,
         report: &Report,
     ) -> Result<bool, StoreError> {

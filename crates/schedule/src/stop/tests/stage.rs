@@ -173,7 +173,8 @@ impl Store for Book {
 
     async fn report(
         &self,
-        _: (TenantScope, AgentId),
+        _: TenantScope,
+        _: AgentId,
         _: FireId,
         _: &Report,
     ) -> Result<bool, StoreError> {

@@ -96,8 +96,8 @@ pub async fn a_report_counts_once(harness: &impl TimedHarness) {
     let bob = stage.cast.person("bob").await;
     let other = harness.register().create_agent(stage.ann.scope, "other").await;
     let other = (stage.ann.scope, other.expect("enter an agent"));
-    for foreign in [(bob.scope, bob.agent), other] {
-        let reported = harness.schedule().report(foreign, first, &report).await;
+    for (scope, agent) in [(bob.scope, bob.agent), other] {
+        let reported = harness.schedule().report(scope, agent, first, &report).await;
         assert!(!reported.expect("report a run"), "it is not theirs");
     }
 
