@@ -7,11 +7,13 @@ use nightdesk_sdk::peers::{
     SkillStatus,
 };
 use nightdesk_sdk::{Agent, Event, SendError, Settings};
+use tokio::time::{sleep, timeout};
 
 use crate::desk::{Desk, value};
 use crate::docs::{Variables, entered_on};
 
 const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Starts a desk with two agents: `helper`, which may be up, and `owl`, which sends requests.
 fn two() -> (Desk, Variables, Peers) {
@@ -33,6 +35,18 @@ async fn helper_dials(desk: &Desk, entered: &Variables) -> Agent {
     agent
 }
 
+/// Waits until `helper` is listed as idle. The desk sends the descriptor first and takes the line then.
+async fn is_listed_idle(owl: &Peers) {
+    loop {
+        let known = owl.list_agents().await.expect("a list");
+        let helper = known.iter().find(|known| known.agent.agent_id == "helper");
+        if helper.expect("it is listed").status == AgentStatus::Idle {
+            return;
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}
+
 async fn answer(event: Event) -> Result<(), SendError> {
     let Event::Message(message) = event else { return Ok(()) };
     message.reply(format!("you said {}", message.text())).await.map(drop)
@@ -43,9 +57,7 @@ async fn an_agent_asks_another_and_sees_what_came_of_it() {
     let (mut desk, entered, owl) = two();
     let helper = helper_dials(&desk, &entered).await;
 
-    let known = owl.list_agents().await.expect("a list");
-    let helper_of = known.iter().find(|known| known.agent.agent_id == "helper");
-    assert_eq!(helper_of.expect("it is listed").status, AgentStatus::Idle);
+    timeout(PATIENCE, is_listed_idle(&owl)).await.expect("the desk has taken the line");
     let question = Letter::to("helper", "hello").dispatch_id("d1");
     for _ in 0..2 {
         let reply = owl.exchange(&question, PATIENCE).await.expect("a reply");
