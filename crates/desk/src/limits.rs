@@ -159,8 +159,8 @@ impl Limits {
         Ok(())
     }
 
-    /// Counts one action among those of all nodes, or returns the retry delay. Whatever the shared counter answers,
-    /// this node never exceeds the rate of all nodes.
+    /// Counts one action among those of all nodes, or returns the retry delay. This node never exceeds
+    /// the rate of all nodes, even if the shared counter is wrong.
     pub async fn allow_among_all(&self, what: What, key: &str) -> Result<(), Duration> {
         for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
             let asked = self.ceiling.take(&format!("{what:?}:{nth}:{key}"), rate).await;

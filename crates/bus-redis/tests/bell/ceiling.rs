@@ -1,4 +1,4 @@
-//! What all nodes count together, whatever Redis does.
+//! The rate limit of all nodes together, with Redis up, stopped and corrupted.
 
 use std::time::{Duration, Instant};
 
