@@ -122,10 +122,15 @@ class Agent:
     async def create_unarmed(self, name: str, when: str) -> str:
         """Creates a job that the desk does not arm; returns its id. A later client reports that the job is not armed,
         and stores it. 0.19.0 reports nothing."""
+        job, said = await self.try_create_unarmed(name, when)
+        require(job is not None, f"the client said: {said}")
+        return job
+
+    async def try_create_unarmed(self, name: str, when: str) -> tuple[str | None, str]:
+        """Like `create_unarmed`, but returns None and the client's words if the client reports no failure."""
         said = await self._create(name, when, None)
         made = (CREATED if IS_0_19 else UNARMED).search(said)
-        require(made is not None, f"the client said: {said}")
-        return made[1]
+        return made[1] if made else None, said
 
     async def _create(self, name: str, when: str, times: int | None) -> str:
         script = SCRIPT.format(ran=self.home / "ran" / name)

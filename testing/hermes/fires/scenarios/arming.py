@@ -131,12 +131,18 @@ async def arming_error_is_shown_at_creation(stage: Stage) -> None:
     """The agent's session has ended, and the desk refuses to arm a job and stores no row for it. A later client
     reports at once that the job is saved and not armed; 0.19.0 reports that it is created. The client stores the job,
     and arms it at the next command with a live session."""
-    begun = await stage.desk.ask("issuer", "session", "--tenant", "night", "--agent", "owl")
     kept = stage.owl.auth()
-    stage.owl.log_in(begun["auth"])
-    await stage.desk.ask("issuer", "end", "--tenant", "night", begun["session"])
-    since = len(stage.portal.calls)
-    job = await stage.owl.create_unarmed("refused", "4h")
+    for left in (2, 1, 0):
+        begun = await stage.desk.ask("issuer", "session", "--tenant", "night", "--agent", "owl")
+        stage.owl.log_in(begun["auth"])
+        await stage.desk.ask("issuer", "end", "--tenant", "night", begun["session"])
+        since = len(stage.portal.calls)
+        job, said = await stage.owl.try_create_unarmed("refused", "4h")
+        if job is not None:
+            break
+        # A gateway that refreshes its token just then is refused, and removes the login before the command reads it.
+        is_removed = not stage.portal.asked(PROVISION, since=since) and stage.portal.asked(REFRESH, since=since)
+        require(left > 0 and bool(is_removed), f"the client said: {said}")
     calls = stage.portal.asked(PROVISION, job, since) + stage.portal.asked(REFRESH, since=since)
     statuses = [call.status for call in calls]
     # A client that first needs a newer token does not get one, and sends no further request.
