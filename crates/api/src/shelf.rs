@@ -5,8 +5,6 @@
 mod data;
 mod skills;
 
-use nightdesk_courier::Party;
-use nightdesk_desk::shelf::Asker;
 use nightdesk_shelf::{DataStoreError, SkillStoreError};
 use nightdesk_types::StoreError;
 use utoipa_axum::router::OpenApiRouter;
@@ -24,11 +22,6 @@ pub(crate) fn routes() -> OpenApiRouter<ApiState> {
         .routes(routes!(data::write))
         .routes(routes!(data::query))
         .routes(routes!(data::read))
-}
-
-/// The agent as the shelf takes it.
-pub(crate) const fn asker(agent: Party) -> Asker {
-    Asker { scope: agent.scope, agent: agent.agent }
 }
 
 impl From<SkillStoreError> for Problem {

@@ -1,10 +1,9 @@
 //! Gathers the store calls of concurrent senders, so that many letters share a transaction.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_inbox::gather::{Batch, Gather};
+use nightdesk_inbox::gather::{Batch, Gather, Writers};
 use nightdesk_types::limits::{CONNECTOR_WAIT, LETTER_WRITERS};
 use nightdesk_types::{AgentId, LetterId, StoreError, TenantScope};
 use tokio::time::timeout;
@@ -17,25 +16,19 @@ use crate::store::{Receipt, Store};
 #[derive(Debug)]
 pub struct LetterWriter {
     addresses: Gather<Addresses>,
-    postings: Vec<Gather<Postings>>,
+    postings: Writers<Postings>,
     receipts: Gather<Receipts>,
-    hasher: BuildHasherDefault<DefaultHasher>,
 }
 
 impl LetterWriter {
     /// Starts the workers. They end when the writer is dropped.
     pub fn start(store: &Arc<dyn Store>, tasks: &TaskTracker) -> Self {
-        let (addresses, work) = Gather::new(Addresses(Arc::clone(store)), "look up an address");
-        tasks.spawn(work);
-        let writer = |_| {
-            let (postings, work) = Gather::new(Postings(Arc::clone(store)), "put a letter");
-            tasks.spawn(work);
-            postings
-        };
-        let postings = (0..LETTER_WRITERS).map(writer).collect();
-        let (receipts, work) = Gather::new(Receipts(Arc::clone(store)), "store a receipt");
-        tasks.spawn(work);
-        Self { addresses, postings, receipts, hasher: BuildHasherDefault::default() }
+        let postings = || Postings(Arc::clone(store));
+        Self {
+            addresses: Gather::start(Addresses(Arc::clone(store)), "look up an address", tasks),
+            postings: Writers::start(LETTER_WRITERS, postings, "put a letter", tasks),
+            receipts: Gather::start(Receipts(Arc::clone(store)), "store a receipt", tasks),
+        }
     }
 
     /// Returns the facts about an address.
@@ -43,21 +36,16 @@ impl LetterWriter {
         in_time("look up an address", self.addresses.ask(query)).await
     }
 
-    /// Puts a letter. A sender that stops waiting may send it again: the dispatch id makes it the same letter.
+    /// Puts a letter. A sender that stops waiting may send it again: the dispatch id makes it the same letter. Letters
+    /// to one agent share a writer, so two batches seldom wait for one inbox.
     pub async fn put(&self, posting: Posting) -> Result<Put, StoreError> {
-        let writer = &self.postings[self.writer_for(posting.letter.to.agent)];
+        let writer = self.postings.queue_for(posting.letter.to.agent);
         in_time("put a letter", writer.ask(posting)).await
     }
 
     /// Stores a receipt.
     pub async fn note(&self, receipt: Receipt) -> Result<(), StoreError> {
         in_time("store a receipt", self.receipts.ask(receipt)).await
-    }
-
-    /// Returns the writer for an agent. Letters to one agent share a writer, so two batches seldom wait for one inbox.
-    fn writer_for(&self, to: AgentId) -> usize {
-        let writers = u64::try_from(self.postings.len()).unwrap_or(1);
-        usize::try_from(self.hasher.hash_one(to) % writers).unwrap_or(0)
     }
 }
 
@@ -87,10 +75,6 @@ impl Batch for Addresses {
         query.clone()
     }
 
-    fn stream(_: &AddressQuery) -> Option<AgentId> {
-        None
-    }
-
     fn share(query: &AddressQuery) -> TenantScope {
         query.from.scope
     }
@@ -112,10 +96,6 @@ impl Batch for Postings {
 
     fn key(posting: &Posting) -> LetterId {
         posting.letter.id
-    }
-
-    fn stream(_: &Posting) -> Option<AgentId> {
-        None
     }
 
     fn share(posting: &Posting) -> TenantScope {
@@ -142,10 +122,6 @@ impl Batch for Receipts {
     fn key(Receipt { scope, record }: &Receipt) -> Self::Key {
         let (dispatch_id, connector) = (record.dispatch_id.clone(), record.connector.clone());
         (*scope, dispatch_id, connector, record.address.clone())
-    }
-
-    fn stream(_: &Receipt) -> Option<AgentId> {
-        None
     }
 
     fn share(receipt: &Receipt) -> TenantScope {

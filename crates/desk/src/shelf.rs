@@ -8,22 +8,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use nightdesk_courier::Party;
 use nightdesk_shelf::{
     CatalogueFilter, DataStore, DataStoreError, DataWrite, DataWriteRecord, Listed, PortableData,
     QueryFilters, Records, SkillPatch, SkillSource, SkillStatus, SkillStore, SkillStoreError,
     Skills, TenantData, TenantSkills, VersionInfo, catalogue,
 };
-use nightdesk_types::{AgentId, TenantScope};
+use nightdesk_types::TenantScope;
 use serde::{Deserialize, Serialize};
-
-/// The calling agent and its tenant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asker {
-    /// The tenant.
-    pub scope: TenantScope,
-    /// The agent.
-    pub agent: AgentId,
-}
 
 /// The shelves of all tenants.
 #[derive(Clone)]
@@ -87,7 +79,7 @@ impl Shelf {
     /// Returns the skills that an agent may use, or that the list has not changed since `if_none_match`.
     pub async fn skill_list(
         &self,
-        Asker { scope, .. }: Asker,
+        Party { scope, .. }: Party,
         filter: &CatalogueFilter,
         if_none_match: Option<&str>,
     ) -> Result<Listed, SkillStoreError> {
@@ -98,7 +90,7 @@ impl Shelf {
     /// Returns a skill in its current version or an earlier one.
     pub async fn skill_read(
         &self,
-        Asker { scope, .. }: Asker,
+        Party { scope, .. }: Party,
         name: &str,
         version: Option<&str>,
     ) -> Result<SkillRead, SkillStoreError> {
@@ -110,7 +102,7 @@ impl Shelf {
     /// Returns the versions of a skill, newest first.
     pub async fn skill_versions(
         &self,
-        Asker { scope, .. }: Asker,
+        Party { scope, .. }: Party,
         name: &str,
     ) -> Result<Vec<VersionInfo>, SkillStoreError> {
         self.skills(scope).versions(name).await
@@ -120,7 +112,7 @@ impl Shelf {
     /// same.
     pub async fn skill_write(
         &self,
-        Asker { scope, agent }: Asker,
+        Party { scope, agent }: Party,
         write: &SkillWrite,
     ) -> Result<SkillWritten, SkillStoreError> {
         let (author, only_new) = (Some(agent.to_string()), !write.overwrite);
@@ -133,7 +125,7 @@ impl Shelf {
     /// Changes a skill's status. In secured mode, only a signed skill can be approved.
     pub async fn skill_status(
         &self,
-        Asker { scope, .. }: Asker,
+        Party { scope, .. }: Party,
         name: &str,
         new_state: SkillStatus,
     ) -> Result<VersionInfo, SkillStoreError> {
@@ -143,35 +135,35 @@ impl Shelf {
     /// Returns the data that matches the filters, best first.
     pub async fn data_query(
         &self,
-        asker: Asker,
+        caller: Party,
         filters: &QueryFilters,
     ) -> Result<Vec<PortableData>, DataStoreError> {
-        self.data(asker).query(filters).await
+        self.data(caller).query(filters).await
     }
 
     /// Returns an entry of data.
     pub async fn data_read(
         &self,
-        asker: Asker,
+        caller: Party,
         id: &str,
     ) -> Result<Option<PortableData>, DataStoreError> {
-        self.data(asker).get(id).await
+        self.data(caller).get(id).await
     }
 
     /// Stores an entry of data as the agent's.
     pub async fn data_write(
         &self,
-        asker: Asker,
+        caller: Party,
         write: &DataWrite,
     ) -> Result<DataWriteRecord, DataStoreError> {
-        self.data(asker).write(write).await
+        self.data(caller).write(write).await
     }
 
     fn skills(&self, scope: TenantScope) -> TenantSkills {
         TenantSkills::of(Arc::clone(&self.skills), scope)
     }
 
-    fn data(&self, Asker { scope, agent }: Asker) -> TenantData {
+    fn data(&self, Party { scope, agent }: Party) -> TenantData {
         TenantData::of(Arc::clone(&self.records), scope).written_by(agent)
     }
 }

@@ -5,6 +5,7 @@
 //! affect fifteen others. Shares take turns, so a busy one gets no more turns than a quiet one.
 
 mod queue;
+mod writers;
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -15,8 +16,10 @@ use nightdesk_types::StoreError;
 use nightdesk_types::limits::{GATHER_MAX, WRITER_QUEUE_MAX};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
 
 use queue::Queue;
+pub use writers::Writers;
 
 /// Work that can be executed for several requests at once.
 #[async_trait]
@@ -40,7 +43,9 @@ pub trait Batch: Send + Sync + 'static {
     fn key(ask: &Self::Ask) -> Self::Key;
 
     /// Returns the stream of the request, if its order counts.
-    fn stream(ask: &Self::Ask) -> Option<Self::Stream>;
+    fn stream(_ask: &Self::Ask) -> Option<Self::Stream> {
+        None
+    }
 
     /// Returns the share of the request.
     fn share(ask: &Self::Ask) -> Self::Share;
@@ -72,8 +77,15 @@ impl<B: Batch> std::fmt::Debug for Gather<B> {
 }
 
 impl<B: Batch> Gather<B> {
+    /// Starts a worker, and returns its queue. The worker ends when the queue is dropped.
+    pub fn start(batch: B, operation: &'static str, tasks: &TaskTracker) -> Self {
+        let (gather, work) = Self::new(batch, operation);
+        tasks.spawn(work);
+        gather
+    }
+
     /// Creates a queue, and the worker that empties it until the queue is dropped.
-    pub fn new(batch: B, operation: &'static str) -> (Self, impl Future<Output = ()>) {
+    fn new(batch: B, operation: &'static str) -> (Self, impl Future<Output = ()>) {
         let (rung, bell) = mpsc::channel(1);
         let queue = Arc::new(Mutex::new(Queue::new(WRITER_QUEUE_MAX)));
         let work = work(batch, Asked { bell, queue: Arc::clone(&queue) }, operation);

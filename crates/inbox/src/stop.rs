@@ -1,6 +1,5 @@
 //! The inbox: writers in front of the store.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -11,7 +10,7 @@ use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
-use crate::gather::{Batch, Gather};
+use crate::gather::{Batch, Gather, Writers};
 use crate::metrics::Metrics;
 use crate::recent::Recent;
 use crate::store::{Ack, AckOf, Ask, Put, Store, Waiting};
@@ -20,12 +19,10 @@ use crate::{Accept, DedupeKey, SourceMark, trail};
 /// Stores admitted events and returns them to the agent's line.
 pub struct Inbox {
     store: Arc<dyn Store>,
-    accepts: Vec<Gather<Accepts>>,
+    accepts: Writers<Accepts>,
     reads: Gather<Reads>,
     acks: Gather<Acks>,
     recent: Recent,
-    /// The same in every process. An outsider cannot target a writer, because the desk generates the ids.
-    hasher: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
 
@@ -38,23 +35,13 @@ impl std::fmt::Debug for Inbox {
 impl Inbox {
     /// Starts the writers. They end when the inbox is dropped.
     pub fn start(store: Arc<dyn Store>, tasks: &TaskTracker) -> Self {
-        let writer = |_| {
-            let (gather, work) = Gather::new(Accepts(Arc::clone(&store)), "put an event");
-            tasks.spawn(work);
-            gather
-        };
-        let accepts = (0..WRITERS).map(writer).collect();
-        let (reads, work) = Gather::new(Reads(Arc::clone(&store)), "read what waits");
-        tasks.spawn(work);
-        let (acks, work) = Gather::new(Acks(Arc::clone(&store)), "ack entries");
-        tasks.spawn(work);
+        let accepts = || Accepts(Arc::clone(&store));
         Self {
+            accepts: Writers::start(WRITERS, accepts, "put an event", tasks),
+            reads: Gather::start(Reads(Arc::clone(&store)), "read what waits", tasks),
+            acks: Gather::start(Acks(Arc::clone(&store)), "ack entries", tasks),
             store,
-            accepts,
-            reads,
-            acks,
             recent: Recent::new(),
-            hasher: BuildHasherDefault::default(),
             metrics: Metrics::default(),
         }
     }
@@ -90,7 +77,7 @@ impl Inbox {
             return accepts.into_iter().map(early).collect();
         }
         let Some(first) = accepts.first() else { return Vec::new() };
-        let answers = self.accepts[self.writer_of(first)].ask_in_order(accepts.clone());
+        let answers = self.writer_of(first).ask_in_order(accepts.clone());
         let until = began + SOURCE_REFUSED_WITHIN;
         let mut puts = Vec::with_capacity(accepts.len());
         for (accept, answer) in accepts.iter().zip(answers) {
@@ -116,14 +103,12 @@ impl Inbox {
 
     /// Returns the writer for an event, by hash of its agent. A source with a cursor has one writer for all its events:
     /// with two, a crash between their commits would lose the earlier event.
-    fn writer_of(&self, accept: &Accept) -> usize {
+    fn writer_of(&self, accept: &Accept) -> &Gather<Accepts> {
         let pinned = accept.mark.as_ref().filter(|_| !is_planted(Bug::SourceOnTwoWriters));
-        let hash = match pinned {
-            Some(mark) => self.hasher.hash_one((accept.bot, &mark.source)),
-            None => self.hasher.hash_one(accept.recipients.first().map(|first| first.agent)),
-        };
-        let writers = u64::try_from(self.accepts.len()).unwrap_or(1);
-        usize::try_from(hash % writers).unwrap_or(0)
+        match pinned {
+            Some(mark) => self.accepts.queue_for((accept.bot, &mark.source)),
+            None => self.accepts.queue_for(accept.recipients.first().map(|first| first.agent)),
+        }
     }
 
     /// Returns the entries after the last one that the line has read.
@@ -221,10 +206,6 @@ impl Batch for Reads {
         ask.line.agent
     }
 
-    fn stream(_: &Ask) -> Option<AgentId> {
-        None
-    }
-
     fn share(ask: &Ask) -> TenantScope {
         ask.line.scope
     }
@@ -246,10 +227,6 @@ impl Batch for Acks {
 
     fn key(ack: &AckOf) -> AgentId {
         ack.line.agent
-    }
-
-    fn stream(_: &AckOf) -> Option<AgentId> {
-        None
     }
 
     fn share(ack: &AckOf) -> TenantScope {

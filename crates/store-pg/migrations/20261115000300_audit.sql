@@ -112,10 +112,10 @@ begin
 end
 $$;
 alter function tell(uuid, text, jsonb) owner to nightdesk_doors;
--- Nobody tells an act that did not happen: a row comes of a change, ...
+-- Only a trigger of a change writes a row here, so no row describes an act that did not happen.
 revoke execute on function tell(uuid, text, jsonb) from public;
 
--- ... or of an act that may change nothing, told by a transaction that works for that tenant.
+-- Writes a row about an act that may change nothing, for a transaction that works for that tenant.
 create function tell_act(p_tenant uuid, p_kind text, p_about jsonb) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

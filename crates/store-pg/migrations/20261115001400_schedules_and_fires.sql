@@ -56,7 +56,7 @@ create table fires (
     state        text        not null,
     cause        text,
     tries        integer     not null,
-    -- Somebody tells the agent, until `next_at`.
+    -- A node calls the agent, until `next_at`.
     calling      boolean     not null,
     -- The time of the next look. Null: it is over.
     next_at      timestamptz,

@@ -116,6 +116,17 @@ async fn find_agent(api: &ApiState, text: &str) -> Result<Option<Party>, Registe
     Ok(identity.map(|Identity { scope, agent }| Party { scope, agent }))
 }
 
+/// Authenticates an agent, and counts its call against a rate limit.
+async fn counted_agent<S>(parts: &mut Parts, state: &S, what: What) -> Result<Party, Problem>
+where
+    S: Send + Sync,
+    ApiState: FromRef<S>,
+{
+    let AuthenticatedAgent(agent) = AuthenticatedAgent::from_request_parts(parts, state).await?;
+    ApiState::from_ref(state).count_call(what, agent)?;
+    Ok(agent)
+}
+
 /// An agent whose call counts against the rate limit of jobs.
 pub(crate) struct JobAgent(pub(crate) Party);
 
@@ -126,10 +137,7 @@ where
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let AuthenticatedAgent(agent) =
-            AuthenticatedAgent::from_request_parts(parts, state).await?;
-        ApiState::from_ref(state).count_call(What::Job, agent)?;
-        Ok(Self(agent))
+        counted_agent(parts, state, What::Job).await.map(Self)
     }
 }
 
@@ -143,9 +151,6 @@ where
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let AuthenticatedAgent(agent) =
-            AuthenticatedAgent::from_request_parts(parts, state).await?;
-        ApiState::from_ref(state).count_call(What::Shelf, agent)?;
-        Ok(Self(agent))
+        counted_agent(parts, state, What::Shelf).await.map(Self)
     }
 }

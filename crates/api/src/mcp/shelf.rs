@@ -11,7 +11,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{read_arguments, write_result};
-use crate::shelf::asker;
 
 type Arguments = Map<String, Value>;
 
@@ -28,7 +27,7 @@ pub(super) async fn skill_list(
     arguments: Arguments,
 ) -> Result<Value, Failed> {
     let List { filter, if_none_match } = read_arguments(arguments)?;
-    let listed = shelf.skill_list(asker(agent), &filter, if_none_match.as_deref()).await;
+    let listed = shelf.skill_list(agent, &filter, if_none_match.as_deref()).await;
     write_result(listed.map_err(skill_failure)?)
 }
 
@@ -44,9 +43,7 @@ pub(super) async fn skill_read(
     arguments: Arguments,
 ) -> Result<Value, Failed> {
     let Read { name, version } = read_arguments(arguments)?;
-    write_result(
-        shelf.skill_read(asker(agent), &name, version.as_deref()).await.map_err(skill_failure)?,
-    )
+    write_result(shelf.skill_read(agent, &name, version.as_deref()).await.map_err(skill_failure)?)
 }
 
 pub(super) async fn skill_write(
@@ -55,7 +52,7 @@ pub(super) async fn skill_write(
     arguments: Arguments,
 ) -> Result<Value, Failed> {
     let write: SkillWrite = read_arguments(arguments)?;
-    write_result(shelf.skill_write(asker(agent), &write).await.map_err(skill_failure)?)
+    write_result(shelf.skill_write(agent, &write).await.map_err(skill_failure)?)
 }
 
 #[derive(Deserialize)]
@@ -70,7 +67,7 @@ pub(super) async fn skill_status(
     arguments: Arguments,
 ) -> Result<Value, Failed> {
     let Status { name, new_state } = read_arguments(arguments)?;
-    write_result(shelf.skill_status(asker(agent), &name, new_state).await.map_err(skill_failure)?)
+    write_result(shelf.skill_status(agent, &name, new_state).await.map_err(skill_failure)?)
 }
 
 pub(super) async fn data_query(
@@ -79,7 +76,7 @@ pub(super) async fn data_query(
     arguments: Arguments,
 ) -> Result<Value, Failed> {
     let filters: QueryFilters = read_arguments(arguments)?;
-    let items = shelf.data_query(asker(agent), &filters).await.map_err(data_failure)?;
+    let items = shelf.data_query(agent, &filters).await.map_err(data_failure)?;
     Ok(json!({ "items": items }))
 }
 
@@ -94,7 +91,7 @@ pub(super) async fn data_read(
     arguments: Arguments,
 ) -> Result<Value, Failed> {
     let Id { id } = read_arguments(arguments)?;
-    write_result(shelf.data_read(asker(agent), &id).await.map_err(data_failure)?)
+    write_result(shelf.data_read(agent, &id).await.map_err(data_failure)?)
 }
 
 pub(super) async fn data_write(
@@ -103,7 +100,7 @@ pub(super) async fn data_write(
     arguments: Arguments,
 ) -> Result<Value, Failed> {
     let write: DataWrite = read_arguments(arguments)?;
-    write_result(shelf.data_write(asker(agent), &write).await.map_err(data_failure)?)
+    write_result(shelf.data_write(agent, &write).await.map_err(data_failure)?)
 }
 
 fn skill_failure(error: SkillStoreError) -> Failed {

@@ -9,7 +9,6 @@ use nightdesk_types::limits::SHELF_BODY_BYTES_MAX;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::asker;
 use crate::extract::{JsonBody, QueryParameters, RequestBody, ShelfAgent, UrlQuery};
 use crate::problem::{Problem, Problems};
 use crate::state::ApiState;
@@ -106,7 +105,7 @@ pub(super) async fn list(
     let UrlQuery(mut query) = query?;
     let seen = query.if_none_match.take();
     let filter = query.filter();
-    Ok(Json(api.desk.shelf.skill_list(asker(agent), &filter, seen.as_deref()).await?))
+    Ok(Json(api.desk.shelf.skill_list(agent, &filter, seen.as_deref()).await?))
 }
 
 /// Stores a skill of the agent. A repeated call changes nothing.
@@ -125,7 +124,7 @@ pub(super) async fn write(
 ) -> Result<Json<SkillWritten>, Problem> {
     let SkillBody { name, source, overwrite } = body;
     let write = SkillWrite { name, source, overwrite };
-    Ok(Json(api.desk.shelf.skill_write(asker(agent), &write).await?))
+    Ok(Json(api.desk.shelf.skill_write(agent, &write).await?))
 }
 
 /// The version of a skill that a client asks for.
@@ -156,7 +155,7 @@ pub(super) async fn read(
     ShelfAgent(agent): ShelfAgent,
     UrlQuery(VersionQuery { version }): UrlQuery<VersionQuery>,
 ) -> Result<Json<SkillRead>, Problem> {
-    Ok(Json(api.desk.shelf.skill_read(asker(agent), &name, version.as_deref()).await?))
+    Ok(Json(api.desk.shelf.skill_read(agent, &name, version.as_deref()).await?))
 }
 
 /// Lists the changes of a skill, newest first.
@@ -170,7 +169,7 @@ pub(super) async fn versions(
     Path(name): Path<String>,
     ShelfAgent(agent): ShelfAgent,
 ) -> Result<Json<Vec<VersionInfo>>, Problem> {
-    Ok(Json(api.desk.shelf.skill_versions(asker(agent), &name).await?))
+    Ok(Json(api.desk.shelf.skill_versions(agent, &name).await?))
 }
 
 /// Changes a skill's status. A repeated call changes nothing.
@@ -189,5 +188,5 @@ pub(super) async fn status(
     ShelfAgent(agent): ShelfAgent,
     JsonBody(StatusBody { status }): JsonBody<StatusBody>,
 ) -> Result<Json<VersionInfo>, Problem> {
-    Ok(Json(api.desk.shelf.skill_status(asker(agent), &name, status).await?))
+    Ok(Json(api.desk.shelf.skill_status(agent, &name, status).await?))
 }

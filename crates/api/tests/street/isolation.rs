@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 
-use nightdesk_desk::shelf::{Asker, SkillWrite};
+use nightdesk_courier::Party;
+use nightdesk_desk::shelf::SkillWrite;
 use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
 use nightdesk_shelf::{DataWrite, QueryFilters};
 use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
@@ -140,13 +141,13 @@ async fn street() -> Street {
 
 /// Stores a skill and an entry of data of ann's agent.
 async fn share(desk: &TestDesk, ann: &Household) {
-    let asker = Asker { scope: ann.scope, agent: ann.agent };
+    let caller = Party { scope: ann.scope, agent: ann.agent };
     let shelf = &desk.desk.shelf;
     let (name, source) = ("none".to_owned(), ANNS_EVENT.to_owned());
     let skill = SkillWrite { name, source, overwrite: false };
-    shelf.skill_write(asker, &skill).await.expect("write a skill");
+    shelf.skill_write(caller, &skill).await.expect("write a skill");
     let entry = DataWrite { content: ANNS_EVENT.to_owned(), ..DataWrite::default() };
-    shelf.data_write(asker, &entry).await.expect("write an entry");
+    shelf.data_write(caller, &entry).await.expect("write an entry");
 }
 
 impl Street {
@@ -209,11 +210,11 @@ impl Street {
 
     /// The skills and data of ann's agent.
     async fn shared(&self) -> String {
-        let asker = Asker { scope: self.ann.scope, agent: self.ann.agent };
+        let caller = Party { scope: self.ann.scope, agent: self.ann.agent };
         let on = &self.desk.desk.shelf;
-        let versions = on.skill_versions(asker, "none").await.expect("read a skill's past");
+        let versions = on.skill_versions(caller, "none").await.expect("read a skill's past");
         let everything = QueryFilters::default();
-        let data = on.data_query(asker, &everything).await.expect("read data");
+        let data = on.data_query(caller, &everything).await.expect("read data");
         format!("{versions:?} {data:?}")
     }
 

@@ -164,7 +164,7 @@ impl Agent {
         unsendable: Option<ParkReason>,
         (entries_max, bytes_max): (i64, i64),
     ) -> (Seq, Timestamp, bool) {
-        let is_full = self.is_full_for(held.body.len(), (entries_max, bytes_max));
+        let is_full = self.is_full_for(held.body.len(), entries_max, bytes_max);
         let (seq, at) = self.next(held.at);
         let held = Held { at, ..held };
         let reason = unsendable.or_else(|| is_full.then_some(ParkReason::Full));
@@ -183,7 +183,7 @@ impl Agent {
     }
 
     /// Returns true if one more entry of this size exceeds the limits.
-    fn is_full_for(&self, bytes: usize, (entries_max, bytes_max): (i64, i64)) -> bool {
+    fn is_full_for(&self, bytes: usize, entries_max: i64, bytes_max: i64) -> bool {
         let waiting = self.head.next().get() - self.cursor.acked.get();
         waiting > entries_max || self.is_too_much(waiting, bytes, bytes_max)
     }
