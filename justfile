@@ -159,6 +159,10 @@ letters-rate *ARGS: _proofs
 wake-latency *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/wake-latency" {{ ARGS }}
 
+# Measure an older release build beside today's in alternating turns: `just old-beside-new OLD_FOLDER 7 road-rate --nodes 1`.
+old-beside-new OLD TURNS PROOF *ARGS: _proofs
+    testing/old-beside-new.py {{ OLD }} "$(dirname "$(just _built release)")" {{ TURNS }} {{ PROOF }} {{ ARGS }}
+
 # Arm a million jobs, ten thousand due in one second: measure the delay, count early, missed and double fires, time the claim.
 cron-load *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/cron-load" {{ ARGS }}

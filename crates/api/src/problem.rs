@@ -190,7 +190,7 @@ mod tests {
         for kind in ALL {
             let ProblemKind { slug, title, page, .. } = kind;
             assert!(page.starts_with(&format!("# {title}\n")), "{slug}");
-            assert!(page.contains("\n## What to do\n"), "{slug}");
+            assert!(page.contains("\n## Next step\n"), "{slug}");
             let same = ALL.iter().filter(|other| other.slug == *slug).count();
             assert_eq!(same, 1, "{slug}");
         }

@@ -1,6 +1,6 @@
 //! Finds type names that cannot be searched: bare participles, and one name for several types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A type, and the place of its definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,14 +61,25 @@ pub(super) fn participles(types: &[TypeName]) -> Vec<String> {
     bare.map(|named| format!("{} {}", named.place, named.name)).collect()
 }
 
-/// Returns names that several types share.
+/// Returns names that a search cannot tell apart: several types of one crate share them, or types of three crates.
 pub(super) fn shared(types: &[TypeName]) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for TypeName { name, place } in types {
         places.entry(name).or_default().push(place);
     }
-    places.retain(|name, places| places.len() > 1 && !SHARED_BY_CONVENTION.contains(name));
-    places.iter().map(|(name, places)| format!("{name} {}", places.join(" "))).collect()
+    places.retain(|name, places| is_ambiguous(places) && !SHARED_BY_CONVENTION.contains(name));
+    places.iter().map(|(name, places)| format!("{} {name}", places.join(" "))).collect()
+}
+
+fn is_ambiguous(places: &[&str]) -> bool {
+    let crates: BTreeSet<_> = places.iter().map(|place| crate_folder(place)).collect();
+    crates.len() < places.len() || crates.len() > 2
+}
+
+/// Returns the folder of a place's crate: `crates/gate` of `crates/gate/src/decide.rs:12`.
+fn crate_folder(place: &str) -> &str {
+    let end = place.match_indices('/').nth(1).map_or(place.len(), |(index, _)| index);
+    &place[..end]
 }
 
 fn is_participle(name: &str) -> bool {
@@ -96,17 +107,27 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_two_types_is_shown_with_both_places() {
+    fn a_name_is_ambiguous_within_a_crate_and_over_three_crates() {
         let named =
             |name: &str, place: &str| TypeName { name: name.to_owned(), place: place.to_owned() };
         let types = [
-            named("Room", "a:1"),
-            named("Lease", "b:1"),
-            named("Room", "c:1"),
-            named("Store", "d:1"),
-            named("Store", "e:1"),
+            named("Room", "crates/a/src/lib.rs:1"),
+            named("Room", "crates/a/src/b.rs:1"),
+            named("Lease", "crates/a/src/lib.rs:2"),
+            named("Lease", "crates/b/src/lib.rs:1"),
+            named("Kind", "crates/a/src/lib.rs:3"),
+            named("Kind", "crates/b/src/lib.rs:2"),
+            named("Kind", "platforms/c/src/lib.rs:2"),
+            named("Store", "crates/b/src/lib.rs:3"),
+            named("Store", "crates/b/src/c.rs:3"),
         ];
 
-        assert_eq!(shared(&types), ["Room a:1 c:1"]);
+        assert_eq!(
+            shared(&types),
+            [
+                "crates/a/src/lib.rs:3 crates/b/src/lib.rs:2 platforms/c/src/lib.rs:2 Kind",
+                "crates/a/src/lib.rs:1 crates/a/src/b.rs:1 Room",
+            ]
+        );
     }
 }

@@ -1,11 +1,8 @@
 //! Finds sentences that do not name their subject.
 
 use super::mask::Masked;
-use super::{Finding, promises};
+use super::Finding;
 use crate::repo::TextFile;
-
-/// Files to which the rule applies. A path that ends in `/` is a folder. The list grows as texts are rewritten.
-const HELD: [&str; 6] = ["STYLE.md", promises::LIST, "crates/", "platforms/", "testing/", "xtask/"];
 
 /// Words that stand for a subject without naming it. No sentence begins with one.
 const NAMELESS: [&str; 11] = [
@@ -32,13 +29,8 @@ pub(crate) fn lacks_subject(first_word: &str) -> bool {
     NAMELESS.contains(&&*word) || NOT_IN_FRONT.contains(&&*word)
 }
 
-/// Finds sentences without a subject in files to which the rule applies.
+/// Finds sentences without a subject in doc comments and Markdown.
 pub(super) fn check(file: &TextFile) -> Vec<Finding> {
-    let is_held =
-        |held: &&str| *held == file.path || held.ends_with('/') && file.path.starts_with(held);
-    if !HELD.iter().any(is_held) {
-        return Vec::new();
-    }
     let openings = if file.has_extension("rs") {
         in_doc_comments(&file.text)
     } else if file.has_extension("md") {
