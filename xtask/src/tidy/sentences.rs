@@ -214,16 +214,17 @@ mod tests {
     }
 
     #[test]
-    fn only_listed_files_are_held_to_it() {
-        let text = "Fine.\n\nWho comes waits.".to_owned();
-        let found = |path: &str| {
-            let findings = check(&TextFile { path: path.to_owned(), text: text.clone() });
+    fn code_and_pages_are_held_to_it_and_other_files_are_not() {
+        let found = |path: &str, text: &str| {
+            let findings = check(&TextFile { path: path.to_owned(), text: text.to_owned() });
             findings.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
 
-        assert_eq!(found("docs/other.md"), [""; 0]);
-        let want = "docs/promises.md:3: a sentence begins with `who`: name its subject";
-        assert_eq!(found("docs/promises.md"), [want]);
+        let want = "docs/any.md:3: a sentence begins with `who`: name its subject";
+        assert_eq!(found("docs/any.md", "Fine.\n\nWho comes waits."), [want]);
+        let want = "crates/any/src/lib.rs:1: a sentence begins with `who`: name its subject";
+        assert_eq!(found("crates/any/src/lib.rs", "/// Who comes waits."), [want]);
+        assert_eq!(found("data/any.txt", "Who comes waits."), [""; 0]);
     }
 
     #[test]
