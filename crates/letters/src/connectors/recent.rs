@@ -7,36 +7,36 @@ use nightdesk_types::limits::RECENT_LETTERS_MAX;
 
 /// The receipts of the last letters, by agent and dispatch id.
 #[derive(Debug)]
-pub(super) struct Recent<T>(Mutex<Kept<T>>);
+pub(super) struct Recent<T>(Mutex<ReceiptCache<T>>);
 
 #[derive(Debug)]
-struct Kept<T> {
+struct ReceiptCache<T> {
     receipts: HashMap<(String, String), T>,
     order: VecDeque<(String, String)>,
 }
 
 impl<T: Clone> Recent<T> {
     pub(super) fn new() -> Self {
-        Self(Mutex::new(Kept { receipts: HashMap::new(), order: VecDeque::new() }))
+        Self(Mutex::new(ReceiptCache { receipts: HashMap::new(), order: VecDeque::new() }))
     }
 
     /// Returns the receipt of this letter, if it was delivered before.
-    pub(super) fn of(&self, agent: &str, dispatch_id: &str) -> Option<T> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.receipts.get(&(agent.to_owned(), dispatch_id.to_owned())).cloned()
+    pub(super) fn find(&self, agent: &str, dispatch_id: &str) -> Option<T> {
+        let cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.receipts.get(&(agent.to_owned(), dispatch_id.to_owned())).cloned()
     }
 
     /// Stores the receipt of a letter, in place of the oldest.
-    pub(super) fn keep(&self, agent: &str, dispatch_id: &str, receipt: T) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn insert(&self, agent: &str, dispatch_id: &str, receipt: T) {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (agent.to_owned(), dispatch_id.to_owned());
-        if kept.receipts.insert(key.clone(), receipt).is_none() {
-            kept.order.push_back(key);
+        if cache.receipts.insert(key.clone(), receipt).is_none() {
+            cache.order.push_back(key);
         }
-        if kept.order.len() > RECENT_LETTERS_MAX
-            && let Some(oldest) = kept.order.pop_front()
+        if cache.order.len() > RECENT_LETTERS_MAX
+            && let Some(oldest) = cache.order.pop_front()
         {
-            kept.receipts.remove(&oldest);
+            cache.receipts.remove(&oldest);
         }
     }
 }
@@ -49,12 +49,12 @@ mod tests {
     fn the_oldest_goes_when_there_are_too_many() {
         let recent = Recent::new();
         for number in 0..=RECENT_LETTERS_MAX {
-            recent.keep("perry", &number.to_string(), number);
+            recent.insert("perry", &number.to_string(), number);
         }
 
-        assert_eq!(recent.of("perry", "0"), None);
-        assert_eq!(recent.of("perry", "1"), Some(1));
-        assert_eq!(recent.of("perry", &RECENT_LETTERS_MAX.to_string()), Some(RECENT_LETTERS_MAX));
-        assert_eq!(recent.of("other", "1"), None);
+        assert_eq!(recent.find("perry", "0"), None);
+        assert_eq!(recent.find("perry", "1"), Some(1));
+        assert_eq!(recent.find("perry", &RECENT_LETTERS_MAX.to_string()), Some(RECENT_LETTERS_MAX));
+        assert_eq!(recent.find("other", "1"), None);
     }
 }

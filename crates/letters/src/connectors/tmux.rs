@@ -90,13 +90,13 @@ impl Tmux {
             return Err(fails(Cause::Invalid(most)));
         }
         let _typing = self.typing.lock().await;
-        if let Some(before) = self.recent.of(name, &meta.dispatch_id) {
+        if let Some(before) = self.recent.find(name, &meta.dispatch_id) {
             return Ok(before);
         }
         self.run(&["send-keys", "-t", &target, "-l", "--", &line]).await.map_err(fails)?;
         self.run(&["send-keys", "-t", &target, "Enter"]).await.map_err(fails)?;
         let session = session.map(str::to_owned);
-        self.recent.keep(name, &meta.dispatch_id, session.clone());
+        self.recent.insert(name, &meta.dispatch_id, session.clone());
         Ok(session)
     }
 
@@ -110,8 +110,8 @@ impl Tmux {
         if ran.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&ran.stderr);
-        Err(Cause::Network(format!("tmux: {}", said.trim())))
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        Err(Cause::Network(format!("tmux: {}", stderr.trim())))
     }
 
     async fn is_up(&self, session: &str) -> bool {

@@ -54,7 +54,7 @@ impl fmt::Debug for Webhook {
 
 /// The fields that are read from a response. Unknown fields and fields of another type are ignored.
 #[derive(Default)]
-struct Said {
+struct HookResponse {
     at: Option<Millis>,
     id: Option<String>,
     session: Option<String>,
@@ -63,17 +63,17 @@ struct Said {
     warnings: Vec<String>,
 }
 
-impl Said {
-    fn of(body: &[u8]) -> Self {
-        let Ok(said) = serde_json::from_slice::<Value>(body) else { return Self::default() };
-        let text = |name: &str| said[name].as_str().map(str::to_owned);
-        let warnings = said["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
+impl HookResponse {
+    fn read(body: &[u8]) -> Self {
+        let Ok(fields) = serde_json::from_slice::<Value>(body) else { return Self::default() };
+        let text = |name: &str| fields[name].as_str().map(str::to_owned);
+        let warnings = fields["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
         Self {
-            at: said["delivered_at"].as_i64().map(Millis),
+            at: fields["delivered_at"].as_i64().map(Millis),
             id: text("delivery_id").or_else(|| text("id")).or_else(|| text("ts")),
             session: text("session_id"),
-            skipped: said["delivery_skipped"] == Value::Bool(true),
-            woken: said["woken"].as_bool(),
+            skipped: fields["delivery_skipped"] == Value::Bool(true),
+            woken: fields["woken"].as_bool(),
             warnings: warnings.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         }
     }
@@ -112,7 +112,7 @@ impl Webhook {
         agent_id: &str,
         url: &str,
         letter: &impl Serialize,
-    ) -> Result<Said, ConnectorError> {
+    ) -> Result<HookResponse, ConnectorError> {
         let fails = |cause: Cause| cause.to(agent_id);
         let body = serde_json::to_vec(letter);
         let body = body.map_err(|error| fails(Cause::Invalid(error.to_string())))?;
@@ -120,7 +120,7 @@ impl Webhook {
         let signature = signature.as_deref();
         let reply = self.call(url, Method::Post, signature, Some(body)).await.map_err(fails)?;
         match reply.status {
-            200..=299 => Ok(Said::of(&reply.body)),
+            200..=299 => Ok(HookResponse::read(&reply.body)),
             status => Err(fails(Cause::Status(status))),
         }
     }
@@ -179,13 +179,13 @@ impl AgentConnector for Webhook {
         check_words(agent_id, payload.words())?;
         let hook = self.hook(agent_id)?;
         let letter = Delivery { agent_id: agent_id.to_owned(), payload: payload.clone() };
-        let said = self.post(agent_id, &hook.url, &letter).await?;
+        let response = self.post(agent_id, &hook.url, &letter).await?;
         Ok(DeliveryReceipt {
-            delivered_at: said.at.unwrap_or_else(|| millis(&*self.clock)),
-            delivery_id: said.id,
-            session_id: said.session,
-            delivery_skipped: said.skipped,
-            warnings: said.warnings,
+            delivered_at: response.at.unwrap_or_else(|| millis(&*self.clock)),
+            delivery_id: response.id,
+            session_id: response.session,
+            delivery_skipped: response.skipped,
+            warnings: response.warnings,
         })
     }
 
@@ -204,14 +204,14 @@ impl AgentConnector for Webhook {
         let meta = Some(Box::new(meta_of(opts, now)));
         let opts = WakeOpts { session_id: session_id.clone(), meta, ..opts.clone() };
         let letter = WakeRequest { agent_id: agent_id.to_owned(), opts };
-        let said = self.post(agent_id, wake_url, &letter).await?;
+        let response = self.post(agent_id, wake_url, &letter).await?;
         let later = is_later(&letter.opts, now);
         Ok(WakeReceipt {
             woken_at: millis(&*self.clock),
             // Most runtimes do not report `woken`. Then a successful call counts as a wake, unless it is for later.
-            woken: said.woken.unwrap_or(!later),
-            session_id: said.session.or(session_id),
-            warnings: said.warnings,
+            woken: response.woken.unwrap_or(!later),
+            session_id: response.session.or(session_id),
+            warnings: response.warnings,
         })
     }
 
