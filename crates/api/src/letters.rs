@@ -9,8 +9,8 @@ mod shown;
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::request::Parts;
-use nightdesk_courier::{Cause, ConnectorError};
-use nightdesk_desk::Letters;
+use nightdesk_desk::letters::letter_sender;
+use nightdesk_letters::{Cause, ConnectorError, LetterSender};
 use nightdesk_protocol::http::letters::{Agent, Agents, List, Send, Sent, Shown};
 use nightdesk_types::LetterId;
 use nightdesk_types::limits::LETTER_BODY_BYTES_MAX;
@@ -33,14 +33,14 @@ pub(crate) fn routes() -> OpenApiRouter<ApiState> {
 }
 
 /// The letters of the authenticated agent.
-struct SenderLetters(Letters);
+struct SenderLetters(LetterSender);
 
 impl FromRequestParts<ApiState> for SenderLetters {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
         let AuthenticatedAgent(sender) = AuthenticatedAgent::from_request_parts(parts, api).await?;
-        Ok(Self(Letters::by(&api.desk, sender)))
+        Ok(Self(letter_sender(&api.desk, sender)))
     }
 }
 
@@ -120,7 +120,7 @@ async fn agents(SenderLetters(letters): SenderLetters) -> Result<Json<Agents>, P
 }
 
 /// The agents that can receive letters, each with its status.
-pub(crate) async fn reachable(letters: &Letters) -> Result<Agents, ConnectorError> {
+pub(crate) async fn reachable(letters: &LetterSender) -> Result<Agents, ConnectorError> {
     let found = letters.reachable().await?;
     Ok(Agents {
         agents: found.into_iter().map(|(agent, status)| Agent { agent, status }).collect(),

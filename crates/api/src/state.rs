@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use nightdesk_courier::Party;
 use nightdesk_desk::{Desk, What};
+use nightdesk_letters::Party;
 use nightdesk_line::Room;
 use nightdesk_register::Issuer;
 use nightdesk_types::Timestamp;

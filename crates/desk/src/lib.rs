@@ -2,8 +2,8 @@
 //!
 //! [`inbound`] is the path of a message, [`outbound`] the path of a reply. [`listening`] reads platforms that do not
 //! post events. [`mod@line`] implements the requests of lines, [`sweep`] finds entries that the bell missed, [`waking`]
-//! calls agents without a line and notifies their people, [`timekeeping`] fires due jobs, [`letters`] sends letters
-//! between agents, [`shelf`] holds the skills and data that they share.
+//! calls agents without a line and notifies their people, [`timekeeping`] fires due jobs, [`letters`] connects
+//! the letters between agents, [`shelf`] holds the skills and data that they share.
 
 pub mod explaining;
 pub mod inbound;
@@ -40,6 +40,7 @@ use nightdesk_bus::Bell;
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
+use nightdesk_letters::Letters;
 use nightdesk_media::Media;
 use nightdesk_register::{Issuers, Register};
 use nightdesk_schedule::Schedule;
@@ -51,7 +52,6 @@ pub use context::Overheard;
 pub use explaining::Records;
 pub use files::GiveError;
 pub use hearing::Hearing;
-pub use letters::{Courier, Letters, Outlet, Ways};
 pub use limits::{Limits, Raised, What};
 pub use presses::Presses;
 pub use ready::{Readiness, Unready};
@@ -94,7 +94,7 @@ pub struct Desk {
     /// Skills and data that agents share.
     pub shelf: Shelf,
     /// The letters between agents.
-    pub courier: Courier,
+    pub letters: Arc<Letters>,
     /// The bots that received a message recently.
     pub hearing: Hearing,
     /// Recent messages that were addressed to no agent.

@@ -2,13 +2,14 @@
 
 use nightdesk_egress::{Fleeting, SendTurn, Settled};
 use nightdesk_gate::{AdmitError, AdmittedSend, Sender, Tag};
+use nightdesk_letters::{Party, is_letter_chat};
 use nightdesk_line::Caller;
 use nightdesk_port::Receipt;
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
 
-use crate::{Desk, capabilities, letters, timekeeping};
+use crate::{Desk, capabilities, timekeeping};
 
 /// Executes an agent's request on a platform when its turn has come, and returns the outcome.
 pub async fn send(
@@ -37,8 +38,9 @@ pub async fn send(
     if timekeeping::is_ours(&send.chat_id) {
         return Outcome::delivered(None);
     }
-    if letters::is_ours(&send.chat_id) {
-        return letters::said(desk, caller, &send).await;
+    if is_letter_chat(&send.chat_id) {
+        let by = Party { scope: caller.scope, agent: caller.agent };
+        return desk.letters.store_reply(by, &send).await;
     }
     let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
     let tag = Tag { platform, handle: bot_handle };

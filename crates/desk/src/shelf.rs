@@ -8,7 +8,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use nightdesk_courier::Party;
+use nightdesk_letters::Party;
 use nightdesk_shelf::{
     CatalogueFilter, DataStore, DataStoreError, DataWrite, DataWriteRecord, Listed, PortableData,
     QueryFilters, Records, SkillPatch, SkillSource, SkillStatus, SkillStore, SkillStoreError,

@@ -36,7 +36,7 @@ pub(crate) fn metrics(desk: &Desk, room: &Room, bell: Option<&BellMetrics>) -> R
     desk.egress.metrics().register(registry.sub_registry_with_prefix("egress"));
     desk.wake.metrics().register(registry.sub_registry_with_prefix("wake"));
     desk.schedule.metrics().register(registry.sub_registry_with_prefix("schedule"));
-    desk.courier.metrics.register(registry.sub_registry_with_prefix("courier"));
+    desk.letters.metrics.register(registry.sub_registry_with_prefix("courier"));
     room.metrics.register(registry.sub_registry_with_prefix("lines"));
     if let Some(bell) = bell {
         bell.register(registry.sub_registry_with_prefix("bell"));

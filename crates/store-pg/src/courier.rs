@@ -9,9 +9,9 @@ mod receipts;
 mod row;
 
 use async_trait::async_trait;
-use nightdesk_courier::{
-    AddressFacts, AddressQuery, Due, Letter, Letters, Live, Party, Peer, Posting, Put, Receipt,
-    Receipts, Record, Replied, Route,
+use nightdesk_letters::{
+    AddressFacts, AddressQuery, Due, Letter, LetterStore, Live, Party, Peer, Posting, Put, Receipt,
+    Receipts, Record, ReplyOutcome, Route,
 };
 use nightdesk_types::limits::LETTERS_PAGE_MAX;
 use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantId, TenantScope};
@@ -22,7 +22,7 @@ use crate::Pg;
 use crate::row::misfit;
 
 #[async_trait]
-impl Letters for Pg {
+impl LetterStore for Pg {
     async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
         let queries = queries.to_vec();
         self.single("look up addresses", move |connection| {
@@ -47,7 +47,12 @@ impl Letters for Pg {
         .await
     }
 
-    async fn came(&self, to: Party, letter: LetterId, seq: Option<Seq>) -> Result<(), StoreError> {
+    async fn record_delivery(
+        &self,
+        to: Party,
+        letter: LetterId,
+        seq: Option<Seq>,
+    ) -> Result<(), StoreError> {
         self.single("note where a letter lies", move |connection| {
             Box::pin(async move {
                 sqlx::query!(
@@ -65,7 +70,12 @@ impl Letters for Pg {
         .await
     }
 
-    async fn reply(&self, by: Party, letter: LetterId, words: &str) -> Result<Replied, StoreError> {
+    async fn reply(
+        &self,
+        by: Party,
+        letter: LetterId,
+        words: &str,
+    ) -> Result<ReplyOutcome, StoreError> {
         let words = words.to_owned();
         self.scoped("take a reply", by.scope, move |connection| {
             Box::pin(async move { answering::reply(connection, by, letter, &words).await })
@@ -213,14 +223,14 @@ impl Receipts for Pg {
                 .fetch_all(connection)
                 .await?;
                 let records = rows.into_iter().map(|row| {
-                    let route = Route::named(&row.route);
-                    let came = serde_json::from_value(row.came);
+                    let route = Route::from_slug(&row.route);
+                    let outcome = serde_json::from_value(row.came);
                     Ok(Record {
                         dispatch_id: dispatch_id.clone(),
                         connector: row.connector,
                         address: row.address,
                         route: route.ok_or_else(|| misfit("letter_receipts", "route"))?,
-                        came: came.map_err(|_| misfit("letter_receipts", "came"))?,
+                        outcome: outcome.map_err(|_| misfit("letter_receipts", "came"))?,
                     })
                 });
                 records.collect()

@@ -10,14 +10,15 @@ use nightdesk_api::{Listener, Relays, Street};
 use nightdesk_bus::{Bell, Ears};
 use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
-    Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness,
-    Record, Refusals, Ringer, Shelf, Waking, Ways, sweep, timekeeping,
+    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
+    Refusals, Ringer, Shelf, Waking, sweep, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_judge::Event;
 use nightdesk_lease::{Lease, Owners, Store as _};
+use nightdesk_letters::{Letters, Ways};
 use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
@@ -139,12 +140,13 @@ impl Parts {
             waking: Waking::default(),
             schedule,
             shelf: Shelf::over(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
-            courier: Courier::start(
+            letters: Arc::new(Letters::start(
                 self.store(),
+                self.bell(),
                 self.ears.chats().clone(),
                 Ways::default(),
                 &self.life.writers,
-            ),
+            )),
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

@@ -90,7 +90,7 @@ pub trait Harness: Send + Sync {
     fn records(&self) -> Arc<dyn nightdesk_shelf::Records>;
 
     /// Returns the store of the courier.
-    fn courier(&self) -> Arc<dyn nightdesk_courier::Store>;
+    fn courier(&self) -> Arc<dyn nightdesk_letters::Store>;
 
     /// Returns the store of files by reference.
     fn media(&self) -> Arc<dyn nightdesk_media::Store>;

@@ -15,13 +15,14 @@ use nightdesk_api::{Relays, Street};
 use nightdesk_bus::Ears;
 use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness,
-    Record, Refusals, Ringer, Shelf, Waking, Ways, listening, timekeeping,
+    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
+    Refusals, Ringer, Shelf, Waking, listening, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Aside, Inbox, LineClaim};
 use nightdesk_lease::{Lease, Owners, Store as _};
+use nightdesk_letters::{Letters, Ways};
 use nightdesk_line::{Caller, Dials, End, Failures, Leaving, Metrics, Room, Taken};
 use nightdesk_port::Platform;
 use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
@@ -463,7 +464,13 @@ impl Rooms<'_> {
             waking: Waking::default(),
             schedule,
             shelf: Shelf::over(store(), store()),
-            courier: Courier::start(store(), ears.chats().clone(), Ways::default(), writers),
+            letters: Arc::new(Letters::start(
+                store(),
+                Arc::<Ears>::clone(ears),
+                ears.chats().clone(),
+                Ways::default(),
+                writers,
+            )),
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),

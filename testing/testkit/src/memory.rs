@@ -11,9 +11,9 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nightdesk_courier::{Party, Record};
 use nightdesk_gate::{KeptRefusal, RefusalNote};
 use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
+use nightdesk_letters::{Party, Record};
 use nightdesk_register::Hearing;
 use nightdesk_register::audit::Deed;
 use nightdesk_register::issuer::StoredKey;

@@ -35,8 +35,9 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
     ("schedule", &["types", "outside"]),
-    // letters in their wire format; the gate admits them, the inbox gathers writers, and some go to URLs of tenants
-    ("courier", &["types", "protocol", "outside", "gate", "inbox"]),
+    // letters in their wire format; the gate admits them, the inbox gathers writers, the bell announces letters and
+    // replies, and some letters go to URLs of tenants
+    ("letters", &["types", "protocol", "bus", "outside", "gate", "inbox"]),
     ("media", &["types"]),
     ("shelf", &["types"]),
     // the only crate that knows two stops at once
@@ -44,7 +45,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "desk",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "schedule", "courier", "media", "shelf",
+            "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf",
         ],
     ),
     // the implementation of the ports; it reads entries in the format in which they were written
@@ -52,7 +53,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "store-pg",
         &[
             "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
-            "lease", "wake", "schedule", "courier", "media", "shelf", "webchat",
+            "lease", "wake", "schedule", "letters", "media", "shelf", "webchat",
         ],
     ),
     ("bus-redis", &["types", "bus"]),
@@ -62,7 +63,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     (
         "api",
         &[
-            "types", "protocol", "port", "bus", "vault", "line", "register", "schedule", "courier",
+            "types", "protocol", "port", "bus", "vault", "line", "register", "schedule", "letters",
             "media", "shelf", "mcp", "desk", "webchat",
         ],
     ),
@@ -83,7 +84,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "outside",
             "wake",
             "schedule",
-            "courier",
+            "letters",
             "media",
             "shelf",
             "desk",
@@ -114,7 +115,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "testkit",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "schedule", "courier", "media", "shelf", "desk",
+            "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf", "desk",
             "api",
         ],
     ),
@@ -127,7 +128,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     (
         "prove",
         &[
-            "types", "protocol", "gate", "register", "vault", "lease", "schedule", "courier",
+            "types", "protocol", "gate", "register", "vault", "lease", "schedule", "letters",
             "shelf", "store-pg", "servers", "testkit", "judge", "sdk",
         ],
     ),
@@ -137,7 +138,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "sim",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "schedule", "courier", "media", "shelf", "desk",
+            "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf", "desk",
             "api", "webchat", "testkit", "judge",
         ],
     ),

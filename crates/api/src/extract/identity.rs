@@ -2,8 +2,8 @@
 
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use nightdesk_courier::Party;
 use nightdesk_desk::{Desk, What};
+use nightdesk_letters::Party;
 use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::Bearer;
 use nightdesk_register::enrolment::Identity;

@@ -12,8 +12,8 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
-use nightdesk_courier::{ConnectorError, hook_key};
-use nightdesk_desk::Letters;
+use nightdesk_desk::letters::letter_sender;
+use nightdesk_letters::{ConnectorError, LetterSender, hook_key};
 use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::delivery::{Delivery, DeliveryReceipt, WakeReceipt, WakeRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
@@ -100,7 +100,7 @@ pub(super) async fn status(_: HookSender) -> StatusCode {
 
 /// The sender whose secret is in the path.
 pub(super) struct HookSender {
-    letters: Letters,
+    letters: LetterSender,
     secret: String,
     from: SocketAddr,
 }
@@ -114,16 +114,16 @@ impl FromRequestParts<ApiState> for HookSender {
         let path = Path::<String>::from_request_parts(parts, api).await;
         let Path(secret) = path.map_err(unreadable)?;
         let unknown = "no webhook has this secret; make one with nightdesk letter hook";
-        let owner = api.desk.courier.store.hook_at(hook_key(&secret)).await;
+        let owner = api.desk.letters.store.hook_at(hook_key(&secret)).await;
         let owner = owner.or_unavailable("a webhook could not be found")?;
         let owner = owner.ok_or_else(|| api.unauthorized(from, unknown))?;
-        Ok(Self { letters: Letters::by(&api.desk, owner), secret, from })
+        Ok(Self { letters: letter_sender(&api.desk, owner), secret, from })
     }
 }
 
 /// A call of a webhook.
 pub(super) struct HookCall<T> {
-    letters: Letters,
+    letters: LetterSender,
     /// True if the request carries the secret outside its path, or a signature by it.
     is_proven: bool,
     body: T,

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_courier::{ConnectorError, Notify, fresh_id};
-use nightdesk_desk::Letters;
+use nightdesk_letters::{ConnectorError, LetterSender, Notify, fresh_id, now_millis};
 use nightdesk_protocol::delivery::{Meta, Origin, Payload, WakeOpts};
 use nightdesk_protocol::http::letters::{Op, Send, Sent};
 use nightdesk_types::limits::EXCHANGE_WAIT;
@@ -11,7 +10,7 @@ use nightdesk_types::limits::EXCHANGE_WAIT;
 use super::shown::{delivered, dispatched, woken};
 
 /// Sends a letter and returns its outcome.
-pub(crate) async fn send(letters: &Letters, requested: Send) -> Result<Sent, ConnectorError> {
+pub(crate) async fn send(letters: &LetterSender, requested: Send) -> Result<Sent, ConnectorError> {
     let dispatch_id = requested.dispatch_id.clone().unwrap_or_else(fresh_id);
     let agent = requested.agent.clone();
     let (dispatched, response) = match requested.op {
@@ -54,15 +53,15 @@ fn notify(send: Send, dispatch_id: &str) -> Notify {
     }
 }
 
-fn payload(letters: &Letters, send: &Send, dispatch_id: &str) -> Payload {
+fn payload(letters: &LetterSender, send: &Send, dispatch_id: &str) -> Payload {
     send.kind.of(send.message.clone(), meta(letters, send, dispatch_id))
 }
 
 /// The origin of a letter. The sender is the authenticated agent, also if the body names another.
-fn meta(letters: &Letters, send: &Send, dispatch_id: &str) -> Meta {
+fn meta(letters: &LetterSender, send: &Send, dispatch_id: &str) -> Meta {
     Meta {
         dispatch_id: dispatch_id.to_owned(),
-        sent_at: letters.now(),
+        sent_at: now_millis(),
         origin: Origin {
             caller_agent_id: Some(letters.from().agent.to_string()),
             ..send.origin.clone().unwrap_or_else(|| Origin::anonymous(None))

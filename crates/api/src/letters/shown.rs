@@ -1,13 +1,15 @@
 //! Letters and receipts in responses.
 
-use nightdesk_courier::{Came, Letter, Record, Route, Way};
-use nightdesk_desk::Letters;
+use nightdesk_letters::{DeliveryOutcome, Letter, LetterSender, Record, Route, Way};
 use nightdesk_protocol::delivery::{DeliveryReceipt, Millis, WakeReceipt};
 use nightdesk_protocol::http::letters::{Dispatched, Shown};
 use nightdesk_types::{LetterId, StoreError, Timestamp};
 
 /// Reads a letter with its outcome.
-pub(super) async fn find(letters: &Letters, id: LetterId) -> Result<Option<Shown>, StoreError> {
+pub(super) async fn find(
+    letters: &LetterSender,
+    id: LetterId,
+) -> Result<Option<Shown>, StoreError> {
     let Some(letter) = letters.show(id).await? else { return Ok(None) };
     let records = letters.receipts(&letter.dispatch_id).await?;
     Ok(Some(shown(letter, &records)))
@@ -39,10 +41,10 @@ fn at(moment: Timestamp) -> Millis {
 
 pub(super) fn dispatched(record: &Record) -> Dispatched {
     let empty = by(&record.connector, record.route);
-    match record.came.clone() {
-        Came::Delivered(receipt) => Dispatched { delivered: Some(receipt), ..empty },
-        Came::Woken(receipt) => Dispatched { woken: Some(receipt), ..empty },
-        Came::Failed(failure) => Dispatched {
+    match record.outcome.clone() {
+        DeliveryOutcome::Delivered(receipt) => Dispatched { delivered: Some(receipt), ..empty },
+        DeliveryOutcome::Woken(receipt) => Dispatched { woken: Some(receipt), ..empty },
+        DeliveryOutcome::Failed(failure) => Dispatched {
             ok: false,
             cause: Some(failure.cause),
             error: Some(failure.words),

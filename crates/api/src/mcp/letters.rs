@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use aws_lc_rs::digest;
-use nightdesk_courier::{ConnectorError, Party, is_passing};
-use nightdesk_desk::{Desk, Letters};
+use nightdesk_desk::Desk;
+use nightdesk_desk::letters::letter_sender;
+use nightdesk_letters::{ConnectorError, Party, is_passing, now_millis};
 use nightdesk_mcp::{Call, Failed};
 use nightdesk_protocol::http::letters::{Op, Send, Sent};
 use nightdesk_types::limits::CALL_REMEMBERED_MS;
@@ -14,7 +15,7 @@ use super::{read_arguments, write_result};
 use crate::letters::{reachable, sending};
 
 pub(super) async fn list_agents(desk: &Arc<Desk>, agent: Party) -> Result<Value, Failed> {
-    let agents = reachable(&Letters::by(desk, agent)).await;
+    let agents = reachable(&letter_sender(desk, agent)).await;
     write_result(agents.map_err(|error| not_sent(&error))?)
 }
 
@@ -24,12 +25,12 @@ pub(super) async fn send(
     op: Op,
     call: Call,
 ) -> Result<Value, Failed> {
-    let letters = Letters::by(desk, agent);
+    let letters = letter_sender(desk, agent);
     let Call { id, arguments } = call;
     let text = Value::Object(arguments.clone()).to_string();
     let send: Send = read_arguments(arguments)?;
     let dispatch_id = send.dispatch_id.clone();
-    let dispatch_id = dispatch_id.or_else(|| Some(derive_dispatch_id(&letters, op, &id, &text)));
+    let dispatch_id = dispatch_id.or_else(|| Some(derive_dispatch_id(op, &id, &text)));
     let result = sending::send(&letters, Send { op, dispatch_id, ..send }).await;
     let result = result.map_err(|error| not_sent(&error))?;
     failure_of(&result).map_or_else(|| write_result(&result), Err)
@@ -49,8 +50,8 @@ fn failure_of(sent: &Sent) -> Option<Failed> {
 
 /// The id by which a repeated call without an id is recognised. A client that retries for want of a response does so at
 /// once, with the same id of the call; a restarted client numbers its calls anew, so the same id later is another letter.
-fn derive_dispatch_id(letters: &Letters, op: Op, call: &str, text: &str) -> String {
-    let span = letters.now().0 / i64::from(CALL_REMEMBERED_MS);
+fn derive_dispatch_id(op: Op, call: &str, text: &str) -> String {
+    let span = now_millis().0 / i64::from(CALL_REMEMBERED_MS);
     let digest = digest::digest(&digest::SHA256, format!("{span} {call} {op:?} {text}").as_bytes());
     format!("call-{}", hex::encode(digest))
 }

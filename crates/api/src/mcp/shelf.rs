@@ -1,7 +1,7 @@
 //! Tools for the skills and data that the agents of a tenant share.
 
-use nightdesk_courier::Party;
 use nightdesk_desk::shelf::{Shelf, SkillWrite};
+use nightdesk_letters::Party;
 use nightdesk_mcp::Failed;
 use nightdesk_shelf::{
     CatalogueFilter, DataStoreError, DataWrite, QueryFilters, SkillStatus, SkillStoreError,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 
-use nightdesk_courier::Party;
 use nightdesk_desk::shelf::SkillWrite;
+use nightdesk_letters::Party;
 use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
 use nightdesk_shelf::{DataWrite, QueryFilters};
 use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_token_at};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_lc_rs::{digest, hmac};
-use nightdesk_courier::{Grants as _, Hooks as _, Party};
+use nightdesk_letters::{Grants as _, Hooks as _, Party};
 use nightdesk_testkit::desk::{
     Answered, Household, TestDesk, TestGateway, get, post, upgrade_token_at,
 };

@@ -1,9 +1,9 @@
 //! The desk's connector for letters conforms to the contract of every connector.
 
 use async_trait::async_trait;
-use nightdesk_courier::conformance::{Seen, Stage, run};
-use nightdesk_courier::{AgentConnector as _, Party};
-use nightdesk_desk::letters::Road;
+use nightdesk_desk::letters::letter_connector;
+use nightdesk_letters::conformance::{Seen, Stage, run};
+use nightdesk_letters::{AgentConnector as _, DeskConnector, Party};
 use nightdesk_protocol::delivery::Kind;
 use nightdesk_testkit::desk::{Household, TestDesk, TestGateway};
 use nightdesk_types::{AgentId, TenantId, TenantScope};
@@ -12,8 +12,8 @@ use uuid::Uuid;
 /// A connector from ann to bob, and one whose tenant does not exist.
 struct RoadStage {
     desk: TestDesk,
-    road: Road,
-    broken: Road,
+    road: DeskConnector,
+    broken: DeskConnector,
     bob: Household,
     line: Option<TestGateway>,
 }
@@ -51,23 +51,23 @@ fn nobody() -> Party {
     }
 }
 
-fn road(desk: &TestDesk, from: Party) -> Road {
-    Road::new(&desk.desk, from)
+fn road(desk: &TestDesk, from: Party) -> DeskConnector {
+    letter_connector(&desk.desk, from)
 }
 
 #[async_trait]
 impl Stage for RoadStage {
-    type Connector = Road;
+    type Connector = DeskConnector;
 
     fn name(&self) -> &'static str {
         if self.line.is_some() { "road" } else { "road to a sleeper" }
     }
 
-    fn connector(&self) -> &Road {
+    fn connector(&self) -> &DeskConnector {
         &self.road
     }
 
-    fn broken(&self) -> Option<&Road> {
+    fn broken(&self) -> Option<&DeskConnector> {
         Some(&self.broken)
     }
 
@@ -108,6 +108,6 @@ async fn the_road_keeps_the_contract_to_who_is_up_and_who_sleeps() {
 
 #[tokio::test]
 async fn it_says_of_itself_what_it_does() {
-    let features = Road::static_capabilities().features;
+    let features = DeskConnector::static_capabilities().features;
     assert_eq!((features.wake, features.request_response), (Some(true), Some(true)));
 }

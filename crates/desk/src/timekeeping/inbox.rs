@@ -34,7 +34,7 @@ pub(super) struct Inboxes(pub(super) Arc<Desk>);
 #[async_trait]
 impl Deliver for Inboxes {
     async fn telling(&self, fire: &Claimed, words: &str) -> Result<Telling, StoreError> {
-        if let Some(letter) = letters::telling_of(&self.0, fire).await {
+        if let Some(letter) = letters::deliver_fire(&self.0, fire).await {
             return letter;
         }
         let refused = || Outcome::Refused("no client could take what it says".to_owned());
@@ -42,7 +42,7 @@ impl Deliver for Inboxes {
     }
 
     async fn stored(&self, fire: &Claimed, seq: Seq) {
-        letters::lies_at(&self.0, fire, seq).await;
+        letters::record_seq(&self.0, fire, seq).await;
         waking::call(&self.0, fire.scope, fire.agent);
         self.0.bell.0.ring(Ring::Entry { agent: fire.agent, seq }).await;
     }

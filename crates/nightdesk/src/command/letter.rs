@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
-use nightdesk_courier::{Grants, Hooks, Letters, Party, fresh_id, hook_key};
+use nightdesk_letters::{Grants, Hooks, LetterStore, Party, fresh_id, hook_key};
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{LetterId, TenantScope};
@@ -197,7 +197,7 @@ pub(super) async fn grant(
 
 /// Returns the permissions that a tenant granted.
 pub(super) async fn grants(pg: &Pg, scope: TenantScope) -> anyhow::Result<Answer> {
-    let shown = |grant: &nightdesk_courier::Grant| -> Value {
+    let shown = |grant: &nightdesk_letters::Grant| -> Value {
         json!({
             "agent_id": grant.party.agent,
             "peer_tenant_id": grant.peer.scope.tenant(),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use nightdesk_courier::connectors::{FileDrop, Hook, Tmux, Webhook};
-use nightdesk_courier::{AgentConnector, Way};
+use nightdesk_letters::connectors::{FileDrop, Hook, Tmux, Webhook};
+use nightdesk_letters::{AgentConnector, Way};
 use nightdesk_outside::{Outside, Rules, TenantUrl};
 use nightdesk_types::limits::WAYS_MAX;
 use nightdesk_types::{SystemClock, TenantId};

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use anyhow::Context;
 use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::{
-    Accounts, Adapters, Courier, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record,
-    Refusals, Ringer, Sessions, Shelf, Waking, timekeeping,
+    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record, Refusals,
+    Ringer, Sessions, Shelf, Waking, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_lease::Owners;
+use nightdesk_letters::Letters;
 use nightdesk_media::Media;
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
@@ -61,12 +62,13 @@ pub(super) async fn build(
         waking: Waking::default(),
         schedule,
         shelf: Shelf::over(Arc::<Pg>::clone(pg), Arc::<Pg>::clone(pg)),
-        courier: Courier::start(
+        letters: Arc::new(Letters::start(
             Arc::<Pg>::clone(pg),
+            ringing.bell(),
             ringing.ears.chats().clone(),
             ways,
             &life.writers,
-        ),
+        )),
         hearing: Hearing::default(),
         presses: Presses::default(),
         overheard: Overheard::default(),

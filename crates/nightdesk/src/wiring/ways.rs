@@ -1,8 +1,7 @@
 //! Opens the configured delivery ways of letters.
 
 use anyhow::{Context, ensure};
-use nightdesk_courier::{Party, Way};
-use nightdesk_desk::{Outlet, Ways};
+use nightdesk_letters::{Outlet, Party, Way, Ways};
 use nightdesk_outside::Outside;
 use nightdesk_register::Register;
 use nightdesk_types::limits::CONNECTOR_WAIT;

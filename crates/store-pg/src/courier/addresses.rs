@@ -1,7 +1,7 @@
 //! Facts about the addresses of letters.
 
-use nightdesk_courier::{AddressFacts, AddressQuery, GrantedPeer, NamedAgent, Party};
 use nightdesk_gate::LetterGrants;
+use nightdesk_letters::{AddressFacts, AddressQuery, GrantedPeer, NamedAgent, Party};
 use nightdesk_types::{AgentId, TenantId, TenantScope};
 use sqlx::PgConnection;
 use uuid::Uuid;

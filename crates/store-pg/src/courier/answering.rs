@@ -1,8 +1,8 @@
 //! Letters that are due, and replies to letters.
 
-use nightdesk_courier::decide::{DueDecision, DueFacts, decide_due, decide_reply};
-use nightdesk_courier::{Due, LetterEntry, LetterState, Party, Replied, Route};
 use nightdesk_gate::LetterGrants;
+use nightdesk_letters::decide::{DueDecision, DueFacts, decide_due, decide_reply};
+use nightdesk_letters::{Due, LetterEntry, LetterState, Party, ReplyOutcome, Route};
 use nightdesk_types::{AgentId, BotId, LetterId, TenantId, TenantScope};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -52,7 +52,7 @@ impl DueRow {
     fn due(self, is_full: bool) -> sqlx::Result<Due> {
         let entry = self.bot.zip(self.chat).zip(self.body);
         let ((bot, chat_id), body) = entry.ok_or_else(|| misfit("letters", "body"))?;
-        let route = self.route.as_deref().and_then(Route::named);
+        let route = self.route.as_deref().and_then(Route::from_slug);
         Ok(Due {
             entry: LetterEntry { bot: BotId::from_uuid(bot), chat_id, body },
             route: route.ok_or_else(|| misfit("letters", "route"))?,
@@ -109,7 +109,7 @@ pub(super) async fn reply(
     by: Party,
     letter: LetterId,
     words: &str,
-) -> sqlx::Result<Replied> {
+) -> sqlx::Result<ReplyOutcome> {
     let row = sqlx::query!(
         r#"select from_tenant, state, reply_by as "reply_by: jiff_sqlx::Timestamp",
                now_at as "now_at: jiff_sqlx::Timestamp"
@@ -121,15 +121,15 @@ pub(super) async fn reply(
     .fetch_one(&mut *connection)
     .await?;
     let Some(((from, state), now)) = row.from_tenant.zip(row.state).zip(row.now_at) else {
-        return Ok(Replied::Unknown);
+        return Ok(ReplyOutcome::Unknown);
     };
-    let state = LetterState::named(&state).ok_or_else(|| misfit("letters", "state"))?;
+    let state = LetterState::from_slug(&state).ok_or_else(|| misfit("letters", "state"))?;
     let reply_by = row.reply_by.map(jiff_sqlx::Timestamp::to_jiff);
     let replied = decide_reply(state, reply_by, now.to_jiff());
     match replied {
-        Replied::Taken => store_reply(connection, from, letter, words, now).await?,
-        Replied::Late => end_wait(connection, from, letter).await?,
-        Replied::Again | Replied::Unknown => {}
+        ReplyOutcome::Taken => store_reply(connection, from, letter, words, now).await?,
+        ReplyOutcome::Late => end_wait(connection, from, letter).await?,
+        ReplyOutcome::Again | ReplyOutcome::Unknown => {}
     }
     Ok(replied)
 }

@@ -1,7 +1,7 @@
 //! Grants for letters between tenants, each from one side.
 
 use async_trait::async_trait;
-use nightdesk_courier::{Grant, Grants, Party};
+use nightdesk_letters::{Grant, Grants, Party};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use serde_json::{Value, json};

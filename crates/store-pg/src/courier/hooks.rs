@@ -1,7 +1,7 @@
 //! Webhooks through which external programs send letters as an agent.
 
 use async_trait::async_trait;
-use nightdesk_courier::{Hooks, Party};
+use nightdesk_letters::{Hooks, Party};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use serde_json::json;

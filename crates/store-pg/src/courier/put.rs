@@ -1,8 +1,8 @@
 //! The gathered put: a batch of letters in one transaction.
 
-use nightdesk_courier::decide::{LetterDecision, LetterFacts, LetterPlace, decide_batch};
-use nightdesk_courier::{Live, NewLetter, Posting, Put};
 use nightdesk_gate::LetterGrants;
+use nightdesk_letters::decide::{LetterDecision, LetterFacts, LetterPlace, decide_batch};
+use nightdesk_letters::{Live, NewLetter, Posting, Put};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::HOP_REMEMBERED;
 use nightdesk_types::{Actor, LetterId, Seq, TenantScope, Timestamp};
@@ -216,7 +216,7 @@ impl WrittenRow {
                 let live = self.session.map(|session| Live { session, is_busy: true });
                 Put::Stored { seq: Seq::new(seq), live }
             }
-            LetterPlace::Later => Put::Kept,
+            LetterPlace::Later => Put::Scheduled,
             LetterPlace::Outlet => Put::Noted,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nightdesk_courier::Receipt;
+use nightdesk_letters::Receipt;
 use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -40,7 +40,7 @@ pub(super) async fn write(connection: &mut PgConnection, receipts: &[Receipt]) -
 fn columns(receipts: &[Receipt]) -> sqlx::Result<Columns> {
     let mut columns = Columns::default();
     for Receipt { scope, record } in newest(receipts) {
-        let came = serde_json::to_value(&record.came);
+        let came = serde_json::to_value(&record.outcome);
         columns.outcomes.push(came.map_err(|error| sqlx::Error::Encode(error.into()))?);
         columns.tenants.push(scope.tenant().uuid());
         columns.dispatches.push(record.dispatch_id.clone());

@@ -1,8 +1,8 @@
 //! Conversion of the rows of letters.
 
 use jiff_sqlx::Timestamp;
-use nightdesk_courier::decide::InboxRoom;
-use nightdesk_courier::{Letter, LetterState, Route};
+use nightdesk_letters::decide::InboxRoom;
+use nightdesk_letters::{Letter, LetterState, Route};
 use nightdesk_protocol::delivery::Kind;
 use nightdesk_types::{AgentId, LetterId, Seq};
 use uuid::Uuid;
@@ -37,12 +37,12 @@ impl LetterRow {
             from: AgentId::from_uuid(self.agent_id),
             to: AgentId::from_uuid(self.to_agent_id),
             dispatch_id: self.dispatch_id,
-            route: Route::named(&self.route).ok_or_else(|| misfit("letters", "route"))?,
+            route: Route::from_slug(&self.route).ok_or_else(|| misfit("letters", "route"))?,
             kind: Kind::named(&self.kind).ok_or_else(|| misfit("letters", "kind"))?,
             session: self.session,
             correlation_id: self.correlation_id,
             hop: self.hop.unsigned_abs(),
-            state: LetterState::named(&self.state).ok_or_else(|| misfit("letters", "state"))?,
+            state: LetterState::from_slug(&self.state).ok_or_else(|| misfit("letters", "state"))?,
             seq: self.seq.map(Seq::new),
             is_acked: self.is_acked,
             sent_at: self.sent_at.to_jiff(),

@@ -84,7 +84,7 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
-    fn courier(&self) -> Arc<dyn nightdesk_courier::Store> {
+    fn courier(&self) -> Arc<dyn nightdesk_letters::Store> {
         Arc::<Pg>::clone(&self.store)
     }
 

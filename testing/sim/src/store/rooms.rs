@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use nightdesk_courier::{
-    AddressFacts, AddressQuery, Due, Grant, Letter, Live, Party, Peer, Posting, Put, Receipt,
-    Record, Replied,
-};
 use nightdesk_lease::{Owner, Renewed, Resource};
+use nightdesk_letters::{
+    AddressFacts, AddressQuery, Due, Grant, Letter, Live, Party, Peer, Posting, Put, Receipt,
+    Record, ReplyOutcome,
+};
 use nightdesk_schedule::{
     Arm, Armed, Cancelled, Claimed as ClaimedFire, Claims, End, Fire, FireEntry, Job, JobId,
     Report, Unarmed,
@@ -87,32 +87,32 @@ through! { nightdesk_schedule::Jobs {
     ) -> Vec<Fire>;
 }}
 
-through! { nightdesk_courier::Letters {
+through! { nightdesk_letters::LetterStore {
     fn addresses(queries: &[AddressQuery]) -> Vec<AddressFacts>;
     fn put(postings: &[Posting]) -> Vec<Put>;
     fn due(to: Party, letter: LetterId) -> Option<Due>;
-    fn came(to: Party, letter: LetterId, seq: Option<Seq>) -> ();
-    fn reply(by: Party, letter: LetterId, words: &str) -> Replied;
+    fn record_delivery(to: Party, letter: LetterId, seq: Option<Seq>) -> ();
+    fn reply(by: Party, letter: LetterId, words: &str) -> ReplyOutcome;
     fn letter(from: Party, letter: LetterId) -> Option<Letter>;
     fn letters(from: Party, before: Option<LetterId>) -> Vec<Letter>;
     fn peers(of: Party, at_most: usize) -> Vec<Peer>;
     fn live(party: Party) -> Option<Live>;
 }}
 
-through! { nightdesk_courier::Grants {
+through! { nightdesk_letters::Grants {
     fn grant(party: Party, peer: Party) -> bool;
     fn release(party: Party, peer: Party) -> bool;
     fn grants(scope: TenantScope, agent: Option<AgentId>) -> Vec<Grant>;
 }}
 
-through! { nightdesk_courier::Hooks {
+through! { nightdesk_letters::Hooks {
     fn make_hook(party: Party, name: &str, digest: [u8; 32]) -> bool;
     fn remove_hook(scope: TenantScope, name: &str) -> bool;
     fn hooks(scope: TenantScope) -> Vec<(String, Party)>;
     fn hook_at(digest: [u8; 32]) -> Option<Party>;
 }}
 
-through! { nightdesk_courier::Receipts {
+through! { nightdesk_letters::Receipts {
     fn note(receipts: &[Receipt]) -> ();
     fn receipts(scope: TenantScope, dispatch_id: &str) -> Vec<Record>;
 }}

@@ -74,7 +74,7 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
-    fn courier(&self) -> Arc<dyn nightdesk_courier::Store> {
+    fn courier(&self) -> Arc<dyn nightdesk_letters::Store> {
         Arc::new(self.clone())
     }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use nightdesk_courier::{
-    Came, Due, Failure, LetterEntry, LetterState, NewLetter, Party, Posting, Put, Receipt, Record,
-    Replied, Route,
+use nightdesk_letters::{
+    DeliveryOutcome, Due, Failure, LetterEntry, LetterState, NewLetter, Party, Posting, Put,
+    Receipt, Record, ReplyOutcome, Route,
 };
 use nightdesk_protocol::delivery::{DeliveryReceipt, Kind, Millis};
 use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_KEPT};
@@ -281,8 +281,8 @@ pub async fn the_first_reply_in_time_is_the_reply(harness: &impl Harness) {
     for letter in [waited_for(from, to, "d1", SECOND * 60), letter(from, to, "d2")] {
         stored(harness, &letter).await;
         let reply = |words: &'static str| courier.reply(to, letter.id, words);
-        assert_eq!(reply("yes").await.expect("reply"), Replied::Taken);
-        assert_eq!(reply("no").await.expect("reply"), Replied::Again);
+        assert_eq!(reply("yes").await.expect("reply"), ReplyOutcome::Taken);
+        assert_eq!(reply("no").await.expect("reply"), ReplyOutcome::Again);
 
         let found = courier.letter(from, letter.id).await.expect("look").expect("there");
         assert_eq!(found.state, LetterState::Replied);
@@ -300,7 +300,7 @@ pub async fn nobody_replies_to_a_letter_that_came_to_another(harness: &impl Harn
 
     for other in [from, bob, Party { agent: to.agent, ..bob }] {
         let came = harness.courier().reply(other, letter.id, "no").await.expect("reply");
-        assert_eq!(came, Replied::Unknown, "{other:?}");
+        assert_eq!(came, ReplyOutcome::Unknown, "{other:?}");
     }
     assert_eq!(state(harness, &letter).await, LetterState::Put);
 }
@@ -314,7 +314,7 @@ pub async fn a_reply_that_comes_late_is_none(harness: &impl TimedHarness) {
     harness.let_pass(SECOND * 61).await;
 
     let came = harness.courier().reply(to, letter.id, "late").await.expect("reply");
-    assert_eq!(came, Replied::Late);
+    assert_eq!(came, ReplyOutcome::Late);
     let found = harness.courier().letter(from, letter.id).await.expect("look").expect("there");
     assert_eq!((found.state, found.reply), (LetterState::TimedOut, None));
 }
@@ -335,9 +335,11 @@ pub async fn of_a_reply_and_the_end_of_the_wait_one_counts(harness: &impl Harnes
 
         let found = harness.courier().letter(from, letter.id).await.expect("look").expect("there");
         match replied {
-            Replied::Taken => assert_eq!(found.state, LetterState::Replied),
-            Replied::Late => assert_eq!((found.state, found.reply), (LetterState::TimedOut, None)),
-            other @ (Replied::Again | Replied::Unknown) => panic!("{other:?}"),
+            ReplyOutcome::Taken => assert_eq!(found.state, LetterState::Replied),
+            ReplyOutcome::Late => {
+                assert_eq!((found.state, found.reply), (LetterState::TimedOut, None))
+            }
+            other @ (ReplyOutcome::Again | ReplyOutcome::Unknown) => panic!("{other:?}"),
         }
     }
 }
@@ -350,9 +352,9 @@ pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarn
     let letter = NewLetter { when: Some(when), ..letter(from, to, "d1") };
     let courier = harness.courier();
 
-    assert_eq!(put(harness, &letter).await, Put::Kept);
+    assert_eq!(put(harness, &letter).await, Put::Scheduled);
     assert_eq!(state(harness, &letter).await, LetterState::Scheduled);
-    assert_eq!(courier.reply(to, letter.id, "?").await.expect("reply"), Replied::Unknown);
+    assert_eq!(courier.reply(to, letter.id, "?").await.expect("reply"), ReplyOutcome::Unknown);
     let line = cast.line(&ann).await;
     assert!(cast.waiting(&line).await.is_empty(), "nothing came yet");
     let bob = party(&cast.person("bob").await);
@@ -362,9 +364,9 @@ pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarn
         assert_eq!(due, Some(due_with_room(&letter)), "until it is known where it lies");
     }
     assert_eq!(state(harness, &letter).await, LetterState::Put);
-    courier.came(to, letter.id, Some(Seq::new(7))).await.expect("note");
+    courier.record_delivery(to, letter.id, Some(Seq::new(7))).await.expect("note");
     assert_eq!(courier.due(to, letter.id).await.expect("due"), None);
-    assert_eq!(courier.reply(to, letter.id, "yes").await.expect("reply"), Replied::Taken);
+    assert_eq!(courier.reply(to, letter.id, "yes").await.expect("reply"), ReplyOutcome::Taken);
     let found = courier.letter(from, letter.id).await.expect("look").expect("there");
     assert_eq!(found.seq, Some(Seq::new(7)));
 }
@@ -391,19 +393,22 @@ pub async fn a_deprovisioned_agent_has_no_grants_and_no_webhooks(harness: &impl 
 pub async fn receipts_are_kept_as_they_were(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
-    let record = |connector: &str, came| Record {
+    let record = |connector: &str, outcome| Record {
         dispatch_id: "d1".to_owned(),
         connector: connector.to_owned(),
         address: "perry@kitchen".to_owned(),
         route: Route::Wake,
-        came,
+        outcome,
     };
     let receipt = DeliveryReceipt { delivered_at: Millis(7), ..DeliveryReceipt::default() };
     let failed = Failure { cause: "network".to_owned(), words: "it broke".to_owned() };
-    let (one, two) = (record("a", Came::Delivered(receipt)), record("b", Came::Failed(failed)));
+    let (one, two) = (
+        record("a", DeliveryOutcome::Delivered(receipt)),
+        record("b", DeliveryOutcome::Failed(failed)),
+    );
     let courier = harness.courier();
     let receipt = |record: &Record| Receipt { scope: ann.scope, record: record.clone() };
-    let again = Record { came: two.came.clone(), ..one.clone() };
+    let again = Record { outcome: two.outcome.clone(), ..one.clone() };
     courier.note(&[receipt(&two), receipt(&again)]).await.expect("note");
     courier.note(&[receipt(&again), receipt(&one)]).await.expect("note, twice in one batch");
 

@@ -67,7 +67,7 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
-    fn courier(&self) -> Arc<dyn nightdesk_courier::Store> {
+    fn courier(&self) -> Arc<dyn nightdesk_letters::Store> {
         Arc::new(self.clone())
     }
 

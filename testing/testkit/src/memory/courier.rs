@@ -1,17 +1,17 @@
 //! The store of letters, their receipts, and the grants between agents.
 
 use async_trait::async_trait;
-use nightdesk_courier::decide::{
+use nightdesk_gate::{LetterGrants, decide_letter};
+use nightdesk_inbox::TestEntry;
+use nightdesk_letters::decide::{
     DueDecision, DueFacts, InboxRoom, LetterDecision, LetterFacts, LetterPlace, decide_batch,
     decide_due, decide_reply, settled,
 };
-use nightdesk_courier::{
+use nightdesk_letters::{
     AddressFacts, AddressQuery, Due, Grant, GrantedPeer, Grants, Hooks, Letter, LetterEntry,
-    LetterState, Letters, Live, NamedAgent, NewLetter, Party, Peer, Posting, Put, Receipt,
-    Receipts, Record, Replied,
+    LetterState, LetterStore, Live, NamedAgent, NewLetter, Party, Peer, Posting, Put, Receipt,
+    Receipts, Record, ReplyOutcome,
 };
-use nightdesk_gate::{LetterGrants, decide_letter};
-use nightdesk_inbox::TestEntry;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::{HOP_REMEMBERED, LETTERS_KEPT, LETTERS_PAGE_MAX};
 use nightdesk_types::{Actor, AgentId, LetterId, Quota, Seq, StoreError, TenantScope, Timestamp};
@@ -158,7 +158,7 @@ impl State {
             reply: None,
         };
         let put = match place {
-            LetterPlace::Later => Put::Kept,
+            LetterPlace::Later => Put::Scheduled,
             LetterPlace::Outlet => Put::Noted,
             LetterPlace::Inbox => {
                 let LetterEntry { bot, chat_id, body } = entry.clone();
@@ -201,7 +201,7 @@ impl State {
 }
 
 #[async_trait]
-impl Letters for Memory {
+impl LetterStore for Memory {
     async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
         let state = self.lock();
         Ok(queries.iter().map(|query| state.address_facts(query)).collect())
@@ -248,7 +248,12 @@ impl Letters for Memory {
         Ok(entry.map(|entry| Due { entry, route: row.new.route, is_full }))
     }
 
-    async fn came(&self, to: Party, letter: LetterId, seq: Option<Seq>) -> Result<(), StoreError> {
+    async fn record_delivery(
+        &self,
+        to: Party,
+        letter: LetterId,
+        seq: Option<Seq>,
+    ) -> Result<(), StoreError> {
         let mut state = self.lock();
         let its = |row: &&mut LetterRow| row.new.to == to && row.new.id == letter;
         if let Some(row) = state.letters.iter_mut().find(its).filter(|row| row.seq.is_none()) {
@@ -260,16 +265,21 @@ impl Letters for Memory {
         Ok(())
     }
 
-    async fn reply(&self, by: Party, letter: LetterId, words: &str) -> Result<Replied, StoreError> {
+    async fn reply(
+        &self,
+        by: Party,
+        letter: LetterId,
+        words: &str,
+    ) -> Result<ReplyOutcome, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let its = |row: &&mut LetterRow| row.new.to == by && row.new.id == letter;
         let Some(row) = state.letters.iter_mut().find(its) else {
-            return Ok(Replied::Unknown);
+            return Ok(ReplyOutcome::Unknown);
         };
         let replied = decide_reply(row.state, row.reply_by, now);
         row.settle(now);
-        if replied == Replied::Taken {
+        if replied == ReplyOutcome::Taken {
             (row.state, row.reply) = (LetterState::Replied, Some((words.to_owned(), now)));
         }
         Ok(replied)

@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use nightdesk_courier::{
-    Kind, Letter, LetterState, Letters, NewLetter, Party, Posting, Put, Route, fresh_id,
+use nightdesk_desk::letters::arming;
+use nightdesk_letters::{
+    Kind, Letter, LetterState, LetterStore, LetterText, NewLetter, Party, Posting, Put, Route,
+    build_entry, fresh_id,
 };
-use nightdesk_desk::letters;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{
     EXCHANGE_WAIT_MAX, LETTER_BYTES_MAX, LETTER_PUT_LOOKED_EVERY, LETTER_PUT_WAIT,
@@ -57,13 +58,13 @@ pub(super) async fn send(
     words: &str,
 ) -> anyhow::Result<Answer> {
     ensure!(words.len() <= LETTER_BYTES_MAX, "a letter has at most {LETTER_BYTES_MAX} bytes");
-    let told = letters::Told { from, words, event_type: None };
-    let entry = letters::entry(letter, told, None);
+    let text = LetterText { from, words, event_type: None, origin: None };
+    let entry = build_entry(letter, text);
     let entry = entry.context("no client could take what it says; say something else")?;
     let posting = Posting { letter: letter.clone(), entry };
     let outcome = pg.put(&[posting]).await?.pop().context("the letter got no outcome")?;
     let id = match outcome {
-        Put::Stored { .. } | Put::Kept | Put::Noted => letter.id,
+        Put::Stored { .. } | Put::Scheduled | Put::Noted => letter.id,
         Put::Duplicate(before) => before.id,
         Put::Unknown => bail!("there is no such agent; `nightdesk agent list` shows them"),
         Put::NotGranted => bail!("letters between tenants need `nightdesk grant letters` of both"),
@@ -94,7 +95,7 @@ async fn put(pg: &Pg, letter: &NewLetter, id: LetterId) -> anyhow::Result<Letter
 
 /// Arms the job that delivers a letter. The send is audited; the job is the desk's own action.
 async fn arm(pg: &Pg, to: Party, id: LetterId, when: Timestamp) -> anyhow::Result<()> {
-    let arm = letters::arming(id, when).context("the letter has no id that can be armed")?;
+    let arm = arming(id, when).context("the letter has no id that can be armed")?;
     let scope = to.scope.by(Actor::Desk);
     nightdesk_schedule::Store::arm(pg, scope, to.agent, &arm).await?;
     Ok(())

@@ -1,6 +1,6 @@
 //! Letters as an operator sees them.
 
-use nightdesk_courier::Letter;
+use nightdesk_letters::Letter;
 use serde_json::{Value, json};
 
 /// Returns a letter and its result.

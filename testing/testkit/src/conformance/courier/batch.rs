@@ -1,9 +1,9 @@
 //! Promises of the store of letters about batches and addresses.
 
-use nightdesk_courier::{
+use nightdesk_gate::LetterGrants;
+use nightdesk_letters::{
     AddressQuery, GrantedPeer, LetterState, NamedAgent, NewLetter, Party, Put,
 };
-use nightdesk_gate::LetterGrants;
 use nightdesk_types::{AgentId, LetterId, Quota, Seq};
 use uuid::Uuid;
 

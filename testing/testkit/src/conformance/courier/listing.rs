@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_courier::{LetterState, Party, Peer};
+use nightdesk_letters::{LetterState, Party, Peer};
 
 use super::{letter, pair, party, state, stored, waited_for};
 use crate::conformance::cast::Cast;

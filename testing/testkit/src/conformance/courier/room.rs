@@ -1,6 +1,6 @@
 //! Promises of the store of letters about full inboxes.
 
-use nightdesk_courier::{LetterState, NewLetter, Party, Put};
+use nightdesk_letters::{LetterState, NewLetter, Party, Put};
 use nightdesk_types::{Quota, Seq};
 
 use super::{SECOND, due_with_room, letter, pair, put, state, stored};
@@ -43,7 +43,7 @@ pub async fn a_letter_for_later_waits_for_room(harness: &impl TimedHarness) {
     let later = NewLetter { when: Some(when), ..letter(from, to, "d2") };
     let courier = harness.courier();
 
-    assert_eq!(put(harness, &later).await, Put::Kept);
+    assert_eq!(put(harness, &later).await, Put::Scheduled);
     let due = courier.due(to, later.id).await.expect("due").expect("it waits");
     assert!(due.is_full);
     assert_eq!(state(harness, &later).await, LetterState::Scheduled, "it still waits");

@@ -1,7 +1,7 @@
 //! Implements the management of an agent's reach.
 
 use async_trait::async_trait;
-use nightdesk_courier::Party;
+use nightdesk_letters::Party;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::{Managing, OnBot, OpenBot, ReachOf};
 use nightdesk_types::{AgentId, BotId, GatewayId, StoreError, TenantScope};

@@ -1,0 +1,100 @@
+//! Letters through gate and inbox.
+
+use std::time::Duration;
+
+use nightdesk_protocol::delivery::{DeliveryReceipt, Payload, WakeReceipt};
+use nightdesk_types::limits::{EXCHANGE_WAIT_MAX, WOKEN_LOOKED_EVERY, WOKEN_WAIT};
+use tokio::time::{Instant, sleep};
+
+use crate::context::{Correspondent, NOT_DUE, SenderContext, store_failure};
+use crate::error::Cause;
+use crate::fresh::now_millis;
+use crate::letter::{Letter, Live, Party};
+use crate::letters::Letters;
+use crate::put::{LetterDraft, PutResult};
+use crate::reply::wait_for_reply;
+
+const ASLEEP: &str = "the agent sleeps: it is called, and finds the letter in its inbox";
+const NOTHING_PUT: &str = "the agent sleeps, and is called only if something waits for it";
+
+/// Delivers a payload.
+pub(crate) async fn deliver(
+    context: &SenderContext,
+    to: &Correspondent,
+    payload: &Payload,
+) -> Result<DeliveryReceipt, Cause> {
+    let result = context.put(to, &LetterDraft::from_payload(payload)).await?;
+    let live = match &result {
+        PutResult::Stored(_, live) => live.clone(),
+        PutResult::Repeated(_) | PutResult::Scheduled(_) | PutResult::Noted(_) => {
+            context.letters.store.live(to.party).await.map_err(store_failure)?
+        }
+    };
+    let is_asleep = live.is_none();
+    Ok(DeliveryReceipt {
+        delivered_at: now_millis(),
+        delivery_id: Some(result.letter().to_string()),
+        session_id: live.map(|live| live.session),
+        delivery_skipped: is_asleep,
+        warnings: is_asleep.then(|| ASLEEP.to_owned()).into_iter().collect(),
+    })
+}
+
+/// Wakes an agent with a letter, and waits for its line.
+pub(crate) async fn wake(
+    context: &SenderContext,
+    to: &Correspondent,
+    draft: &LetterDraft<'_>,
+) -> Result<WakeReceipt, Cause> {
+    let result = context.put(to, draft).await?;
+    let warning = if result.is_scheduled() { NOT_DUE } else { ASLEEP };
+    let live = match result {
+        PutResult::Stored(_, Some(live)) => Some(live),
+        PutResult::Stored(_, None) | PutResult::Repeated(_) => {
+            wait_for_line(&context.letters, to.party).await?
+        }
+        PutResult::Scheduled(_) | PutResult::Noted(_) => None,
+    };
+    Ok(to.wake_receipt(live, warning))
+}
+
+/// Calls an agent that has entries waiting and no line. Puts no letter.
+pub(crate) async fn rouse(
+    context: &SenderContext,
+    to: &Correspondent,
+) -> Result<WakeReceipt, Cause> {
+    context.backend.call_agent(to.party);
+    let live = wait_for_line(&context.letters, to.party).await?;
+    Ok(to.wake_receipt(live, NOTHING_PUT))
+}
+
+/// Delivers a payload and waits until it is answered or `wait` is over. Returns the letter with its end.
+pub(crate) async fn exchange(
+    context: &SenderContext,
+    to: &Correspondent,
+    payload: &Payload,
+    wait: Duration,
+) -> Result<Letter, Cause> {
+    let draft = LetterDraft::from_payload(payload);
+    let draft = LetterDraft {
+        correlation_id: draft.correlation_id.or(Some(draft.dispatch_id)),
+        wait: Some(wait.min(EXCHANGE_WAIT_MAX)),
+        ..draft
+    };
+    let letter = context.put(to, &draft).await?.letter();
+    let found = wait_for_reply(&context.letters, context.from, letter).await;
+    found.map_err(store_failure)?.ok_or(Cause::UnknownAgent)
+}
+
+/// Waits up to [`WOKEN_WAIT`] for an agent to dial in.
+async fn wait_for_line(letters: &Letters, party: Party) -> Result<Option<Live>, Cause> {
+    let until = Instant::now() + WOKEN_WAIT;
+    loop {
+        let live = letters.store.live(party).await;
+        let live = live.map_err(|_| Cause::Network("the desk cannot look now".to_owned()))?;
+        if live.is_some() || Instant::now() >= until {
+            return Ok(live);
+        }
+        sleep(WOKEN_LOOKED_EVERY).await;
+    }
+}

@@ -1,0 +1,76 @@
+//! Letters by another connector than the inbox.
+//!
+//! The desk records a letter first, so that hops, grants and repeats count as for the inbox. Then it calls the connector
+//! once: the result is the receipt, and a refused sender retries with the same id.
+
+use nightdesk_protocol::delivery::{DeliveryReceipt, Meta, Payload, WakeOpts, WakeReceipt};
+
+use crate::context::{Correspondent, NOT_DUE, SenderContext};
+use crate::error::Cause;
+use crate::outlet::Outlet;
+use crate::put::LetterDraft;
+use crate::receipt::{DeliveryOutcome, Record};
+
+/// Delivers a payload.
+pub(crate) async fn deliver(
+    context: &SenderContext,
+    outlet: &Outlet,
+    to: &Correspondent,
+    payload: &Payload,
+) -> Result<DeliveryReceipt, Cause> {
+    let draft = LetterDraft::from_payload(payload);
+    let result = context.put(to, &draft).await?;
+    let earlier = find_earlier_outcome(context, outlet, to, draft.dispatch_id).await;
+    if let Some(DeliveryOutcome::Delivered(receipt)) = earlier {
+        return Ok(receipt);
+    }
+    let meta = with_proven_sender(to, payload.meta());
+    let payload = payload.kind().of(payload.words().to_owned(), meta);
+    let receipt = outlet.deliver(to.session.as_deref(), &payload).await?;
+    let delivery_id = receipt.delivery_id.or_else(|| Some(result.letter().to_string()));
+    Ok(DeliveryReceipt { delivery_id, ..receipt })
+}
+
+/// Wakes an agent. A letter that is not due yet is stored.
+pub(crate) async fn wake(
+    context: &SenderContext,
+    outlet: &Outlet,
+    to: &Correspondent,
+    draft: &LetterDraft<'_>,
+    opts: &WakeOpts,
+) -> Result<WakeReceipt, Cause> {
+    if context.put(to, draft).await?.is_scheduled() {
+        return Ok(to.wake_receipt(None, NOT_DUE));
+    }
+    let earlier = find_earlier_outcome(context, outlet, to, draft.dispatch_id).await;
+    if let Some(DeliveryOutcome::Woken(receipt)) = earlier {
+        return Ok(receipt);
+    }
+    let meta = opts.meta.as_deref().map(|meta| Box::new(with_proven_sender(to, meta)));
+    // The letter is due, so the connector need not wait.
+    let opts = WakeOpts { meta, when: None, ..opts.clone() };
+    outlet.wake(to.session.as_deref(), &opts).await
+}
+
+/// Returns the outcome of the same letter by this outlet, if it succeeded before.
+async fn find_earlier_outcome(
+    context: &SenderContext,
+    outlet: &Outlet,
+    to: &Correspondent,
+    dispatch_id: &str,
+) -> Option<DeliveryOutcome> {
+    let records = context.letters.store.receipts(context.from.scope, dispatch_id).await.ok()?;
+    let is_same = |record: &Record| {
+        record.connector == outlet.way.slug()
+            && record.address == to.address
+            && record.outcome.is_ok()
+    };
+    records.into_iter().find(is_same).map(|record| record.outcome)
+}
+
+/// Returns the meta of a letter with the proven name of its sender.
+fn with_proven_sender(to: &Correspondent, meta: &Meta) -> Meta {
+    let mut meta = meta.clone();
+    meta.origin.caller_agent_id = Some(to.sender.clone());
+    meta
+}

@@ -1,0 +1,64 @@
+//! The connectors that come with the desk. The way through gate and inbox is `by_inbox`.
+
+mod file_drop;
+mod noop;
+mod recent;
+mod tmux;
+mod webhook;
+
+pub use file_drop::FileDrop;
+pub use noop::NoOp;
+pub use tmux::{BadTarget, Tmux};
+pub use webhook::{Hook, Webhook};
+
+use nightdesk_protocol::delivery::{
+    Meta, Millis, Origin, TriggerKind, WakeOpts, WakeReceipt, When,
+};
+use nightdesk_types::limits::LETTER_BYTES_MAX;
+
+use crate::address::Address;
+use crate::error::{Cause, ConnectorError};
+use crate::fresh::fresh_id;
+
+/// Warning in the receipt of a wake for later, if the connector cannot wait.
+const NOT_PUT_OFF: &str = "this way cannot wait: the letter was handed over at once";
+
+/// Skill name in a wake that has no meta.
+const UNNAMED: &str = "(unnamed)";
+
+/// Checks that a letter has a size that every connector accepts.
+fn check_words(agent: &str, words: &str) -> Result<(), ConnectorError> {
+    if words.len() <= LETTER_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Cause::Invalid(format!("a letter has at most {LETTER_BYTES_MAX} bytes")).to(agent))
+}
+
+/// Returns true if the wake is for later than now.
+fn is_later(opts: &WakeOpts, now: Millis) -> bool {
+    matches!(opts.when, Some(When::At(at)) if at > now)
+}
+
+/// Returns the meta of a wake, or a new one without a sender.
+fn meta_of(opts: &WakeOpts, now: Millis) -> Meta {
+    let unknown = || Meta {
+        dispatch_id: fresh_id(),
+        sent_at: now,
+        origin: Origin {
+            skill_name: UNNAMED.to_owned(),
+            entry_skill_name: None,
+            trigger_kind: TriggerKind::Inline,
+            caller_agent_id: None,
+        },
+        event_type: None,
+        correlation_id: None,
+    };
+    opts.meta.as_deref().cloned().unwrap_or_else(unknown)
+}
+
+/// Returns the receipt of a wake, with a warning if it was for later.
+fn woken(address: &Address<'_>, opts: &WakeOpts, now: Millis, woken: bool) -> WakeReceipt {
+    let warnings = is_later(opts, now).then(|| NOT_PUT_OFF.to_owned()).into_iter().collect();
+    let session_id = address.session_of(opts).map(str::to_owned);
+    WakeReceipt { woken_at: now, woken, session_id, warnings }
+}

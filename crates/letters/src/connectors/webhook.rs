@@ -1,0 +1,227 @@
+//! Posts letters to URLs of agents, through the HTTP client for URLs that tenants set.
+//!
+//! A wake contains its context and has the same proofs as any other letter. If the agent has no wake URL, the wake is
+//! posted like any other letter.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use aws_lc_rs::hmac;
+use nightdesk_outside::{Call, Method, Outside, Reply, TenantUrl};
+use nightdesk_protocol::delivery::{
+    Ability, AgentDescriptor, Capabilities, Delivery, DeliveryReceipt, Features, Kind, Millis,
+    Payload, WakeOpts, WakeReceipt, WakeRequest,
+};
+use nightdesk_types::{Clock, TenantId};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{check_words, is_later, meta_of, woken};
+use crate::address::Address;
+use crate::connector::AgentConnector;
+use crate::error::{Cause, ConnectorError};
+use crate::fresh::millis;
+
+/// The URLs of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Hook {
+    /// The URL for letters.
+    pub url: String,
+    /// The URL for wakes, if the agent can be woken.
+    pub wake_url: Option<String>,
+    /// The URL for health checks.
+    pub status_url: Option<String>,
+}
+
+/// Posts letters for a tenant.
+pub struct Webhook {
+    outside: Outside,
+    tenant: TenantId,
+    agents: BTreeMap<String, Hook>,
+    bearer: Option<SecretString>,
+    secret: Option<SecretString>,
+    clock: Arc<dyn Clock>,
+}
+
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Webhook").field("tenant", &self.tenant).finish_non_exhaustive()
+    }
+}
+
+/// The fields that are read from a response. Unknown fields and fields of another type are ignored.
+#[derive(Default)]
+struct HookResponse {
+    at: Option<Millis>,
+    id: Option<String>,
+    session: Option<String>,
+    skipped: bool,
+    woken: Option<bool>,
+    warnings: Vec<String>,
+}
+
+impl HookResponse {
+    fn read(body: &[u8]) -> Self {
+        let Ok(fields) = serde_json::from_slice::<Value>(body) else { return Self::default() };
+        let text = |name: &str| fields[name].as_str().map(str::to_owned);
+        let warnings = fields["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Self {
+            at: fields["delivered_at"].as_i64().map(Millis),
+            id: text("delivery_id").or_else(|| text("id")).or_else(|| text("ts")),
+            session: text("session_id"),
+            skipped: fields["delivery_skipped"] == Value::Bool(true),
+            woken: fields["woken"].as_bool(),
+            warnings: warnings.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        }
+    }
+}
+
+impl Webhook {
+    /// Creates the connector of a tenant for these agents.
+    pub fn new(
+        outside: Outside,
+        tenant: TenantId,
+        agents: BTreeMap<String, Hook>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { outside, tenant, agents, bearer: None, secret: None, clock }
+    }
+
+    /// Returns the connector with a bearer token for each call.
+    #[must_use]
+    pub fn bearing(self, bearer: SecretString) -> Self {
+        Self { bearer: Some(bearer), ..self }
+    }
+
+    /// Returns the connector with a secret that signs each body.
+    #[must_use]
+    pub fn signing(self, secret: SecretString) -> Self {
+        Self { secret: Some(secret), ..self }
+    }
+
+    fn hook(&self, agent_id: &str) -> Result<&Hook, ConnectorError> {
+        let known = Address::parse(agent_id).known(|name| self.agents.contains_key(name));
+        known.map(|name| &self.agents[name]).ok_or_else(|| Cause::UnknownAgent.to(agent_id))
+    }
+
+    async fn post(
+        &self,
+        agent_id: &str,
+        url: &str,
+        letter: &impl Serialize,
+    ) -> Result<HookResponse, ConnectorError> {
+        let fails = |cause: Cause| cause.to(agent_id);
+        let body = serde_json::to_vec(letter);
+        let body = body.map_err(|error| fails(Cause::Invalid(error.to_string())))?;
+        let signature = self.secret.as_ref().map(|secret| signed(secret, &body));
+        let signature = signature.as_deref();
+        let reply = self.call(url, Method::Post, signature, Some(body)).await.map_err(fails)?;
+        match reply.status {
+            200..=299 => Ok(HookResponse::read(&reply.body)),
+            status => Err(fails(Cause::Status(status))),
+        }
+    }
+
+    async fn call(
+        &self,
+        url: &str,
+        method: Method,
+        signature: Option<&str>,
+        body: Option<Vec<u8>>,
+    ) -> Result<Reply, Cause> {
+        let url = TenantUrl::parse(url, self.outside.rules());
+        let url = url.map_err(|refused| Cause::Invalid(refused.to_string()))?;
+        let bearer = self.bearer.as_ref();
+        let call = Call { url: &url, method, bearer, signature, body: body.map(Into::into) };
+        Ok(self.outside.call(self.tenant, call).await?)
+    }
+}
+
+/// Returns the signature of a body, in the form that real runtimes use.
+fn signed(secret: &SecretString, body: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
+    format!("sha256={}", hex::encode(hmac::sign(&key, body)))
+}
+
+#[async_trait]
+impl AgentConnector for Webhook {
+    fn static_capabilities() -> Capabilities {
+        let (no, yes) = (Some(false), Some(true));
+        let features = Features {
+            deliver: yes,
+            wake: yes,
+            list_agents: yes,
+            agent_status: no,
+            health_check: yes,
+            request_response: no,
+        };
+        Capabilities::of("webhook", features)
+    }
+
+    async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
+        let agent = |(agent_id, hook): (&String, &Hook)| {
+            let mut can = vec![Ability::Deliver, Ability::Augment, Ability::Template];
+            can.extend(hook.wake_url.is_some().then_some(Ability::Wake));
+            let (agent_id, capabilities) = (agent_id.clone(), Some(can));
+            AgentDescriptor { agent_id, agent_name: None, capabilities }
+        };
+        Ok(self.agents.iter().map(agent).collect())
+    }
+
+    async fn deliver(
+        &self,
+        agent_id: &str,
+        payload: &Payload,
+    ) -> Result<DeliveryReceipt, ConnectorError> {
+        check_words(agent_id, payload.words())?;
+        let hook = self.hook(agent_id)?;
+        let letter = Delivery { agent_id: agent_id.to_owned(), payload: payload.clone() };
+        let response = self.post(agent_id, &hook.url, &letter).await?;
+        Ok(DeliveryReceipt {
+            delivered_at: response.at.unwrap_or_else(|| millis(&*self.clock)),
+            delivery_id: response.id,
+            session_id: response.session,
+            delivery_skipped: response.skipped,
+            warnings: response.warnings,
+        })
+    }
+
+    async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
+        check_words(agent_id, opts.context.as_deref().unwrap_or_default())?;
+        let (hook, address) = (self.hook(agent_id)?, Address::parse(agent_id));
+        let now = millis(&*self.clock);
+        let Some(wake_url) = &hook.wake_url else {
+            let words = opts.context.clone().unwrap_or_default();
+            let payload = Kind::Augment.of(words, meta_of(opts, now));
+            let letter = Delivery { agent_id: agent_id.to_owned(), payload };
+            self.post(agent_id, &hook.url, &letter).await?;
+            return Ok(woken(&address, opts, now, false));
+        };
+        let session_id = address.session_of(opts).map(str::to_owned);
+        let meta = Some(Box::new(meta_of(opts, now)));
+        let opts = WakeOpts { session_id: session_id.clone(), meta, ..opts.clone() };
+        let letter = WakeRequest { agent_id: agent_id.to_owned(), opts };
+        let response = self.post(agent_id, wake_url, &letter).await?;
+        let later = is_later(&letter.opts, now);
+        Ok(WakeReceipt {
+            woken_at: millis(&*self.clock),
+            // Most runtimes do not report `woken`. Then a successful call counts as a wake, unless it is for later.
+            woken: response.woken.unwrap_or(!later),
+            session_id: response.session.or(session_id),
+            warnings: response.warnings,
+        })
+    }
+
+    async fn health_check(&self) -> bool {
+        for url in self.agents.values().filter_map(|hook| hook.status_url.as_ref()) {
+            let asked = self.call(url, Method::Get, None, None).await;
+            if !asked.is_ok_and(|reply| (200..300).contains(&reply.status)) {
+                return false;
+            }
+        }
+        true
+    }
+}

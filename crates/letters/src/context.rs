@@ -1,0 +1,116 @@
+//! The sender of a letter, and the lookup of its recipient.
+
+use std::fmt;
+use std::sync::Arc;
+
+use nightdesk_protocol::delivery::WakeReceipt;
+use nightdesk_types::limits::ADDRESS_BYTES_MAX;
+use nightdesk_types::{AgentId, StoreError};
+
+use crate::address::Address;
+use crate::backend::LetterBackend;
+use crate::decide::{AddressRefusal, decide_recipient};
+use crate::error::Cause;
+use crate::fresh::now_millis;
+use crate::letter::{AddressQuery, Live, Party};
+use crate::letters::Letters;
+
+/// The sender's name in a letter from outside the tenant's agents.
+const OPERATOR: &str = "operator";
+pub(crate) const NOT_DUE: &str = "the letter is kept until it is due";
+pub(crate) const NOT_GRANTED: &str = "letters to agents of others need a grant from both sides";
+
+/// A sender, and the parts that its letters need.
+#[derive(Clone)]
+pub(crate) struct SenderContext {
+    pub(crate) letters: Arc<Letters>,
+    pub(crate) backend: Arc<dyn LetterBackend>,
+    pub(crate) from: Party,
+}
+
+impl fmt::Debug for SenderContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SenderContext").field("from", &self.from).finish_non_exhaustive()
+    }
+}
+
+impl SenderContext {
+    /// Looks up the agent that an address names. `session` overrides the session in the address.
+    pub(crate) async fn find_recipient(
+        &self,
+        address: &str,
+        session: Option<&str>,
+    ) -> Result<Correspondent, Cause> {
+        if address.len() > ADDRESS_BYTES_MAX {
+            return Err(Cause::Invalid(format!(
+                "an address has at most {ADDRESS_BYTES_MAX} bytes"
+            )));
+        }
+        let Address { agent, session: addressed, .. } = Address::parse(address);
+        let query = AddressQuery { from: self.from, agent: agent.to_owned() };
+        let facts = self.letters.writer.address(query.clone()).await.map_err(store_failure)?;
+        let recipient = decide_recipient(&query, &facts).map_err(|refusal| match refusal {
+            AddressRefusal::UnknownAgent => Cause::UnknownAgent,
+            AddressRefusal::NotGranted => Cause::Refused(NOT_GRANTED),
+        })?;
+        Ok(Correspondent {
+            party: recipient.party,
+            name: recipient.name,
+            session: session.or(addressed).map(str::to_owned),
+            address: address.to_owned(),
+            sender: facts.sender.unwrap_or_else(|| OPERATOR.to_owned()),
+        })
+    }
+}
+
+/// The recipient of a letter, and the name under which the letter is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Correspondent {
+    pub(crate) party: Party,
+    pub(crate) name: String,
+    pub(crate) session: Option<String>,
+    /// The address that the sender used.
+    pub(crate) address: String,
+    pub(crate) sender: String,
+}
+
+impl Correspondent {
+    /// Returns the address with the agent's name in place of the id of an own agent.
+    pub(crate) fn canonical_address(&self) -> String {
+        let agent = Address::parse(&self.address).agent;
+        if agent.parse::<AgentId>().is_err() {
+            return self.address.clone();
+        }
+        self.address.replacen(agent, &self.name, 1)
+    }
+
+    /// Returns a receipt that reports a wake only if the agent's line is up and has the session of the address. If the
+    /// agent has no line, the receipt has `warning`.
+    pub(crate) fn wake_receipt(&self, live: Option<Live>, warning: &str) -> WakeReceipt {
+        let mut receipt = WakeReceipt { woken_at: now_millis(), ..WakeReceipt::default() };
+        match (live, &self.session) {
+            (Some(live), Some(session)) if live.session != *session => {
+                let other = &live.session;
+                receipt.session_id = Some(session.clone());
+                receipt.warnings =
+                    vec![format!("the agent is up at {other}, which is not the session named")];
+            }
+            (Some(live), _) => (receipt.woken, receipt.session_id) = (true, Some(live.session)),
+            (None, session) => {
+                receipt.session_id.clone_from(session);
+                receipt.warnings = vec![warning.to_owned()];
+            }
+        }
+        receipt
+    }
+}
+
+/// Logs a failure of the store and returns the cause for the sender.
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+pub(crate) fn store_failure(error: StoreError) -> Cause {
+    let words =
+        if error.retryable { "the desk cannot keep it now" } else { "the desk cannot keep it" };
+    let error = &error as &dyn std::error::Error;
+    tracing::warn!(error, "a letter was not kept");
+    Cause::Network(words.to_owned())
+}

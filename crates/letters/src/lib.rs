@@ -1,0 +1,64 @@
+//! Letters between agents.
+//!
+//! # Promise
+//!
+//! A letter that the desk reports as delivered is where its agent finds it. `woken` is true only if the agent was
+//! really interrupted. A connector that cannot interrupt still delivers the letter and reports so; a broken one fails.
+//! One dispatch has one id for all its recipients, and a repeated id is the same letter.
+//!
+//! Begin with [`LetterSender`], the letters of one agent, which every public interface calls. [`DeskConnector`] chooses
+//! the way of a letter: through the inbox, or through one of the `connectors`. [`AgentConnector`] is the contract of all
+//! of them; with the feature `conformance`, any connector can be checked against it. [`LetterBackend`] has the services
+//! that the desk provides.
+
+mod address;
+mod letter;
+mod error;
+mod connector;
+pub mod decide;
+mod way;
+mod fresh;
+mod receipt;
+mod store;
+mod writer;
+mod metrics;
+mod outlet;
+mod backend;
+mod letters;
+mod entry;
+mod reply;
+mod due;
+mod context;
+mod put;
+mod by_inbox;
+mod by_outlet;
+mod desk_connector;
+mod run;
+mod dispatch;
+mod sender;
+pub mod connectors;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+
+pub use address::Address;
+pub use backend::LetterBackend;
+pub use connector::AgentConnector;
+pub use desk_connector::DeskConnector;
+pub use dispatch::{DispatchReport, Dispatcher, Notify, Unhealthy};
+pub use due::DueDelivery;
+pub use entry::{LetterText, build_entry, is_letter_chat};
+pub use error::{Cause, ConnectorError, is_passing};
+pub use fresh::{fresh_id, hook_key, millis, now_millis};
+pub use letter::{
+    AddressFacts, AddressQuery, Due, Grant, GrantedPeer, Letter, LetterEntry, LetterState, Live,
+    NamedAgent, NewLetter, Party, Peer, Posting, Put, ReplyOutcome, Route,
+};
+pub use letters::Letters;
+pub use metrics::Metrics;
+pub use nightdesk_protocol::delivery::Kind;
+pub use outlet::{Outlet, Ways};
+pub use receipt::{DeliveryOutcome, Failure, Receipt, Record};
+pub use run::Run;
+pub use sender::LetterSender;
+pub use store::{Grants, Hooks, LetterStore, Receipts, Store};
+pub use way::Way;

@@ -1,0 +1,245 @@
+//! The letters of one sender, with their counters and receipts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nightdesk_protocol::delivery::{
+    AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Payload, Response, TriggerKind,
+    WakeOpts, WakeReceipt,
+};
+use nightdesk_types::{LetterId, StoreError, SystemClock};
+
+use crate::by_inbox;
+use crate::connector::AgentConnector;
+use crate::context::Correspondent;
+use crate::desk_connector::{DeskConnector, descriptor, line_status};
+use crate::dispatch::{DispatchReport, Dispatcher, Notify};
+use crate::error::{Cause, ConnectorError};
+use crate::letter::{Grant, Letter, Party, Route};
+use crate::letters::Letters;
+use crate::receipt::{DeliveryOutcome, Receipt, Record};
+use crate::run::Run;
+use crate::way::Way;
+
+/// The letters of one sender. The sender is the authenticated caller, never a field of a body.
+#[derive(Clone, Debug)]
+pub struct LetterSender(DeskConnector);
+
+impl LetterSender {
+    /// Creates the letters of the sender that a connector is for.
+    pub const fn new(connector: DeskConnector) -> Self {
+        Self(connector)
+    }
+
+    /// Returns the sender.
+    pub const fn from(&self) -> Party {
+        self.0.context.from
+    }
+
+    fn letters(&self) -> &Letters {
+        &self.0.context.letters
+    }
+
+    /// Returns the agents that the sender can write to, with their status: its tenant's own agents, and agents of other
+    /// tenants if both sides granted it.
+    pub async fn reachable(&self) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
+        let peers = self.0.peers().await?;
+        let mut reachable = Vec::with_capacity(peers.len());
+        for peer in peers {
+            let status = match self.0.outlet(peer.party) {
+                Some(outlet) => outlet.status().await,
+                None => line_status(peer.live.as_ref()),
+            };
+            reachable.push((descriptor(peer), status));
+        }
+        Ok(reachable)
+    }
+
+    /// Sends a letter as its address says: with an `@` it wakes the agent, otherwise it is only delivered. An address
+    /// that names no agent is no error: the letter then has no record.
+    pub async fn notify(&self, notify: &Notify) -> Result<DispatchReport, ConnectorError> {
+        let (way, to) = self.begin(&notify.address, None).await;
+        let clock = Arc::new(SystemClock::started());
+        let mut dispatcher = Dispatcher::new(Arc::<Letters>::clone(&self.0.context.letters), clock);
+        let to = match to {
+            Ok(to) => to,
+            Err(ConnectorError::DeliveryFailed { cause: Cause::UnknownAgent, .. }) => {
+                return Ok(dispatcher.report_unreachable(notify));
+            }
+            Err(error) => {
+                let outcome = DeliveryOutcome::Failed(error.clone().into());
+                self.letters().metrics.count_outcome(way, &outcome);
+                return Err(error);
+            }
+        };
+        let run = Run::new(self.from().scope, TriggerKind::Agent, Some(to.sender.clone()));
+        let address = to.canonical_address();
+        let to = Correspondent { address: address.clone(), ..to };
+        let connector = Arc::new(RecipientConnector { connector: self.0.clone(), to });
+        // The desk's connector is always healthy.
+        drop(dispatcher.take_on(way.slug(), connector).await);
+        let report = dispatcher.notify(&run, &Notify { address, ..notify.clone() }).await;
+        for record in &report.records {
+            self.letters().metrics.count_outcome(way, &record.outcome);
+        }
+        Ok(report)
+    }
+
+    /// Delivers a payload, regardless of the form of its address.
+    pub async fn deliver(
+        &self,
+        address: &str,
+        payload: &Payload,
+    ) -> Result<(Way, DeliveryReceipt), ConnectorError> {
+        let (way, to) = self.begin(address, None).await;
+        let receipt = match to {
+            Ok(to) => self.0.deliver_to(&to, payload).await,
+            Err(error) => Err(error),
+        };
+        let outcome = receipt.clone().map(DeliveryOutcome::Delivered);
+        self.record(way, Route::Deliver, address, &payload.meta().dispatch_id, outcome).await;
+        receipt.map(|receipt| (way, receipt))
+    }
+
+    /// Wakes an agent with a payload, now or later.
+    pub async fn wake(
+        &self,
+        address: &str,
+        opts: &WakeOpts,
+    ) -> Result<(Way, WakeReceipt), ConnectorError> {
+        let (way, to) = self.begin(address, opts.session_id.as_deref()).await;
+        let receipt = match to {
+            Ok(to) => self.0.wake_to(&to, opts).await,
+            Err(error) => Err(error),
+        };
+        if let Some(meta) = &opts.meta {
+            let outcome = receipt.clone().map(DeliveryOutcome::Woken);
+            self.record(way, Route::Wake, address, &meta.dispatch_id, outcome).await;
+        }
+        receipt.map(|receipt| (way, receipt))
+    }
+
+    /// Calls an agent without a payload, so that it reads its inbox.
+    pub async fn rouse(
+        &self,
+        address: &str,
+        session: Option<&str>,
+    ) -> Result<WakeReceipt, ConnectorError> {
+        let to = self.0.find_recipient(address, session).await?;
+        let receipt = match self.0.outlet(to.party) {
+            Some(outlet) => outlet.wake(to.session.as_deref(), &WakeOpts::default()).await,
+            None => by_inbox::rouse(&self.0.context, &to).await,
+        };
+        receipt.map_err(|cause| cause.to(address))
+    }
+
+    /// Delivers a payload and waits for the reply until the timeout.
+    pub async fn exchange(
+        &self,
+        address: &str,
+        payload: &Payload,
+        wait: Duration,
+    ) -> Result<Response, ConnectorError> {
+        let timeout_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let (way, to) = self.begin(address, None).await;
+        let response = match to {
+            Ok(to) => self.0.exchange_with(&to, payload, timeout_ms).await,
+            Err(error) => Err(error),
+        };
+        self.letters().metrics.count_exchange(way, &response);
+        response
+    }
+
+    /// Returns a letter of the sender with its state.
+    pub async fn show(&self, letter: LetterId) -> Result<Option<Letter>, StoreError> {
+        self.letters().store.letter(self.from(), letter).await
+    }
+
+    /// Returns the sender's letters, newest first, at most one page.
+    pub async fn list(&self, before: Option<LetterId>) -> Result<Vec<Letter>, StoreError> {
+        self.letters().store.letters(self.from(), before).await
+    }
+
+    /// Returns the receipts of an emit, one for each way that it took.
+    pub async fn receipts(&self, dispatch_id: &str) -> Result<Vec<Record>, StoreError> {
+        self.letters().store.receipts(self.from().scope, dispatch_id).await
+    }
+
+    /// Returns the grants that the sender's tenant gave to agents of other tenants, for this agent.
+    pub async fn grants(&self) -> Result<Vec<Grant>, StoreError> {
+        let Party { scope, agent } = self.from();
+        self.letters().store.grants(scope, Some(agent)).await
+    }
+
+    /// Looks a recipient up, once for the whole letter, and counts the letter by the way that it goes.
+    async fn begin(
+        &self,
+        address: &str,
+        session: Option<&str>,
+    ) -> (Way, Result<Correspondent, ConnectorError>) {
+        let Letters { ways, metrics, .. } = self.letters();
+        let to = self.0.find_recipient(address, session).await;
+        let way = to.as_ref().map_or(Way::Road, |to| ways.way(to.party));
+        metrics.count_letter(way);
+        (way, to)
+    }
+
+    /// Counts the result of a letter by its way, and stores its receipt.
+    async fn record(
+        &self,
+        way: Way,
+        route: Route,
+        address: &str,
+        dispatch_id: &str,
+        outcome: Result<DeliveryOutcome, ConnectorError>,
+    ) {
+        let record = Record {
+            dispatch_id: dispatch_id.to_owned(),
+            connector: way.slug().to_owned(),
+            address: address.to_owned(),
+            route,
+            outcome: outcome.unwrap_or_else(|error| DeliveryOutcome::Failed(error.into())),
+        };
+        self.letters().metrics.count_outcome(way, &record.outcome);
+        let receipt = Receipt { scope: self.from().scope, record };
+        if let Err(error) = self.letters().writer.note(receipt).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "a receipt of a letter is not stored");
+        }
+    }
+}
+
+/// The desk's connector to the one recipient that was looked up.
+struct RecipientConnector {
+    connector: DeskConnector,
+    to: Correspondent,
+}
+
+#[async_trait]
+impl AgentConnector for RecipientConnector {
+    fn static_capabilities() -> Capabilities {
+        DeskConnector::static_capabilities()
+    }
+
+    async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
+        let agent_id = self.to.name.clone();
+        Ok(vec![AgentDescriptor { agent_id, ..AgentDescriptor::default() }])
+    }
+
+    async fn deliver(
+        &self,
+        _address: &str,
+        payload: &Payload,
+    ) -> Result<DeliveryReceipt, ConnectorError> {
+        self.connector.deliver_to(&self.to, payload).await
+    }
+
+    async fn wake(&self, _address: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
+        self.connector.wake_to(&self.to, opts).await
+    }
+
+    async fn health_check(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,131 @@
+//! Gathers the store calls of concurrent senders, so that many letters share a transaction.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use nightdesk_inbox::gather::{Batch, Gather, Writers};
+use nightdesk_types::limits::{CONNECTOR_WAIT, LETTER_WRITERS};
+use nightdesk_types::{AgentId, LetterId, StoreError, TenantScope};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use crate::letter::{AddressFacts, AddressQuery, Posting, Put};
+use crate::receipt::Receipt;
+use crate::store::Store;
+
+/// Looks addresses up, puts letters and stores receipts, in gathered batches.
+#[derive(Debug)]
+pub(crate) struct LetterWriter {
+    addresses: Gather<Addresses>,
+    postings: Writers<Postings>,
+    receipts: Gather<Receipts>,
+}
+
+impl LetterWriter {
+    /// Starts the workers. They end when the writer is dropped.
+    pub(crate) fn start(store: &Arc<dyn Store>, tasks: &TaskTracker) -> Self {
+        let postings = || Postings(Arc::clone(store));
+        Self {
+            addresses: Gather::start(Addresses(Arc::clone(store)), "look up an address", tasks),
+            postings: Writers::start(LETTER_WRITERS, postings, "put a letter", tasks),
+            receipts: Gather::start(Receipts(Arc::clone(store)), "store a receipt", tasks),
+        }
+    }
+
+    /// Returns the facts about an address.
+    pub(crate) async fn address(&self, query: AddressQuery) -> Result<AddressFacts, StoreError> {
+        in_time("look up an address", self.addresses.ask(query)).await
+    }
+
+    /// Puts a letter. A sender that stops waiting may send it again: the dispatch id makes it the same letter. Letters
+    /// to one agent share a writer, so two batches seldom wait for one inbox.
+    pub(crate) async fn put(&self, posting: Posting) -> Result<Put, StoreError> {
+        let writer = self.postings.queue_for(posting.letter.to.agent);
+        in_time("put a letter", writer.ask(posting)).await
+    }
+
+    /// Stores a receipt.
+    pub(crate) async fn note(&self, receipt: Receipt) -> Result<(), StoreError> {
+        in_time("store a receipt", self.receipts.ask(receipt)).await
+    }
+}
+
+async fn in_time<T>(
+    operation: &'static str,
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let late = |late| Err(StoreError::unavailable(operation, late));
+    timeout(CONNECTOR_WAIT, asked).await.unwrap_or_else(late)
+}
+
+struct Addresses(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Addresses {
+    type Ask = AddressQuery;
+    type Answer = AddressFacts;
+    type Key = AddressQuery;
+    type Stream = AgentId;
+    type Share = TenantScope;
+
+    async fn run(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
+        self.0.addresses(queries).await
+    }
+
+    fn key(query: &AddressQuery) -> AddressQuery {
+        query.clone()
+    }
+
+    fn share(query: &AddressQuery) -> TenantScope {
+        query.from.scope
+    }
+}
+
+struct Postings(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Postings {
+    type Ask = Posting;
+    type Answer = Put;
+    type Key = LetterId;
+    type Stream = AgentId;
+    type Share = TenantScope;
+
+    async fn run(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
+        self.0.put(postings).await
+    }
+
+    fn key(posting: &Posting) -> LetterId {
+        posting.letter.id
+    }
+
+    fn share(posting: &Posting) -> TenantScope {
+        posting.letter.from.scope
+    }
+}
+
+struct Receipts(Arc<dyn Store>);
+
+#[async_trait]
+impl Batch for Receipts {
+    type Ask = Receipt;
+    type Answer = ();
+    /// The primary key of a receipt: one statement cannot replace a row twice.
+    type Key = (TenantScope, String, String, String);
+    type Stream = AgentId;
+    type Share = TenantScope;
+
+    async fn run(&self, receipts: &[Receipt]) -> Result<Vec<()>, StoreError> {
+        self.0.note(receipts).await?;
+        Ok(vec![(); receipts.len()])
+    }
+
+    fn key(Receipt { scope, record }: &Receipt) -> Self::Key {
+        let (dispatch_id, connector) = (record.dispatch_id.clone(), record.connector.clone());
+        (*scope, dispatch_id, connector, record.address.clone())
+    }
+
+    fn share(receipt: &Receipt) -> TenantScope {
+        receipt.scope
+    }
+}
