@@ -7,7 +7,7 @@
 //! One dispatch has one id for all its recipients, and a repeated id is the same letter.
 //!
 //! Begin with [`AgentConnector`], the contract, and [`Dispatcher`], which chooses the connectors; `connectors` has the
-//! implementations. With the feature `conformance`, any connector can be checked against the contract.
+//! implementations. The suite in `testing/conformance` checks any connector against the contract.
 
 mod address;
 mod connector;
@@ -22,8 +22,6 @@ mod fresh;
 mod metrics;
 mod writer;
 pub mod connectors;
-#[cfg(any(test, feature = "conformance"))]
-pub mod conformance;
 
 pub use address::Address;
 pub use connector::AgentConnector;

@@ -1,11 +1,11 @@
 //! The desk's connector for letters conforms to the contract of every connector.
 
 use async_trait::async_trait;
-use nightdesk_courier::conformance::{Seen, Stage, run};
+use nightdesk_conformance::connector::{Seen, Stage, run};
 use nightdesk_courier::{AgentConnector as _, Party};
 use nightdesk_desk::letters::Road;
 use nightdesk_protocol::delivery::Kind;
-use nightdesk_testkit::desk::{Household, TestDesk, TestGateway};
+use nightdesk_testdesk::{Household, TestDesk, TestGateway};
 use nightdesk_types::{AgentId, TenantId, TenantScope};
 use uuid::Uuid;
 
