@@ -87,7 +87,7 @@ fire-tokens *ARGS: _world
 
 # Check the fake Telegram with a third-party client, and the adapter with a third-party fake.
 telegram-others:
-    cargo build --locked -p nightdesk-testkit --examples
+    cargo build --locked -p nightdesk-fake-telegram --examples
     testing/telegram/others.sh
 
 # Prove every platform: its events, its operations, its faults. Budget: 3 minutes.
@@ -96,17 +96,17 @@ platforms:
 
 # Check the fake Discord with a third-party client.
 discord-others *ARGS:
-    cargo build --locked -p nightdesk-testkit --no-default-features --features discord --example fake-discord
+    cargo build --locked -p nightdesk-fake-discord --example fake-discord
     testing/discord/client.sh {{ ARGS }}
 
 # Answer messages to the bot of TELEGRAM_TOKEN and TELEGRAM_HANDLE on Telegram itself, until Ctrl-C.
 live-telegram:
-    cargo build --locked -p nightdesk-testkit --example telegram-echo
+    cargo build --locked -p nightdesk-fake-telegram --example telegram-echo
     printenv TELEGRAM_TOKEN | "${CARGO_TARGET_DIR:-target}/debug/examples/telegram-echo" https://api.telegram.org "$TELEGRAM_HANDLE"
 
 # Answer messages to the bot of DISCORD_TOKEN on Discord itself, until Ctrl-C.
 live-discord:
-    cargo build --locked -p nightdesk-testkit --example discord-echo
+    cargo build --locked -p nightdesk-fake-discord --example discord-echo
     printenv DISCORD_TOKEN | "${CARGO_TARGET_DIR:-target}/debug/examples/discord-echo"
 
 # Simulate a cell with 500 seeds, or with the given one. Budget: 4 minutes on two cores.

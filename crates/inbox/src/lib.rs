@@ -6,7 +6,7 @@
 //! also if any one node dies. It may be delivered twice. It is never delivered to another tenant, and never after its
 //! ack was committed.
 //!
-//! Begin with [`Inbox`]. [`Store`] defines a backend, and the conformance suite in `testkit` tests it.
+//! Begin with [`Inbox`]. [`Store`] defines a backend, and the suite in `testing/conformance` tests it.
 
 mod accept;
 mod aside;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_lease::{Keeper, Lease, Owner, Renewed, Resource, Store};
-use nightdesk_testkit::{FakeClock, Memory};
+use nightdesk_memory::Memory;
+use nightdesk_testkit::FakeClock;
 use nightdesk_types::limits::{BURIED_AFTER, LEASE_LASTS, LEASE_RENEWED_EVERY};
 use nightdesk_types::{Clock, Node, NodeEpoch, StoreError, SystemClock};
 use tokio::time::{sleep, timeout};

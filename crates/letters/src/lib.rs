@@ -8,8 +8,8 @@
 //!
 //! Begin with [`LetterSender`], the letters of one agent, which every public interface calls. [`DeskConnector`] chooses
 //! the way of a letter: through the inbox, or through one of the `connectors`. [`AgentConnector`] is the contract of all
-//! of them; with the feature `conformance`, any connector can be checked against it. [`LetterBackend`] has the services
-//! that the desk provides.
+//! of them, and the suite in `testing/conformance` checks any connector against it. [`LetterBackend`] has the services that
+//! the desk provides.
 
 mod address;
 mod letter;
@@ -37,8 +37,6 @@ mod run;
 mod dispatch;
 mod sender;
 pub mod connectors;
-#[cfg(any(test, feature = "conformance"))]
-pub mod conformance;
 
 pub use address::Address;
 pub use backend::LetterBackend;

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use nightdesk_memory::Memory;
 use nightdesk_protocol::Bearer;
 use nightdesk_register::issuer::KeyAlgorithm;
 use nightdesk_register::{Issuer, Issuers, Register};
-use nightdesk_testkit::{FakeClock, Memory};
+use nightdesk_testkit::FakeClock;
 use nightdesk_types::{AgentId, FireId, TenantScope, Timestamp};
 use nightdesk_vault::Vault;
 use serde_json::{Value, json};

@@ -114,7 +114,7 @@ impl Header {
 }
 
 /// Returns the bytes with another status. A signature remains only with an approval.
-pub(crate) fn with_status(source: &str, status: SkillStatus) -> String {
+pub fn with_status(source: &str, status: SkillStatus) -> String {
     let proof = Header::of(source).status.and_then(|line| line.proof);
     match proof.filter(|_| status == SkillStatus::Approved) {
         Some(proof) => with_proof(source, &proof),

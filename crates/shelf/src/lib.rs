@@ -31,8 +31,6 @@ mod entry;
 mod folder;
 mod store;
 mod shelved;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 
 pub use approval::{Approval, PublicKey};
 pub use capability::{
@@ -51,7 +49,7 @@ pub use error::{DataStoreError, SkillStoreError};
 pub use filter::page;
 pub use folder::FolderSkills;
 pub use hash::{content_hash, version_of};
-pub use header::{Header, OutputDeclared, StatusLine, TriggerDeclared, VarDeclared};
+pub use header::{Header, OutputDeclared, StatusLine, TriggerDeclared, VarDeclared, with_status};
 pub use name::check_name;
 pub use plan::{Draft, Kept, Planned, plan, plan_status};
 pub use shelved::{TenantData, TenantSkills};

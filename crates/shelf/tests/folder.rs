@@ -1,13 +1,12 @@
 //! Runs the suite on a folder of skills, and tests the properties of folders.
 
-#![cfg(feature = "conformance")]
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::fs::{self, File};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_shelf::conformance::{SkillHarness, skill_store};
+use nightdesk_conformance::shelf_contract::{SkillHarness, skill_store};
 use nightdesk_shelf::{
     Approval, FolderSkills, PublicKey, SkillFilter, SkillPatch, SkillStatus, SkillStore,
 };

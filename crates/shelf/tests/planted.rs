@@ -1,9 +1,7 @@
 //! The suites detect every planted fault, each by its own case.
 
-#![cfg(feature = "conformance")]
-
-use nightdesk_shelf::conformance::planted::{plant_in_data, plant_in_skills};
-use nightdesk_testkit::MemoryShelves;
+use nightdesk_conformance::shelf_contract::MemoryShelves;
+use nightdesk_conformance::shelf_contract::planted::{plant_in_data, plant_in_skills};
 
 #[tokio::test]
 async fn every_fault_of_a_store_of_skills_is_noticed() {

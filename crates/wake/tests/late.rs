@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_testkit::{FakeClock, Memory, Writers};
+use nightdesk_memory::{Memory, Writers};
+use nightdesk_testkit::FakeClock;
 use nightdesk_types::TenantId;
 use nightdesk_types::limits::{CALL_BEGUN_WITHIN, WAKES_PER_HOUR};
 use nightdesk_wake::{ByUrl, Outcome, Wake, Wakers};

@@ -78,7 +78,7 @@ impl Discord {
 
 #[cfg(test)]
 mod tests {
-    use nightdesk_testkit::discord::{FakeDiscord, Fault, Kind};
+    use nightdesk_fake_discord::{FakeDiscord, Fault, Kind};
 
     use super::*;
     use crate::tests::{TOKEN, discord_at};

@@ -34,7 +34,7 @@ impl Files for Telegram {
 #[cfg(test)]
 mod tests {
     use futures_util::TryStreamExt;
-    use nightdesk_testkit::telegram::FakeTelegram;
+    use nightdesk_fake_telegram::FakeTelegram;
 
     use super::*;
     use crate::tests::{TOKEN, bot, telegram_at};

@@ -1,6 +1,6 @@
 //! Runs every store and connector against its contract's suite, and every suite against planted faults.
 
-mod courier;
+mod connectors;
 mod shelf;
 
 use anyhow::{Result, ensure};
@@ -50,7 +50,7 @@ pub async fn prove() -> Result<()> {
     let cluster = Cluster::start()?;
     let mut proof = Proof::default();
     shelf::prove(&cluster, &mut proof).await?;
-    courier::prove(&mut proof).await;
+    connectors::prove(&mut proof).await;
     proof.tell()
 }
 

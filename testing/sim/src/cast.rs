@@ -3,8 +3,8 @@
 //! All agents share one bot, and some tenants have two agents: an event for one agent must reach no other.
 
 use futures_util::FutureExt;
+use nightdesk_memory::Memory;
 use nightdesk_register::{Entering, Gateways, NewBot, NewSecret, OnBot, Reaching};
-use nightdesk_testkit::Memory;
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::{DataKey, Key, Place, Vault};
 use serde_json::json;

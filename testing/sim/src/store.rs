@@ -10,7 +10,7 @@ mod stops;
 mod register;
 mod rooms;
 
-use nightdesk_testkit::Memory;
+use nightdesk_memory::Memory;
 use nightdesk_types::{Clock, Moment, StoreError};
 use tokio::time::sleep;
 
@@ -74,7 +74,7 @@ macro_rules! through {
                     &self,
                     $($arg: $type),*
                 ) -> Result<$answer, nightdesk_types::StoreError> {
-                    let done = <nightdesk_testkit::Memory as $port>::$name(&self.memory, $($arg),*);
+                    let done = <nightdesk_memory::Memory as $port>::$name(&self.memory, $($arg),*);
                     self.call(stringify!($name), done).await
                 }
             )+

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
 use nightdesk_inbox::Aside;
+use nightdesk_memory::Memory;
+use nightdesk_testkit::FakeClock;
 use nightdesk_testkit::scripted::Scripted;
-use nightdesk_testkit::{FakeClock, Memory};
 use nightdesk_types::Seq;
 use tokio_util::sync::CancellationToken;
 

@@ -78,7 +78,7 @@ mod tests {
             ("a row is read", "crates/store-pg/src/gate.rs", scope, 0),
             ("a body is believed", "crates/api/src/hooks.rs", scope, 1),
             ("a test", "crates/api/tests/street.rs", scope, 0),
-            ("a suite", "testing/testkit/src/conformance.rs", scope, 0),
+            ("a suite", "testing/conformance/src/lib.rs", scope, 0),
             ("work nobody may drop", "crates/store-pg/src/access.rs", spawn, 0),
             ("a task nobody owns", "crates/line/src/upgrade.rs", spawn, 1),
             ("a comment", "crates/line/src/upgrade.rs", "// not tokio::spawn(work)", 0),

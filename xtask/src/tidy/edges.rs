@@ -110,15 +110,36 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("discord", &["types", "port", "kit", "vault"]),
     // temporary servers, for `dev` and for tests
     ("servers", &[]),
-    // testing
+    // testing; builders make events through the intake and the gate
+    ("testkit", &["types", "port", "intake", "gate", "vault"]),
+    // every port's store, with the clock of the test kit
     (
-        "testkit",
+        "memory",
         &[
-            "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf", "desk",
-            "api",
+            "types", "protocol", "gate", "inbox", "line", "egress", "register", "vault", "lease",
+            "wake", "schedule", "letters", "media", "shelf", "webchat", "testkit",
         ],
     ),
+    // every port, and the connectors that come with the desk, one of which calls URLs; the suites run on memory
+    (
+        "conformance",
+        &[
+            "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
+            "lease", "outside", "wake", "schedule", "letters", "media", "shelf", "webchat",
+            "testkit", "memory",
+        ],
+    ),
+    // assembles the desk as the binary does, on memory
+    (
+        "testdesk",
+        &[
+            "types", "protocol", "port", "bus", "gate", "inbox", "line", "egress", "register",
+            "vault", "lease", "wake", "schedule", "desk", "api", "testkit", "memory",
+        ],
+    ),
+    // fakes know no adapter; their examples run one
+    ("fake-telegram", &[]),
+    ("fake-discord", &["types"]),
     // fuzzers pass bytes to the code that receives them first
     ("fuzz", &["types", "protocol", "port", "intake", "vault", "telegram", "discord"]),
     // the judge knows the records, and none of the observers
@@ -128,8 +149,22 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     (
         "prove",
         &[
-            "types", "protocol", "gate", "register", "vault", "lease", "schedule", "letters",
-            "shelf", "store-pg", "servers", "testkit", "judge", "sdk",
+            "types",
+            "protocol",
+            "gate",
+            "register",
+            "vault",
+            "lease",
+            "schedule",
+            "shelf",
+            "store-pg",
+            "servers",
+            "testkit",
+            "conformance",
+            "fake-telegram",
+            "fake-discord",
+            "judge",
+            "sdk",
         ],
     ),
     // a simulation assembles nodes as the binary does, over its own ports, reads a source that no platform of the
@@ -139,16 +174,24 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
             "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf", "desk",
-            "api", "webchat", "testkit", "judge",
+            "api", "webchat", "testkit", "memory", "judge",
         ],
     ),
     ("xtask", &["servers"]),
 ];
 
 /// Further crates that a crate's tests may use: both ends of a line talk to each other in one test, the bell is tested
-/// with a real Redis, and due jobs are claimed by a live node.
-const TESTS_EDGES: &[(&str, &[&str])] =
-    &[("sdk", &["inbox", "line"]), ("bus-redis", &["servers"]), ("schedule", &["lease"])];
+/// with a real Redis, due jobs are claimed by a live node, and an example beside each fake runs its platform's adapter.
+const TESTS_EDGES: &[(&str, &[&str])] = &[
+    ("sdk", &["inbox", "line"]),
+    ("bus-redis", &["servers"]),
+    ("schedule", &["lease"]),
+    ("fake-telegram", &["types", "port", "vault", "telegram"]),
+    ("fake-discord", &["port", "vault", "discord"]),
+];
+
+/// Folders whose crates the tests of any crate may use.
+const TESTING: [&str; 2] = ["testing", "fakes"];
 
 /// Crates that a platform may use. Only the binary and its tests know platforms.
 const PLATFORM: &[&str] = &["types", "port", "kit"];
@@ -157,7 +200,7 @@ const PLATFORM: &[&str] = &["types", "port", "kit"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Package {
     name: String,
-    /// The parent folder: `crates`, `platforms`, `testing`.
+    /// The parent folder: `crates`, `platforms`, `testing`, `fakes`.
     group: String,
     /// The project's crates that it depends on.
     needs: Vec<String>,
@@ -204,7 +247,8 @@ fn check_package(package: &Package, all: &[Package]) -> Vec<Finding> {
     };
     let may = |need: &str| allowed.contains(&need) || may_wire(package, need, all);
     let refused = |need: &&String| !may(need);
-    let tests_may = |need: &str| is_in("testing", need, all) || is_tests_edge(package, need);
+    let is_for_tests = |need: &str| TESTING.iter().any(|group| is_in(group, need, all));
+    let tests_may = |need: &str| is_for_tests(need) || is_tests_edge(package, need);
     let tests_refused = |need: &&String| !may(need) && !tests_may(need);
     package
         .needs
@@ -221,9 +265,9 @@ fn allowed(package: &Package) -> Option<&'static [&'static str]> {
     listed.map(|(_, allowed)| *allowed).or(platform)
 }
 
-/// Returns true for the binary, which wires every platform, and for the test kit, which simulates them.
+/// Returns true for the binary and for the desk of tests, which wire every platform.
 fn may_wire(package: &Package, need: &str, all: &[Package]) -> bool {
-    matches!(package.name.as_str(), "nightdesk" | "testkit") && is_in("platforms", need, all)
+    matches!(package.name.as_str(), "nightdesk" | "testdesk") && is_in("platforms", need, all)
 }
 
 fn is_tests_edge(package: &Package, need: &str) -> bool {
@@ -267,11 +311,12 @@ mod tests {
     #[test]
     fn tests_may_know_what_is_for_testing() {
         let testkit = package("testkit", "testing", &[], &[]);
-        let fine = package("inbox", "crates", &[], &["testkit"]);
+        let fake = package("fake-discord", "fakes", &[], &[]);
+        let fine = package("inbox", "crates", &[], &["testkit", "fake-discord"]);
         let shipped = package("inbox", "crates", &["testkit"], &[]);
         let sideways = package("inbox", "crates", &[], &["line"]);
 
-        assert_eq!(found(&[testkit.clone(), fine]), [""; 0]);
+        assert_eq!(found(&[testkit.clone(), fake, fine]), [""; 0]);
         assert_eq!(found(&[testkit, shipped]), ["inbox: may not know testkit (table EDGES)"]);
         assert_eq!(found(&[sideways]), ["inbox: may not know line (table EDGES)"]);
     }

@@ -1,7 +1,7 @@
 //! Jobs of an agent, as stock 0.19.0 arms them, and the operator's schedulers that may report them as due.
 
 use aws_lc_rs::hmac;
-use nightdesk_testkit::desk::{
+use nightdesk_testdesk::{
     Answered, Household, RELAY_SECRET, TestDesk, get, post, upgrade_token_at,
 };
 use nightdesk_types::limits::{AGENT_JOBS_QUOTA, JOBS_PER_MINUTE};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nightdesk_register::audit::{Deed, Kind};
-use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
+use nightdesk_testdesk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
 use nightdesk_types::{Clock, SystemClock};
 use serde_json::{Value, json};
 

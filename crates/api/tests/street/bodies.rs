@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nightdesk_register::ReachOf;
-use nightdesk_testkit::desk::{Household, TestDesk, post, upgrade_token_at};
+use nightdesk_testdesk::{Household, TestDesk, post, upgrade_token_at};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! Credentials of an agent: a token of an issuer or its gateway's upgrade token, and neither is accepted as the other.
 
-use nightdesk_testkit::desk::{
+use nightdesk_testdesk::{
     Answered, Heard, Household, TestDesk, TestGateway, post, upgrade_token_at,
 };
 use nightdesk_types::limits::UPGRADE_FAILURES_MAX;

@@ -1,6 +1,6 @@
 //! Tokens, secrets and texts never get into a log.
 
-use nightdesk_testkit::desk::{Browser, PageAccess, TestDesk, TestGateway};
+use nightdesk_testdesk::{Browser, PageAccess, TestDesk, TestGateway};
 use nightdesk_testkit::logs::Log;
 use serde_json::json;
 use tracing_subscriber::EnvFilter;

@@ -9,7 +9,7 @@ mod events;
 #[path = "chat/limits.rs"]
 mod limits;
 
-use nightdesk_testkit::desk::{Browser, Household, PageAccess, TestDesk, TestGateway};
+use nightdesk_testdesk::{Browser, Household, PageAccess, TestDesk, TestGateway};
 use serde_json::{Value, json};
 
 /// A desk, an agent and a page.

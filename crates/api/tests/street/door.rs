@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use nightdesk_testkit::desk::{Heard, TestDesk, TestGateway, upgrade_token_at};
+use nightdesk_testdesk::{Heard, TestDesk, TestGateway, upgrade_token_at};
 
 use nightdesk_types::limits::{DIALS_BURST, DIALS_PER_SECOND, UPGRADE_FAILURES_MAX};
 use nightdesk_vault::Key;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_testkit::desk::{Answered, TestDesk, TestGateway, post, upgrade_token_at};
+use nightdesk_testdesk::{Answered, TestDesk, TestGateway, post, upgrade_token_at};
 use nightdesk_types::limits::UPGRADE_FAILURES_MAX;
 use nightdesk_vault::Key;
 use serde_json::json;

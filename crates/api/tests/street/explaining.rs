@@ -1,6 +1,6 @@
 //! Explanations of events, for the owner of the agent.
 
-use nightdesk_testkit::desk::{Answered, Household, TestDesk, TestPlatform, get, upgrade_token_at};
+use nightdesk_testdesk::{Answered, Household, TestDesk, TestPlatform, get, upgrade_token_at};
 use serde_json::json;
 
 async fn ask(desk: &TestDesk, household: &Household, event: &str) -> Answered {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_schedule::{Cause, FireState, Outcome, Target};
-use nightdesk_testkit::desk::{CALLBACK, Household, TestDesk, TestGateway, get, post};
+use nightdesk_testdesk::{CALLBACK, Household, TestDesk, TestGateway, get, post};
 use nightdesk_types::{AgentId, Clock, FireId, SystemClock};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nightdesk_register::OnBot;
-use nightdesk_testkit::desk::{Household, TestDesk, TestGateway, TestPlatform};
+use nightdesk_testdesk::{Household, TestDesk, TestGateway, TestPlatform};
 use nightdesk_types::limits::{CAPABILITY_GOOD_FOR_MAX, CAPABILITY_PLACE_KEPT_FOR};
 use serde_json::{Value, json};
 

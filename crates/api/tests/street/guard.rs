@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_register::OnBot;
-use nightdesk_testkit::desk::{Household, TestDesk, TestGateway, TestPlatform};
+use nightdesk_testdesk::{Household, TestDesk, TestGateway, TestPlatform};
 use serde_json::{Value, json};
 
 const DAY: Duration = Duration::from_hours(24);

@@ -1,6 +1,6 @@
 //! Responses to webhooks of a platform.
 
-use nightdesk_testkit::desk::{TestDesk, post};
+use nightdesk_testdesk::{TestDesk, post};
 use nightdesk_types::limits::WEBHOOK_BYTES_MAX;
 
 #[tokio::test]

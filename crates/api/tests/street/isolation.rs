@@ -8,7 +8,7 @@ use nightdesk_desk::shelf::SkillWrite;
 use nightdesk_letters::Party;
 use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
 use nightdesk_shelf::{DataWrite, QueryFilters};
-use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
+use nightdesk_testdesk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
 use nightdesk_types::{EntryId, Seq};
 use serde_json::{Value, json};
 

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use aws_lc_rs::{digest, hmac};
 use nightdesk_letters::{Grants as _, Hooks as _, Party};
-use nightdesk_testkit::desk::{
-    Answered, Household, TestDesk, TestGateway, get, post, upgrade_token_at,
-};
+use nightdesk_testdesk::{Answered, Household, TestDesk, TestGateway, get, post, upgrade_token_at};
 use nightdesk_types::limits::{HOPS_MAX, LETTER_BODY_BYTES_MAX, LETTER_BYTES_MAX};
 use nightdesk_types::{Clock, Quota};
 use serde_json::{Value, json};

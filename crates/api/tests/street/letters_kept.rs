@@ -1,11 +1,11 @@
 //! The desk's connector for letters conforms to the contract of every connector.
 
 use async_trait::async_trait;
+use nightdesk_conformance::connector::{Seen, Stage, run};
 use nightdesk_desk::letters::letter_connector;
-use nightdesk_letters::conformance::{Seen, Stage, run};
 use nightdesk_letters::{AgentConnector as _, DeskConnector, Party};
 use nightdesk_protocol::delivery::Kind;
-use nightdesk_testkit::desk::{Household, TestDesk, TestGateway};
+use nightdesk_testdesk::{Household, TestDesk, TestGateway};
 use nightdesk_types::{AgentId, TenantId, TenantScope};
 use uuid::Uuid;
 

@@ -3,7 +3,7 @@
 use nightdesk_bus::{Bell, Ring};
 use nightdesk_desk::line::{Stop, stop};
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_testkit::desk::{Heard, TestDesk, TestGateway};
+use nightdesk_testdesk::{Heard, TestDesk, TestGateway};
 use nightdesk_types::limits::{CONTROL_FRAMES_MAX, FRAGMENTS_MAX, FRAME_IN_BYTES_MAX};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 /// A desk with one household, and its gateway on a line that said hello.
-async fn on_a_line() -> (TestDesk, nightdesk_testkit::desk::Household, TestGateway) {
+async fn on_a_line() -> (TestDesk, nightdesk_testdesk::Household, TestGateway) {
     let desk = TestDesk::open().await;
     let ann = desk.household("ann", "gw-1").await;
     let mut gateway = desk.dial(&ann).await;

@@ -1,6 +1,6 @@
 //! People link themselves to an agent.
 
-use nightdesk_testkit::desk::{Household, TestDesk, TestPlatform};
+use nightdesk_testdesk::{Household, TestDesk, TestPlatform};
 use serde_json::json;
 
 /// A household whose platform accepts sends.

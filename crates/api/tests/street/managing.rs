@@ -1,6 +1,6 @@
 //! The reach of an agent, as its gateway and its owner may change it.
 
-use nightdesk_testkit::desk::{
+use nightdesk_testdesk::{
     Answered, Heard, Household, TestDesk, TestPlatform, get, post, upgrade_token_at,
 };
 use nightdesk_types::{Clock, SystemClock};

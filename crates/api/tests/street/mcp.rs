@@ -1,6 +1,6 @@
 //! The desk's tools, called by MCP.
 
-use nightdesk_testkit::desk::{Household, TestDesk, post, upgrade_token_at};
+use nightdesk_testdesk::{Household, TestDesk, post, upgrade_token_at};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

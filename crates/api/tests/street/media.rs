@@ -1,6 +1,6 @@
 //! Files by reference, from outside: only an agent that was given the reference gets the file.
 
-use nightdesk_testkit::desk::{
+use nightdesk_testdesk::{
     Answered, Household, TestDesk, TestGateway, TestPlatform, get, post, upgrade_token_at,
 };
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_register::enrolment::Invitation;
-use nightdesk_testkit::desk::{Answered, Household, ISSUER, TestDesk, get, post};
+use nightdesk_testdesk::{Answered, Household, ISSUER, TestDesk, get, post};
 use nightdesk_types::limits::{GATEWAY_BODY_BYTES_MAX, UPGRADE_FAILURES_MAX};
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");

@@ -1,6 +1,6 @@
 //! The description of the routes.
 
-use nightdesk_testkit::desk::{TestDesk, get};
+use nightdesk_testdesk::{TestDesk, get};
 use serde_json::Value;
 
 const KEPT: &str = include_str!("../../../../docs/openapi.json");

@@ -1,7 +1,7 @@
 //! Buttons, from outside: a press reaches the agent that asked, and no other.
 
 use nightdesk_register::OnBot;
-use nightdesk_testkit::desk::{Household, TestDesk, TestGateway, TestPlatform};
+use nightdesk_testdesk::{Household, TestDesk, TestGateway, TestPlatform};
 use serde_json::{Value, json};
 
 const ROOM: &str = "room";

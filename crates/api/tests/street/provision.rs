@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_testkit::desk::{Answered, Household, TestDesk, TestGateway, post};
+use nightdesk_testdesk::{Answered, Household, TestDesk, TestGateway, post};
 use nightdesk_types::limits::{PROVISION_OVERLAP, PROVISION_SAME_SECRET, ROUTE_KEYS_MAX};
 use nightdesk_vault::Key;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post};
+use nightdesk_testdesk::{Answered, Household, TestDesk, get, post};
 use nightdesk_types::limits::{
     FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, MANAGEMENT_PER_MINUTE, SCOPES_PER_HOUR,
 };

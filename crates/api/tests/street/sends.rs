@@ -1,6 +1,6 @@
 //! Results of a gateway's sends.
 
-use nightdesk_testkit::desk::{TestDesk, TestGateway, TestPlatform};
+use nightdesk_testdesk::{TestDesk, TestGateway, TestPlatform};
 use serde_json::{Value, json};
 
 async fn on_a_line(change: impl FnOnce(&mut Value)) -> (TestDesk, TestPlatform, TestGateway) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_register::issuer::{Grant, Session};
-use nightdesk_testkit::desk::{Answered, Household, TestDesk, post};
+use nightdesk_testdesk::{Answered, Household, TestDesk, post};
 use nightdesk_types::limits::REFRESH_OVERLAP;
 use nightdesk_types::{Clock, SystemClock};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use nightdesk_shelf::Approval;
 use nightdesk_shelf::approval::sign::SigningKey;
-use nightdesk_testkit::desk::{Answered, Household, TestDesk, get, post};
+use nightdesk_testdesk::{Answered, Household, TestDesk, get, post};
 use nightdesk_types::limits::{
     CATALOGUES_PER_MINUTE, SHELF_BODY_BYTES_MAX, SHELF_PER_MINUTE, SKILL_BYTES_MAX,
 };

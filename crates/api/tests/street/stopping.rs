@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_testkit::desk::{Browser, Heard, PageAccess, TestDesk};
+use nightdesk_testdesk::{Browser, Heard, PageAccess, TestDesk};
 use nightdesk_types::limits::LEAVE_WAIT;
 
 /// Shorter than a line's wait for a missing ack, and longer than a busy machine takes.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_testkit::desk::{Household, TestDesk, TestPlatform};
+use nightdesk_testdesk::{Household, TestDesk, TestPlatform};
 use nightdesk_types::limits::{CALL_GAP, VANISHED_GRACE, WAKE_DEADLINE};
 use nightdesk_types::send::UNREACHABLE;
 use serde_json::{Value, json};

@@ -10,8 +10,9 @@ use nightdesk_bus::Ears;
 use nightdesk_egress::{Account, Accounts, Egress, Settled};
 use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
 use nightdesk_lease::{Lease, Owner, Owners, Resource, Store as _};
+use nightdesk_memory::{Memory, Writers};
 use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, LengthUnit, Pace, Receipt};
-use nightdesk_testkit::{FakeClock, Memory, Writers, builders};
+use nightdesk_testkit::{FakeClock, builders};
 use nightdesk_types::send::Op;
 use nightdesk_types::{
     AgentId, BotId, Moment, Node, RequestId, Send, StoreError, SystemClock, TenantScope,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_testkit::discord::{FakeDiscord, Settings};
+use nightdesk_fake_discord::{FakeDiscord, Settings};
 use serde_json::json;
 use tokio::runtime::Runtime;
 

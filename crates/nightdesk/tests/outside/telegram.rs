@@ -1,6 +1,6 @@
 //! The command of the Telegram page and its effect for a person, on the fake Telegram.
 
-use nightdesk_testkit::telegram::{FakeTelegram, Fault};
+use nightdesk_fake_telegram::{FakeTelegram, Fault};
 use tokio::runtime::Runtime;
 
 use crate::desk::{Desk, value, wait_until};

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_lease::Store as _;
+use nightdesk_memory::{Memory, Writers};
 use nightdesk_schedule::{
     Arm, ByCallback, Claimed, Clocks, Deliver, FireAt, JobId, Outcome, Policies, Schedule,
     StoreTime, Target, Telling,
 };
-use nightdesk_testkit::{FakeClock, Memory, Writers};
+use nightdesk_testkit::FakeClock;
 use nightdesk_types::{Clock, FireId, Node, Seq, StoreError, Timestamp};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;

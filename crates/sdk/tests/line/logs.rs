@@ -1,7 +1,7 @@
 //! The content of the logs.
 
 use nightdesk_sdk::{Agent, Event, SendError, wake};
-use nightdesk_testkit::desk::get;
+use nightdesk_testdesk::get;
 use nightdesk_testkit::logs::Log;
 use tracing_subscriber::util::SubscriberInitExt;
 

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use nightdesk_sdk::{Agent, End, Event, SendError, Settings, Status, wake};
-use nightdesk_testkit::desk::get;
+use nightdesk_testdesk::get;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -145,7 +145,7 @@ async fn who_is_busy_stays_awake() {
     let street = Street::open().await;
     let bob = street.desk.household("bob", "gw-2").await;
     let url = format!("http://{}", street.desk.address());
-    let settings = |of: &nightdesk_testkit::desk::Household| {
+    let settings = |of: &nightdesk_testdesk::Household| {
         Settings::new(&url, &of.name, of.secret.with(str::to_owned)).sleep_after(QUIET_FOR)
     };
     let busy = Agent::connect(settings(&street.ann), echo).expect("good settings");

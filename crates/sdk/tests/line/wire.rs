@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use nightdesk_sdk::{Agent, Settings, Status};
-use nightdesk_testkit::desk::{Household, TestDesk, TestPlatform};
+use nightdesk_testdesk::{Household, TestDesk, TestPlatform};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_conformance::{Harness, TimedHarness};
 use nightdesk_store_pg::Pg;
-use nightdesk_testkit::conformance::{Harness, TimedHarness};
 use nightdesk_types::{BotId, Clock, SystemClock, TenantScope, Timestamp};
 
 use crate::server::{Database, run};
@@ -172,18 +172,18 @@ impl TimedHarness for Postgres {
     }
 }
 
-nightdesk_testkit::inbox_store_conformance!(postgres().await);
-nightdesk_testkit::inbox_model_conformance!(postgres().await, 30);
-nightdesk_testkit::line_store_conformance!(postgres().await);
-nightdesk_testkit::wake_store_conformance!(postgres().await);
-nightdesk_testkit::schedule_store_conformance!(postgres().await);
-nightdesk_testkit::courier_store_conformance!(postgres().await);
-nightdesk_testkit::gate_store_conformance!(postgres().await);
-nightdesk_testkit::register_store_conformance!(postgres().await);
-nightdesk_testkit::egress_store_conformance!(postgres().await);
-nightdesk_testkit::lease_store_conformance!(postgres().await);
-nightdesk_testkit::webchat_store_conformance!(postgres().await);
-nightdesk_testkit::shelf_store_conformance!(postgres().await);
-nightdesk_testkit::media_store_conformance!(postgres().await);
-nightdesk_testkit::upkeep_conformance!(postgres().await);
-nightdesk_testkit::timed_store_conformance!(postgres().await);
+nightdesk_conformance::inbox_store_conformance!(postgres().await);
+nightdesk_conformance::inbox_model_conformance!(postgres().await, 30);
+nightdesk_conformance::line_store_conformance!(postgres().await);
+nightdesk_conformance::wake_store_conformance!(postgres().await);
+nightdesk_conformance::schedule_store_conformance!(postgres().await);
+nightdesk_conformance::courier_store_conformance!(postgres().await);
+nightdesk_conformance::gate_store_conformance!(postgres().await);
+nightdesk_conformance::register_store_conformance!(postgres().await);
+nightdesk_conformance::egress_store_conformance!(postgres().await);
+nightdesk_conformance::lease_store_conformance!(postgres().await);
+nightdesk_conformance::webchat_store_conformance!(postgres().await);
+nightdesk_conformance::shelf_store_conformance!(postgres().await);
+nightdesk_conformance::media_store_conformance!(postgres().await);
+nightdesk_conformance::upkeep_conformance!(postgres().await);
+nightdesk_conformance::timed_store_conformance!(postgres().await);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
+use nightdesk_fake_discord::{FakeDiscord, Settings};
 use nightdesk_port::{Deliver, DeliverError, File, Unlimited};
 use nightdesk_testkit::FakeClock;
-use nightdesk_testkit::discord::{FakeDiscord, Settings};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use serde_json::{Map, json};

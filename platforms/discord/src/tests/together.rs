@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use nightdesk_fake_discord::{FakeDiscord, Fault, Kind, Order, Settings};
 use nightdesk_port::{Budget, CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen, Part};
-use nightdesk_testkit::discord::{FakeDiscord, Fault, Kind, Order, Settings};
 use nightdesk_types::event::{ChatType, Content, Message, Source};
 use nightdesk_types::send::{Op, PromptOption};
 use nightdesk_types::{Send, Sight};

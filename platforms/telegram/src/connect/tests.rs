@@ -1,4 +1,4 @@
-use nightdesk_testkit::telegram::{FakeTelegram, Fault, Kind};
+use nightdesk_fake_telegram::{FakeTelegram, Fault, Kind};
 
 use super::*;
 use crate::tests::{TOKEN, bot, telegram_at};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_testkit::telegram::{Called, FakeTelegram, Fault, Kind};
+use nightdesk_fake_telegram::{Called, FakeTelegram, Fault, Kind};
 use nightdesk_types::send::PromptOption;
 use serde_json::Map;
 

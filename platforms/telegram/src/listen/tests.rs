@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
+use nightdesk_fake_telegram::{FakeTelegram, Fault, Kind};
 use nightdesk_port::ReceiveError;
 use nightdesk_testkit::FakeClock;
-use nightdesk_testkit::telegram::{FakeTelegram, Fault, Kind};
 
 use super::*;
 use crate::tests::{TOKEN, bot, telegram};

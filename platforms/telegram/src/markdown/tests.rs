@@ -1,4 +1,4 @@
-use nightdesk_testkit::telegram::markdown::plain;
+use nightdesk_fake_telegram::markdown::plain;
 use proptest::prelude::*;
 
 use super::*;

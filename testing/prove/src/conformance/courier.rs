@@ -1,6 +1,6 @@
 //! Runs the suite on the connectors that come with the desk.
 
-use nightdesk_letters::conformance::{Report, summary};
+use nightdesk_conformance::connector::{Report, summary};
 
 use super::{Planted, Proof, Ran};
 

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
+use nightdesk_conformance::shelf_contract::MemoryShelves;
+use nightdesk_conformance::shelf_contract::planted::{self, plant_in_data, plant_in_skills};
+use nightdesk_conformance::shelf_contract::{
+    DataHarness, Report, SkillHarness, data_store, skill_store,
+};
 use nightdesk_register::Register;
-use nightdesk_shelf::conformance::planted::{self, plant_in_data, plant_in_skills};
-use nightdesk_shelf::conformance::{DataHarness, Report, SkillHarness, data_store, skill_store};
 use nightdesk_shelf::{Approval, FolderSkills, PublicKey, Skills, TenantData, TenantSkills};
 use nightdesk_store_pg::{Pg, connect_options, migrate};
-use nightdesk_testkit::MemoryShelves;
 use nightdesk_types::{SystemClock, TenantScope};
 use nightdesk_vault::Vault;
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use nightdesk_fake_discord::FakeDiscord;
+use nightdesk_fake_telegram::FakeTelegram;
 use nightdesk_servers::Redis;
-use nightdesk_testkit::discord::{self, FakeDiscord};
-use nightdesk_testkit::telegram::FakeTelegram;
 use nightdesk_types::{Clock, SystemClock, TenantId};
 use serde_json::{Value, json};
 
@@ -96,8 +96,10 @@ fn environment(planted: Planted) -> Vec<(&'static str, String)> {
 }
 
 async fn discord() -> Result<FakeDiscord> {
-    let settings =
-        discord::Settings { identify_every: Duration::ZERO, ..discord::Settings::default() };
+    let settings = nightdesk_fake_discord::Settings {
+        identify_every: Duration::ZERO,
+        ..nightdesk_fake_discord::Settings::default()
+    };
     let fake = FakeDiscord::start_with(settings).await.context("could not start a Discord")?;
     let mut members = Vec::new();
     for (agent, one) in ALL.iter().enumerate() {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_testkit::conformance::{Harness, TimedHarness};
-use nightdesk_testkit::{FakeClock, Memory};
+use nightdesk_conformance::{Harness, TimedHarness};
+use nightdesk_memory::Memory;
+use nightdesk_testkit::FakeClock;
 use nightdesk_types::{BotId, Clock, TenantScope, Timestamp};
 
 use super::{Climate, SimStore, Weather};
@@ -108,21 +109,21 @@ impl TimedHarness for SimStore {
 
 macro_rules! every_suite {
     ($climate:expr, $model_cases:expr) => {
-        nightdesk_testkit::inbox_store_conformance!(store($climate));
-        nightdesk_testkit::inbox_model_conformance!(store($climate), $model_cases);
-        nightdesk_testkit::line_store_conformance!(store($climate));
-        nightdesk_testkit::wake_store_conformance!(store($climate));
-        nightdesk_testkit::schedule_store_conformance!(store($climate));
-        nightdesk_testkit::courier_store_conformance!(store($climate));
-        nightdesk_testkit::gate_store_conformance!(store($climate));
-        nightdesk_testkit::register_store_conformance!(store($climate));
-        nightdesk_testkit::egress_store_conformance!(store($climate));
-        nightdesk_testkit::lease_store_conformance!(store($climate));
-        nightdesk_testkit::webchat_store_conformance!(store($climate));
-        nightdesk_testkit::shelf_store_conformance!(store($climate));
-        nightdesk_testkit::media_store_conformance!(store($climate));
-        nightdesk_testkit::upkeep_conformance!(store($climate));
-        nightdesk_testkit::timed_store_conformance!(store($climate));
+        nightdesk_conformance::inbox_store_conformance!(store($climate));
+        nightdesk_conformance::inbox_model_conformance!(store($climate), $model_cases);
+        nightdesk_conformance::line_store_conformance!(store($climate));
+        nightdesk_conformance::wake_store_conformance!(store($climate));
+        nightdesk_conformance::schedule_store_conformance!(store($climate));
+        nightdesk_conformance::courier_store_conformance!(store($climate));
+        nightdesk_conformance::gate_store_conformance!(store($climate));
+        nightdesk_conformance::register_store_conformance!(store($climate));
+        nightdesk_conformance::egress_store_conformance!(store($climate));
+        nightdesk_conformance::lease_store_conformance!(store($climate));
+        nightdesk_conformance::webchat_store_conformance!(store($climate));
+        nightdesk_conformance::shelf_store_conformance!(store($climate));
+        nightdesk_conformance::media_store_conformance!(store($climate));
+        nightdesk_conformance::upkeep_conformance!(store($climate));
+        nightdesk_conformance::timed_store_conformance!(store($climate));
     };
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_bus::Ring;
-use nightdesk_testkit::desk::Stream;
+use nightdesk_testdesk::Stream;
 use nightdesk_types::limits::CHAT_STREAMS_MAX;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Rate limits of visitors.
 
-use nightdesk_testkit::desk::get;
+use nightdesk_testdesk::get;
 use nightdesk_types::limits::{
     CHAT_BODY_BYTES_MAX, CHAT_MESSAGES_AT_ONCE, CHAT_SESSIONS_PER_MINUTE,
 };

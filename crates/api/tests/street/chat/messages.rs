@@ -1,7 +1,7 @@
 //! Messages of visitors.
 
 use nightdesk_register::OnBot;
-use nightdesk_testkit::desk::PageAccess;
+use nightdesk_testdesk::PageAccess;
 use serde_json::json;
 
 use super::{Scene, answers, does};

@@ -1,6 +1,6 @@
 //! The page itself.
 
-use nightdesk_testkit::desk::{PageAccess, get, post};
+use nightdesk_testdesk::{PageAccess, get, post};
 
 use super::{Scene, answers};
 

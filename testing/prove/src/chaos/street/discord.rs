@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use nightdesk_fake_discord::{FakeDiscord, Mark, Order, Settings, Socket};
 use nightdesk_judge::{Event, Sock, monotonic_ns};
-use nightdesk_testkit::discord::{FakeDiscord, Mark, Order, Settings, Socket};
 use serde_json::json;
 use tokio::time::sleep;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Result;
-use nightdesk_testkit::telegram::{Called, FakeTelegram};
+use nightdesk_fake_telegram::{Called, FakeTelegram};
 use serde_json::json;
 use tokio::time::sleep;
 

@@ -1,0 +1,108 @@
+//! Checks the delivery of entries.
+
+use nightdesk_inbox::{Ask, LineClaim, Waiting};
+use nightdesk_types::limits::WINDOW_BYTES_MAX;
+use nightdesk_types::{Generation, Seq};
+
+use super::put::seq;
+use crate::Harness;
+use crate::cast::Cast;
+
+/// Checks that waiting entries come in order, from the read position on, and at most as many as requested.
+pub async fn waiting_comes_in_order(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    cast.several(&ann, 5).await;
+    cast.stored(&bob.says(6)).await;
+    let line = cast.line(&ann).await;
+
+    let cases = [
+        ("all", 0, 9, vec![1, 2, 3, 4, 5]),
+        ("the first two", 0, 2, vec![1, 2]),
+        ("the next two", 2, 2, vec![3, 4]),
+        ("the rest", 4, 2, vec![5]),
+        ("nothing more", 5, 2, vec![]),
+        ("none wanted", 0, 0, vec![]),
+    ];
+    for (name, after, entries_max, want) in cases {
+        let ask = Ask { after: Seq::new(after), entries_max, ..line.ask() };
+        assert_eq!(numbers(cast.ask(ask).await), want, "{name}");
+    }
+}
+
+/// Checks that one read holds at most a window of bytes, or a single entry of any size.
+pub async fn a_read_is_bounded_in_bytes(harness: &impl Harness) {
+    const TEXT_BYTES: usize = WINDOW_BYTES_MAX * 2 / 5;
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    for number in 1..=4 {
+        cast.stored(&ann.says(number).saying("x".repeat(TEXT_BYTES))).await;
+    }
+    let line = cast.line(&ann).await;
+    assert_eq!(cast.numbers(&line).await, [1, 2, 3], "the window is full after the third");
+    let rest = cast.ask(Ask { after: Seq::new(3), ..line.ask() }).await;
+    assert_eq!(numbers(rest), [4]);
+
+    let huge = cast.stored(&ann.says(5).saying("x".repeat(WINDOW_BYTES_MAX + 1))).await;
+    let again = harness.aside().resubmit(ann.scope, ann.agent, huge.seq).await;
+    assert_eq!(again.expect("resubmit an entry").map(|stored| stored.seq), Some(seq(6)));
+    cast.stored(&ann.says(7)).await;
+    let ask = Ask { after: Seq::new(4), ..line.ask() };
+    let Waiting::Entries(entries) = cast.ask(ask).await else { panic!("the line is the newest") };
+    assert_eq!(entries.len(), 1, "one always fits, and then nothing more");
+    assert_eq!((entries[0].seq, &entries[0].json), (seq(6), &None), "no client could take it");
+}
+
+/// Checks that a replaced line reads nothing, and gets a corresponding answer.
+pub async fn a_replaced_line_reads_nothing(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 1).await;
+    let old = cast.line(&ann).await;
+    let new = cast.line(&ann).await;
+
+    assert_eq!(cast.ask(old.ask()).await, Waiting::LineReplaced);
+    assert_eq!(cast.numbers(&new).await, [1]);
+    let generation = Generation::new(new.claim.generation.get() + 1);
+    let made_up = LineClaim { generation, ..new.claim };
+    assert_eq!(cast.ask(Ask { line: made_up, ..new.ask() }).await, Waiting::LineReplaced);
+}
+
+/// Checks that gathered reads get an answer each, in their order.
+pub async fn gathered_reads_get_an_answer_each(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    let cid = cast.person("cid").await;
+    cast.several(&ann, 2).await;
+    cast.stored(&cid.says(9)).await;
+    let replaced = cast.line(&cid).await;
+    cast.line(&cid).await;
+    let asks = [cast.line(&bob).await.ask(), replaced.ask(), cast.line(&ann).await.ask()];
+
+    let mut answers = harness.inbox().waiting(&asks).await.expect("read what waits");
+    assert_eq!(numbers(answers.remove(2)), [1, 2]);
+    assert_eq!(answers, [Waiting::Entries(Vec::new()), Waiting::LineReplaced]);
+}
+
+/// Checks that a tenant cannot read another tenant's entries with any line number.
+pub async fn nothing_is_handed_over_to_another_tenant(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    cast.several(&ann, 1).await;
+    let line = cast.line(&ann).await;
+    let foreign = LineClaim { scope: bob.scope, ..line.claim };
+
+    let read = harness.inbox().waiting(&[Ask { line: foreign, ..line.ask() }]).await;
+    assert!(!matches!(read.as_deref(), Ok([Waiting::Entries(_)])), "{read:?}");
+    assert_eq!(cast.numbers(&line).await, [1]);
+}
+
+fn numbers(waiting: Waiting) -> Vec<i64> {
+    match waiting {
+        Waiting::Entries(entries) => entries.iter().map(|entry| entry.seq.get()).collect(),
+        Waiting::LineReplaced => panic!("the line is the newest"),
+    }
+}

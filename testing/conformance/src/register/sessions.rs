@@ -1,0 +1,89 @@
+//! Checks the sessions with which agents were set up.
+
+use nightdesk_register::enrolment::Digest;
+use nightdesk_register::issuer::{Refreshed, Session};
+use nightdesk_types::AgentId;
+
+use super::provision::identity;
+use crate::Harness;
+use crate::cast::{Cast, Person};
+
+/// Checks that a session belongs to one agent, in its tenant, until it is ended.
+pub async fn a_session_is_one_agents(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    let register = harness.register();
+    let owl = register.create_agent(ann.scope, "owl").await.expect("enter an agent");
+    let session = Session { issuer: Some("https://login.example.org".to_owned()), id: "s".into() };
+    let begin = |agent| {
+        let (register, session) = (harness.register(), session.clone());
+        async move {
+            let begun = register.begin_session(ann.scope, agent, &session, None).await;
+            begun.expect("begin a session")
+        }
+    };
+
+    assert!(begin(ann.agent).await && begin(ann.agent).await, "it may be said twice");
+    assert!(!begin(owl).await, "it is another agent's");
+    assert_eq!(agent_of(harness, &ann, &session).await, Some(ann.agent));
+    assert_eq!(agent_of(harness, &bob, &session).await, None, "another tenant's");
+    let others = Session { issuer: Some("https://other.example".to_owned()), ..session.clone() };
+    assert_eq!(agent_of(harness, &ann, &others).await, None, "another issuer's");
+    assert_eq!(agent_of(harness, &ann, &Session::own("s")).await, None, "not the desk's own");
+    assert!(!register.end_session(bob.scope, &session).await.expect("end a session"));
+    assert!(register.end_session(ann.scope, &session).await.expect("end a session"));
+    assert_eq!(agent_of(harness, &ann, &session).await, None);
+    assert!(!begin(ann.agent).await, "what is over stays so");
+}
+
+/// Checks that a refresh token is traded for the next, in its tenant and session only, and twice if the response was
+/// lost.
+pub async fn a_refresh_token_is_traded_for_the_next(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let bob = cast.person("bob").await;
+    begin(harness, &ann, "s", "one").await;
+    begin(harness, &bob, "s", "bobs").await;
+
+    let next = Refreshed::Next(identity(&ann));
+    assert_eq!(refresh(harness, &ann, "one", "two").await, next);
+    assert_eq!(refresh(harness, &ann, "one", "three").await, next, "the answer was lost");
+    for token in ["two", "three"] {
+        assert_eq!(
+            refresh(harness, &ann, token, &format!("{token} and on")).await,
+            next,
+            "{token}"
+        );
+    }
+    for (name, person, token) in [("a guess", &ann, "guess"), ("another's", &bob, "two and on")] {
+        assert_eq!(refresh(harness, person, token, "x").await, Refreshed::Unknown, "{name}");
+    }
+    let ended = harness.register().end_session(ann.scope, &Session::own("s")).await;
+    assert!(ended.expect("end a session"));
+    assert_eq!(refresh(harness, &ann, "two and on", "y").await, Refreshed::Unknown);
+    let bobs = refresh(harness, &bob, "bobs", "z").await;
+    assert_eq!(bobs, Refreshed::Next(identity(&bob)), "another tenant's of that name goes on");
+}
+
+async fn agent_of(harness: &impl Harness, person: &Person, session: &Session) -> Option<AgentId> {
+    let found = harness.register().agent_of_session(person.scope, session).await;
+    found.expect("find a session")
+}
+
+pub(crate) async fn begin(harness: &impl Harness, person: &Person, session: &str, token: &str) {
+    let (session, token) = (Session::own(session), Some(Digest::of(token)));
+    let begun = harness.register().begin_session(person.scope, person.agent, &session, token).await;
+    assert!(begun.expect("begin a session"));
+}
+
+pub(crate) async fn refresh(
+    harness: &impl Harness,
+    person: &Person,
+    shown: &str,
+    next: &str,
+) -> Refreshed {
+    let (shown, next) = (Digest::of(shown), Digest::of(next));
+    let refreshed = harness.register().refresh(person.scope.tenant(), "s", shown, next).await;
+    refreshed.expect("refresh a session")
+}

@@ -1,0 +1,502 @@
+//! Runs the whole desk in one process, on memory, behind a real socket: [`TestDesk`].
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot set up should stop"
+)]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use nightdesk_api::{Relays, Street};
+use nightdesk_bus::Ears;
+use nightdesk_desk::line::Counter;
+use nightdesk_desk::{
+    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
+    Refusals, Ringer, Shelf, Waking, listening, timekeeping,
+};
+use nightdesk_egress::Egress;
+use nightdesk_gate::Gate;
+use nightdesk_inbox::{Aside, Inbox, LineClaim};
+use nightdesk_lease::{Lease, Owners, Store as _};
+use nightdesk_letters::{Letters, Ways};
+use nightdesk_line::{Caller, Dials, End, Failures, Leaving, Metrics, Room, Taken};
+use nightdesk_port::Platform;
+use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
+use nightdesk_schedule::{ByHmac, Clocks, Schedule, Secrets};
+use nightdesk_types::limits::WAKES_PER_HOUR;
+use nightdesk_types::{
+    AgentId, BotId, GatewayId, Granted, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
+    SystemClock, TenantScope,
+};
+use nightdesk_vault::{Key, Vault};
+use nightdesk_wake::Wake;
+use nightdesk_webchat::Webchat;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use nightdesk_memory::Memory;
+use nightdesk_memory::media;
+use nightdesk_testkit::FakeClock;
+use nightdesk_testkit::scripted::Scripted;
+
+mod browser;
+mod call;
+mod calls;
+mod chats;
+mod fires;
+mod gateway;
+mod platform;
+
+pub use browser::{Browser, Stream};
+pub use call::{Answered, get, post};
+pub use calls::TestCalls;
+pub use fires::{CALLBACK, TestFires};
+pub use gateway::{Heard, TestGateway, upgrade_token_at};
+pub use platform::TestPlatform;
+
+/// The public URL of a test desk.
+pub const ISSUER: &str = "https://desk.test";
+
+use chats::Chats;
+
+/// The one node of a test desk.
+const NODE: &str = "test";
+
+/// Duration of its lease in the store, for any test time.
+const LIFE: Duration = Duration::from_hours(24 * 365 * 10);
+
+/// The moment until which the node assumes its lease.
+const LONG: Moment = Moment::after_start(LIFE);
+
+/// The signing secret of another scheduler for a test desk.
+pub const RELAY_SECRET: &str = "what a scheduler signs with in tests";
+
+/// The signing key of every bot of a test desk.
+const BOT_KEY: &str = "the key of a test bot";
+
+/// The whole desk, on memory.
+pub struct TestDesk {
+    /// The store.
+    pub store: Memory,
+    /// The register.
+    pub register: Arc<Register>,
+    /// The listeners of its lines.
+    pub ears: Arc<Ears>,
+    /// The desk itself.
+    pub desk: Arc<Desk>,
+    /// The wake calls, and their answers.
+    pub calls: Arc<TestCalls>,
+    /// The fire calls, and their answers.
+    pub fires: Arc<TestFires>,
+    lines: Arc<Lines>,
+    chats: Arc<Chats>,
+    address: SocketAddr,
+    work: TaskTracker,
+    street: TaskTracker,
+    drain: CancellationToken,
+    room: Arc<Room>,
+}
+
+impl std::fmt::Debug for TestDesk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TestDesk({})", self.address)
+    }
+}
+
+/// An agent in its own tenant, with a bot, an author bound to it, and a gateway.
+#[derive(Clone, Debug)]
+pub struct Household {
+    /// The tenant.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
+    /// The bot.
+    pub bot: BotId,
+    /// The path of the bot's webhook.
+    pub path: String,
+    /// The gateway.
+    pub gateway: GatewayId,
+    /// Name of the gateway.
+    pub name: String,
+    /// Its secret.
+    pub secret: Key,
+}
+
+/// Visitors that may write on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageAccess {
+    /// Any visitor with its address.
+    Anyone,
+    /// Visitors bound to the agent.
+    Linked,
+}
+
+impl TestDesk {
+    /// Opens a desk on a free port.
+    pub async fn open() -> Self {
+        Self::open_with(Adapters::new()).await
+    }
+
+    /// Opens a desk with additional platforms.
+    pub async fn open_with(platforms: Adapters) -> Self {
+        let store = Memory::new(FakeClock::default());
+        let key_file = Vault::new_key_file();
+        let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
+        store.begin(NODE, LIFE).await.expect("memory does not fail");
+        let register = Arc::new(Register::over(Arc::new(store.clone()), vault()));
+        let issuer = Issuer::over(Arc::new(store.clone()), vault(), ISSUER);
+        let issuers = Arc::new(Issuers::own_alone(issuer));
+        let (writers, street) = (TaskTracker::new(), TaskTracker::new());
+        let work = TaskTracker::new();
+        let ears = Arc::new(Ears::default());
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let chats = Arc::new(Chats { store: store.clone(), down: AtomicBool::new(false) });
+        let webchat = Arc::new(Webchat::new(
+            Arc::<Chats>::clone(&chats),
+            Arc::<Ears>::clone(&ears),
+            Arc::new(store.clock().clone()),
+            format!("http://{address}"),
+        ));
+        let calls = Arc::new(TestCalls::default());
+        let fires = Arc::new(TestFires::default());
+        let rooms =
+            Rooms { store: &store, register: &register, ears: &ears, calls: &calls, fires: &fires };
+        let desk = Arc::new(rooms.desk(issuers, (&webchat, platforms), &writers, &work));
+        let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
+        let drain = CancellationToken::new();
+        let room = Arc::new(Room {
+            desk: Arc::new(Counter(Arc::clone(&desk))),
+            inbox: Arc::clone(&desk.inbox),
+            store: Arc::<Lines>::clone(&lines),
+            ears: Arc::clone(&ears),
+            clock: Arc::new(SystemClock::started()),
+            node: node(),
+            drain: drain.clone(),
+            dials: Dials::default(),
+            frames: Raised::default().frames(),
+            failures: Failures::default(),
+            leaving: Leaving::default(),
+            metrics: Metrics::default(),
+        });
+        let routes = nightdesk_api::routes(Street {
+            desk: Arc::clone(&desk),
+            room: Arc::clone(&room),
+            relays: relays(),
+            webchat,
+            lines: street.clone(),
+        });
+        street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
+        Self {
+            store,
+            register,
+            ears,
+            desk,
+            calls,
+            fires,
+            lines,
+            chats,
+            address,
+            work,
+            street,
+            drain,
+            room,
+        }
+    }
+
+    /// Begins to poll platforms that do not post by themselves.
+    pub fn listen(&self) {
+        let (desk, drain) = (Arc::clone(&self.desk), self.drain.clone());
+        self.street.spawn(listening::run(desk, self.street.clone(), drain));
+    }
+
+    /// Returns the address on which it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes as many places in the dial queue as this many concurrent dials would, at a later time.
+    pub fn herd(&self, dials: u32, ahead: Duration) {
+        let now = self.room.clock.moment() + ahead;
+        let let_in = (0..dials).filter(|_| self.room.dials.place(now, now).is_some()).count();
+        assert!(let_in > 0, "a herd comes in one after the other");
+    }
+
+    /// Waits until no background work is left.
+    pub async fn settled(&self) {
+        while !self.work.is_empty() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// Returns the last number of a household's inbox.
+    pub async fn head_of(&self, household: &Household) -> Seq {
+        let heads = self.desk.inbox.store().heads(&[(household.scope, household.agent)]).await;
+        heads.expect("read the heads")[0]
+    }
+
+    /// Returns the entries of a household's inbox, oldest first, in the wire format.
+    pub async fn entries_of(&self, household: &Household) -> Vec<Value> {
+        let Household { scope, agent, .. } = *household;
+        let mut entries = Vec::new();
+        for seq in 1..=self.head_of(household).await.get() {
+            let shown = self.store.show(scope, agent, Seq::new(seq)).await;
+            let shown = shown.expect("look into an inbox").expect("an entry");
+            entries.push(serde_json::from_slice(&shown.body).expect("an entry is JSON"));
+        }
+        entries
+    }
+
+    /// Returns the number up to which a household's agent has acked.
+    pub async fn acked(&self, household: &Household) -> i64 {
+        let Household { scope, agent, .. } = household;
+        let overview = self.store.overview(*scope, *agent, Seq::default()).await;
+        overview.expect("look into an inbox").expect("an inbox").acked.get()
+    }
+
+    /// Stops the node, and waits until its lines, pages and connections are gone. Returns the duration.
+    pub async fn stop(&self) -> Duration {
+        let began = Instant::now();
+        self.drain.cancel();
+        self.street.close();
+        self.street.wait().await;
+        began.elapsed()
+    }
+
+    /// Makes the store of lines fail from now on, or work again.
+    pub fn lines_are_down(&self, down: bool) {
+        self.lines.down.store(down, Ordering::Relaxed);
+    }
+
+    /// Creates a household whose author and bot have its name. Its bot reaches no platform.
+    pub async fn household(&self, name: &str, gateway: &str) -> Household {
+        let settings = json!({ "deliver_url": "http://127.0.0.1:9/nobody" });
+        self.household_with(name, gateway, settings).await
+    }
+
+    /// Creates a household whose bot has these settings.
+    pub async fn household_with(&self, name: &str, gateway: &str, settings: Value) -> Household {
+        let tenant = self.register.create_tenant(name).await.expect("enter a tenant");
+        let scope = TenantScope::of(tenant);
+        let agent = self.register.store().create_agent(scope, name).await.expect("enter an agent");
+        let draft = BotDraft {
+            platform: "discord".to_owned(),
+            adapter: "scripted".to_owned(),
+            handle: format!("bot-{name}"),
+            settings,
+            key: Some(Key::new(BOT_KEY.to_owned())),
+        };
+        let (bot, path) = self.register.create_bot(scope, draft).await.expect("enter a bot");
+        self.register
+            .store()
+            .bind(OnBot { scope, agent, bot }, name)
+            .await
+            .expect("bind the author");
+        let (id, secret) =
+            self.register.create_gateway(scope, agent, gateway).await.expect("enter a gateway");
+        let name = gateway.to_owned();
+        Household { scope, agent, bot, path, gateway: id, name, secret }
+    }
+
+    /// Creates another bot of a household, with a bound author. Returns the path of its webhook.
+    pub async fn bot(&self, household: &Household, bot: BotDraft, author: &str) -> (BotId, String) {
+        let Household { scope, agent, .. } = *household;
+        let (bot, path) = self.register.create_bot(scope, bot).await.expect("enter a bot");
+        let bound = self.register.store().bind(OnBot { scope, agent, bot }, author).await;
+        bound.expect("bind the author");
+        (bot, path)
+    }
+
+    /// Grants a chat of a bot to an agent, for any author.
+    pub async fn grant(&self, scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) {
+        let (on, granted) = (OnBot { scope, agent, bot }, Granted::of(None, chat));
+        let granted = self.register.store().grant(on, &granted, Some(Principal::Any)).await;
+        granted.expect("grant a chat");
+    }
+
+    /// Posts a message of that author to a household's bot. Returns the status.
+    pub async fn says(&self, household: &Household, author: &str, key: &str) -> u16 {
+        self.says_in("c1", household, author, key).await
+    }
+
+    /// Posts a message in a chat.
+    pub async fn says_in(&self, chat: &str, household: &Household, author: &str, key: &str) -> u16 {
+        self.said(household, key, &json!({ "chat_id": chat, "user_id": author })).await
+    }
+
+    /// Posts a message in a chat with other readers.
+    pub async fn says_in_room(&self, chat: &str, to: &Household, author: &str, key: &str) -> u16 {
+        let source = json!({
+            "chat_id": chat, "user_id": author, "scope_id": "guild", "chat_type": "channel"
+        });
+        self.said(to, key, &source).await
+    }
+
+    async fn said(&self, household: &Household, key: &str, source: &Value) -> u16 {
+        let event = json!({ "id": key, "event": { "text": key, "source": source } });
+        self.hook(household, &event).await
+    }
+
+    /// Posts an event as the platform of a household's bot. Returns the HTTP status.
+    pub async fn hook(&self, household: &Household, event: &Value) -> u16 {
+        let body = event.to_string();
+        let signature = nightdesk_testkit::scripted::sign(BOT_KEY, body.as_bytes());
+        let headers = [(nightdesk_testkit::scripted::SIGNATURE_HEADER, signature.as_str())];
+        let path = format!("/hooks/{}", household.path);
+        post(self.address, &path, &headers, body.as_bytes()).await.status
+    }
+
+    /// Makes the store of chats fail to write visitors' messages, or work again.
+    pub fn chats_are_down(&self, down: bool) {
+        self.chats.down.store(down, Ordering::Relaxed);
+    }
+
+    /// Creates a bot with a page, which leads to a household's agent. Returns the page's path.
+    pub async fn page(&self, household: &Household, access: PageAccess) -> (BotId, String) {
+        let draft = BotDraft {
+            platform: nightdesk_webchat::NAME.to_owned(),
+            adapter: nightdesk_webchat::NAME.to_owned(),
+            handle: format!("page-{}", household.name),
+            settings: json!({ "title": "Owl", "greeting": "Hello there" }),
+            key: Some(Key::new(BOT_KEY.to_owned())),
+        };
+        let (bot, path) =
+            self.register.create_bot(household.scope, draft).await.expect("enter a bot");
+        if access == PageAccess::Anyone {
+            self.grant(household.scope, household.agent, bot, "*").await;
+        }
+        (bot, path)
+    }
+
+    /// Dials in with a household's secret, and greets as a client that needs no time to boot.
+    pub async fn dial(&self, household: &Household) -> TestGateway {
+        TestGateway::dial(self.address, &household.name, &household.secret)
+            .await
+            .expect("a valid token is let in")
+    }
+}
+
+impl Drop for TestDesk {
+    fn drop(&mut self) {
+        self.drain.cancel();
+    }
+}
+
+/// Parts of a desk.
+struct Rooms<'a> {
+    store: &'a Memory,
+    register: &'a Arc<Register>,
+    ears: &'a Arc<Ears>,
+    calls: &'a Arc<TestCalls>,
+    fires: &'a Arc<TestFires>,
+}
+
+fn relays() -> Relays {
+    let secrets = Secrets::read(RELAY_SECRET).expect("a good secret");
+    Relays::by(vec![Arc::new(ByHmac(secrets))])
+}
+
+fn node() -> Node {
+    Node { name: NODE.to_owned(), epoch: NodeEpoch::new(1) }
+}
+
+impl Rooms<'_> {
+    /// Returns the scheduler. Its own clock is an hour ahead, because nothing may depend on it.
+    fn schedule(&self) -> Schedule {
+        let wall = FakeClock::default();
+        wall.let_pass(Duration::from_hours(1));
+        let clocks = Clocks {
+            store: Arc::new(timekeeping::StoreClock(Arc::clone(self.register))),
+            wall: Arc::new(wall),
+        };
+        let fires = Arc::<TestFires>::clone(self.fires);
+        Schedule::new(Arc::new(self.store.clone()), fires, clocks, node())
+    }
+
+    fn desk(
+        &self,
+        issuers: Arc<Issuers>,
+        (webchat, platforms): (&Arc<Webchat>, Adapters),
+        writers: &TaskTracker,
+        work: &TaskTracker,
+    ) -> Desk {
+        let url = webchat.public_url();
+        let schedule = Arc::new(self.schedule());
+        let Rooms { store, register, ears, calls, .. } = self;
+        let scripted = Scripted::new().expect("the scripted platform opens its client");
+        let ours = [
+            ("scripted".to_owned(), Arc::new(scripted) as Arc<dyn Platform>),
+            (nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat)),
+        ];
+        let adapters: Adapters = ours.into_iter().chain(platforms).collect();
+        let store = || Arc::new((*store).clone());
+        let media = media(store(), url);
+        let accounts = Accounts::new(Arc::clone(register), adapters, Arc::clone(&media));
+        let accounts = Arc::new(accounts);
+        let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
+        let owners = Owners::new(Arc::new(lease), store());
+        let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
+        Desk {
+            register: Arc::clone(register),
+            issuers,
+            gate: Gate::over(store()),
+            refusals: Refusals::default(),
+            limits: Limits::new(Raised::UNBOUNDED),
+            inbox: Arc::new(Inbox::start(store(), writers)),
+            egress: Arc::new(Egress::new(
+                store(),
+                Arc::<Accounts>::clone(&accounts),
+                owners,
+                Arc::<Ears>::clone(ears),
+                ears.settled().clone(),
+                work.clone(),
+            )),
+            accounts,
+            media,
+            bell: Ringer(Arc::<Ears>::clone(ears)),
+            records: Record(store()),
+            wake: Arc::new(wake),
+            waking: Waking::default(),
+            schedule,
+            shelf: Shelf::over(store(), store()),
+            letters: Arc::new(Letters::start(
+                store(),
+                Arc::<Ears>::clone(ears),
+                ears.chats().clone(),
+                Ways::default(),
+                writers,
+            )),
+            hearing: Hearing::default(),
+            presses: Presses::default(),
+            overheard: Overheard::default(),
+            tasks: work.clone(),
+            readiness: Readiness::new(Arc::new(SystemClock::started())),
+        }
+    }
+}
+
+/// The store of lines, which can be made to fail.
+struct Lines {
+    store: Memory,
+    down: AtomicBool,
+}
+
+#[async_trait]
+impl nightdesk_line::Store for Lines {
+    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(StoreError::unavailable("take a line", "taken down by the test"));
+        }
+        self.store.take(caller, node).await
+    }
+
+    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
+        nightdesk_line::Store::close(&self.store, line, end).await
+    }
+}
