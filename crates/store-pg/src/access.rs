@@ -1,8 +1,9 @@
 //! Runs statements.
 //!
 //! A future that is dropped in the middle of `begin` leaves its connection inside a transaction that the next user does
-//! not know of, and the next user's writes are lost. So no work runs in a future that a caller can drop: each method
-//! runs in its own task. In addition, the pool rolls back every returned connection.
+//! not know of, and the next user's writes are lost. So no work runs in a future that a caller can drop: a method gives
+//! its work to `run_to_end!`, which runs it in a task of its own. In addition, the pool rolls back every returned
+//! connection.
 
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{StoreError, TenantScope};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction};
+use tokio::sync::oneshot;
+use tracing::Instrument;
 
 use crate::row::broken;
 
@@ -74,72 +77,26 @@ impl Pg {
         })
     }
 
-    /// Runs work for one tenant in a transaction.
-    pub(crate) async fn scoped<T, W>(
-        &self,
-        operation: &'static str,
-        scope: TenantScope,
-        work: W,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
-    {
+    /// Returns an operation for one tenant, in a transaction.
+    pub(crate) fn for_tenant(&self, name: &'static str, scope: TenantScope) -> Operation {
         // One round trip. Ids consist of digits and dashes only, and so do actors apart from their kind. The audit log
         // records the actor of every change in this transaction.
         let (tenant, actor) = (scope.tenant().uuid(), scope.actor());
         let begin = format!(
             "begin; set local app.tenants = '{{{tenant}}}'; set local app.actor = '{actor}'"
         );
-        self.transact(operation, begin, work).await
+        Operation { name, pool: self.pool.clone(), begin: Some(begin) }
     }
 
-    /// Runs work in a transaction that begins with a door, and works for the tenants of the rows found there.
-    pub(crate) async fn across_tenants<T, W>(
-        &self,
-        operation: &'static str,
-        work: W,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
-    {
-        self.transact(operation, "begin".to_owned(), work).await
+    /// Returns an operation whose transaction begins with a door, and works for the tenants of the rows found there.
+    pub(crate) fn across_tenants(&self, name: &'static str) -> Operation {
+        Operation { name, pool: self.pool.clone(), begin: Some("begin".to_owned()) }
     }
 
-    async fn transact<T, W>(
-        &self,
-        operation: &'static str,
-        begin: String,
-        work: W,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
-    {
-        let pool = self.pool.clone();
-        uncancelled(operation, async move {
-            let mut transaction = begun(&pool, &begin).await?;
-            let answer = work(&mut transaction).await?;
-            transaction.commit().await?;
-            Ok(answer)
-        })
-        .await
-    }
-
-    /// Runs one statement, which is a transaction by itself and names its tenants itself: a gathered statement, a door
-    /// function, or a tenant's function that calls `works_for`.
-    pub(crate) async fn single<T, W>(
-        &self,
-        operation: &'static str,
-        work: W,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
-    {
-        let pool = self.singles.clone();
-        uncancelled(operation, async move { work(&mut *pool.acquire().await?).await }).await
+    /// Returns an operation of one statement, which is a transaction by itself and names its tenants itself: a gathered
+    /// statement, a door function, or a tenant's function that calls `works_for`.
+    pub(crate) fn single(&self, name: &'static str) -> Operation {
+        Operation { name, pool: self.singles.clone(), begin: None }
     }
 
     /// Closes every connection.
@@ -149,23 +106,67 @@ impl Pg {
     }
 }
 
-/// Runs database work to its end, even if the caller is dropped.
-async fn uncancelled<T: Send + 'static>(
+/// Runs the work of an operation to its end, even if the caller is dropped, and waits for its result. The work gets a
+/// connection, owns all else that it uses, and may return early with `?`.
+macro_rules! run_to_end {
+    ($operation:expr, |$connection:ident| $work:expr) => {
+        $operation.run(Box::new(move |$connection| Box::pin(async move { $work }))).await
+    };
+}
+
+/// The work of an operation. Boxes, because code that is generic over each method's work takes minutes to compile.
+type Work<T> =
+    Box<dyn for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send>;
+
+/// A method's access to the database, for `run_to_end!`.
+pub(crate) struct Operation {
+    name: &'static str,
+    pool: PgPool,
+    /// The statements that begin the transaction, if the operation needs one.
+    begin: Option<String>,
+}
+
+impl Operation {
+    /// Runs work in its own task, in a span below the caller's.
+    pub(crate) async fn run<T: Send + 'static>(self, work: Work<T>) -> Result<T, StoreError> {
+        let operation = self.name;
+        let work = self.connect(work);
+        if is_planted(Bug::NoRollback) {
+            return work.await.map_err(|error| broken(operation, error));
+        }
+        let (sender, receiver) = oneshot::channel();
+        run_in_task(operation, Box::pin(async move { drop(sender.send(work.await)) })).await?;
+        let result = receiver.await.map_err(|lost| StoreError::broken(operation, lost))?;
+        result.map_err(|error| broken(operation, error))
+    }
+
+    async fn connect<T>(self, work: Work<T>) -> sqlx::Result<T> {
+        let Some(begin) = self.begin else {
+            return work(&mut *self.pool.acquire().await?).await;
+        };
+        let mut transaction = begin_transaction(&self.pool, &begin).await?;
+        let result = work(&mut transaction).await?;
+        transaction.commit().await?;
+        Ok(result)
+    }
+}
+
+/// The task returns nothing, so that the runtime's code for tasks is compiled once and not for each type of result.
+async fn run_in_task(
     operation: &'static str,
-    work: impl Future<Output = sqlx::Result<T>> + Send + 'static,
-) -> Result<T, StoreError> {
-    if is_planted(Bug::NoRollback) {
-        return work.await.map_err(|error| broken(operation, error));
-    }
-    match tokio::spawn(work).await {
-        Ok(done) => done.map_err(|error| broken(operation, error)),
-        Err(panicked) => Err(StoreError::broken(operation, panicked)),
-    }
+    work: BoxFuture<'static, ()>,
+) -> Result<(), StoreError> {
+    let span = tracing::debug_span!("store.run", operation);
+    let finished = tokio::spawn(work.instrument(span)).await;
+    finished.map_err(|panicked| StoreError::broken(operation, panicked))
 }
 
 /// Begins a transaction. A connection that died while idle, as all do when the server restarts, fails here, where
 /// nothing is executed yet; then the next connection is tried.
-async fn begun(pool: &PgPool, begin: &str) -> sqlx::Result<Transaction<'static, Postgres>> {
+async fn begin_transaction(
+    pool: &PgPool,
+    begin: &str,
+) -> sqlx::Result<Transaction<'static, Postgres>> {
     for _ in 0..pool.options().get_max_connections() {
         match pool.begin_with(AssertSqlSafe(begin)).await {
             Err(error) if is_of_a_dead_connection(&error) => {}
@@ -177,9 +178,9 @@ async fn begun(pool: &PgPool, begin: &str) -> sqlx::Result<Transaction<'static, 
 
 fn is_of_a_dead_connection(error: &sqlx::Error) -> bool {
     // The last codes that a server sends when it stops or crashes.
-    let said_last = |said: &str| ["57P01", "57P02"].contains(&said);
-    let said = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
-    matches!(error, sqlx::Error::Io(_)) || said.is_some_and(|code| said_last(&code))
+    let is_last = |code: &str| ["57P01", "57P02"].contains(&code);
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    matches!(error, sqlx::Error::Io(_)) || code.is_some_and(|code| is_last(&code))
 }
 
 /// Sets timeouts, so that no statement, lock or idle transaction outlives its caller's wait.

@@ -25,26 +25,23 @@ use crate::row::misfit;
 impl LetterStore for Pg {
     async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
         let queries = queries.to_vec();
-        self.single("look up addresses", move |connection| {
-            Box::pin(async move { addresses::read(connection, &queries).await })
+        run_to_end!(self.single("look up addresses"), |connection| {
+            addresses::read(connection, &queries).await
         })
-        .await
     }
 
     async fn put(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
         let Some(first) = postings.first() else { return Ok(Vec::new()) };
         let (scope, postings) = (first.letter.from.scope, postings.to_vec());
-        self.scoped("put letters", scope, move |connection| {
-            Box::pin(async move { put::run(connection, &postings).await })
+        run_to_end!(self.for_tenant("put letters", scope), |connection| {
+            put::run(connection, &postings).await
         })
-        .await
     }
 
     async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError> {
-        self.scoped("look for a letter that is due", to.scope, move |connection| {
-            Box::pin(async move { answering::due(connection, to, letter).await })
+        run_to_end!(self.for_tenant("look for a letter that is due", to.scope), |connection| {
+            answering::due(connection, to, letter).await
         })
-        .await
     }
 
     async fn record_delivery(
@@ -53,21 +50,18 @@ impl LetterStore for Pg {
         letter: LetterId,
         seq: Option<Seq>,
     ) -> Result<(), StoreError> {
-        self.single("note where a letter lies", move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "select letter_came($1, $2, $3, $4)",
-                    to.scope.tenant().uuid(),
-                    to.agent.uuid(),
-                    letter.uuid(),
-                    seq.map(Seq::get)
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.single("note where a letter lies"), |connection| {
+            sqlx::query!(
+                "select letter_came($1, $2, $3, $4)",
+                to.scope.tenant().uuid(),
+                to.agent.uuid(),
+                letter.uuid(),
+                seq.map(Seq::get)
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn reply(
@@ -77,17 +71,15 @@ impl LetterStore for Pg {
         words: &str,
     ) -> Result<ReplyOutcome, StoreError> {
         let words = words.to_owned();
-        self.scoped("take a reply", by.scope, move |connection| {
-            Box::pin(async move { answering::reply(connection, by, letter, &words).await })
+        run_to_end!(self.for_tenant("take a reply", by.scope), |connection| {
+            answering::reply(connection, by, letter, &words).await
         })
-        .await
     }
 
     async fn letter(&self, from: Party, letter: LetterId) -> Result<Option<Letter>, StoreError> {
-        self.single("look at a letter", move |connection| {
-            Box::pin(async move { looked_at(connection, from, letter).await })
+        run_to_end!(self.single("look at a letter"), |connection| {
+            looked_at(connection, from, letter).await
         })
-        .await
     }
 
     async fn letters(
@@ -95,65 +87,58 @@ impl LetterStore for Pg {
         from: Party,
         before: Option<LetterId>,
     ) -> Result<Vec<Letter>, StoreError> {
-        self.single("list letters", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    LetterRow,
-                    r#"select letter_id as "letter_id!", agent_id as "agent_id!",
-                           to_agent_id as "to_agent_id!", dispatch_id as "dispatch_id!",
-                           route as "route!", kind as "kind!", session, correlation_id,
-                           hop as "hop!", state as "state!", seq, is_acked as "is_acked!",
-                           sent_at as "sent_at!: jiff_sqlx::Timestamp",
-                           due_at as "due_at: jiff_sqlx::Timestamp",
-                           reply_by as "reply_by: jiff_sqlx::Timestamp", reply,
-                           replied_at as "replied_at: jiff_sqlx::Timestamp"
-                       from letters_page($1, $2, $3, $4)"#,
-                    from.scope.tenant().uuid(),
-                    from.agent.uuid(),
-                    before.map(LetterId::uuid),
-                    i32::try_from(LETTERS_PAGE_MAX).unwrap_or(i32::MAX)
-                )
-                .fetch_all(connection)
-                .await?;
-                rows.into_iter().map(LetterRow::letter).collect()
-            })
+        run_to_end!(self.single("list letters"), |connection| {
+            let rows = sqlx::query_as!(
+                LetterRow,
+                r#"select letter_id as "letter_id!", agent_id as "agent_id!",
+                       to_agent_id as "to_agent_id!", dispatch_id as "dispatch_id!",
+                       route as "route!", kind as "kind!", session, correlation_id,
+                       hop as "hop!", state as "state!", seq, is_acked as "is_acked!",
+                       sent_at as "sent_at!: jiff_sqlx::Timestamp",
+                       due_at as "due_at: jiff_sqlx::Timestamp",
+                       reply_by as "reply_by: jiff_sqlx::Timestamp", reply,
+                       replied_at as "replied_at: jiff_sqlx::Timestamp"
+                   from letters_page($1, $2, $3, $4)"#,
+                from.scope.tenant().uuid(),
+                from.agent.uuid(),
+                before.map(LetterId::uuid),
+                i32::try_from(LETTERS_PAGE_MAX).unwrap_or(i32::MAX)
+            )
+            .fetch_all(connection)
+            .await?;
+            rows.into_iter().map(LetterRow::letter).collect()
         })
-        .await
     }
 
     async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError> {
-        self.single("look whom an agent can write to", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select tenant as "tenant!", agent as "agent!", name, session, is_busy
-                       from letter_peers($1, $2, $3)"#,
-                    of.scope.tenant().uuid(),
-                    of.agent.uuid(),
-                    i32::try_from(at_most).unwrap_or(i32::MAX)
-                )
-                .fetch_all(connection)
-                .await?;
-                let peers = rows.into_iter().map(|row| {
-                    let tenant = TenantId::from_uuid(row.tenant);
-                    let is_own = tenant == of.scope.tenant();
-                    let scope = if is_own { of.scope } else { TenantScope::of(tenant) };
-                    Peer {
-                        party: Party { scope, agent: AgentId::from_uuid(row.agent) },
-                        name: row.name,
-                        live: lives(row.session, row.is_busy),
-                    }
-                });
-                Ok(peers.collect())
-            })
+        run_to_end!(self.single("look whom an agent can write to"), |connection| {
+            let rows = sqlx::query!(
+                r#"select tenant as "tenant!", agent as "agent!", name, session, is_busy
+                   from letter_peers($1, $2, $3)"#,
+                of.scope.tenant().uuid(),
+                of.agent.uuid(),
+                i32::try_from(at_most).unwrap_or(i32::MAX)
+            )
+            .fetch_all(connection)
+            .await?;
+            let peers = rows.into_iter().map(|row| {
+                let tenant = TenantId::from_uuid(row.tenant);
+                let is_own = tenant == of.scope.tenant();
+                let scope = if is_own { of.scope } else { TenantScope::of(tenant) };
+                Peer {
+                    party: Party { scope, agent: AgentId::from_uuid(row.agent) },
+                    name: row.name,
+                    live: lives(row.session, row.is_busy),
+                }
+            });
+            Ok(peers.collect())
         })
-        .await
     }
 
     async fn live(&self, party: Party) -> Result<Option<Live>, StoreError> {
-        self.scoped("look for a line", party.scope, move |connection| {
-            Box::pin(live(connection, party))
+        run_to_end!(self.for_tenant("look for a line", party.scope), |connection| {
+            live(connection, party).await
         })
-        .await
     }
 }
 
@@ -200,10 +185,9 @@ async fn looked_at(
 impl Receipts for Pg {
     async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
         let receipts = receipts.to_vec();
-        self.single("store receipts", move |connection| {
-            Box::pin(async move { receipts::write(connection, &receipts).await })
+        run_to_end!(self.single("store receipts"), |connection| {
+            receipts::write(connection, &receipts).await
         })
-        .await
     }
 
     async fn receipts(
@@ -212,30 +196,27 @@ impl Receipts for Pg {
         dispatch_id: &str,
     ) -> Result<Vec<Record>, StoreError> {
         let dispatch_id = dispatch_id.to_owned();
-        self.scoped("look what came of a letter", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    "select connector, address, route, came from letter_receipts
-                     where tenant_id = $1 and dispatch_id = $2 order by connector, address",
-                    scope.tenant().uuid(),
-                    dispatch_id
-                )
-                .fetch_all(connection)
-                .await?;
-                let records = rows.into_iter().map(|row| {
-                    let route = Route::from_slug(&row.route);
-                    let outcome = serde_json::from_value(row.came);
-                    Ok(Record {
-                        dispatch_id: dispatch_id.clone(),
-                        connector: row.connector,
-                        address: row.address,
-                        route: route.ok_or_else(|| misfit("letter_receipts", "route"))?,
-                        outcome: outcome.map_err(|_| misfit("letter_receipts", "came"))?,
-                    })
-                });
-                records.collect()
-            })
+        run_to_end!(self.for_tenant("look what came of a letter", scope), |connection| {
+            let rows = sqlx::query!(
+                "select connector, address, route, came from letter_receipts
+                 where tenant_id = $1 and dispatch_id = $2 order by connector, address",
+                scope.tenant().uuid(),
+                dispatch_id
+            )
+            .fetch_all(connection)
+            .await?;
+            let records = rows.into_iter().map(|row| {
+                let route = Route::from_slug(&row.route);
+                let outcome = serde_json::from_value(row.came);
+                Ok(Record {
+                    dispatch_id: dispatch_id.clone(),
+                    connector: row.connector,
+                    address: row.address,
+                    route: route.ok_or_else(|| misfit("letter_receipts", "route"))?,
+                    outcome: outcome.map_err(|_| misfit("letter_receipts", "came"))?,
+                })
+            });
+            records.collect()
         })
-        .await
     }
 }

@@ -27,66 +27,59 @@ impl Store for Pg {
         let used = used.map(|kind| json!({ "agent_id": key.agent, "kind": kind }));
         let body = serde_json::to_vec(send.send())
             .map_err(|error| StoreError::broken("ask for a send", error))?;
-        self.scoped("ask for a send", key.scope, move |connection| {
-            Box::pin(async move {
-                let new = sqlx::query!(
-                    "insert into sends
-                         (tenant_id, agent_id, request_id, bot_id, chat_id, body, asked_on)
-                     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
-                    key.scope.tenant().uuid(),
-                    key.agent.uuid(),
-                    key.request.as_str(),
-                    bot,
-                    chat,
-                    body,
-                    asked_on
-                )
-                .execute(&mut *connection)
-                .await?;
-                if new.rows_affected() == 1 {
-                    if let Some(about) = used {
-                        tell(connection, key.scope, Kind::CapabilityUsed, about).await?;
-                    }
-                    return Ok(Asked::New);
+        run_to_end!(self.for_tenant("ask for a send", key.scope), |connection| {
+            let new = sqlx::query!(
+                "insert into sends
+                     (tenant_id, agent_id, request_id, bot_id, chat_id, body, asked_on)
+                 values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
+                key.scope.tenant().uuid(),
+                key.agent.uuid(),
+                key.request.as_str(),
+                bot,
+                chat,
+                body,
+                asked_on
+            )
+            .execute(&mut *connection)
+            .await?;
+            if new.rows_affected() == 1 {
+                if let Some(about) = used {
+                    tell(connection, key.scope, Kind::CapabilityUsed, about).await?;
                 }
-                // A separate statement: the row may have been committed after the insert's snapshot and be invisible to
-                // the insert.
-                look(&key, connection).await
-            })
+                return Ok(Asked::New);
+            }
+            // A separate statement: the row may have been committed after the insert's snapshot and be invisible to
+            // the insert.
+            look(&key, connection).await
         })
-        .await
     }
 
     async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
         let key = send.clone();
-        self.scoped("look at a send", key.scope, move |connection| {
-            Box::pin(async move { look(&key, connection).await })
+        run_to_end!(self.for_tenant("look at a send", key.scope), |connection| {
+            look(&key, connection).await
         })
-        .await
     }
 
     async fn claim(&self, send: &SendKey, owner: &Owner) -> Result<bool, StoreError> {
         let (key, owner) = (send.clone(), owner.clone());
-        self.scoped("claim a send", key.scope, move |connection| {
-            Box::pin(async move {
-                let claimed = sqlx::query!(
-                    "update sends set state = 'calling', node = $4, node_epoch = $5,
-                         called_at = now()
-                     where tenant_id = $1 and agent_id = $2 and request_id = $3
-                       and state = 'asked' and owns('bot/' || bot_id, $4, $5, $6)",
-                    key.scope.tenant().uuid(),
-                    key.agent.uuid(),
-                    key.request.as_str(),
-                    owner.node.name,
-                    owner.node.epoch.get(),
-                    owner.epoch.get()
-                )
-                .execute(connection)
-                .await?;
-                Ok(claimed.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("claim a send", key.scope), |connection| {
+            let claimed = sqlx::query!(
+                "update sends set state = 'calling', node = $4, node_epoch = $5,
+                     called_at = now()
+                 where tenant_id = $1 and agent_id = $2 and request_id = $3
+                   and state = 'asked' and owns('bot/' || bot_id, $4, $5, $6)",
+                key.scope.tenant().uuid(),
+                key.agent.uuid(),
+                key.request.as_str(),
+                owner.node.name,
+                owner.node.epoch.get(),
+                owner.epoch.get()
+            )
+            .execute(connection)
+            .await?;
+            Ok(claimed.rows_affected() == 1)
         })
-        .await
     }
 
     async fn settle(
@@ -110,65 +103,56 @@ impl Store for Pg {
     async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError> {
         let node = node.clone();
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
-        self.single("find waiting sends", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    WaitingRow,
-                    r#"select tenant_id as "tenant!", agent_id as "agent!",
-                           request_id as "request!", bot_id as "bot!", body as "body!", asked_on,
-                           asked_ago_ms as "asked_ago_ms!"
-                       from door_waiting_sends($1, $2, $3)"#,
-                    node.name,
-                    node.epoch.get(),
-                    sends_max
-                )
-                .fetch_all(connection)
-                .await?;
-                rows.into_iter().map(WaitingRow::read).collect()
-            })
+        run_to_end!(self.single("find waiting sends"), |connection| {
+            let rows = sqlx::query_as!(
+                WaitingRow,
+                r#"select tenant_id as "tenant!", agent_id as "agent!",
+                       request_id as "request!", bot_id as "bot!", body as "body!", asked_on,
+                       asked_ago_ms as "asked_ago_ms!"
+                   from door_waiting_sends($1, $2, $3)"#,
+                node.name,
+                node.epoch.get(),
+                sends_max
+            )
+            .fetch_all(connection)
+            .await?;
+            rows.into_iter().map(WaitingRow::read).collect()
         })
-        .await
     }
 
     async fn ownerless(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
         let bots_max = i32::try_from(bots_max).unwrap_or(i32::MAX);
-        self.single("find bots without an owner", move |connection| {
-            Box::pin(async move {
-                let bots = sqlx::query_scalar!(
-                    r#"select bot_id as "bot!" from door_ownerless_bots($1)"#,
-                    bots_max
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(bots.into_iter().map(BotId::from_uuid).collect())
-            })
+        run_to_end!(self.single("find bots without an owner"), |connection| {
+            let bots = sqlx::query_scalar!(
+                r#"select bot_id as "bot!" from door_ownerless_bots($1)"#,
+                bots_max
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(bots.into_iter().map(BotId::from_uuid).collect())
         })
-        .await
     }
 
     async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError> {
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
-        self.single("give sends up", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select agent_id as "agent!", request_id as "request!", asked_on
-                       from door_give_up_sends($1)"#,
-                    sends_max
-                )
-                .fetch_all(connection)
-                .await?;
-                rows.into_iter()
-                    .map(|row| {
-                        Ok(GivenUp {
-                            agent: AgentId::from_uuid(row.agent),
-                            request: request(row.request)?,
-                            asked_on: row.asked_on,
-                        })
+        run_to_end!(self.single("give sends up"), |connection| {
+            let rows = sqlx::query!(
+                r#"select agent_id as "agent!", request_id as "request!", asked_on
+                   from door_give_up_sends($1)"#,
+                sends_max
+            )
+            .fetch_all(connection)
+            .await?;
+            rows.into_iter()
+                .map(|row| {
+                    Ok(GivenUp {
+                        agent: AgentId::from_uuid(row.agent),
+                        request: request(row.request)?,
+                        asked_on: row.asked_on,
                     })
-                    .collect()
-            })
+                })
+                .collect()
         })
-        .await
     }
 }
 
@@ -190,29 +174,26 @@ impl Pg {
                 ("settled", Some(receipt))
             }
         };
-        self.scoped("settle a send", key.scope, move |connection| {
-            Box::pin(async move {
-                let settled = sqlx::query!(
-                    "update sends set state = $6, receipt = $7, settled_at = now(),
-                         node = $4, node_epoch = $5, called_at = coalesce(called_at, now())
-                     where tenant_id = $1 and agent_id = $2 and request_id = $3 and state = $8
-                       and (state = 'asked'
-                           or (node = $4 and node_epoch = $5 and not node_is_gone($4, $5)))",
-                    key.scope.tenant().uuid(),
-                    key.agent.uuid(),
-                    key.request.as_str(),
-                    node.name,
-                    node.epoch.get(),
-                    state,
-                    receipt,
-                    from
-                )
-                .execute(connection)
-                .await?;
-                Ok(settled.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("settle a send", key.scope), |connection| {
+            let settled = sqlx::query!(
+                "update sends set state = $6, receipt = $7, settled_at = now(),
+                     node = $4, node_epoch = $5, called_at = coalesce(called_at, now())
+                 where tenant_id = $1 and agent_id = $2 and request_id = $3 and state = $8
+                   and (state = 'asked'
+                       or (node = $4 and node_epoch = $5 and not node_is_gone($4, $5)))",
+                key.scope.tenant().uuid(),
+                key.agent.uuid(),
+                key.request.as_str(),
+                node.name,
+                node.epoch.get(),
+                state,
+                receipt,
+                from
+            )
+            .execute(connection)
+            .await?;
+            Ok(settled.rows_affected() == 1)
         })
-        .await
     }
 }
 
@@ -226,38 +207,35 @@ impl Sayings for Pg {
         since: Timestamp,
     ) -> Result<Vec<Said>, StoreError> {
         let (bot, chat) = (place.bot.uuid(), place.chat_id.to_owned());
-        self.scoped("read what an agent said", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select request_id, asked_at as "asked_at: jiff_sqlx::Timestamp", state,
-                           receipt
-                       from sends
-                       where tenant_id = $1 and agent_id = $2 and bot_id = $3 and chat_id = $4
-                         and asked_at >= $5
-                       order by asked_at limit $6"#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    bot,
-                    chat,
-                    moment(since) as jiff_sqlx::Timestamp,
-                    LIST_ROWS_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                let said = rows.into_iter().map(|row| {
-                    Ok(Said {
-                        request: request(row.request_id)?,
-                        asked_at: row.asked_at.to_jiff(),
-                        came: match asked(&row.state, row.receipt.as_deref())? {
-                            Asked::Settled(settled) => Some(settled),
-                            Asked::New | Asked::UnderWay => None,
-                        },
-                    })
-                });
-                said.collect()
-            })
+        run_to_end!(self.for_tenant("read what an agent said", scope), |connection| {
+            let rows = sqlx::query!(
+                r#"select request_id, asked_at as "asked_at: jiff_sqlx::Timestamp", state,
+                       receipt
+                   from sends
+                   where tenant_id = $1 and agent_id = $2 and bot_id = $3 and chat_id = $4
+                     and asked_at >= $5
+                   order by asked_at limit $6"#,
+                scope.tenant().uuid(),
+                agent.uuid(),
+                bot,
+                chat,
+                moment(since) as jiff_sqlx::Timestamp,
+                LIST_ROWS_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            let said = rows.into_iter().map(|row| {
+                Ok(Said {
+                    request: request(row.request_id)?,
+                    asked_at: row.asked_at.to_jiff(),
+                    came: match asked(&row.state, row.receipt.as_deref())? {
+                        Asked::Settled(settled) => Some(settled),
+                        Asked::New | Asked::UnderWay => None,
+                    },
+                })
+            });
+            said.collect()
         })
-        .await
     }
 }
 

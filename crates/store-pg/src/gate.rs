@@ -15,28 +15,24 @@ use crate::row::misfit;
 #[async_trait]
 impl Store for Pg {
     async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
-        self.single("read who may be reached", move |connection| {
-            Box::pin(reach::changes(connection, bot, since))
+        run_to_end!(self.single("read who may be reached"), |connection| {
+            reach::changes(connection, bot, since).await
         })
-        .await
     }
 
     async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
         let (bots, versions): (Vec<Uuid>, Vec<i64>) =
             bots.iter().map(|(bot, version)| (bot.uuid(), *version)).unzip();
-        self.single("read where something changed", move |connection| {
-            Box::pin(async move {
-                let changed = sqlx::query_scalar!(
-                    r#"select bot_id as "bot!" from door_changed($1, $2)"#,
-                    &bots,
-                    &versions
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(changed.into_iter().map(BotId::from_uuid).collect())
-            })
+        run_to_end!(self.single("read where something changed"), |connection| {
+            let changed = sqlx::query_scalar!(
+                r#"select bot_id as "bot!" from door_changed($1, $2)"#,
+                &bots,
+                &versions
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(changed.into_iter().map(BotId::from_uuid).collect())
         })
-        .await
     }
 
     async fn reaches(
@@ -46,28 +42,25 @@ impl Store for Pg {
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError> {
         let chat = chat.to_owned();
-        self.single("read where an agent may write", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select bot_id as "bot!", platform as "platform!", handle as "handle!", speaks_as
-                       from door_reaches($1, $2, $3, make_interval(days => $4))"#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    chat,
-                    REACHED_DAYS
-                )
-                .fetch_all(connection)
-                .await?;
-                let reaches = rows.into_iter().map(|row| Reach {
-                    bot: BotId::from_uuid(row.bot),
-                    platform: row.platform,
-                    handle: row.handle,
-                    speaks_as: row.speaks_as,
-                });
-                Ok(reaches.collect())
-            })
+        run_to_end!(self.single("read where an agent may write"), |connection| {
+            let rows = sqlx::query!(
+                r#"select bot_id as "bot!", platform as "platform!", handle as "handle!", speaks_as
+                   from door_reaches($1, $2, $3, make_interval(days => $4))"#,
+                scope.tenant().uuid(),
+                agent.uuid(),
+                chat,
+                REACHED_DAYS
+            )
+            .fetch_all(connection)
+            .await?;
+            let reaches = rows.into_iter().map(|row| Reach {
+                bot: BotId::from_uuid(row.bot),
+                platform: row.platform,
+                handle: row.handle,
+                speaks_as: row.speaks_as,
+            });
+            Ok(reaches.collect())
         })
-        .await
     }
 
     async fn takes_part(
@@ -78,25 +71,22 @@ impl Store for Pg {
         chat: &str,
     ) -> Result<bool, StoreError> {
         let chat = chat.to_owned();
-        self.scoped("read whether an agent takes part in a thread", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query_scalar!(
-                    r#"select exists (
-                           select from reached
-                           where tenant_id = $1 and agent_id = $2 and chat_id = $3 and bot_id = $4
-                             and at > now() - make_interval(days => $5)
-                       ) as "takes_part!""#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    chat,
-                    bot.uuid(),
-                    REACHED_DAYS
-                )
-                .fetch_one(connection)
-                .await
-            })
+        run_to_end!(self.for_tenant("look for an agent in a thread", scope), |connection| {
+            sqlx::query_scalar!(
+                r#"select exists (
+                       select from reached
+                       where tenant_id = $1 and agent_id = $2 and chat_id = $3 and bot_id = $4
+                         and at > now() - make_interval(days => $5)
+                   ) as "takes_part!""#,
+                scope.tenant().uuid(),
+                agent.uuid(),
+                chat,
+                bot.uuid(),
+                REACHED_DAYS
+            )
+            .fetch_one(connection)
+            .await
         })
-        .await
     }
 
     async fn ask(
@@ -106,38 +96,32 @@ impl Store for Pg {
         Prompt { bot, id }: Prompt<'_>,
     ) -> Result<bool, StoreError> {
         let id = id.to_owned();
-        self.scoped("note who asks", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query_scalar!(
-                    r#"select prompt_ask($1, $2, $3, $4) as "asked!""#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    bot.uuid(),
-                    id
-                )
-                .fetch_one(connection)
-                .await
-            })
+        run_to_end!(self.for_tenant("note who asks", scope), |connection| {
+            sqlx::query_scalar!(
+                r#"select prompt_ask($1, $2, $3, $4) as "asked!""#,
+                scope.tenant().uuid(),
+                agent.uuid(),
+                bot.uuid(),
+                id
+            )
+            .fetch_one(connection)
+            .await
         })
-        .await
     }
 
     async fn asker(&self, Prompt { bot, id }: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
         let id = id.to_owned();
-        self.single("find who asked", move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    r#"select tenant_id as "tenant!", agent_id as "agent!" from door_asker($1, $2)"#,
-                    bot.uuid(),
-                    id
-                )
-                .fetch_optional(connection)
-                .await?;
-                let tenant = |id| TenantScope::of(TenantId::from_uuid(id));
-                Ok(row.map(|row| (tenant(row.tenant), AgentId::from_uuid(row.agent))))
-            })
+        run_to_end!(self.single("find who asked"), |connection| {
+            let row = sqlx::query!(
+                r#"select tenant_id as "tenant!", agent_id as "agent!" from door_asker($1, $2)"#,
+                bot.uuid(),
+                id
+            )
+            .fetch_optional(connection)
+            .await?;
+            let tenant = |id| TenantScope::of(TenantId::from_uuid(id));
+            Ok(row.map(|row| (tenant(row.tenant), AgentId::from_uuid(row.agent))))
         })
-        .await
     }
 
     async fn refusals(
@@ -146,32 +130,29 @@ impl Store for Pg {
         event_key: &str,
     ) -> Result<Vec<KeptRefusal>, StoreError> {
         let event_key = event_key.to_owned();
-        self.scoped("read refusals", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select at as "at: jiff_sqlx::Timestamp", bot_id, agent_id, reason
-                       from refusals where tenant_id = $1 and event_key = $2
-                       order by number desc"#,
-                    scope.tenant().uuid(),
-                    event_key
-                )
-                .fetch_all(connection)
-                .await?;
-                let kept = rows.into_iter().map(|row| {
-                    let refusal = Refusal::named(&row.reason);
-                    let note = RefusalNote {
-                        scope,
-                        bot: BotId::from_uuid(row.bot_id),
-                        event_key: event_key.clone(),
-                        agent: row.agent_id.map(AgentId::from_uuid),
-                        refusal: refusal.ok_or_else(|| misfit("refusals", "reason"))?,
-                    };
-                    Ok(KeptRefusal { at: row.at.to_jiff(), note })
-                });
-                kept.collect()
-            })
+        run_to_end!(self.for_tenant("read refusals", scope), |connection| {
+            let rows = sqlx::query!(
+                r#"select at as "at: jiff_sqlx::Timestamp", bot_id, agent_id, reason
+                   from refusals where tenant_id = $1 and event_key = $2
+                   order by number desc"#,
+                scope.tenant().uuid(),
+                event_key
+            )
+            .fetch_all(connection)
+            .await?;
+            let kept = rows.into_iter().map(|row| {
+                let refusal = Refusal::named(&row.reason);
+                let note = RefusalNote {
+                    scope,
+                    bot: BotId::from_uuid(row.bot_id),
+                    event_key: event_key.clone(),
+                    agent: row.agent_id.map(AgentId::from_uuid),
+                    refusal: refusal.ok_or_else(|| misfit("refusals", "reason"))?,
+                };
+                Ok(KeptRefusal { at: row.at.to_jiff(), note })
+            });
+            kept.collect()
         })
-        .await
     }
 
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {
@@ -196,42 +177,39 @@ impl Pg {
             notes.iter().map(|note| note.agent.map(AgentId::uuid)).collect();
         let reasons: Vec<String> =
             notes.iter().map(|note| note.refusal.slug().to_owned()).collect();
-        self.scoped("note refusals", scope, move |connection| {
-            Box::pin(async move {
-                // If a batch is longer than the ring, its slots collide; only the last round is written.
-                sqlx::query!(
-                    "with notes as (
-                         select * from unnest($2::uuid[], $3::text[], $4::text[], $6::uuid[])
-                             with ordinality as n (bot, key, reason, agent, o)
-                     ), head as (
-                         insert into refusal_heads as h (tenant_id, next_number)
-                         values ($1, (select count(*) from notes))
-                         on conflict (tenant_id) do update
-                         set next_number = h.next_number + excluded.next_number
-                         returning h.next_number - (select count(*) from notes) as base
-                     )
-                     insert into refusals as r
-                         (tenant_id, slot, number, bot_id, event_key, reason, agent_id)
-                     select $1, (head.base + n.o) % $5, head.base + n.o, n.bot, n.key, n.reason,
-                         n.agent
-                     from notes n, head
-                     where n.o > (select count(*) from notes) - $5
-                     on conflict (tenant_id, slot) do update
-                     set number = excluded.number, at = excluded.at, bot_id = excluded.bot_id,
-                         event_key = excluded.event_key, reason = excluded.reason,
-                         agent_id = excluded.agent_id",
-                    scope.tenant().uuid(),
-                    &bots,
-                    &keys,
-                    &reasons,
-                    REFUSALS_KEPT_MAX,
-                    &agents as &[Option<Uuid>]
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("note refusals", scope), |connection| {
+            // If a batch is longer than the ring, its slots collide; only the last round is written.
+            sqlx::query!(
+                "with notes as (
+                     select * from unnest($2::uuid[], $3::text[], $4::text[], $6::uuid[])
+                         with ordinality as n (bot, key, reason, agent, o)
+                 ), head as (
+                     insert into refusal_heads as h (tenant_id, next_number)
+                     values ($1, (select count(*) from notes))
+                     on conflict (tenant_id) do update
+                     set next_number = h.next_number + excluded.next_number
+                     returning h.next_number - (select count(*) from notes) as base
+                 )
+                 insert into refusals as r
+                     (tenant_id, slot, number, bot_id, event_key, reason, agent_id)
+                 select $1, (head.base + n.o) % $5, head.base + n.o, n.bot, n.key, n.reason,
+                     n.agent
+                 from notes n, head
+                 where n.o > (select count(*) from notes) - $5
+                 on conflict (tenant_id, slot) do update
+                 set number = excluded.number, at = excluded.at, bot_id = excluded.bot_id,
+                     event_key = excluded.event_key, reason = excluded.reason,
+                     agent_id = excluded.agent_id",
+                scope.tenant().uuid(),
+                &bots,
+                &keys,
+                &reasons,
+                REFUSALS_KEPT_MAX,
+                &agents as &[Option<Uuid>]
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 }

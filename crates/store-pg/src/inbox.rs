@@ -39,44 +39,38 @@ impl Store for Pg {
         reason: ParkReason,
     ) -> Result<Park, StoreError> {
         let LineClaim { scope, agent, generation } = *line;
-        self.scoped("park an entry", scope, move |connection| {
-            Box::pin(async move {
-                let parked = sqlx::query_scalar!(
-                    "select line_park($1, $2, $3, $4, $5)",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    generation.get(),
-                    seq.get(),
-                    reason.slug()
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(match parked {
-                    None => Park::LineReplaced,
-                    Some(true) => Park::Parked,
-                    Some(false) => Park::NotWaiting,
-                })
+        run_to_end!(self.for_tenant("park an entry", scope), |connection| {
+            let parked = sqlx::query_scalar!(
+                "select line_park($1, $2, $3, $4, $5)",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                generation.get(),
+                seq.get(),
+                reason.slug()
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(match parked {
+                None => Park::LineReplaced,
+                Some(true) => Park::Parked,
+                Some(false) => Park::NotWaiting,
             })
         })
-        .await
     }
 
     async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
         let tenants: Vec<Uuid> = agents.iter().map(|(scope, _)| scope.tenant().uuid()).collect();
         let ids: Vec<Uuid> = agents.iter().map(|(_, agent)| agent.uuid()).collect();
-        self.single("look at inboxes", move |connection| {
-            Box::pin(async move {
-                let heads = sqlx::query_scalar!(
-                    r#"select seq as "seq!" from inbox_last_seqs($1, $2)"#,
-                    &tenants,
-                    &ids
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(heads.into_iter().map(Seq::new).collect())
-            })
+        run_to_end!(self.single("look at inboxes"), |connection| {
+            let heads = sqlx::query_scalar!(
+                r#"select seq as "seq!" from inbox_last_seqs($1, $2)"#,
+                &tenants,
+                &ids
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(heads.into_iter().map(Seq::new).collect())
         })
-        .await
     }
 
     async fn take_source(
@@ -86,23 +80,20 @@ impl Store for Pg {
         source: &str,
     ) -> Result<(NodeEpoch, Option<String>), StoreError> {
         let source = source.to_owned();
-        self.scoped("take a source", operator, move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    "insert into source_cursors as c (tenant_id, bot_id, source, epoch)
-                     values ($1, $2, $3, 1)
-                     on conflict (tenant_id, bot_id, source) do update set epoch = c.epoch + 1
-                     returning epoch, cursor",
-                    operator.tenant().uuid(),
-                    bot.uuid(),
-                    source
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok((NodeEpoch::new(row.epoch), row.cursor))
-            })
+        run_to_end!(self.for_tenant("take a source", operator), |connection| {
+            let row = sqlx::query!(
+                "insert into source_cursors as c (tenant_id, bot_id, source, epoch)
+                 values ($1, $2, $3, 1)
+                 on conflict (tenant_id, bot_id, source) do update set epoch = c.epoch + 1
+                 returning epoch, cursor",
+                operator.tenant().uuid(),
+                bot.uuid(),
+                source
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok((NodeEpoch::new(row.epoch), row.cursor))
         })
-        .await
     }
 
     async fn move_cursor(
@@ -112,54 +103,48 @@ impl Store for Pg {
         mark: &SourceMark,
     ) -> Result<bool, StoreError> {
         let mark = mark.clone();
-        self.scoped("move a source's cursor", operator, move |connection| {
-            Box::pin(async move {
-                let moved = sqlx::query!(
-                    "update source_cursors set cursor = $4, moved_at = now()
-                     where tenant_id = $1 and bot_id = $2 and source = $3 and epoch = $5",
-                    operator.tenant().uuid(),
-                    bot.uuid(),
-                    mark.source,
-                    mark.cursor,
-                    mark.epoch.get()
-                )
-                .execute(connection)
-                .await?;
-                Ok(moved.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("move a source's cursor", operator), |connection| {
+            let moved = sqlx::query!(
+                "update source_cursors set cursor = $4, moved_at = now()
+                 where tenant_id = $1 and bot_id = $2 and source = $3 and epoch = $5",
+                operator.tenant().uuid(),
+                bot.uuid(),
+                mark.source,
+                mark.cursor,
+                mark.epoch.get()
+            )
+            .execute(connection)
+            .await?;
+            Ok(moved.rows_affected() == 1)
         })
-        .await
     }
 
     async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError> {
         let Quarantine { operator, bot, problem, body } = unreadable.clone();
-        self.scoped("quarantine an event", operator, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "with head as (
-                         insert into quarantine_heads as h (tenant_id, bot_id, next_number)
-                         values ($1, $2, 1)
-                         on conflict (tenant_id, bot_id) do update
-                         set next_number = h.next_number + 1
-                         returning h.next_number
-                     )
-                     insert into quarantined (tenant_id, bot_id, slot, number, problem, body)
-                     select $1, $2, head.next_number % $5, head.next_number, $3, $4 from head
-                     on conflict (tenant_id, bot_id, slot) do update
-                     set number = excluded.number, at = excluded.at,
-                         problem = excluded.problem, body = excluded.body",
-                    operator.tenant().uuid(),
-                    bot.uuid(),
-                    problem,
-                    body,
-                    QUARANTINE_KEPT_MAX
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("quarantine an event", operator), |connection| {
+            sqlx::query!(
+                "with head as (
+                     insert into quarantine_heads as h (tenant_id, bot_id, next_number)
+                     values ($1, $2, 1)
+                     on conflict (tenant_id, bot_id) do update
+                     set next_number = h.next_number + 1
+                     returning h.next_number
+                 )
+                 insert into quarantined (tenant_id, bot_id, slot, number, problem, body)
+                 select $1, $2, head.next_number % $5, head.next_number, $3, $4 from head
+                 on conflict (tenant_id, bot_id, slot) do update
+                 set number = excluded.number, at = excluded.at,
+                     problem = excluded.problem, body = excluded.body",
+                operator.tenant().uuid(),
+                bot.uuid(),
+                problem,
+                body,
+                QUARANTINE_KEPT_MAX
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 }
 

@@ -12,117 +12,99 @@ use crate::Pg;
 impl Store for Pg {
     async fn begin(&self, name: &str, lasts: Duration) -> Result<NodeEpoch, StoreError> {
         let name = name.to_owned();
-        self.single("begin a node's life", move |connection| {
-            Box::pin(async move {
-                let epoch = sqlx::query_scalar!(
-                    "insert into nodes as n (node, epoch, started_at, expires_at)
-                     values ($1, 1, now(), clock_timestamp() + make_interval(secs => $2))
-                     on conflict (node) do update set epoch = n.epoch + 1, is_over = false,
-                         started_at = excluded.started_at, expires_at = excluded.expires_at
-                     returning epoch",
-                    name,
-                    lasts.as_secs_f64()
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(NodeEpoch::new(epoch))
-            })
+        run_to_end!(self.single("begin a node's life"), |connection| {
+            let epoch = sqlx::query_scalar!(
+                "insert into nodes as n (node, epoch, started_at, expires_at)
+                 values ($1, 1, now(), clock_timestamp() + make_interval(secs => $2))
+                 on conflict (node) do update set epoch = n.epoch + 1, is_over = false,
+                     started_at = excluded.started_at, expires_at = excluded.expires_at
+                 returning epoch",
+                name,
+                lasts.as_secs_f64()
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(NodeEpoch::new(epoch))
         })
-        .await
     }
 
     async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewed, StoreError> {
         let node = node.clone();
-        self.single("renew a lease", move |connection| {
-            Box::pin(async move {
-                let renewed = sqlx::query!(
-                    "update nodes
-                     set expires_at = clock_timestamp() + make_interval(secs => $3)
-                     where node = $1 and epoch = $2 and not is_over",
-                    node.name,
-                    node.epoch.get(),
-                    lasts.as_secs_f64()
-                )
-                .execute(connection)
-                .await?;
-                Ok(if renewed.rows_affected() == 1 { Renewed::Kept } else { Renewed::Over })
-            })
+        run_to_end!(self.single("renew a lease"), |connection| {
+            let renewed = sqlx::query!(
+                "update nodes
+                 set expires_at = clock_timestamp() + make_interval(secs => $3)
+                 where node = $1 and epoch = $2 and not is_over",
+                node.name,
+                node.epoch.get(),
+                lasts.as_secs_f64()
+            )
+            .execute(connection)
+            .await?;
+            Ok(if renewed.rows_affected() == 1 { Renewed::Kept } else { Renewed::Over })
         })
-        .await
     }
 
     async fn end(&self, node: &Node) -> Result<(), StoreError> {
         let node = node.clone();
-        self.single("end a lease", move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "update nodes
-                     set is_over = true, expires_at = least(expires_at, clock_timestamp())
-                     where node = $1 and epoch = $2",
-                    node.name,
-                    node.epoch.get()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.single("end a lease"), |connection| {
+            sqlx::query!(
+                "update nodes
+                 set is_over = true, expires_at = least(expires_at, clock_timestamp())
+                 where node = $1 and epoch = $2",
+                node.name,
+                node.epoch.get()
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
-        self.single("look for dead nodes", move |connection| {
-            Box::pin(async move {
-                let buried = sqlx::query!(
-                    "update nodes set is_over = true
-                     where expires_at < clock_timestamp() - make_interval(secs => $1)
-                       and not is_over
-                     returning node, epoch",
-                    late.as_secs_f64()
-                )
-                .fetch_all(connection)
-                .await?;
-                let node = |name, epoch| Node { name, epoch: NodeEpoch::new(epoch) };
-                Ok(buried.into_iter().map(|row| node(row.node, row.epoch)).collect())
-            })
+        run_to_end!(self.single("look for dead nodes"), |connection| {
+            let buried = sqlx::query!(
+                "update nodes set is_over = true
+                 where expires_at < clock_timestamp() - make_interval(secs => $1)
+                   and not is_over
+                 returning node, epoch",
+                late.as_secs_f64()
+            )
+            .fetch_all(connection)
+            .await?;
+            let node = |name, epoch| Node { name, epoch: NodeEpoch::new(epoch) };
+            Ok(buried.into_iter().map(|row| node(row.node, row.epoch)).collect())
         })
-        .await
     }
 
     async fn living(&self) -> Result<u32, StoreError> {
-        self.single("count nodes", |connection| {
-            Box::pin(async move {
-                let living = sqlx::query_scalar!(
-                    r#"select count(*) as "living!" from nodes
-                       where expires_at > clock_timestamp() and not is_over"#
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(u32::try_from(living).unwrap_or(u32::MAX))
-            })
+        run_to_end!(self.single("count nodes"), |connection| {
+            let living = sqlx::query_scalar!(
+                r#"select count(*) as "living!" from nodes
+                   where expires_at > clock_timestamp() and not is_over"#
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(u32::try_from(living).unwrap_or(u32::MAX))
         })
-        .await
     }
 
     async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError> {
         let node = node.clone();
-        self.single("own something", move |connection| {
-            Box::pin(async move {
-                let owner = sqlx::query!(
-                    r#"select node as "node!", node_epoch as "node_epoch!", epoch as "epoch!"
-                       from own($1, $2, $3)"#,
-                    resource.to_string(),
-                    node.name,
-                    node.epoch.get()
-                )
-                .fetch_optional(connection)
-                .await?;
-                Ok(owner.map(|row| Owner {
-                    node: Node { name: row.node, epoch: NodeEpoch::new(row.node_epoch) },
-                    epoch: OwnerEpoch::new(row.epoch),
-                }))
-            })
+        run_to_end!(self.single("own something"), |connection| {
+            let owner = sqlx::query!(
+                r#"select node as "node!", node_epoch as "node_epoch!", epoch as "epoch!"
+                   from own($1, $2, $3)"#,
+                resource.to_string(),
+                node.name,
+                node.epoch.get()
+            )
+            .fetch_optional(connection)
+            .await?;
+            Ok(owner.map(|row| Owner {
+                node: Node { name: row.node, epoch: NodeEpoch::new(row.node_epoch) },
+                epoch: OwnerEpoch::new(row.epoch),
+            }))
         })
-        .await
     }
 }

@@ -9,6 +9,7 @@
 //! [`access`](crate::Pg) runs the statements; each port has its own file. Code that must be fast or must lock in one
 //! order is a function in `migrations/`.
 
+#[macro_use]
 mod access;
 mod migrate;
 mod row;

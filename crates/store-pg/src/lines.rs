@@ -19,64 +19,58 @@ impl Store for Pg {
     async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
         let Caller { scope, agent, gateway, acks: _ } = *caller;
         let node = node.clone();
-        self.single("take a line", move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    r#"select generation as "generation!", acked_seq as "acked!",
-                           acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
-                           ended_ago_ms, parked_seq, client_rules as "rules!"
-                       from line_take(
-                           works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7)
-                       )"#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    gateway.uuid(),
-                    node.name,
-                    node.epoch.get(),
-                    i32::try_from(TRIES_MAX).unwrap_or(i32::MAX),
-                    CLOSED_GRACE.as_secs_f64()
-                )
-                .fetch_one(connection)
-                .await?;
-                let millis = |ms: i64| Duration::from_millis(ms.try_into().unwrap_or(0));
-                Ok(Taken {
-                    generation: Generation::new(row.generation),
-                    acked: Seq::new(row.acked),
-                    since: row.since.to_jiff(),
-                    head: Seq::new(row.head),
-                    restarted_ago: row.ended_ago_ms.map(millis),
-                    parked: row.parked_seq.map(Seq::new),
-                    rules: ClientRules::named(&row.rules)
-                        .ok_or_else(|| misfit("agents", "client_rules"))?,
-                })
+        run_to_end!(self.single("take a line"), |connection| {
+            let row = sqlx::query!(
+                r#"select generation as "generation!", acked_seq as "acked!",
+                       acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
+                       ended_ago_ms, parked_seq, client_rules as "rules!"
+                   from line_take(
+                       works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7)
+                   )"#,
+                scope.tenant().uuid(),
+                agent.uuid(),
+                gateway.uuid(),
+                node.name,
+                node.epoch.get(),
+                i32::try_from(TRIES_MAX).unwrap_or(i32::MAX),
+                CLOSED_GRACE.as_secs_f64()
+            )
+            .fetch_one(connection)
+            .await?;
+            let millis = |ms: i64| Duration::from_millis(ms.try_into().unwrap_or(0));
+            Ok(Taken {
+                generation: Generation::new(row.generation),
+                acked: Seq::new(row.acked),
+                since: row.since.to_jiff(),
+                head: Seq::new(row.head),
+                restarted_ago: row.ended_ago_ms.map(millis),
+                parked: row.parked_seq.map(Seq::new),
+                rules: ClientRules::named(&row.rules)
+                    .ok_or_else(|| misfit("agents", "client_rules"))?,
             })
         })
-        .await
     }
 
     async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
         let LineClaim { scope, agent, generation } = *line;
-        self.scoped("close a line", scope, move |connection| {
-            Box::pin(async move {
-                let key = WakeKey::new(scope, agent);
-                let grace = end.parting.grace();
-                let ended_at = sqlx::query_scalar!(
-                    r#"select line_close($1, $2, $3, $4, $5, $6, make_interval(secs => $7))
-                           as "ended_at: jiff_sqlx::Timestamp""#,
-                    key.tenant,
-                    key.agent,
-                    generation.get(),
-                    i32::from(end.code),
-                    end.tried.map(Seq::get),
-                    end.parting.slug(),
-                    grace.as_secs_f64()
-                )
-                .fetch_one(&mut *connection)
-                .await?;
-                let end = ended_at.map(|at| (key, LineEnd { at: at.to_jiff(), grace }));
-                end_lines(connection, &end.into_iter().collect()).await
-            })
+        run_to_end!(self.for_tenant("close a line", scope), |connection| {
+            let key = WakeKey::new(scope, agent);
+            let grace = end.parting.grace();
+            let ended_at = sqlx::query_scalar!(
+                r#"select line_close($1, $2, $3, $4, $5, $6, make_interval(secs => $7))
+                       as "ended_at: jiff_sqlx::Timestamp""#,
+                key.tenant,
+                key.agent,
+                generation.get(),
+                i32::from(end.code),
+                end.tried.map(Seq::get),
+                end.parting.slug(),
+                grace.as_secs_f64()
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            let end = ended_at.map(|at| (key, LineEnd { at: at.to_jiff(), grace }));
+            end_lines(connection, &end.into_iter().collect()).await
         })
-        .await
     }
 }

@@ -20,31 +20,28 @@ impl Store for Pg {
     ) -> Result<(), StoreError> {
         let rows: Rows = files.iter().map(|(id, kept)| (*id, kept.clone())).collect();
         let good_for_secs = good_for.as_secs_f64();
-        self.scoped("let an agent have files", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "insert into media (tenant_id, agent_id, media_id, bot_id, reference, mime,
-                         filename, size_bytes, expires_at)
-                     select $1, $2, f.id, f.bot, f.reference, f.mime, f.filename, f.size,
-                         now() + make_interval(secs => $9)
-                     from unnest($3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::bigint[])
-                         as f (id, bot, reference, mime, filename, size)",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    &rows.ids,
-                    &rows.bots as &[Option<Uuid>],
-                    &rows.references as &[Option<String>],
-                    &rows.mimes as &[Option<String>],
-                    &rows.filenames as &[Option<String>],
-                    &rows.sizes as &[Option<i64>],
-                    good_for_secs
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("let an agent have files", scope), |connection| {
+            sqlx::query!(
+                "insert into media (tenant_id, agent_id, media_id, bot_id, reference, mime,
+                     filename, size_bytes, expires_at)
+                 select $1, $2, f.id, f.bot, f.reference, f.mime, f.filename, f.size,
+                     now() + make_interval(secs => $9)
+                 from unnest($3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::bigint[])
+                     as f (id, bot, reference, mime, filename, size)",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                &rows.ids,
+                &rows.bots as &[Option<Uuid>],
+                &rows.references as &[Option<String>],
+                &rows.mimes as &[Option<String>],
+                &rows.filenames as &[Option<String>],
+                &rows.sizes as &[Option<i64>],
+                good_for_secs
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn find(
@@ -53,31 +50,26 @@ impl Store for Pg {
         agent: AgentId,
         id: MediaId,
     ) -> Result<Option<Kept>, StoreError> {
-        self.scoped("find a file", scope, move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    "select bot_id, reference, mime, filename, size_bytes from media
-                     where tenant_id = $1 and agent_id = $2 and media_id = $3 and expires_at > now()",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    id.uuid()
-                )
-                .fetch_optional(connection)
-                .await?;
-                Ok(row.map(|row| Kept {
-                    mime: row.mime,
-                    filename: row.filename,
-                    size: row.size_bytes.map(i64::unsigned_abs),
-                    lies: match row.bot_id.zip(row.reference) {
-                        Some((bot, reference)) => {
-                            Lies::There { bot: BotId::from_uuid(bot), reference }
-                        }
-                        None => Lies::Here,
-                    },
-                }))
-            })
+        run_to_end!(self.for_tenant("find a file", scope), |connection| {
+            let row = sqlx::query!(
+                "select bot_id, reference, mime, filename, size_bytes from media
+                 where tenant_id = $1 and agent_id = $2 and media_id = $3 and expires_at > now()",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                id.uuid()
+            )
+            .fetch_optional(connection)
+            .await?;
+            Ok(row.map(|row| Kept {
+                mime: row.mime,
+                filename: row.filename,
+                size: row.size_bytes.map(i64::unsigned_abs),
+                lies: match row.bot_id.zip(row.reference) {
+                    Some((bot, reference)) => Lies::There { bot: BotId::from_uuid(bot), reference },
+                    None => Lies::Here,
+                },
+            }))
         })
-        .await
     }
 }
 

@@ -58,7 +58,7 @@ impl Pg {
     pub async fn lacks(&self) -> Result<Option<String>, StoreError> {
         let operation = "look which migrations ran";
         let known = known().await.map_err(|error| StoreError::broken(operation, error))?;
-        let applied = self.single(operation, |connection| Box::pin(applied(connection))).await?;
+        let applied = run_to_end!(self.single(operation), |connection| applied(connection).await)?;
         let lacking = known.iter().find(|migration| !applied.contains(&migration.version));
         Ok(lacking.map(|lacking| {
             format!("{}_{}", lacking.version, lacking.description.replace(' ', "_"))

@@ -35,94 +35,82 @@ impl Entering for Pg {
         let (name, WrappedKey(wrapped)) = (name.to_owned(), key.clone());
         // Only the operator creates tenants.
         let scope = TenantScope::of(id).by(Actor::Operator);
-        self.scoped("enter a tenant", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "with tenant as (
-                         insert into tenants (tenant_id, name) values ($1, $2)
-                     )
-                     insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, 1, $3)",
-                    id.uuid(),
-                    name,
-                    wrapped
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("enter a tenant", scope), |connection| {
+            sqlx::query!(
+                "with tenant as (
+                     insert into tenants (tenant_id, name) values ($1, $2)
+                 )
+                 insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, 1, $3)",
+                id.uuid(),
+                name,
+                wrapped
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn data_key(&self, scope: TenantScope) -> Result<(DataKeyId, WrappedKey), StoreError> {
-        self.scoped("read a tenant's key", scope, move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    "select key_id, wrapped from tenant_keys where tenant_id = $1
-                     order by key_id desc limit 1",
-                    scope.tenant().uuid()
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok((DataKeyId::new(row.key_id), WrappedKey(row.wrapped)))
-            })
+        run_to_end!(self.for_tenant("read a tenant's key", scope), |connection| {
+            let row = sqlx::query!(
+                "select key_id, wrapped from tenant_keys where tenant_id = $1
+                 order by key_id desc limit 1",
+                scope.tenant().uuid()
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok((DataKeyId::new(row.key_id), WrappedKey(row.wrapped)))
         })
-        .await
     }
 
     async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
         let name = name.to_owned();
-        self.scoped("enter an agent", scope, move |connection| {
-            Box::pin(async move {
-                let tenant = scope.tenant().uuid();
-                let agent = sqlx::query_scalar!(
-                    "insert into agents (tenant_id, name) values ($1, $2) returning agent_id",
-                    tenant,
-                    name
-                )
-                .fetch_one(&mut *connection)
-                .await?;
-                sqlx::query!(
-                    "with head as (
-                         insert into inbox_heads (tenant_id, agent_id) values ($1, $2)
-                     )
-                     insert into inbox_cursors (tenant_id, agent_id) values ($1, $2)",
-                    tenant,
-                    agent
-                )
-                .execute(connection)
-                .await?;
-                Ok(AgentId::from_uuid(agent))
-            })
+        run_to_end!(self.for_tenant("enter an agent", scope), |connection| {
+            let tenant = scope.tenant().uuid();
+            let agent = sqlx::query_scalar!(
+                "insert into agents (tenant_id, name) values ($1, $2) returning agent_id",
+                tenant,
+                name
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            sqlx::query!(
+                "with head as (
+                     insert into inbox_heads (tenant_id, agent_id) values ($1, $2)
+                 )
+                 insert into inbox_cursors (tenant_id, agent_id) values ($1, $2)",
+                tenant,
+                agent
+            )
+            .execute(connection)
+            .await?;
+            Ok(AgentId::from_uuid(agent))
         })
-        .await
     }
 
     async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError> {
         let bot = bot.clone();
-        self.scoped("enter a bot", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "insert into bots
-                         (tenant_id, bot_id, platform, adapter, handle, path, settings)
-                     values ($1, $2, $3, $4, $5, $6, $7)",
-                    scope.tenant().uuid(),
-                    bot.id,
-                    bot.platform,
-                    bot.adapter,
-                    bot.handle,
-                    bot.path,
-                    bot.settings
-                )
-                .execute(&mut *connection)
-                .await?;
-                if let Some((sealed, key)) = bot.sealed {
-                    let first = NewSecret { id: bot.id, sealed, key };
-                    enter_bot_key(connection, scope, bot.id, &first).await?;
-                }
-                Ok(BotId::from_uuid(bot.id))
-            })
+        run_to_end!(self.for_tenant("enter a bot", scope), |connection| {
+            sqlx::query!(
+                "insert into bots
+                     (tenant_id, bot_id, platform, adapter, handle, path, settings)
+                 values ($1, $2, $3, $4, $5, $6, $7)",
+                scope.tenant().uuid(),
+                bot.id,
+                bot.platform,
+                bot.adapter,
+                bot.handle,
+                bot.path,
+                bot.settings
+            )
+            .execute(&mut *connection)
+            .await?;
+            if let Some((sealed, key)) = bot.sealed {
+                let first = NewSecret { id: bot.id, sealed, key };
+                enter_bot_key(connection, scope, bot.id, &first).await?;
+            }
+            Ok(BotId::from_uuid(bot.id))
         })
-        .await
     }
 }

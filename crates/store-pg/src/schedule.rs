@@ -48,17 +48,14 @@ impl Store for Pg {
         arm: &Arm,
     ) -> Result<Armed, StoreError> {
         let arm = arm.clone();
-        self.scoped("arm a job", scope, move |connection| {
-            Box::pin(async move {
-                let armed = arm_locked(connection, scope, agent, &arm).await?;
-                if scope.actor() == Actor::Operator {
-                    let about = json!({ "agent_id": agent, "job": arm.job.as_str() });
-                    tell(connection, scope, Kind::JobArmed, about).await?;
-                }
-                Ok(armed)
-            })
+        run_to_end!(self.for_tenant("arm a job", scope), |connection| {
+            let armed = arm_locked(connection, scope, agent, &arm).await?;
+            if scope.actor() == Actor::Operator {
+                let about = json!({ "agent_id": agent, "job": arm.job.as_str() });
+                tell(connection, scope, Kind::JobArmed, about).await?;
+            }
+            Ok(armed)
         })
-        .await
     }
 
     async fn cancel(
@@ -68,56 +65,48 @@ impl Store for Pg {
         job: &JobId,
     ) -> Result<Cancelled, StoreError> {
         let job = job.clone();
-        self.scoped("cancel a job", scope, move |connection| {
-            Box::pin(async move {
-                let locked = lock_job(connection, &JobKey::new(scope, agent, &job)).await?;
-                let cancelled = cancel_locked(connection, locked).await?;
-                if cancelled == Cancelled::Cancelled && scope.actor() == Actor::Operator {
-                    let about = json!({ "agent_id": agent, "job": job.as_str() });
-                    tell(connection, scope, Kind::JobCancelled, about).await?;
-                }
-                Ok(cancelled)
-            })
+        run_to_end!(self.for_tenant("cancel a job", scope), |connection| {
+            let locked = lock_job(connection, &JobKey::new(scope, agent, &job)).await?;
+            let cancelled = cancel_locked(connection, locked).await?;
+            if cancelled == Cancelled::Cancelled && scope.actor() == Actor::Operator {
+                let about = json!({ "agent_id": agent, "job": job.as_str() });
+                tell(connection, scope, Kind::JobCancelled, about).await?;
+            }
+            Ok(cancelled)
         })
-        .await
     }
 
     async fn armed(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<Armed>, StoreError> {
-        self.single("look what is armed", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    ArmedRow,
-                    r#"select schedule_id as "schedule_id!", arming as "arming!", job_id as "job_id!",
-                           fire_at as "fire_at!", by_inbox as "by_inbox!", target as "target!",
-                           recurring or recurs as "recurring!", reports as "reports!",
-                           overlap as "overlap!", catch_up_ms as "catch_up_ms!",
-                           jitter_ms as "jitter_ms!"
-                       from schedules_armed_for(works_for($1), $2)"#,
-                    scope.tenant().uuid(),
-                    agent.uuid()
-                )
-                .fetch_all(connection)
-                .await?;
-                rows.into_iter().map(ArmedRow::armed).collect()
-            })
+        run_to_end!(self.single("look what is armed"), |connection| {
+            let rows = sqlx::query_as!(
+                ArmedRow,
+                r#"select schedule_id as "schedule_id!", arming as "arming!", job_id as "job_id!",
+                       fire_at as "fire_at!", by_inbox as "by_inbox!", target as "target!",
+                       recurring or recurs as "recurring!", reports as "reports!",
+                       overlap as "overlap!", catch_up_ms as "catch_up_ms!",
+                       jitter_ms as "jitter_ms!"
+                   from schedules_armed_for(works_for($1), $2)"#,
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .fetch_all(connection)
+            .await?;
+            rows.into_iter().map(ArmedRow::armed).collect()
         })
-        .await
     }
 
     async fn claim(&self, node: &Node, at_most: usize) -> Result<Claims, StoreError> {
         let node = node.clone();
-        self.across_tenants("claim fires", move |connection| {
-            Box::pin(async move { claim_due(connection, &node, at_most).await })
+        run_to_end!(self.across_tenants("claim fires"), |connection| {
+            claim_due(connection, &node, at_most).await
         })
-        .await
     }
 
     async fn end(&self, claimed: &Claimed, end: End, outcome: &str) -> Result<bool, StoreError> {
         let attempt = Attempt::new(claimed, outcome);
-        self.scoped("end a fire", claimed.scope, move |connection| {
-            Box::pin(async move { end_locked(connection, &attempt, end).await })
+        run_to_end!(self.for_tenant("end a fire", claimed.scope), |connection| {
+            end_locked(connection, &attempt, end).await
         })
-        .await
     }
 
     async fn put(
@@ -129,15 +118,12 @@ impl Store for Pg {
         let (attempt, agent) = (Attempt::new(claimed, outcome), claimed.agent);
         let FireEntry { bot, chat_id, body } = entry.clone();
         let entry = TestEntry { bot, chat_id, body };
-        self.scoped("put a fire", claimed.scope, move |connection| {
-            Box::pin(async move {
-                if !end_locked(connection, &attempt, End::Taken).await? {
-                    return Ok(None);
-                }
-                put_by_hand(connection, attempt.scope, agent, &entry).await
-            })
+        run_to_end!(self.for_tenant("put a fire", claimed.scope), |connection| {
+            if !end_locked(connection, &attempt, End::Taken).await? {
+                return Ok(None);
+            }
+            put_by_hand(connection, attempt.scope, agent, &entry).await
         })
-        .await
     }
 
     async fn again(
@@ -149,16 +135,13 @@ impl Store for Pg {
     ) -> Result<bool, StoreError> {
         let retry = Retry { attempt: claimed.tries, wait, counts };
         let attempt = Attempt::new(claimed, outcome);
-        self.scoped("note a try", claimed.scope, move |connection| {
-            Box::pin(async move {
-                let locked = lock_try(connection, attempt.scope, attempt.fire).await?;
-                let status = locked.and_then(|it| retry_fire(&it.fire, retry, it.now));
-                let Some(status) = status else { return Ok(false) };
-                attempt.write(connection, status).await?;
-                Ok(true)
-            })
+        run_to_end!(self.for_tenant("note a try", claimed.scope), |connection| {
+            let locked = lock_try(connection, attempt.scope, attempt.fire).await?;
+            let status = locked.and_then(|it| retry_fire(&it.fire, retry, it.now));
+            let Some(status) = status else { return Ok(false) };
+            attempt.write(connection, status).await?;
+            Ok(true)
         })
-        .await
     }
 
     async fn report(
@@ -169,40 +152,34 @@ impl Store for Pg {
         report: &Report,
     ) -> Result<bool, StoreError> {
         let report = report.clone();
-        self.scoped("note the end of a run", scope, move |connection| {
-            Box::pin(async move {
-                let locked = lock_fire(connection, scope, fire).await?;
-                let Some(locked) = locked.filter(|locked| locked.fire.fire.agent == agent) else {
-                    return Ok(false);
-                };
-                report_locked(connection, scope, locked, &report).await
-            })
+        run_to_end!(self.for_tenant("note the end of a run", scope), |connection| {
+            let locked = lock_fire(connection, scope, fire).await?;
+            let Some(locked) = locked.filter(|locked| locked.fire.fire.agent == agent) else {
+                return Ok(false);
+            };
+            report_locked(connection, scope, locked, &report).await
         })
-        .await
     }
 
     async fn flag_unarmed(&self) -> Result<Vec<Unarmed>, StoreError> {
-        self.single("flag jobs that are not armed", |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select tenant as "tenant!", agent as "agent!", job as "job!"
-                       from flag_unarmed($1, $2)"#,
-                    FIRES_SWEPT_MAX,
-                    NOTICES_KEPT_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                let unarmed = rows.into_iter().map(|row| {
-                    Ok(Unarmed {
-                        scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
-                        agent: AgentId::from_uuid(row.agent),
-                        job: job_id(row.job)?,
-                    })
-                });
-                unarmed.collect()
-            })
+        run_to_end!(self.single("flag jobs that are not armed"), |connection| {
+            let rows = sqlx::query!(
+                r#"select tenant as "tenant!", agent as "agent!", job as "job!"
+                   from flag_unarmed($1, $2)"#,
+                FIRES_SWEPT_MAX,
+                NOTICES_KEPT_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            let unarmed = rows.into_iter().map(|row| {
+                Ok(Unarmed {
+                    scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
+                    agent: AgentId::from_uuid(row.agent),
+                    job: job_id(row.job)?,
+                })
+            });
+            unarmed.collect()
         })
-        .await
     }
 }
 

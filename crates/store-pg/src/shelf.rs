@@ -26,25 +26,22 @@ impl Skills for Pg {
         patch: &SkillPatch,
     ) -> Result<Asked<VersionInfo>, StoreError> {
         let (name, source, patch) = (name.to_owned(), source.to_owned(), patch.clone());
-        self.scoped("keep a skill", scope, move |connection| {
-            Box::pin(async move {
-                let (approval, now) = locked(connection, scope).await?;
-                let before = newest(connection, scope, &name).await?;
-                let draft = Draft { name: &name, source: &source, patch: &patch };
-                let kept = before.as_ref().map(|before| &before.kept);
-                let planned = match plan(kept, draft, &approval) {
-                    Ok(planned) => planned,
-                    Err(refused) => return Ok(Err(refused)),
-                };
-                if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
-                    return Ok(Ok(before.info.clone()));
-                }
-                let stamp = RevisionStamp { changed_at: now, changed_by: writer(scope.actor()) };
-                let next = Revision::next(&name, planned, before.as_ref(), stamp);
-                put(connection, scope, next).await.map(Ok)
-            })
+        run_to_end!(self.for_tenant("keep a skill", scope), |connection| {
+            let (approval, now) = locked(connection, scope).await?;
+            let before = newest(connection, scope, &name).await?;
+            let draft = Draft { name: &name, source: &source, patch: &patch };
+            let kept = before.as_ref().map(|before| &before.kept);
+            let planned = match plan(kept, draft, &approval) {
+                Ok(planned) => planned,
+                Err(refused) => return Ok(Err(refused)),
+            };
+            if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
+                return Ok(Ok(before.info.clone()));
+            }
+            let stamp = RevisionStamp { changed_at: now, changed_by: writer(scope.actor()) };
+            let next = Revision::next(&name, planned, before.as_ref(), stamp);
+            put(connection, scope, next).await.map(Ok)
         })
-        .await
     }
 
     async fn skill(
@@ -54,58 +51,49 @@ impl Skills for Pg {
         version: Option<&str>,
     ) -> Result<Asked<SkillSource>, StoreError> {
         let (name, version) = (name.to_owned(), version.map(ToOwned::to_owned));
-        self.scoped("load a skill", scope, move |connection| {
-            Box::pin(async move {
-                let Some(newest) = newest(connection, scope, &name).await? else {
-                    return Ok(Err(SkillStoreError::not_found(&name)));
-                };
-                let Some(version) = version.filter(|asked| *asked != newest.info.version) else {
-                    return Ok(Ok(newest.into_source()));
-                };
-                let earlier = earlier(connection, scope, &name, &version).await?;
-                Ok(earlier
-                    .map(Revision::into_source)
-                    .ok_or_else(|| SkillStoreError::VersionNotFound { skill_name: name, version }))
-            })
+        run_to_end!(self.for_tenant("load a skill", scope), |connection| {
+            let Some(newest) = newest(connection, scope, &name).await? else {
+                return Ok(Err(SkillStoreError::not_found(&name)));
+            };
+            let Some(version) = version.filter(|asked| *asked != newest.info.version) else {
+                return Ok(Ok(newest.into_source()));
+            };
+            let earlier = earlier(connection, scope, &name, &version).await?;
+            Ok(earlier
+                .map(Revision::into_source)
+                .ok_or_else(|| SkillStoreError::VersionNotFound { skill_name: name, version }))
         })
-        .await
     }
 
     async fn skills(&self, scope: TenantScope) -> Result<Vec<SkillMeta>, StoreError> {
-        self.scoped("list skills", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_scalar!(
-                    r#"select meta as "meta: Json<SkillMeta>" from skills where tenant_id = $1"#,
-                    scope.tenant().uuid()
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(rows.into_iter().map(|Json(meta)| meta).collect())
-            })
+        run_to_end!(self.for_tenant("list skills", scope), |connection| {
+            let rows = sqlx::query_scalar!(
+                r#"select meta as "meta: Json<SkillMeta>" from skills where tenant_id = $1"#,
+                scope.tenant().uuid()
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(rows.into_iter().map(|Json(meta)| meta).collect())
         })
-        .await
     }
 
     async fn skill_sources(&self, scope: TenantScope) -> Result<Vec<SkillSource>, StoreError> {
-        self.scoped("load skills", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    RevisionRow,
-                    r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version,
-                           r.content_hash, r.status, r.previous_status,
-                           r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by
-                       from skills s join skill_revisions r
-                           on r.tenant_id = s.tenant_id and r.name = s.name and r.revision = s.revision
-                       where s.tenant_id = $1"#,
-                    scope.tenant().uuid()
-                )
-                .fetch_all(connection)
-                .await?;
-                let sources = rows.into_iter().map(|row| Ok(row.newest()?.into_source()));
-                sources.collect()
-            })
+        run_to_end!(self.for_tenant("load skills", scope), |connection| {
+            let rows = sqlx::query_as!(
+                RevisionRow,
+                r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version,
+                       r.content_hash, r.status, r.previous_status,
+                       r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by
+                   from skills s join skill_revisions r
+                       on r.tenant_id = s.tenant_id and r.name = s.name and r.revision = s.revision
+                   where s.tenant_id = $1"#,
+                scope.tenant().uuid()
+            )
+            .fetch_all(connection)
+            .await?;
+            let sources = rows.into_iter().map(|row| Ok(row.newest()?.into_source()));
+            sources.collect()
         })
-        .await
     }
 
     async fn skill_versions(
@@ -114,15 +102,12 @@ impl Skills for Pg {
         name: &str,
     ) -> Result<Asked<Vec<VersionInfo>>, StoreError> {
         let name = name.to_owned();
-        self.scoped("read what became of a skill", scope, move |connection| {
-            Box::pin(async move {
-                let versions = versions(connection, scope, &name).await?;
-                // Every existing skill has at least one version.
-                let known = (!versions.is_empty()).then_some(versions);
-                Ok(known.ok_or_else(|| SkillStoreError::not_found(&name)))
-            })
+        run_to_end!(self.for_tenant("read what became of a skill", scope), |connection| {
+            let versions = versions(connection, scope, &name).await?;
+            // Every existing skill has at least one version.
+            let known = (!versions.is_empty()).then_some(versions);
+            Ok(known.ok_or_else(|| SkillStoreError::not_found(&name)))
         })
-        .await
     }
 
     async fn set_skill_status(
@@ -132,60 +117,51 @@ impl Skills for Pg {
         status: SkillStatus,
     ) -> Result<Asked<VersionInfo>, StoreError> {
         let name = name.to_owned();
-        self.scoped("change a skill's status", scope, move |connection| {
-            Box::pin(async move {
-                let (approval, now) = locked(connection, scope).await?;
-                let Some(before) = newest(connection, scope, &name).await? else {
-                    return Ok(Err(SkillStoreError::not_found(&name)));
-                };
-                let planned = match plan_status(&name, &before.kept, status, &approval) {
-                    Ok(planned) => planned,
-                    Err(refused) => return Ok(Err(refused)),
-                };
-                if !planned.changes {
-                    return Ok(Ok(before.as_it_stands()));
-                }
-                let stamp = RevisionStamp { changed_at: now, changed_by: writer(scope.actor()) };
-                let next = Revision::next(&name, planned, Some(&before), stamp);
-                put(connection, scope, next).await.map(Ok)
-            })
+        run_to_end!(self.for_tenant("change a skill's status", scope), |connection| {
+            let (approval, now) = locked(connection, scope).await?;
+            let Some(before) = newest(connection, scope, &name).await? else {
+                return Ok(Err(SkillStoreError::not_found(&name)));
+            };
+            let planned = match plan_status(&name, &before.kept, status, &approval) {
+                Ok(planned) => planned,
+                Err(refused) => return Ok(Err(refused)),
+            };
+            if !planned.changes {
+                return Ok(Ok(before.as_it_stands()));
+            }
+            let stamp = RevisionStamp { changed_at: now, changed_by: writer(scope.actor()) };
+            let next = Revision::next(&name, planned, Some(&before), stamp);
+            put(connection, scope, next).await.map(Ok)
         })
-        .await
     }
 
     async fn delete_skill(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
-        self.scoped("remove a skill", scope, move |connection| {
-            Box::pin(async move {
-                locked(connection, scope).await?;
-                sqlx::query_scalar!(
-                    r#"select skill_delete($1, $2) as "was_there!""#,
-                    scope.tenant().uuid(),
-                    name
-                )
-                .fetch_one(connection)
-                .await
-            })
+        run_to_end!(self.for_tenant("remove a skill", scope), |connection| {
+            locked(connection, scope).await?;
+            sqlx::query_scalar!(
+                r#"select skill_delete($1, $2) as "was_there!""#,
+                scope.tenant().uuid(),
+                name
+            )
+            .fetch_one(connection)
+            .await
         })
-        .await
     }
 
     async fn shelf(&self, scope: TenantScope) -> Result<Shelf, StoreError> {
-        self.scoped("look at a shelf", scope, move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    "select revision, approval_key from shelves where tenant_id = $1",
-                    scope.tenant().uuid()
-                )
-                .fetch_optional(connection)
-                .await?;
-                let Some(row) = row else {
-                    return Ok(Shelf { revision: 0, approval: Approval::Unsecured });
-                };
-                Ok(Shelf { revision: row.revision, approval: approval_of(row.approval_key)? })
-            })
+        run_to_end!(self.for_tenant("look at a shelf", scope), |connection| {
+            let row = sqlx::query!(
+                "select revision, approval_key from shelves where tenant_id = $1",
+                scope.tenant().uuid()
+            )
+            .fetch_optional(connection)
+            .await?;
+            let Some(row) = row else {
+                return Ok(Shelf { revision: 0, approval: Approval::Unsecured });
+            };
+            Ok(Shelf { revision: row.revision, approval: approval_of(row.approval_key)? })
         })
-        .await
     }
 
     async fn secure_shelf(
@@ -194,21 +170,18 @@ impl Skills for Pg {
         approval: &Approval,
     ) -> Result<(), StoreError> {
         let key = key_of(approval);
-        self.scoped("say who approves skills", scope, move |connection| {
-            Box::pin(async move {
-                locked(connection, scope).await?;
-                sqlx::query!(
-                    "update shelves set approval_key = $2, revision = revision + 1
-                     where tenant_id = $1 and approval_key is distinct from $2",
-                    scope.tenant().uuid(),
-                    key
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("say who approves skills", scope), |connection| {
+            locked(connection, scope).await?;
+            sqlx::query!(
+                "update shelves set approval_key = $2, revision = revision + 1
+                 where tenant_id = $1 and approval_key is distinct from $2",
+                scope.tenant().uuid(),
+                key
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 }
 

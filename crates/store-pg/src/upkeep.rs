@@ -51,184 +51,145 @@ pub(crate) async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
 impl Pg {
     /// Creates the partitions of the days ahead. A node needs them before it accepts an event.
     pub async fn open_days(&self) -> Result<(), StoreError> {
-        self.single("open the days ahead", move |connection| {
-            Box::pin(async move {
-                sqlx::query!("select open_days(1, $1)", DAYS_OPENED_AHEAD).execute(connection).await
-            })
-        })
-        .await?;
+        run_to_end!(self.single("open the days ahead"), |connection| {
+            sqlx::query!("select open_days(1, $1)", DAYS_OPENED_AHEAD).execute(connection).await
+        })?;
         Ok(())
     }
 
     async fn expire(&self) -> Result<u64, StoreError> {
-        self.single("set aside what nobody took", |connection| {
-            Box::pin(async move {
-                let expired = sqlx::query_scalar!(
-                    r#"select expire_entries(make_interval(days => $1), $2) as "expired!""#,
-                    PENDING_DAYS,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(expired.unsigned_abs())
-            })
+        run_to_end!(self.single("set aside what nobody took"), |connection| {
+            let expired = sqlx::query_scalar!(
+                r#"select expire_entries(make_interval(days => $1), $2) as "expired!""#,
+                PENDING_DAYS,
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(expired.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_acked(&self) -> Result<u64, StoreError> {
-        self.single("forget what was acked", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_acked(make_interval(hours => $1), $2) as "forgotten!""#,
-                    ACKED_HOURS,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget what was acked"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_acked(make_interval(hours => $1), $2) as "forgotten!""#,
+                ACKED_HOURS,
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_sends(&self) -> Result<u64, StoreError> {
-        self.single("forget old sends", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
-                    SEND_HOURS,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old sends"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
+                SEND_HOURS,
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_prompts(&self) -> Result<u64, StoreError> {
-        self.single("forget old prompts", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_prompts(make_interval(days => $1), $2) as "forgotten!""#,
-                    PROMPT_DAYS,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old prompts"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_prompts(make_interval(days => $1), $2) as "forgotten!""#,
+                PROMPT_DAYS,
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_media(&self) -> Result<u64, StoreError> {
-        self.single("forget old media", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_media($1) as "forgotten!""#,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old media"), |connection| {
+            let forgotten =
+                sqlx::query_scalar!(r#"select forget_media($1) as "forgotten!""#, UPKEEP_ROWS_MAX)
+                    .fetch_one(connection)
+                    .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_changes(&self) -> Result<u64, StoreError> {
-        self.single("forget old changes", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_changes(make_interval(hours => $1), $2) as "forgotten!""#,
-                    REACH_CHANGES_HOURS,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old changes"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_changes(make_interval(hours => $1), $2) as "forgotten!""#,
+                REACH_CHANGES_HOURS,
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_audit(&self) -> Result<u64, StoreError> {
-        self.single("forget old acts", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_audit(make_interval(days => $1), $2) as "forgotten!""#,
-                    AUDIT_KEPT_DAYS,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old acts"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_audit(make_interval(days => $1), $2) as "forgotten!""#,
+                AUDIT_KEPT_DAYS,
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_links(&self) -> Result<u64, StoreError> {
-        self.single("forget old link codes", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_links(make_interval(hours => $1), $2) as "forgotten!""#,
-                    LINK_KEPT_HOURS,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old link codes"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_links(make_interval(hours => $1), $2) as "forgotten!""#,
+                LINK_KEPT_HOURS,
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_fires(&self) -> Result<u64, StoreError> {
-        self.single("forget old fires", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_fires(make_interval(secs => $1), $2) as "forgotten!""#,
-                    FIRES_KEPT.as_secs_f64(),
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old fires"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_fires(make_interval(secs => $1), $2) as "forgotten!""#,
+                FIRES_KEPT.as_secs_f64(),
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn forget_letters(&self) -> Result<u64, StoreError> {
-        self.single("forget old letters", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_letters(make_interval(secs => $1), $2) as "forgotten!""#,
-                    LETTERS_KEPT.as_secs_f64(),
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old letters"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_letters(make_interval(secs => $1), $2) as "forgotten!""#,
+                LETTERS_KEPT.as_secs_f64(),
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 
     async fn close_days(&self) -> Result<u64, StoreError> {
-        self.single("drop the days behind", |connection| {
-            Box::pin(async move {
-                let dropped =
-                    sqlx::query_scalar!(r#"select close_days($1) as "dropped!""#, KEPT_DAYS)
-                        .fetch_one(connection)
-                        .await?;
-                Ok(dropped.unsigned_abs())
-            })
+        run_to_end!(self.single("drop the days behind"), |connection| {
+            let dropped = sqlx::query_scalar!(r#"select close_days($1) as "dropped!""#, KEPT_DAYS)
+                .fetch_one(connection)
+                .await?;
+            Ok(dropped.unsigned_abs())
         })
-        .await
     }
 }

@@ -17,56 +17,46 @@ use crate::Pg;
 #[async_trait]
 impl Store for Pg {
     async fn vault_keys(&self) -> Result<Vec<Option<KekId>>, StoreError> {
-        self.single("look which vault keys are in use", |connection| {
-            Box::pin(async move {
-                let ids =
-                    sqlx::query_scalar!(r#"select vault_key as "id!" from door_vault_keys()"#);
-                let ids = ids.fetch_all(connection).await?;
-                Ok(ids.iter().map(|id| KekId::from_bytes(id)).collect())
-            })
+        run_to_end!(self.single("look which vault keys are in use"), |connection| {
+            let ids = sqlx::query_scalar!(r#"select vault_key as "id!" from door_vault_keys()"#);
+            let ids = ids.fetch_all(connection).await?;
+            Ok(ids.iter().map(|id| KekId::from_bytes(id)).collect())
         })
-        .await
     }
 
     async fn wrapped_by(&self, kek: Option<KekId>) -> Result<Vec<WrappedRow>, StoreError> {
         let kek = kek.map(|kek| kek.bytes().to_vec()).unwrap_or_default();
-        self.single("read wrapped keys", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select tenant_id as "tenant!", key_id as "key!", wrapped as "wrapped!"
-                       from door_wrapped_by($1, $2)"#,
-                    kek,
-                    REKEY_ROWS_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(rows.into_iter().map(|row| wrapped(row.tenant, row.key, row.wrapped)).collect())
-            })
+        run_to_end!(self.single("read wrapped keys"), |connection| {
+            let rows = sqlx::query!(
+                r#"select tenant_id as "tenant!", key_id as "key!", wrapped as "wrapped!"
+                   from door_wrapped_by($1, $2)"#,
+                kek,
+                REKEY_ROWS_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(rows.into_iter().map(|row| wrapped(row.tenant, row.key, row.wrapped)).collect())
         })
-        .await
     }
 
     async fn rewrap(&self, rows: &[Rewrapped]) -> Result<u64, StoreError> {
         let rows = rows.to_vec();
-        self.single("wrap keys again", move |connection| {
-            Box::pin(async move {
-                let tenants: Vec<Uuid> = rows.iter().map(|row| row.was.tenant.uuid()).collect();
-                let keys: Vec<i64> = rows.iter().map(|row| row.was.key.get()).collect();
-                let (was, wrapped): (Vec<_>, Vec<_>) =
-                    rows.into_iter().map(|row| (row.was.wrapped.0, row.wrapped.0)).unzip();
-                let rewrapped = sqlx::query_scalar!(
-                    r#"select door_rewrap($1, $2, $3, $4) as "rewrapped!""#,
-                    &tenants,
-                    &keys,
-                    &was,
-                    &wrapped
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(rewrapped.unsigned_abs())
-            })
+        run_to_end!(self.single("wrap keys again"), |connection| {
+            let tenants: Vec<Uuid> = rows.iter().map(|row| row.was.tenant.uuid()).collect();
+            let keys: Vec<i64> = rows.iter().map(|row| row.was.key.get()).collect();
+            let (was, wrapped): (Vec<_>, Vec<_>) =
+                rows.into_iter().map(|row| (row.was.wrapped.0, row.wrapped.0)).unzip();
+            let rewrapped = sqlx::query_scalar!(
+                r#"select door_rewrap($1, $2, $3, $4) as "rewrapped!""#,
+                &tenants,
+                &keys,
+                &was,
+                &wrapped
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(rewrapped.unsigned_abs())
         })
-        .await
     }
 
     async fn own_secrets(&self) -> Result<Vec<OwnRow>, StoreError> {
@@ -115,19 +105,16 @@ impl Store for Pg {
     }
 
     async fn forget_ended(&self) -> Result<u64, StoreError> {
-        self.single("forget what ended", |connection| {
-            Box::pin(async move {
-                let gone = sqlx::query_scalar!(
-                    r#"select forget_ended(make_interval(secs => $1), $2) as "gone!""#,
-                    DATA_KEY_KEPT_FOR.as_secs_f64(),
-                    i64::from(UPKEEP_ROWS_MAX)
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(gone.unsigned_abs())
-            })
+        run_to_end!(self.single("forget what ended"), |connection| {
+            let gone = sqlx::query_scalar!(
+                r#"select forget_ended(make_interval(secs => $1), $2) as "gone!""#,
+                DATA_KEY_KEPT_FOR.as_secs_f64(),
+                i64::from(UPKEEP_ROWS_MAX)
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(gone.unsigned_abs())
         })
-        .await
     }
 }
 

@@ -29,38 +29,27 @@ impl Store for Pg {
         wait: Duration,
     ) -> Result<(), StoreError> {
         let (call, outcome) = (claimed.clone(), outcome.to_owned());
-        self.scoped("note a call", claimed.scope, move |connection| {
-            Box::pin(async move {
-                let key = WakeKey::new(call.scope, call.agent);
-                change_wake(connection, key, |row, now| {
-                    row.record_outcome(&call, &outcome, wait, now)
-                })
+        run_to_end!(self.for_tenant("note a call", claimed.scope), |connection| {
+            let key = WakeKey::new(call.scope, call.agent);
+            change_wake(connection, key, |row, now| row.record_outcome(&call, &outcome, wait, now))
                 .await
-            })
         })
-        .await
     }
 
     async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError> {
         let call = claimed.clone();
-        self.scoped("put a call off", claimed.scope, move |connection| {
-            Box::pin(async move {
-                let key = WakeKey::new(call.scope, call.agent);
-                change_wake(connection, key, |row, now| row.put_off(&call, wait, now)).await
-            })
+        run_to_end!(self.for_tenant("put a call off", claimed.scope), |connection| {
+            let key = WakeKey::new(call.scope, call.agent);
+            change_wake(connection, key, |row, now| row.put_off(&call, wait, now)).await
         })
-        .await
     }
 
     async fn told(&self, claimed: &Claimed) -> Result<(), StoreError> {
         let call = claimed.clone();
-        self.scoped("note who was told", claimed.scope, move |connection| {
-            Box::pin(async move {
-                let key = WakeKey::new(call.scope, call.agent);
-                change_wake(connection, key, |row, _| row.finish_giving_up(&call)).await
-            })
+        run_to_end!(self.for_tenant("note who was told", claimed.scope), |connection| {
+            let key = WakeKey::new(call.scope, call.agent);
+            change_wake(connection, key, |row, _| row.finish_giving_up(&call)).await
         })
-        .await
     }
 
     async fn suspect(
@@ -69,42 +58,36 @@ impl Store for Pg {
         agent: AgentId,
         line: Generation,
     ) -> Result<(), StoreError> {
-        self.scoped("suspect a line", scope, move |connection| {
-            Box::pin(async move {
-                let key = WakeKey::new(scope, agent);
-                let Some(acked) = waiting_cursor(connection, key, line).await? else {
-                    return Ok(());
-                };
-                let suspicion = Suspicion { line, acked };
-                begin_wakes(connection, &[key], |_, row, now| row.suspect(suspicion, now)).await
-            })
+        run_to_end!(self.for_tenant("suspect a line", scope), |connection| {
+            let key = WakeKey::new(scope, agent);
+            let Some(acked) = waiting_cursor(connection, key, line).await? else {
+                return Ok(());
+            };
+            let suspicion = Suspicion { line, acked };
+            begin_wakes(connection, &[key], |_, row, now| row.suspect(suspicion, now)).await
         })
-        .await
     }
 
     async fn bury(&self) -> Result<u64, StoreError> {
-        self.scoped("close lines of dead nodes", TenantScope::own(), |connection| {
-            Box::pin(async move {
-                let lines = sqlx::query!(
-                    r#"select tenant as "tenant!", agent as "agent!",
-                           ended_at as "ended_at!: jiff_sqlx::Timestamp",
-                           grace_seconds as "grace_seconds!", waits as "waits!"
-                       from bury_lines($1)"#,
-                    BURIED_LINES_MAX
-                )
-                .fetch_all(&mut *connection)
-                .await?;
-                let waiting = lines.iter().filter(|line| line.waits);
-                let ends = waiting.map(|line| {
-                    let grace = Duration::try_from_secs_f64(line.grace_seconds).unwrap_or_default();
-                    let key = WakeKey { tenant: line.tenant, agent: line.agent };
-                    (key, LineEnd { at: line.ended_at.to_jiff(), grace })
-                });
-                end_lines(connection, &ends.collect()).await?;
-                Ok(u64::try_from(lines.len()).unwrap_or(u64::MAX))
-            })
+        run_to_end!(self.for_tenant("close dead lines", TenantScope::own()), |connection| {
+            let lines = sqlx::query!(
+                r#"select tenant as "tenant!", agent as "agent!",
+                       ended_at as "ended_at!: jiff_sqlx::Timestamp",
+                       grace_seconds as "grace_seconds!", waits as "waits!"
+                   from bury_lines($1)"#,
+                BURIED_LINES_MAX
+            )
+            .fetch_all(&mut *connection)
+            .await?;
+            let waiting = lines.iter().filter(|line| line.waits);
+            let ends = waiting.map(|line| {
+                let grace = Duration::try_from_secs_f64(line.grace_seconds).unwrap_or_default();
+                let key = WakeKey { tenant: line.tenant, agent: line.agent };
+                (key, LineEnd { at: line.ended_at.to_jiff(), grace })
+            });
+            end_lines(connection, &ends.collect()).await?;
+            Ok(u64::try_from(lines.len()).unwrap_or(u64::MAX))
         })
-        .await
     }
 }
 

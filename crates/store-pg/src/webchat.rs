@@ -26,52 +26,40 @@ impl Store for Pg {
     async fn said(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
         let (chat, Said { at, nonce, text }) = (chat.clone(), said.clone());
         let line = NewLine { at, author: "visitor", text, nonce: Some(nonce), prompt: None };
-        self.scoped("write down what a visitor said", chat.scope, move |connection| {
-            Box::pin(async move {
-                let written = write(connection, &chat, line).await?;
-                Ok(if written.is_some() { Written::New } else { Written::Before })
-            })
+        run_to_end!(self.for_tenant("write down what a visitor said", chat.scope), |connection| {
+            let written = write(connection, &chat, line).await?;
+            Ok(if written.is_some() { Written::New } else { Written::Before })
         })
-        .await
     }
 
     async fn answered(&self, chat: &Chat, answer: &Answer) -> Result<i64, StoreError> {
         let (chat, Answer { at, text, prompt }) = (chat.clone(), answer.clone());
         let line = NewLine { at, author: "agent", text, nonce: None, prompt };
-        self.scoped("write down what an agent said", chat.scope, move |connection| {
-            Box::pin(async move {
-                let written = write(connection, &chat, line).await?;
-                set_status(connection, &chat, None).await?;
-                written.ok_or_else(|| misfit("webchat_messages", "nonce"))
-            })
+        run_to_end!(self.for_tenant("write down what an agent said", chat.scope), |connection| {
+            let written = write(connection, &chat, line).await?;
+            set_status(connection, &chat, None).await?;
+            written.ok_or_else(|| misfit("webchat_messages", "nonce"))
         })
-        .await
     }
 
     async fn amend(&self, chat: &Chat, message: i64, amend: &Amend) -> Result<bool, StoreError> {
         let (chat, amend) = (chat.clone(), amend.clone());
-        self.scoped("change what an agent said", chat.scope, move |connection| {
-            Box::pin(async move {
-                let seq = lock(connection, &chat).await? + 1;
-                let amended = change(connection, &chat, message, seq, amend).await?;
-                if amended {
-                    move_on(connection, &chat, seq).await?;
-                }
-                Ok(amended)
-            })
+        run_to_end!(self.for_tenant("change what an agent said", chat.scope), |connection| {
+            let seq = lock(connection, &chat).await? + 1;
+            let amended = change(connection, &chat, message, seq, amend).await?;
+            if amended {
+                move_on(connection, &chat, seq).await?;
+            }
+            Ok(amended)
         })
-        .await
     }
 
     async fn show(&self, chat: &Chat, status: Option<&str>) -> Result<(), StoreError> {
         let (chat, status) = (chat.clone(), status.map(str::to_owned));
-        self.scoped("show a status", chat.scope, move |connection| {
-            Box::pin(async move {
-                lock(connection, &chat).await?;
-                set_status(connection, &chat, status.as_deref()).await
-            })
+        run_to_end!(self.for_tenant("show a status", chat.scope), |connection| {
+            lock(connection, &chat).await?;
+            set_status(connection, &chat, status.as_deref()).await
         })
-        .await
     }
 
     async fn since(&self, chat: &Chat, after: i64, lines_max: usize) -> Result<News, StoreError> {
@@ -89,19 +77,16 @@ impl Store for Pg {
 
 impl Pg {
     async fn forget_chats(&self) -> Result<u64, StoreError> {
-        self.single("forget old chats", |connection| {
-            Box::pin(async move {
-                let forgotten = sqlx::query_scalar!(
-                    r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
-                    CHAT_KEPT_DAYS,
-                    UPKEEP_ROWS_MAX
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(forgotten.unsigned_abs())
-            })
+        run_to_end!(self.single("forget old chats"), |connection| {
+            let forgotten = sqlx::query_scalar!(
+                r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
+                CHAT_KEPT_DAYS,
+                UPKEEP_ROWS_MAX
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(forgotten.unsigned_abs())
         })
-        .await
     }
 }
 

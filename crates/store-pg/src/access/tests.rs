@@ -4,8 +4,10 @@
 use std::task::Poll;
 
 use futures_util::future::join_all;
+use nightdesk_testkit::logs::Log;
 use nightdesk_types::TenantId;
 use sqlx::{ConnectOptions, Connection};
+use tracing_subscriber::util::SubscriberInitExt;
 use uuid::Uuid;
 
 use super::*;
@@ -71,14 +73,11 @@ async fn without_the_rollback_writes_are_lost() {
 /// Does work for a tenant that holds its connection for a moment.
 async fn work(store: &Pg) -> Result<(), StoreError> {
     let scope = TenantScope::of(TenantId::from_uuid(Uuid::nil()));
-    store
-        .scoped("work", scope, |connection| {
-            Box::pin(async move {
-                sqlx::query("select pg_sleep(0.2)").execute(connection).await?;
-                Ok(())
-            })
-        })
-        .await
+    run_to_end!(store.for_tenant("work", scope), |connection| {
+        sqlx::query("select pg_sleep(0.2)").execute(connection).await?;
+        tracing::info!("working");
+        Ok(())
+    })
 }
 
 #[tokio::test]
@@ -96,4 +95,22 @@ async fn connections_that_died_idle_fail_nobody() {
     run(&server, kill).await;
 
     work(&store).await.unwrap();
+}
+
+/// The subscriber is the one of this thread, on which the test's runtime runs all tasks.
+#[tokio::test]
+async fn an_operation_runs_in_a_span_of_its_own_below_its_callers() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG);
+    let subscriber = subscriber.with_ansi(false).with_writer(move || writer.clone());
+    let _guard = subscriber.finish().set_default();
+    let pool = pool_options(1).connect_lazy_with(bounded(server()));
+    let store = Pg { pool: pool.clone(), singles: pool };
+
+    work(&store).instrument(tracing::info_span!("caller")).await.unwrap();
+
+    let text = log.text();
+    let line = text.lines().find(|line| line.ends_with("working")).unwrap();
+    assert!(line.contains(r#" caller:store.run{operation="work"}: "#), "{line}");
 }

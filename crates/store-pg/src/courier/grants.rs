@@ -12,51 +12,45 @@ use crate::register::audit::tell;
 #[async_trait]
 impl Grants for Pg {
     async fn grant(&self, party: Party, peer: Party) -> Result<bool, StoreError> {
-        self.scoped("grant letters", party.scope, move |connection| {
-            Box::pin(async move {
-                let done = sqlx::query!(
-                    "insert into letter_grants (tenant_id, agent_id, peer_tenant_id, peer_agent_id)
-                     values ($1, $2, $3, $4) on conflict do nothing",
-                    party.scope.tenant().uuid(),
-                    party.agent.uuid(),
-                    peer.scope.tenant().uuid(),
-                    peer.agent.uuid()
-                )
-                .execute(&mut *connection)
-                .await?;
-                let is_news = done.rows_affected() == 1;
-                if is_news {
-                    tell(connection, party.scope, Kind::LettersGranted, about(party, peer)).await?;
-                }
-                Ok(is_news)
-            })
+        run_to_end!(self.for_tenant("grant letters", party.scope), |connection| {
+            let done = sqlx::query!(
+                "insert into letter_grants (tenant_id, agent_id, peer_tenant_id, peer_agent_id)
+                 values ($1, $2, $3, $4) on conflict do nothing",
+                party.scope.tenant().uuid(),
+                party.agent.uuid(),
+                peer.scope.tenant().uuid(),
+                peer.agent.uuid()
+            )
+            .execute(&mut *connection)
+            .await?;
+            let is_news = done.rows_affected() == 1;
+            if is_news {
+                tell(connection, party.scope, Kind::LettersGranted, about(party, peer)).await?;
+            }
+            Ok(is_news)
         })
-        .await
     }
 
     async fn release(&self, party: Party, peer: Party) -> Result<bool, StoreError> {
-        self.scoped("take a grant of letters back", party.scope, move |connection| {
-            Box::pin(async move {
-                let done = sqlx::query!(
-                    "delete from letter_grants
-                     where tenant_id = $1 and agent_id = $2 and peer_tenant_id = $3
-                       and peer_agent_id = $4",
-                    party.scope.tenant().uuid(),
-                    party.agent.uuid(),
-                    peer.scope.tenant().uuid(),
-                    peer.agent.uuid()
-                )
-                .execute(&mut *connection)
-                .await?;
-                let was_there = done.rows_affected() == 1;
-                if was_there {
-                    let about = about(party, peer);
-                    tell(connection, party.scope, Kind::LettersReleased, about).await?;
-                }
-                Ok(was_there)
-            })
+        run_to_end!(self.for_tenant("take a grant of letters back", party.scope), |connection| {
+            let done = sqlx::query!(
+                "delete from letter_grants
+                 where tenant_id = $1 and agent_id = $2 and peer_tenant_id = $3
+                   and peer_agent_id = $4",
+                party.scope.tenant().uuid(),
+                party.agent.uuid(),
+                peer.scope.tenant().uuid(),
+                peer.agent.uuid()
+            )
+            .execute(&mut *connection)
+            .await?;
+            let was_there = done.rows_affected() == 1;
+            if was_there {
+                let about = about(party, peer);
+                tell(connection, party.scope, Kind::LettersReleased, about).await?;
+            }
+            Ok(was_there)
         })
-        .await
     }
 
     async fn grants(
@@ -64,32 +58,29 @@ impl Grants for Pg {
         scope: TenantScope,
         agent: Option<AgentId>,
     ) -> Result<Vec<Grant>, StoreError> {
-        self.single("list grants of letters", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select agent as "agent!", peer_tenant as "peer_tenant!",
-                           peer_agent as "peer_agent!",
-                           granted_at as "granted_at!: jiff_sqlx::Timestamp",
-                           is_mutual as "is_mutual!"
-                       from letter_grants_of(works_for($1), $2)"#,
-                    scope.tenant().uuid(),
-                    agent.map(AgentId::uuid)
-                )
-                .fetch_all(connection)
-                .await?;
-                let grants = rows.into_iter().map(|row| Grant {
-                    party: Party { scope, agent: AgentId::from_uuid(row.agent) },
-                    peer: Party {
-                        scope: TenantScope::of(TenantId::from_uuid(row.peer_tenant)),
-                        agent: AgentId::from_uuid(row.peer_agent),
-                    },
-                    granted_at: row.granted_at.to_jiff(),
-                    is_mutual: row.is_mutual,
-                });
-                Ok(grants.collect())
-            })
+        run_to_end!(self.single("list grants of letters"), |connection| {
+            let rows = sqlx::query!(
+                r#"select agent as "agent!", peer_tenant as "peer_tenant!",
+                       peer_agent as "peer_agent!",
+                       granted_at as "granted_at!: jiff_sqlx::Timestamp",
+                       is_mutual as "is_mutual!"
+                   from letter_grants_of(works_for($1), $2)"#,
+                scope.tenant().uuid(),
+                agent.map(AgentId::uuid)
+            )
+            .fetch_all(connection)
+            .await?;
+            let grants = rows.into_iter().map(|row| Grant {
+                party: Party { scope, agent: AgentId::from_uuid(row.agent) },
+                peer: Party {
+                    scope: TenantScope::of(TenantId::from_uuid(row.peer_tenant)),
+                    agent: AgentId::from_uuid(row.peer_agent),
+                },
+                granted_at: row.granted_at.to_jiff(),
+                is_mutual: row.is_mutual,
+            });
+            Ok(grants.collect())
         })
-        .await
     }
 }
 

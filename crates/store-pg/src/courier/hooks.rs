@@ -18,82 +18,70 @@ impl Hooks for Pg {
         digest: [u8; 32],
     ) -> Result<bool, StoreError> {
         let name = name.to_owned();
-        self.scoped("make a webhook for letters", party.scope, move |connection| {
-            Box::pin(async move {
-                let made = sqlx::query!(
-                    "insert into letter_hooks (tenant_id, name, agent_id, digest)
-                     values ($1, $2, $3, $4) on conflict (tenant_id, name) do nothing",
-                    party.scope.tenant().uuid(),
-                    name,
-                    party.agent.uuid(),
-                    &digest
-                )
-                .execute(&mut *connection)
-                .await?;
-                let made = made.rows_affected() == 1;
-                if made {
-                    let about = json!({ "agent_id": party.agent, "name": name });
-                    tell(connection, party.scope, Kind::LetterHookMade, about).await?;
-                }
-                Ok(made)
-            })
+        run_to_end!(self.for_tenant("make a webhook for letters", party.scope), |connection| {
+            let made = sqlx::query!(
+                "insert into letter_hooks (tenant_id, name, agent_id, digest)
+                 values ($1, $2, $3, $4) on conflict (tenant_id, name) do nothing",
+                party.scope.tenant().uuid(),
+                name,
+                party.agent.uuid(),
+                &digest
+            )
+            .execute(&mut *connection)
+            .await?;
+            let made = made.rows_affected() == 1;
+            if made {
+                let about = json!({ "agent_id": party.agent, "name": name });
+                tell(connection, party.scope, Kind::LetterHookMade, about).await?;
+            }
+            Ok(made)
         })
-        .await
     }
 
     async fn remove_hook(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
-        self.scoped("remove a webhook for letters", scope, move |connection| {
-            Box::pin(async move {
-                let gone = sqlx::query!(
-                    "delete from letter_hooks where tenant_id = $1 and name = $2",
-                    scope.tenant().uuid(),
-                    name
-                )
-                .execute(&mut *connection)
-                .await?;
-                let gone = gone.rows_affected() == 1;
-                if gone {
-                    let about = json!({ "name": name });
-                    tell(connection, scope, Kind::LetterHookRemoved, about).await?;
-                }
-                Ok(gone)
-            })
+        run_to_end!(self.for_tenant("remove a webhook for letters", scope), |connection| {
+            let gone = sqlx::query!(
+                "delete from letter_hooks where tenant_id = $1 and name = $2",
+                scope.tenant().uuid(),
+                name
+            )
+            .execute(&mut *connection)
+            .await?;
+            let gone = gone.rows_affected() == 1;
+            if gone {
+                let about = json!({ "name": name });
+                tell(connection, scope, Kind::LetterHookRemoved, about).await?;
+            }
+            Ok(gone)
         })
-        .await
     }
 
     async fn hooks(&self, scope: TenantScope) -> Result<Vec<(String, Party)>, StoreError> {
-        self.scoped("list webhooks for letters", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    "select name, agent_id from letter_hooks where tenant_id = $1 order by name",
-                    scope.tenant().uuid()
-                )
-                .fetch_all(connection)
-                .await?;
-                let hook = |agent| Party { scope, agent: AgentId::from_uuid(agent) };
-                Ok(rows.into_iter().map(|row| (row.name, hook(row.agent_id))).collect())
-            })
+        run_to_end!(self.for_tenant("list webhooks for letters", scope), |connection| {
+            let rows = sqlx::query!(
+                "select name, agent_id from letter_hooks where tenant_id = $1 order by name",
+                scope.tenant().uuid()
+            )
+            .fetch_all(connection)
+            .await?;
+            let hook = |agent| Party { scope, agent: AgentId::from_uuid(agent) };
+            Ok(rows.into_iter().map(|row| (row.name, hook(row.agent_id))).collect())
         })
-        .await
     }
 
     async fn hook_at(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError> {
-        self.single("find a webhook for letters", move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    r#"select tenant as "tenant!", agent as "agent!" from door_letter_hook($1)"#,
-                    &digest
-                )
-                .fetch_optional(connection)
-                .await?;
-                Ok(row.map(|row| Party {
-                    scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
-                    agent: AgentId::from_uuid(row.agent),
-                }))
-            })
+        run_to_end!(self.single("find a webhook for letters"), |connection| {
+            let row = sqlx::query!(
+                r#"select tenant as "tenant!", agent as "agent!" from door_letter_hook($1)"#,
+                &digest
+            )
+            .fetch_optional(connection)
+            .await?;
+            Ok(row.map(|row| Party {
+                scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
+                agent: AgentId::from_uuid(row.agent),
+            }))
         })
-        .await
     }
 }

@@ -46,43 +46,39 @@ pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, Store
         let rows = bound::run(store, columns, bound).await?;
         return puts(events.len(), rows).map_err(|error| StoreError::broken("put events", error));
     }
-    let rows = store
-        .single("put events", move |connection| {
-            Box::pin(async move {
-                let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
-                let marks = columns.marks.as_ref();
-                crash_point("K3");
-                sqlx::query_as!(
-                    Row,
-                    r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,
-                           at as "at: jiff_sqlx::Timestamp", parked, presence
-                       from inbox_accept(
-                           $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                           $17
-                       )"#,
-                    tenants,
-                    operators,
-                    bots,
-                    keys,
-                    chats,
-                    unsendable,
-                    marks.map(|marks| marks.sources.as_slice()) as Option<&[Option<String>]>,
-                    marks.map(|marks| marks.epochs.as_slice()) as Option<&[Option<i64>]>,
-                    marks.map(|marks| marks.cursors.as_slice()) as Option<&[Option<String>]>,
-                    &columns.events,
-                    &columns.recipient_tenants,
-                    &columns.agents,
-                    &columns.versions,
-                    &columns.bodies,
-                    &columns.key_ids,
-                    INBOX_ENTRIES_MAX,
-                    DEDUPE_DAYS
-                )
-                .fetch_all(connection)
-                .await
-            })
-        })
-        .await?;
+    let rows = run_to_end!(store.single("put events"), |connection| {
+        let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
+        let marks = columns.marks.as_ref();
+        crash_point("K3");
+        sqlx::query_as!(
+            Row,
+            r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,
+                   at as "at: jiff_sqlx::Timestamp", parked, presence
+               from inbox_accept(
+                   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+                   $17
+               )"#,
+            tenants,
+            operators,
+            bots,
+            keys,
+            chats,
+            unsendable,
+            marks.map(|marks| marks.sources.as_slice()) as Option<&[Option<String>]>,
+            marks.map(|marks| marks.epochs.as_slice()) as Option<&[Option<i64>]>,
+            marks.map(|marks| marks.cursors.as_slice()) as Option<&[Option<String>]>,
+            &columns.events,
+            &columns.recipient_tenants,
+            &columns.agents,
+            &columns.versions,
+            &columns.bodies,
+            &columns.key_ids,
+            INBOX_ENTRIES_MAX,
+            DEDUPE_DAYS
+        )
+        .fetch_all(connection)
+        .await
+    })?;
     puts(events.len(), rows).map_err(|error| StoreError::broken("put events", error))
 }
 

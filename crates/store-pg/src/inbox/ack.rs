@@ -11,40 +11,33 @@ use crate::row::{misfit, moment};
 pub(super) async fn run(store: &Pg, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
     let acks = acks.to_vec();
     let count = acks.len();
-    let rows = store
-        .single("ack entries", move |connection| {
-            Box::pin(async move {
-                let tenants = tenants_of(acks.iter().map(|ack| ack.line.scope));
-                let scopes: Vec<Uuid> =
-                    acks.iter().map(|ack| ack.line.scope.tenant().uuid()).collect();
-                let agents: Vec<Uuid> = acks.iter().map(|ack| ack.line.agent.uuid()).collect();
-                let generations: Vec<i64> =
-                    acks.iter().map(|ack| ack.line.generation.get()).collect();
-                let ranges: Vec<(i32, AckRange)> = numbered(&acks);
-                let of: Vec<i32> = ranges.iter().map(|(ack, _)| *ack).collect();
-                let from: Vec<i64> = ranges.iter().map(|(_, range)| range.from.get()).collect();
-                let to: Vec<i64> = ranges.iter().map(|(_, range)| range.to.get()).collect();
-                let at: Vec<_> = ranges.iter().map(|(_, range)| moment(range.at)).collect();
-                let handed: Vec<_> =
-                    ranges.iter().map(|(_, range)| moment(range.handed_at)).collect();
-                sqlx::query!(
-                    r#"select ack as "ack!", acked_seq
-                       from inbox_ack($1, $2, $3, $4, $5, $6, $7, $8, $9)"#,
-                    &tenants,
-                    &scopes,
-                    &agents,
-                    &generations,
-                    &of,
-                    &from,
-                    &to,
-                    &at as &[jiff_sqlx::Timestamp],
-                    &handed as &[jiff_sqlx::Timestamp]
-                )
-                .fetch_all(connection)
-                .await
-            })
-        })
-        .await?;
+    let rows = run_to_end!(store.single("ack entries"), |connection| {
+        let tenants = tenants_of(acks.iter().map(|ack| ack.line.scope));
+        let scopes: Vec<Uuid> = acks.iter().map(|ack| ack.line.scope.tenant().uuid()).collect();
+        let agents: Vec<Uuid> = acks.iter().map(|ack| ack.line.agent.uuid()).collect();
+        let generations: Vec<i64> = acks.iter().map(|ack| ack.line.generation.get()).collect();
+        let ranges: Vec<(i32, AckRange)> = numbered(&acks);
+        let of: Vec<i32> = ranges.iter().map(|(ack, _)| *ack).collect();
+        let from: Vec<i64> = ranges.iter().map(|(_, range)| range.from.get()).collect();
+        let to: Vec<i64> = ranges.iter().map(|(_, range)| range.to.get()).collect();
+        let at: Vec<_> = ranges.iter().map(|(_, range)| moment(range.at)).collect();
+        let handed: Vec<_> = ranges.iter().map(|(_, range)| moment(range.handed_at)).collect();
+        sqlx::query!(
+            r#"select ack as "ack!", acked_seq
+               from inbox_ack($1, $2, $3, $4, $5, $6, $7, $8, $9)"#,
+            &tenants,
+            &scopes,
+            &agents,
+            &generations,
+            &of,
+            &from,
+            &to,
+            &at as &[jiff_sqlx::Timestamp],
+            &handed as &[jiff_sqlx::Timestamp]
+        )
+        .fetch_all(connection)
+        .await
+    })?;
     if rows.len() != count {
         return Err(StoreError::broken("ack entries", misfit("inbox_ack", "ack")));
     }

@@ -24,15 +24,12 @@ impl Aside for Pg {
         after: Seq,
     ) -> Result<Option<Overview>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
-        self.scoped("look into an inbox", scope, move |connection| {
-            Box::pin(async move {
-                let Some((head, acked)) = ends(connection, whose).await? else { return Ok(None) };
-                let waiting = waiting(connection, whose, after).await?;
-                let parked = parked(connection, whose, after).await?;
-                Ok(Some(Overview { head, acked, waiting, parked }))
-            })
+        run_to_end!(self.for_tenant("look into an inbox", scope), |connection| {
+            let Some((head, acked)) = ends(connection, whose).await? else { return Ok(None) };
+            let waiting = waiting(connection, whose, after).await?;
+            let parked = parked(connection, whose, after).await?;
+            Ok(Some(Overview { head, acked, waiting, parked }))
         })
-        .await
     }
 
     async fn show(
@@ -42,10 +39,9 @@ impl Aside for Pg {
         seq: Seq,
     ) -> Result<Option<Shown>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
-        self.scoped("show an entry", scope, move |connection| {
-            Box::pin(async move { show(connection, whose, seq).await })
+        run_to_end!(self.for_tenant("show an entry", scope), |connection| {
+            show(connection, whose, seq).await
         })
-        .await
     }
 
     async fn set_aside(
@@ -54,30 +50,27 @@ impl Aside for Pg {
         agent: AgentId,
         seq: Seq,
     ) -> Result<bool, StoreError> {
-        self.scoped("set an entry aside", scope, move |connection| {
-            Box::pin(async move {
-                // The cursor is locked first, as in every statement that moves it.
-                let locked = sqlx::query!(
-                    "select from inbox_cursors where tenant_id = $1 and agent_id = $2 for update",
-                    scope.tenant().uuid(),
-                    agent.uuid()
-                )
-                .fetch_optional(&mut *connection)
-                .await?;
-                if locked.is_none() {
-                    return Ok(false);
-                }
-                let moved = sqlx::query_scalar!(
-                    r#"select set_aside($1, $2, $3, $4) as "moved!""#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    seq.get(),
-                    ParkReason::Operator.slug()
-                );
-                moved.fetch_one(connection).await
-            })
+        run_to_end!(self.for_tenant("set an entry aside", scope), |connection| {
+            // The cursor is locked first, as in every statement that moves it.
+            let locked = sqlx::query!(
+                "select from inbox_cursors where tenant_id = $1 and agent_id = $2 for update",
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .fetch_optional(&mut *connection)
+            .await?;
+            if locked.is_none() {
+                return Ok(false);
+            }
+            let moved = sqlx::query_scalar!(
+                r#"select set_aside($1, $2, $3, $4) as "moved!""#,
+                scope.tenant().uuid(),
+                agent.uuid(),
+                seq.get(),
+                ParkReason::Operator.slug()
+            );
+            moved.fetch_one(connection).await
         })
-        .await
     }
 
     async fn resubmit(
@@ -86,29 +79,26 @@ impl Aside for Pg {
         agent: AgentId,
         seq: Seq,
     ) -> Result<Option<Stored>, StoreError> {
-        self.scoped("resubmit an entry", scope, move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp"
-                       from inbox_resubmit($1, $2, $3)"#,
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    seq.get()
-                )
-                .fetch_optional(connection)
-                .await?;
-                Ok(row.map(|row| Stored {
-                    scope,
-                    agent,
-                    seq: Seq::new(row.seq),
-                    at: row.at.to_jiff(),
-                    parked: false,
-                    // The caller is not a node; the sweep calls the agent if necessary.
-                    presence: Presence::Awake,
-                }))
-            })
+        run_to_end!(self.for_tenant("resubmit an entry", scope), |connection| {
+            let row = sqlx::query!(
+                r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp"
+                   from inbox_resubmit($1, $2, $3)"#,
+                scope.tenant().uuid(),
+                agent.uuid(),
+                seq.get()
+            )
+            .fetch_optional(connection)
+            .await?;
+            Ok(row.map(|row| Stored {
+                scope,
+                agent,
+                seq: Seq::new(row.seq),
+                at: row.at.to_jiff(),
+                parked: false,
+                // The caller is not a node; the sweep calls the agent if necessary.
+                presence: Presence::Awake,
+            }))
         })
-        .await
     }
 
     async fn put_test(
@@ -118,17 +108,14 @@ impl Aside for Pg {
         entry: &TestEntry,
     ) -> Result<Option<Seq>, StoreError> {
         let entry = entry.clone();
-        self.scoped("put a test entry", scope, move |connection| {
-            Box::pin(async move {
-                let seq = put_by_hand(connection, scope, agent, &entry).await?;
-                if let Some(seq) = seq {
-                    let about = json!({ "agent_id": agent, "seq": seq });
-                    tell(connection, scope, Kind::EntryPut, about).await?;
-                }
-                Ok(seq)
-            })
+        run_to_end!(self.for_tenant("put a test entry", scope), |connection| {
+            let seq = put_by_hand(connection, scope, agent, &entry).await?;
+            if let Some(seq) = seq {
+                let about = json!({ "agent_id": agent, "seq": seq });
+                tell(connection, scope, Kind::EntryPut, about).await?;
+            }
+            Ok(seq)
         })
-        .await
     }
 }
 

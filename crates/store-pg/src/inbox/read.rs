@@ -15,40 +15,32 @@ use crate::row::{misfit, moment};
 pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
     let asks = asks.to_vec();
     let count = asks.len();
-    let rows = store
-        .single("read what waits", move |connection| {
-            Box::pin(async move {
-                let tenants = tenants_of(asks.iter().map(|ask| ask.line.scope));
-                let scopes: Vec<Uuid> =
-                    asks.iter().map(|ask| ask.line.scope.tenant().uuid()).collect();
-                let agents: Vec<Uuid> = asks.iter().map(|ask| ask.line.agent.uuid()).collect();
-                let generations: Vec<i64> =
-                    asks.iter().map(|ask| ask.line.generation.get()).collect();
-                let after: Vec<i64> = asks.iter().map(|ask| ask.after.get()).collect();
-                let since: Vec<_> = asks.iter().map(|ask| moment(ask.since)).collect();
-                let most: Vec<i32> = asks
-                    .iter()
-                    .map(|ask| i32::try_from(ask.entries_max).unwrap_or(i32::MAX))
-                    .collect();
-                sqlx::query_as!(
-                    Row,
-                    r#"select ask as "ask!", replaced as "replaced!", seq,
-                           at as "at: jiff_sqlx::Timestamp", bot, chat, body
-                       from inbox_waiting($1, $2, $3, $4, $5, $6, $7, $8)"#,
-                    &tenants,
-                    &scopes,
-                    &agents,
-                    &generations,
-                    &after,
-                    &since as &[jiff_sqlx::Timestamp],
-                    &most,
-                    i64::try_from(WINDOW_BYTES_MAX).unwrap_or(i64::MAX)
-                )
-                .fetch_all(connection)
-                .await
-            })
-        })
-        .await?;
+    let rows = run_to_end!(store.single("read what waits"), |connection| {
+        let tenants = tenants_of(asks.iter().map(|ask| ask.line.scope));
+        let scopes: Vec<Uuid> = asks.iter().map(|ask| ask.line.scope.tenant().uuid()).collect();
+        let agents: Vec<Uuid> = asks.iter().map(|ask| ask.line.agent.uuid()).collect();
+        let generations: Vec<i64> = asks.iter().map(|ask| ask.line.generation.get()).collect();
+        let after: Vec<i64> = asks.iter().map(|ask| ask.after.get()).collect();
+        let since: Vec<_> = asks.iter().map(|ask| moment(ask.since)).collect();
+        let most: Vec<i32> =
+            asks.iter().map(|ask| i32::try_from(ask.entries_max).unwrap_or(i32::MAX)).collect();
+        sqlx::query_as!(
+            Row,
+            r#"select ask as "ask!", replaced as "replaced!", seq,
+                   at as "at: jiff_sqlx::Timestamp", bot, chat, body
+               from inbox_waiting($1, $2, $3, $4, $5, $6, $7, $8)"#,
+            &tenants,
+            &scopes,
+            &agents,
+            &generations,
+            &after,
+            &since as &[jiff_sqlx::Timestamp],
+            &most,
+            i64::try_from(WINDOW_BYTES_MAX).unwrap_or(i64::MAX)
+        )
+        .fetch_all(connection)
+        .await
+    })?;
     waiting(count, rows).map_err(|error| StoreError::broken("read what waits", error))
 }
 

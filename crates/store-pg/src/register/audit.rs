@@ -16,10 +16,9 @@ const ROUNDS: f64 = 3.0;
 impl Auditing for Pg {
     async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError> {
         let about = about.clone();
-        self.scoped("tell of an act", scope, move |connection| {
-            Box::pin(async move { tell(connection, scope, kind, about).await })
+        run_to_end!(self.for_tenant("tell of an act", scope), |connection| {
+            tell(connection, scope, kind, about).await
         })
-        .await
     }
 
     async fn deeds(
@@ -28,50 +27,44 @@ impl Auditing for Pg {
         after: i64,
         rows_max: i64,
     ) -> Result<Vec<Deed>, StoreError> {
-        self.scoped("read the audit log", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select seq, at as "at: jiff_sqlx::Timestamp", actor, kind, about, hash
-                       from audit_log where tenant_id = $1 and seq > $2
-                       order by seq limit $3"#,
-                    scope.tenant().uuid(),
-                    after,
-                    rows_max
-                )
-                .fetch_all(connection)
-                .await?;
-                let deeds = rows.into_iter().map(|row| Deed {
-                    seq: row.seq,
-                    at: row.at.to_jiff(),
-                    actor: row.actor,
-                    kind: row.kind,
-                    about: row.about,
-                    hash: row.hash,
-                });
-                Ok(deeds.collect())
-            })
+        run_to_end!(self.for_tenant("read the audit log", scope), |connection| {
+            let rows = sqlx::query!(
+                r#"select seq, at as "at: jiff_sqlx::Timestamp", actor, kind, about, hash
+                   from audit_log where tenant_id = $1 and seq > $2
+                   order by seq limit $3"#,
+                scope.tenant().uuid(),
+                after,
+                rows_max
+            )
+            .fetch_all(connection)
+            .await?;
+            let deeds = rows.into_iter().map(|row| Deed {
+                seq: row.seq,
+                at: row.at.to_jiff(),
+                actor: row.actor,
+                kind: row.kind,
+                about: row.about,
+                hash: row.hash,
+            });
+            Ok(deeds.collect())
         })
-        .await
     }
 
     async fn chain(&self, scope: TenantScope) -> Result<Chain, StoreError> {
-        self.scoped("read where a chain ends", scope, move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    "select seq, hash, begins_seq, begins_hash from audit_heads
-                     where tenant_id = $1",
-                    scope.tenant().uuid()
-                )
-                .fetch_optional(connection)
-                .await?;
-                let nothing = Chain { begins: Link::start(), head: Link::start() };
-                Ok(row.map_or(nothing, |row| Chain {
-                    begins: Link { seq: row.begins_seq, hash: row.begins_hash },
-                    head: Link { seq: row.seq, hash: row.hash },
-                }))
-            })
+        run_to_end!(self.for_tenant("read where a chain ends", scope), |connection| {
+            let row = sqlx::query!(
+                "select seq, hash, begins_seq, begins_hash from audit_heads
+                 where tenant_id = $1",
+                scope.tenant().uuid()
+            )
+            .fetch_optional(connection)
+            .await?;
+            let nothing = Chain { begins: Link::start(), head: Link::start() };
+            Ok(row.map_or(nothing, |row| Chain {
+                begins: Link { seq: row.begins_seq, hash: row.begins_hash },
+                head: Link { seq: row.seq, hash: row.hash },
+            }))
         })
-        .await
     }
 
     async fn heads(
@@ -80,25 +73,22 @@ impl Auditing for Pg {
         lately: bool,
     ) -> Result<Vec<(TenantId, Link)>, StoreError> {
         let since = lately.then(|| AUDIT_ANCHORED_EVERY.as_secs_f64() * ROUNDS);
-        self.single("read where chains end", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select tenant_id as "tenant!", seq as "seq!", hash as "hash!"
-                       from door_audit_heads($1, make_interval(secs => $2), $3)"#,
-                    after.map(TenantId::uuid),
-                    since,
-                    i32::try_from(AUDIT_HEADS_MAX).unwrap_or(i32::MAX)
-                )
-                .fetch_all(connection)
-                .await?;
-                let link = |seq, hash| Link { seq, hash };
-                let heads = rows
-                    .into_iter()
-                    .map(|row| (TenantId::from_uuid(row.tenant), link(row.seq, row.hash)));
-                Ok(heads.collect())
-            })
+        run_to_end!(self.single("read where chains end"), |connection| {
+            let rows = sqlx::query!(
+                r#"select tenant_id as "tenant!", seq as "seq!", hash as "hash!"
+                   from door_audit_heads($1, make_interval(secs => $2), $3)"#,
+                after.map(TenantId::uuid),
+                since,
+                i32::try_from(AUDIT_HEADS_MAX).unwrap_or(i32::MAX)
+            )
+            .fetch_all(connection)
+            .await?;
+            let link = |seq, hash| Link { seq, hash };
+            let heads = rows
+                .into_iter()
+                .map(|row| (TenantId::from_uuid(row.tenant), link(row.seq, row.hash)));
+            Ok(heads.collect())
         })
-        .await
     }
 }
 

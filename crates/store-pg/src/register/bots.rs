@@ -21,19 +21,16 @@ impl Bots for Pg {
 
     async fn listening_bots(&self, adapters: &[String]) -> Result<Vec<BotId>, StoreError> {
         let adapters = adapters.to_vec();
-        self.single("find bots to listen for", move |connection| {
-            Box::pin(async move {
-                let bots = sqlx::query_scalar!(
-                    r#"select bot_id as "bot!" from door_listening_bots($1, $2)"#,
-                    &adapters[..],
-                    LISTENING_BOTS_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(bots.into_iter().map(BotId::from_uuid).collect())
-            })
+        run_to_end!(self.single("find bots to listen for"), |connection| {
+            let bots = sqlx::query_scalar!(
+                r#"select bot_id as "bot!" from door_listening_bots($1, $2)"#,
+                &adapters[..],
+                LISTENING_BOTS_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(bots.into_iter().map(BotId::from_uuid).collect())
         })
-        .await
     }
 
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError> {
@@ -48,10 +45,9 @@ impl Bots for Pg {
         overlap: Duration,
     ) -> Result<bool, StoreError> {
         let key = key.clone();
-        self.scoped("replace a bot's key", scope, move |connection| {
-            Box::pin(async move { rotate_key(connection, scope, bot, &key, overlap).await })
+        run_to_end!(self.for_tenant("replace a bot's key", scope), |connection| {
+            rotate_key(connection, scope, bot, &key, overlap).await
         })
-        .await
     }
 
     async fn hook_path(
@@ -59,33 +55,27 @@ impl Bots for Pg {
         scope: TenantScope,
         bot: BotId,
     ) -> Result<Option<String>, StoreError> {
-        self.scoped("find a bot's path", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query_scalar!(
-                    "select path from bots where tenant_id = $1 and bot_id = $2",
-                    scope.tenant().uuid(),
-                    bot.uuid()
-                )
-                .fetch_optional(connection)
-                .await
-            })
+        run_to_end!(self.for_tenant("find a bot's path", scope), |connection| {
+            sqlx::query_scalar!(
+                "select path from bots where tenant_id = $1 and bot_id = $2",
+                scope.tenant().uuid(),
+                bot.uuid()
+            )
+            .fetch_optional(connection)
+            .await
         })
-        .await
     }
 
     async fn remove_bot(&self, scope: TenantScope, bot: BotId) -> Result<bool, StoreError> {
-        self.scoped("remove a bot", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query_scalar!(
-                    r#"select door_remove_bot($1, $2) as "found!""#,
-                    scope.tenant().uuid(),
-                    bot.uuid()
-                )
-                .fetch_one(connection)
-                .await
-            })
+        run_to_end!(self.for_tenant("remove a bot", scope), |connection| {
+            sqlx::query_scalar!(
+                r#"select door_remove_bot($1, $2) as "found!""#,
+                scope.tenant().uuid(),
+                bot.uuid()
+            )
+            .fetch_one(connection)
+            .await
         })
-        .await
     }
 
     async fn bots_of(
@@ -93,38 +83,31 @@ impl Bots for Pg {
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Vec<GreetedBot>, StoreError> {
-        self.single("find an agent's bots", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select bot_id as "bot!", platform as "platform!", handle as "handle!"
-                       from door_bots_of($1, $2)"#,
-                    scope.tenant().uuid(),
-                    agent.uuid()
-                )
-                .fetch_all(connection)
-                .await?;
-                let bot = |id, platform, handle| GreetedBot { id, platform, handle };
-                Ok(rows
-                    .into_iter()
-                    .map(|row| bot(BotId::from_uuid(row.bot), row.platform, row.handle))
-                    .collect())
-            })
+        run_to_end!(self.single("find an agent's bots"), |connection| {
+            let rows = sqlx::query!(
+                r#"select bot_id as "bot!", platform as "platform!", handle as "handle!"
+                   from door_bots_of($1, $2)"#,
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .fetch_all(connection)
+            .await?;
+            let bot = |id, platform, handle| GreetedBot { id, platform, handle };
+            Ok(rows
+                .into_iter()
+                .map(|row| bot(BotId::from_uuid(row.bot), row.platform, row.handle))
+                .collect())
         })
-        .await
     }
 
     async fn time(&self) -> Result<Timestamp, StoreError> {
-        self.single("tell the time", |connection| {
-            Box::pin(async move {
-                let time = sqlx::query_scalar!(
-                    r#"select clock_timestamp() as "now!: jiff_sqlx::Timestamp""#
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(time.to_jiff())
-            })
+        run_to_end!(self.single("tell the time"), |connection| {
+            let time =
+                sqlx::query_scalar!(r#"select clock_timestamp() as "now!: jiff_sqlx::Timestamp""#)
+                    .fetch_one(connection)
+                    .await?;
+            Ok(time.to_jiff())
         })
-        .await
     }
 }
 
@@ -134,24 +117,21 @@ impl Pg {
         path: Option<String>,
         id: Option<BotId>,
     ) -> Result<Option<StoredBot>, StoreError> {
-        self.single("find a bot", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    Row,
-                    r#"select tenant_id as "tenant!", bot_id as "bot!", platform as "platform!",
-                           adapter as "adapter!", handle as "handle!", settings as "settings!",
-                           bot_key_id, sealed, key_id as key, wrapped
-                       from door_bot($1, $2, $3)"#,
-                    path,
-                    id.map(BotId::uuid),
-                    BOT_KEYS_LIVE_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(stored(rows))
-            })
+        run_to_end!(self.single("find a bot"), |connection| {
+            let rows = sqlx::query_as!(
+                Row,
+                r#"select tenant_id as "tenant!", bot_id as "bot!", platform as "platform!",
+                       adapter as "adapter!", handle as "handle!", settings as "settings!",
+                       bot_key_id, sealed, key_id as key, wrapped
+                   from door_bot($1, $2, $3)"#,
+                path,
+                id.map(BotId::uuid),
+                BOT_KEYS_LIVE_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(stored(rows))
         })
-        .await
     }
 }
 

@@ -15,28 +15,25 @@ impl Commanding for Pg {
         agent: AgentId,
         bot: BotId,
     ) -> Result<Vec<HeldCommand>, StoreError> {
-        self.scoped("read commands", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    "select scope_id, name, told_sha256, command_id from commands
-                     where tenant_id = $1 and agent_id = $2 and bot_id = $3
-                     order by scope_id, name",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    bot.uuid()
-                )
-                .fetch_all(connection)
-                .await?;
-                let held = rows.into_iter().map(|row| {
-                    let told = row.told_sha256.zip(row.command_id);
-                    let told = told.map(|(digest, id)| told_command(&digest, id));
-                    let (scope_id, name) = (row.scope_id, row.name);
-                    Ok(HeldCommand { scope_id, name, told: told.transpose()? })
-                });
-                held.collect()
-            })
+        run_to_end!(self.for_tenant("read commands", scope), |connection| {
+            let rows = sqlx::query!(
+                "select scope_id, name, told_sha256, command_id from commands
+                 where tenant_id = $1 and agent_id = $2 and bot_id = $3
+                 order by scope_id, name",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                bot.uuid()
+            )
+            .fetch_all(connection)
+            .await?;
+            let held = rows.into_iter().map(|row| {
+                let told = row.told_sha256.zip(row.command_id);
+                let told = told.map(|(digest, id)| told_command(&digest, id));
+                let (scope_id, name) = (row.scope_id, row.name);
+                Ok(HeldCommand { scope_id, name, told: told.transpose()? })
+            });
+            held.collect()
         })
-        .await
     }
 
     async fn claim_command(
@@ -46,69 +43,60 @@ impl Commanding for Pg {
         name: &str,
     ) -> Result<bool, StoreError> {
         let (scope_id, name) = (scope_id.to_owned(), name.to_owned());
-        self.scoped("claim a command", on.scope, move |connection| {
-            Box::pin(async move {
-                let claimed = sqlx::query_scalar!(
-                    r#"select door_claim_command($1, $2, $3, $4, $5) as "claimed!""#,
-                    on.scope.tenant().uuid(),
-                    on.agent.uuid(),
-                    on.bot.uuid(),
-                    scope_id,
-                    name
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(claimed)
-            })
+        run_to_end!(self.for_tenant("claim a command", on.scope), |connection| {
+            let claimed = sqlx::query_scalar!(
+                r#"select door_claim_command($1, $2, $3, $4, $5) as "claimed!""#,
+                on.scope.tenant().uuid(),
+                on.agent.uuid(),
+                on.bot.uuid(),
+                scope_id,
+                name
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(claimed)
         })
-        .await
     }
 
     async fn note_command(&self, on: OnBot, command: &HeldCommand) -> Result<(), StoreError> {
         let HeldCommand { scope_id, name, told } = command.clone();
         let (digest, id) = told.unzip();
-        self.scoped("note a command", on.scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "update commands set told_sha256 = $6, command_id = $7
-                     where tenant_id = $1 and agent_id = $2 and bot_id = $3 and scope_id = $4
-                       and name = $5",
-                    on.scope.tenant().uuid(),
-                    on.agent.uuid(),
-                    on.bot.uuid(),
-                    scope_id,
-                    name,
-                    digest.map(|digest| digest.bytes().to_vec()),
-                    id
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("note a command", on.scope), |connection| {
+            sqlx::query!(
+                "update commands set told_sha256 = $6, command_id = $7
+                 where tenant_id = $1 and agent_id = $2 and bot_id = $3 and scope_id = $4
+                   and name = $5",
+                on.scope.tenant().uuid(),
+                on.agent.uuid(),
+                on.bot.uuid(),
+                scope_id,
+                name,
+                digest.map(|digest| digest.bytes().to_vec()),
+                id
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn drop_command(&self, on: OnBot, scope_id: &str, name: &str) -> Result<(), StoreError> {
         let (scope_id, name) = (scope_id.to_owned(), name.to_owned());
-        self.scoped("drop a command", on.scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "delete from commands
-                     where tenant_id = $1 and agent_id = $2 and bot_id = $3 and scope_id = $4
-                       and name = $5",
-                    on.scope.tenant().uuid(),
-                    on.agent.uuid(),
-                    on.bot.uuid(),
-                    scope_id,
-                    name
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("drop a command", on.scope), |connection| {
+            sqlx::query!(
+                "delete from commands
+                 where tenant_id = $1 and agent_id = $2 and bot_id = $3 and scope_id = $4
+                   and name = $5",
+                on.scope.tenant().uuid(),
+                on.agent.uuid(),
+                on.bot.uuid(),
+                scope_id,
+                name
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 }
 

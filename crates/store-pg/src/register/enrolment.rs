@@ -26,95 +26,82 @@ impl Enrolling for Pg {
         invitation: &NewInvitation,
     ) -> Result<(), StoreError> {
         let new = invitation.clone();
-        self.scoped("invite a gateway", scope, move |connection| {
-            Box::pin(async move {
-                forget(connection, scope).await?;
-                sqlx::query!(
-                    "with client as (
-                         insert into oauth_clients
-                             (tenant_id, client_id, agent_id, secret_sha256, expires_at)
-                         values ($1, $2, $3, $4, now() + make_interval(secs => $7))
-                     )
-                     insert into enrolments
-                         (tenant_id, agent_id, token_sha256, gateway_name, expires_at)
-                     values ($1, $3, $5, $6, now() + make_interval(secs => $7))",
-                    scope.tenant().uuid(),
-                    new.client.uuid(),
-                    agent.uuid(),
-                    new.secret.as_bytes(),
-                    new.token.as_bytes(),
-                    new.gateway,
-                    new.good_for.as_secs_f64()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("invite a gateway", scope), |connection| {
+            forget(connection, scope).await?;
+            sqlx::query!(
+                "with client as (
+                     insert into oauth_clients
+                         (tenant_id, client_id, agent_id, secret_sha256, expires_at)
+                     values ($1, $2, $3, $4, now() + make_interval(secs => $7))
+                 )
+                 insert into enrolments
+                     (tenant_id, agent_id, token_sha256, gateway_name, expires_at)
+                 values ($1, $3, $5, $6, now() + make_interval(secs => $7))",
+                scope.tenant().uuid(),
+                new.client.uuid(),
+                agent.uuid(),
+                new.secret.as_bytes(),
+                new.token.as_bytes(),
+                new.gateway,
+                new.good_for.as_secs_f64()
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn client(&self, id: ClientId) -> Result<Option<StoredClient>, StoreError> {
-        self.single("find a client", move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    r#"select tenant_id as "tenant!", agent_id as "agent!",
-                           secret_sha256 as "secret!", live as "live!"
-                       from door_client($1)"#,
-                    id.uuid()
-                )
-                .fetch_optional(connection)
-                .await?;
-                let Some(row) = row else { return Ok(None) };
-                let secret = row.secret.try_into();
-                let secret = secret.map_err(|_| misfit("oauth_clients", "secret_sha256"))?;
-                let scope = TenantScope::of(TenantId::from_uuid(row.tenant)).by(Actor::Client(id));
-                let client = Client { scope, id, agent: AgentId::from_uuid(row.agent) };
-                let secret = Digest::from_bytes(secret);
-                Ok(Some(StoredClient { client, secret, live: row.live }))
-            })
+        run_to_end!(self.single("find a client"), |connection| {
+            let row = sqlx::query!(
+                r#"select tenant_id as "tenant!", agent_id as "agent!",
+                       secret_sha256 as "secret!", live as "live!"
+                   from door_client($1)"#,
+                id.uuid()
+            )
+            .fetch_optional(connection)
+            .await?;
+            let Some(row) = row else { return Ok(None) };
+            let secret = row.secret.try_into();
+            let secret = secret.map_err(|_| misfit("oauth_clients", "secret_sha256"))?;
+            let scope = TenantScope::of(TenantId::from_uuid(row.tenant)).by(Actor::Client(id));
+            let client = Client { scope, id, agent: AgentId::from_uuid(row.agent) };
+            let secret = Digest::from_bytes(secret);
+            Ok(Some(StoredClient { client, secret, live: row.live }))
         })
-        .await
     }
 
     async fn revoke_client(&self, scope: TenantScope, id: ClientId) -> Result<bool, StoreError> {
-        self.scoped("revoke a client", scope, move |connection| {
-            Box::pin(async move {
-                let found = sqlx::query!(
-                    "update oauth_clients set revoked_at = coalesce(revoked_at, now())
-                     where tenant_id = $1 and client_id = $2",
-                    scope.tenant().uuid(),
-                    id.uuid()
-                )
-                .execute(connection)
-                .await?;
-                Ok(found.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("revoke a client", scope), |connection| {
+            let found = sqlx::query!(
+                "update oauth_clients set revoked_at = coalesce(revoked_at, now())
+                 where tenant_id = $1 and client_id = $2",
+                scope.tenant().uuid(),
+                id.uuid()
+            )
+            .execute(connection)
+            .await?;
+            Ok(found.rows_affected() == 1)
         })
-        .await
     }
 
     async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError> {
         let (Identity { scope, agent }, enrol) = (*identity, enrol.clone());
-        self.scoped("enrol a gateway", scope, move |connection| {
-            Box::pin(async move {
-                lock_tenant(connection, scope).await?;
-                let token = token(connection, scope, &enrol.token).await?;
-                let holder = holder(connection, scope, &enrol.gateway).await?;
-                match decide(agent, &enrol.gateway, token.as_ref(), holder.as_ref()) {
-                    Ok(had) => {
-                        let gateway =
-                            give(connection, &Identity { scope, agent }, &enrol, had).await?;
-                        use_up(connection, scope, &enrol.token, gateway).await?;
-                        let about = json!({ "gateway_id": gateway });
-                        tell(connection, scope, Kind::GatewayEnrolled, about).await?;
-                        Ok(Enrolled::Gateway(GatewayId::from_uuid(gateway)))
-                    }
-                    Err(refusal) => Ok(Enrolled::Refused(refusal)),
+        run_to_end!(self.for_tenant("enrol a gateway", scope), |connection| {
+            lock_tenant(connection, scope).await?;
+            let token = token(connection, scope, &enrol.token).await?;
+            let holder = holder(connection, scope, &enrol.gateway).await?;
+            match decide(agent, &enrol.gateway, token.as_ref(), holder.as_ref()) {
+                Ok(had) => {
+                    let gateway = give(connection, &Identity { scope, agent }, &enrol, had).await?;
+                    use_up(connection, scope, &enrol.token, gateway).await?;
+                    let about = json!({ "gateway_id": gateway });
+                    tell(connection, scope, Kind::GatewayEnrolled, about).await?;
+                    Ok(Enrolled::Gateway(GatewayId::from_uuid(gateway)))
                 }
-            })
+                Err(refusal) => Ok(Enrolled::Refused(refusal)),
+            }
         })
-        .await
     }
 }
 

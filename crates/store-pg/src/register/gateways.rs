@@ -21,14 +21,11 @@ impl Gateways for Pg {
         secret: &NewSecret,
     ) -> Result<GatewayId, StoreError> {
         let (name, secret) = (name.to_owned(), secret.clone());
-        self.scoped("enter a gateway", scope, move |connection| {
-            Box::pin(async move {
-                let gateway = enter_gateway(connection, scope, agent, &name).await?;
-                enter_secret(connection, scope, gateway, &secret).await?;
-                Ok(GatewayId::from_uuid(gateway))
-            })
+        run_to_end!(self.for_tenant("enter a gateway", scope), |connection| {
+            let gateway = enter_gateway(connection, scope, agent, &name).await?;
+            enter_secret(connection, scope, gateway, &secret).await?;
+            Ok(GatewayId::from_uuid(gateway))
         })
-        .await
     }
 
     async fn rotate(
@@ -39,89 +36,80 @@ impl Gateways for Pg {
         overlap: Duration,
     ) -> Result<Option<GatewayId>, StoreError> {
         let (name, secret) = (name.to_owned(), secret.clone());
-        self.scoped("rotate a secret", scope, move |connection| {
-            Box::pin(async move {
-                let gateway = sqlx::query_scalar!(
-                    "select gateway_id from gateways
-                     where tenant_id = $1 and name = $2 and revoked_at is null
-                     for update",
-                    scope.tenant().uuid(),
-                    name
-                )
-                .fetch_optional(&mut *connection)
-                .await?;
-                if let Some(gateway) = gateway {
-                    end_secrets(connection, scope, gateway, overlap).await?;
-                    enter_secret(connection, scope, gateway, &secret).await?;
-                }
-                Ok(gateway.map(GatewayId::from_uuid))
-            })
+        run_to_end!(self.for_tenant("rotate a secret", scope), |connection| {
+            let gateway = sqlx::query_scalar!(
+                "select gateway_id from gateways
+                 where tenant_id = $1 and name = $2 and revoked_at is null
+                 for update",
+                scope.tenant().uuid(),
+                name
+            )
+            .fetch_optional(&mut *connection)
+            .await?;
+            if let Some(gateway) = gateway {
+                end_secrets(connection, scope, gateway, overlap).await?;
+                enter_secret(connection, scope, gateway, &secret).await?;
+            }
+            Ok(gateway.map(GatewayId::from_uuid))
         })
-        .await
     }
 
     async fn revoke(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
-        self.scoped("revoke a gateway", scope, move |connection| {
-            Box::pin(async move {
-                let found = sqlx::query_scalar!(
-                    "update gateways set revoked_at = coalesce(revoked_at, now())
-                     where tenant_id = $1 and name = $2
-                     returning gateway_id",
-                    scope.tenant().uuid(),
-                    name
-                )
-                .fetch_optional(&mut *connection)
-                .await?;
-                // The wake targets that the gateway set end with it.
-                sqlx::query!(
-                    "delete from wakers where tenant_id = $1 and gateway_id = $2",
-                    scope.tenant().uuid(),
-                    found
-                )
-                .execute(connection)
-                .await?;
-                Ok(found.is_some())
-            })
+        run_to_end!(self.for_tenant("revoke a gateway", scope), |connection| {
+            let found = sqlx::query_scalar!(
+                "update gateways set revoked_at = coalesce(revoked_at, now())
+                 where tenant_id = $1 and name = $2
+                 returning gateway_id",
+                scope.tenant().uuid(),
+                name
+            )
+            .fetch_optional(&mut *connection)
+            .await?;
+            // The wake targets that the gateway set end with it.
+            sqlx::query!(
+                "delete from wakers where tenant_id = $1 and gateway_id = $2",
+                scope.tenant().uuid(),
+                found
+            )
+            .execute(connection)
+            .await?;
+            Ok(found.is_some())
         })
-        .await
     }
 
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError> {
         let name = name.to_owned();
-        self.single("find a gateway", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select tenant_id as "tenant!", gateway_id as "gateway!", agent_id as "agent!",
-                           acks as "acks!", revoked as "revoked!", secret_id as "secret!",
-                           sealed as "sealed!", key_id as "key!", wrapped as "wrapped!",
-                           expired as "expired!"
-                       from door_gateways($1)"#,
-                    name
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(rows
-                    .into_iter()
-                    .map(|row| StoredSecret {
-                        gateway: Gateway {
-                            scope: TenantScope::of(TenantId::from_uuid(row.tenant))
-                                .by(Actor::Gateway(GatewayId::from_uuid(row.gateway))),
-                            id: GatewayId::from_uuid(row.gateway),
-                            agent: AgentId::from_uuid(row.agent),
-                            acks: row.acks,
-                        },
-                        secret_id: row.secret,
-                        sealed: row.sealed,
-                        key: DataKeyId::new(row.key),
-                        wrapped: WrappedKey(row.wrapped),
-                        revoked: row.revoked,
-                        expired: row.expired,
-                    })
-                    .collect())
-            })
+        run_to_end!(self.single("find a gateway"), |connection| {
+            let rows = sqlx::query!(
+                r#"select tenant_id as "tenant!", gateway_id as "gateway!", agent_id as "agent!",
+                       acks as "acks!", revoked as "revoked!", secret_id as "secret!",
+                       sealed as "sealed!", key_id as "key!", wrapped as "wrapped!",
+                       expired as "expired!"
+                   from door_gateways($1)"#,
+                name
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(rows
+                .into_iter()
+                .map(|row| StoredSecret {
+                    gateway: Gateway {
+                        scope: TenantScope::of(TenantId::from_uuid(row.tenant))
+                            .by(Actor::Gateway(GatewayId::from_uuid(row.gateway))),
+                        id: GatewayId::from_uuid(row.gateway),
+                        agent: AgentId::from_uuid(row.agent),
+                        acks: row.acks,
+                    },
+                    secret_id: row.secret,
+                    sealed: row.sealed,
+                    key: DataKeyId::new(row.key),
+                    wrapped: WrappedKey(row.wrapped),
+                    revoked: row.revoked,
+                    expired: row.expired,
+                })
+                .collect())
         })
-        .await
     }
 
     async fn gateway_for_tokens(
@@ -129,47 +117,41 @@ impl Gateways for Pg {
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Option<Proof>, StoreError> {
-        self.scoped("find an agent's gateway", scope, move |connection| {
-            Box::pin(async move {
-                if let Some(found) = for_tokens(connection, scope, agent).await? {
-                    return Ok(Some(found));
-                }
-                sqlx::query!(
-                    "insert into gateways (tenant_id, agent_id, name)
-                     select tenant_id, agent_id, 'agent:' || agent_id from agents
-                     where tenant_id = $1 and agent_id = $2
-                     on conflict do nothing",
-                    scope.tenant().uuid(),
-                    agent.uuid()
-                )
-                .execute(&mut *connection)
-                .await?;
-                // Another node may have inserted it first.
-                for_tokens(connection, scope, agent).await
-            })
+        run_to_end!(self.for_tenant("find an agent's gateway", scope), |connection| {
+            if let Some(found) = for_tokens(connection, scope, agent).await? {
+                return Ok(Some(found));
+            }
+            sqlx::query!(
+                "insert into gateways (tenant_id, agent_id, name)
+                 select tenant_id, agent_id, 'agent:' || agent_id from agents
+                 where tenant_id = $1 and agent_id = $2
+                 on conflict do nothing",
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .execute(&mut *connection)
+            .await?;
+            // Another node may have inserted it first.
+            for_tokens(connection, scope, agent).await
         })
-        .await
     }
 
     async fn revoked_within(
         &self,
         span: Duration,
     ) -> Result<Vec<(TenantId, GatewayId)>, StoreError> {
-        self.single("find revoked gateways", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select tenant_id as "tenant!", gateway_id as "gateway!"
-                       from door_revoked(make_interval(secs => $1))"#,
-                    span.as_secs_f64()
-                )
-                .fetch_all(connection)
-                .await?;
-                let ids =
-                    |tenant, gateway| (TenantId::from_uuid(tenant), GatewayId::from_uuid(gateway));
-                Ok(rows.into_iter().map(|row| ids(row.tenant, row.gateway)).collect())
-            })
+        run_to_end!(self.single("find revoked gateways"), |connection| {
+            let rows = sqlx::query!(
+                r#"select tenant_id as "tenant!", gateway_id as "gateway!"
+                   from door_revoked(make_interval(secs => $1))"#,
+                span.as_secs_f64()
+            )
+            .fetch_all(connection)
+            .await?;
+            let ids =
+                |tenant, gateway| (TenantId::from_uuid(tenant), GatewayId::from_uuid(gateway));
+            Ok(rows.into_iter().map(|row| ids(row.tenant, row.gateway)).collect())
         })
-        .await
     }
 }
 

@@ -12,47 +12,41 @@ use crate::row::{misfit, moment};
 #[async_trait]
 impl Issuing for Pg {
     async fn signing_keys(&self) -> Result<Vec<StoredKey>, StoreError> {
-        self.single("read signing keys", |connection| Box::pin(all(connection))).await
+        run_to_end!(self.single("read signing keys"), |connection| all(connection).await)
     }
 
     async fn enter_signing_key(&self, key: &StoredKey) -> Result<Vec<StoredKey>, StoreError> {
         let key = key.clone();
-        self.single("enter a signing key", move |connection| {
-            Box::pin(async move {
-                // The first insert of a number wins, also if it commits only now.
-                sqlx::query!(
-                    "insert into signing_keys (number, kid, algorithm, sealed, used_from)
-                     values ($1, $2, $3, $4, $5) on conflict (number) do nothing",
-                    key.number,
-                    key.kid,
-                    key.algorithm.slug(),
-                    key.sealed,
-                    moment(key.used_from) as jiff_sqlx::Timestamp
-                )
-                .execute(&mut *connection)
-                .await?;
-                all(connection).await
-            })
+        run_to_end!(self.single("enter a signing key"), |connection| {
+            // The first insert of a number wins, also if it commits only now.
+            sqlx::query!(
+                "insert into signing_keys (number, kid, algorithm, sealed, used_from)
+                 values ($1, $2, $3, $4, $5) on conflict (number) do nothing",
+                key.number,
+                key.kid,
+                key.algorithm.slug(),
+                key.sealed,
+                moment(key.used_from) as jiff_sqlx::Timestamp
+            )
+            .execute(&mut *connection)
+            .await?;
+            all(connection).await
         })
-        .await
     }
 
     async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
         let kid = kid.to_owned();
         let by = TenantScope::own().by(Actor::Operator);
-        self.scoped("retire a signing key", by, move |connection| {
-            Box::pin(async move {
-                let found = sqlx::query!(
-                    "update signing_keys set retired_at = coalesce(retired_at, now())
-                     where kid = $1",
-                    kid
-                )
-                .execute(connection)
-                .await?;
-                Ok(found.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("retire a signing key", by), |connection| {
+            let found = sqlx::query!(
+                "update signing_keys set retired_at = coalesce(retired_at, now())
+                 where kid = $1",
+                kid
+            )
+            .execute(connection)
+            .await?;
+            Ok(found.rows_affected() == 1)
         })
-        .await
     }
 }
 

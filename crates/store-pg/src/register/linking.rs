@@ -19,36 +19,33 @@ impl Linking for Pg {
         code: &Digest,
     ) -> Result<bool, StoreError> {
         let code = code.as_bytes().to_vec();
-        self.scoped("enter a link code", scope, move |connection| {
-            Box::pin(async move {
-                // The lock serialises requests, so that two at the same time do not both pass the limit.
-                sqlx::query!(
-                    "select from agents where tenant_id = $1 and agent_id = $2 for update",
-                    scope.tenant().uuid(),
-                    agent.uuid()
-                )
-                .fetch_one(&mut *connection)
-                .await?;
-                let entered = sqlx::query!(
-                    "insert into link_codes (tenant_id, code_sha256, agent_id, expires_at)
-                     select $1, $3, $2, now() + make_interval(secs => $4)
-                     where (
-                         select count(*) from link_codes
-                         where tenant_id = $1 and agent_id = $2
-                           and created_at > now() - interval '1 hour'
-                     ) < $5",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    code,
-                    LINK_CODE_LIFE.as_secs_f64(),
-                    LINK_CODES_PER_HOUR
-                )
-                .execute(connection)
-                .await?;
-                Ok(entered.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("enter a link code", scope), |connection| {
+            // The lock serialises requests, so that two at the same time do not both pass the limit.
+            sqlx::query!(
+                "select from agents where tenant_id = $1 and agent_id = $2 for update",
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            let entered = sqlx::query!(
+                "insert into link_codes (tenant_id, code_sha256, agent_id, expires_at)
+                 select $1, $3, $2, now() + make_interval(secs => $4)
+                 where (
+                     select count(*) from link_codes
+                     where tenant_id = $1 and agent_id = $2
+                       and created_at > now() - interval '1 hour'
+                 ) < $5",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                code,
+                LINK_CODE_LIFE.as_secs_f64(),
+                LINK_CODES_PER_HOUR
+            )
+            .execute(connection)
+            .await?;
+            Ok(entered.rows_affected() == 1)
         })
-        .await
     }
 
     async fn redeem(
@@ -58,22 +55,19 @@ impl Linking for Pg {
         code: &Digest,
     ) -> Result<Redeemed, StoreError> {
         let (author, code) = (author.to_owned(), code.as_bytes().to_vec());
-        self.single("link a person", move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query!(
-                    r#"select outcome as "outcome!", tenant_id, agent_id, agent
-                       from door_link($1, $2, $3, $4)"#,
-                    bot.uuid(),
-                    author,
-                    code,
-                    LINK_TRIES_PER_HOUR
-                )
-                .fetch_one(connection)
-                .await?;
-                redeemed(&row.outcome, row.tenant_id.zip(row.agent_id).zip(row.agent))
-            })
+        run_to_end!(self.single("link a person"), |connection| {
+            let row = sqlx::query!(
+                r#"select outcome as "outcome!", tenant_id, agent_id, agent
+                   from door_link($1, $2, $3, $4)"#,
+                bot.uuid(),
+                author,
+                code,
+                LINK_TRIES_PER_HOUR
+            )
+            .fetch_one(connection)
+            .await?;
+            redeemed(&row.outcome, row.tenant_id.zip(row.agent_id).zip(row.agent))
         })
-        .await
     }
 
     async fn share(
@@ -82,20 +76,17 @@ impl Linking for Pg {
         bot: BotId,
         shared: bool,
     ) -> Result<bool, StoreError> {
-        self.scoped("share a bot", scope, move |connection| {
-            Box::pin(async move {
-                let done = sqlx::query!(
-                    "update bots set shared = $3 where tenant_id = $1 and bot_id = $2",
-                    scope.tenant().uuid(),
-                    bot.uuid(),
-                    shared
-                )
-                .execute(connection)
-                .await?;
-                Ok(done.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("share a bot", scope), |connection| {
+            let done = sqlx::query!(
+                "update bots set shared = $3 where tenant_id = $1 and bot_id = $2",
+                scope.tenant().uuid(),
+                bot.uuid(),
+                shared
+            )
+            .execute(connection)
+            .await?;
+            Ok(done.rows_affected() == 1)
         })
-        .await
     }
 }
 

@@ -15,37 +15,31 @@ use crate::Pg;
 impl Listing for Pg {
     async fn tenants_called(&self, called: &str) -> Result<Vec<Named<TenantId>>, StoreError> {
         let called = called.to_owned();
-        self.single("find a tenant", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    Row,
-                    r#"select tenant_id as "id!", name as "name!",
-                           created_at as "created_at!: jiff_sqlx::Timestamp"
-                       from door_tenant($1)"#,
-                    called
-                );
-                Ok(named(rows.fetch_all(connection).await?, TenantId::from_uuid))
-            })
+        run_to_end!(self.single("find a tenant"), |connection| {
+            let rows = sqlx::query_as!(
+                Row,
+                r#"select tenant_id as "id!", name as "name!",
+                       created_at as "created_at!: jiff_sqlx::Timestamp"
+                   from door_tenant($1)"#,
+                called
+            );
+            Ok(named(rows.fetch_all(connection).await?, TenantId::from_uuid))
         })
-        .await
     }
 
     async fn tenants(&self, after: &str) -> Result<Vec<Named<TenantId>>, StoreError> {
         let after = after.to_owned();
-        self.single("list tenants", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    Row,
-                    r#"select tenant_id as "id!", name as "name!",
-                           created_at as "created_at!: jiff_sqlx::Timestamp"
-                       from door_tenants($1, $2)"#,
-                    after,
-                    i32::try_from(LIST_ROWS_MAX).unwrap_or(i32::MAX)
-                );
-                Ok(named(rows.fetch_all(connection).await?, TenantId::from_uuid))
-            })
+        run_to_end!(self.single("list tenants"), |connection| {
+            let rows = sqlx::query_as!(
+                Row,
+                r#"select tenant_id as "id!", name as "name!",
+                       created_at as "created_at!: jiff_sqlx::Timestamp"
+                   from door_tenants($1, $2)"#,
+                after,
+                i32::try_from(LIST_ROWS_MAX).unwrap_or(i32::MAX)
+            );
+            Ok(named(rows.fetch_all(connection).await?, TenantId::from_uuid))
         })
-        .await
     }
 
     async fn agents_called(
@@ -54,20 +48,17 @@ impl Listing for Pg {
         called: &str,
     ) -> Result<Vec<Named<AgentId>>, StoreError> {
         let called = called.to_owned();
-        self.scoped("find an agent", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    Row,
-                    r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
-                       from agents
-                       where tenant_id = $1 and (name = $2 or agent_id::text = lower($2))"#,
-                    scope.tenant().uuid(),
-                    called
-                );
-                Ok(named(rows.fetch_all(connection).await?, AgentId::from_uuid))
-            })
+        run_to_end!(self.for_tenant("find an agent", scope), |connection| {
+            let rows = sqlx::query_as!(
+                Row,
+                r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
+                   from agents
+                   where tenant_id = $1 and (name = $2 or agent_id::text = lower($2))"#,
+                scope.tenant().uuid(),
+                called
+            );
+            Ok(named(rows.fetch_all(connection).await?, AgentId::from_uuid))
         })
-        .await
     }
 
     async fn agents(
@@ -76,21 +67,18 @@ impl Listing for Pg {
         after: &str,
     ) -> Result<Vec<Named<AgentId>>, StoreError> {
         let after = after.to_owned();
-        self.scoped("list agents", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    Row,
-                    r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
-                       from agents where tenant_id = $1 and name > $2
-                       order by name limit $3"#,
-                    scope.tenant().uuid(),
-                    after,
-                    LIST_ROWS_MAX
-                );
-                Ok(named(rows.fetch_all(connection).await?, AgentId::from_uuid))
-            })
+        run_to_end!(self.for_tenant("list agents", scope), |connection| {
+            let rows = sqlx::query_as!(
+                Row,
+                r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
+                   from agents where tenant_id = $1 and name > $2
+                   order by name limit $3"#,
+                scope.tenant().uuid(),
+                after,
+                LIST_ROWS_MAX
+            );
+            Ok(named(rows.fetch_all(connection).await?, AgentId::from_uuid))
         })
-        .await
     }
 
     async fn gateways(
@@ -99,10 +87,9 @@ impl Listing for Pg {
         after: &str,
     ) -> Result<Vec<ListedGateway>, StoreError> {
         let after = after.to_owned();
-        self.scoped("list gateways", scope, move |connection| {
-            Box::pin(async move { gateways(connection, scope, &after).await })
+        run_to_end!(self.for_tenant("list gateways", scope), |connection| {
+            gateways(connection, scope, &after).await
         })
-        .await
     }
 }
 

@@ -19,51 +19,45 @@ use crate::schedule::cancel_jobs;
 #[async_trait]
 impl Managing for Pg {
     async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<ReachOf, StoreError> {
-        self.scoped("read an agent's reach", scope, move |connection| {
+        run_to_end!(self.for_tenant("read an agent's reach", scope), |connection| {
             let (tenant, agent) = (scope.tenant().uuid(), agent.uuid());
-            Box::pin(async move {
-                let principal = sqlx::query_scalar!(
-                    "select principal from agents where tenant_id = $1 and agent_id = $2",
-                    tenant,
-                    agent
-                )
-                .fetch_one(&mut *connection)
-                .await?;
-                let (bound, listed) = people(connection, tenant, agent).await?;
-                Ok(ReachOf {
-                    principal: named(&principal)?,
-                    people: named_on_bots(bound),
-                    grants: grants(connection, tenant, agent).await?,
-                    listed: named_on_bots(listed),
-                    relevance: relevance(connection, tenant, agent).await?,
-                })
+            let principal = sqlx::query_scalar!(
+                "select principal from agents where tenant_id = $1 and agent_id = $2",
+                tenant,
+                agent
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            let (bound, listed) = people(connection, tenant, agent).await?;
+            Ok(ReachOf {
+                principal: named(&principal)?,
+                people: named_on_bots(bound),
+                grants: grants(connection, tenant, agent).await?,
+                listed: named_on_bots(listed),
+                relevance: relevance(connection, tenant, agent).await?,
             })
         })
-        .await
     }
 
     async fn open_bots(&self, scope: TenantScope) -> Result<Vec<OpenBot>, StoreError> {
-        self.single("find open bots", move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select bot_id as "bot!", platform as "platform!", handle as "handle!",
-                           is_own as "is_own!"
-                       from door_open_bots($1, $2)"#,
-                    scope.tenant().uuid(),
-                    OPEN_BOTS_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                let bots = rows.into_iter().map(|row| OpenBot {
-                    id: BotId::from_uuid(row.bot),
-                    platform: row.platform,
-                    handle: row.handle,
-                    is_own: row.is_own,
-                });
-                Ok(bots.collect())
-            })
+        run_to_end!(self.single("find open bots"), |connection| {
+            let rows = sqlx::query!(
+                r#"select bot_id as "bot!", platform as "platform!", handle as "handle!",
+                       is_own as "is_own!"
+                   from door_open_bots($1, $2)"#,
+                scope.tenant().uuid(),
+                OPEN_BOTS_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            let bots = rows.into_iter().map(|row| OpenBot {
+                id: BotId::from_uuid(row.bot),
+                platform: row.platform,
+                handle: row.handle,
+                is_own: row.is_own,
+            });
+            Ok(bots.collect())
         })
-        .await
     }
 
     async fn deprovision(
@@ -71,52 +65,43 @@ impl Managing for Pg {
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Vec<GatewayId>, StoreError> {
-        self.scoped("deprovision an agent", scope, move |connection| {
-            Box::pin(async move {
-                cancel_jobs(connection, scope, agent).await?;
-                let revoked = sqlx::query_scalar!(
-                    r#"select gateway_id as "gateway!" from deprovision($1, $2)"#,
-                    scope.tenant().uuid(),
-                    agent.uuid()
-                )
-                .fetch_all(&mut *connection)
-                .await?;
-                let about = json!({ "agent_id": agent, "gateways": revoked.len() });
-                tell(connection, scope, Kind::AgentDeprovisioned, about).await?;
-                Ok(revoked.into_iter().map(GatewayId::from_uuid).collect())
-            })
+        run_to_end!(self.for_tenant("deprovision an agent", scope), |connection| {
+            cancel_jobs(connection, scope, agent).await?;
+            let revoked = sqlx::query_scalar!(
+                r#"select gateway_id as "gateway!" from deprovision($1, $2)"#,
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .fetch_all(&mut *connection)
+            .await?;
+            let about = json!({ "agent_id": agent, "gateways": revoked.len() });
+            tell(connection, scope, Kind::AgentDeprovisioned, about).await?;
+            Ok(revoked.into_iter().map(GatewayId::from_uuid).collect())
         })
-        .await
     }
 
     async fn gateways_may_widen(&self, scope: TenantScope) -> Result<bool, StoreError> {
-        self.scoped("read what gateways may", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query_scalar!(
-                    "select gateways_may_widen from tenants where tenant_id = $1",
-                    scope.tenant().uuid()
-                )
-                .fetch_one(connection)
-                .await
-            })
+        run_to_end!(self.for_tenant("read what gateways may", scope), |connection| {
+            sqlx::query_scalar!(
+                "select gateways_may_widen from tenants where tenant_id = $1",
+                scope.tenant().uuid()
+            )
+            .fetch_one(connection)
+            .await
         })
-        .await
     }
 
     async fn let_gateways_widen(&self, scope: TenantScope, may: bool) -> Result<(), StoreError> {
-        self.scoped("say what gateways may", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "update tenants set gateways_may_widen = $2 where tenant_id = $1",
-                    scope.tenant().uuid(),
-                    may
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("say what gateways may", scope), |connection| {
+            sqlx::query!(
+                "update tenants set gateways_may_widen = $2 where tenant_id = $1",
+                scope.tenant().uuid(),
+                may
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 }
 

@@ -26,51 +26,44 @@ impl Provisioning for Pg {
         provision: &Provision,
     ) -> Result<Provisioned, StoreError> {
         let (identity, provision) = (*identity, provision.clone());
-        self.scoped("provision a gateway", identity.scope, move |connection| {
-            Box::pin(async move {
-                enter(connection, &identity, &provision.said.gateway).await?;
-                // The lock makes concurrent requests get the same secret.
-                let holder = holder(connection, identity.scope, &provision.said.gateway).await?;
-                let gateway = match may_be_called(identity.agent, holder.as_ref()) {
-                    Ok(Some(gateway)) => gateway.uuid(),
-                    Ok(None) => return Err(sqlx::Error::RowNotFound),
-                    Err(refusal) => return Ok(Provisioned::Refused(refusal)),
-                };
-                note(connection, identity.scope, gateway, &provision.said.front).await?;
-                wake_at(connection, &identity, gateway, &provision.said).await?;
-                call_agent(connection, &identity, provision.said.display_name.as_deref()).await?;
-                let same = young_secret(connection, &identity, gateway, &provision).await?;
-                if same.is_none() {
-                    replace_secret(connection, &identity, gateway, &provision).await?;
-                }
-                let about =
-                    json!({ "gateway_id": gateway, "platform": provision.said.front.platform });
-                tell(connection, identity.scope, Kind::GatewayProvisioned, about).await?;
-                let new = || Provisioned::New(GatewayId::from_uuid(gateway));
-                Ok(same.map_or_else(new, |same| Provisioned::Same(Box::new(same))))
-            })
+        run_to_end!(self.for_tenant("provision a gateway", identity.scope), |connection| {
+            enter(connection, &identity, &provision.said.gateway).await?;
+            // The lock makes concurrent requests get the same secret.
+            let holder = holder(connection, identity.scope, &provision.said.gateway).await?;
+            let gateway = match may_be_called(identity.agent, holder.as_ref()) {
+                Ok(Some(gateway)) => gateway.uuid(),
+                Ok(None) => return Err(sqlx::Error::RowNotFound),
+                Err(refusal) => return Ok(Provisioned::Refused(refusal)),
+            };
+            note(connection, identity.scope, gateway, &provision.said.front).await?;
+            wake_at(connection, &identity, gateway, &provision.said).await?;
+            call_agent(connection, &identity, provision.said.display_name.as_deref()).await?;
+            let same = young_secret(connection, &identity, gateway, &provision).await?;
+            if same.is_none() {
+                replace_secret(connection, &identity, gateway, &provision).await?;
+            }
+            let about = json!({ "gateway_id": gateway, "platform": provision.said.front.platform });
+            tell(connection, identity.scope, Kind::GatewayProvisioned, about).await?;
+            let new = || Provisioned::New(GatewayId::from_uuid(gateway));
+            Ok(same.map_or_else(new, |same| Provisioned::Same(Box::new(same))))
         })
-        .await
     }
 
     async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError> {
         let gateway = gateway.to_owned();
-        self.scoped("read what a gateway fronts", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query_as!(
-                    Front,
-                    "select p.platform, p.bot_handle, p.route_keys, p.instance
-                     from gateway_platforms p join gateways g using (tenant_id, gateway_id)
-                     where p.tenant_id = $1 and g.name = $2
-                     order by p.platform",
-                    scope.tenant().uuid(),
-                    gateway
-                )
-                .fetch_all(connection)
-                .await
-            })
+        run_to_end!(self.for_tenant("read what a gateway fronts", scope), |connection| {
+            sqlx::query_as!(
+                Front,
+                "select p.platform, p.bot_handle, p.route_keys, p.instance
+                 from gateway_platforms p join gateways g using (tenant_id, gateway_id)
+                 where p.tenant_id = $1 and g.name = $2
+                 order by p.platform",
+                scope.tenant().uuid(),
+                gateway
+            )
+            .fetch_all(connection)
+            .await
         })
-        .await
     }
 }
 

@@ -10,23 +10,19 @@ use crate::row::misfit;
 #[async_trait]
 impl Quotas for Pg {
     async fn quotas(&self, scope: TenantScope) -> Result<Vec<(Quota, i64)>, StoreError> {
-        self.scoped("read quotas", scope, move |connection| {
-            Box::pin(async move {
-                let slugs = Quota::ALL.map(|quota| quota.slug().to_owned());
-                let rows = sqlx::query!(
-                    r#"select q as "quota!", quota_of($1, q) as "allowed!"
-                       from unnest($2::text[]) as q"#,
-                    scope.tenant().uuid(),
-                    &slugs
-                )
-                .fetch_all(connection)
-                .await?;
-                let known =
-                    |slug: &str| Quota::named(slug).ok_or_else(|| misfit("quotas", "quota"));
-                rows.into_iter().map(|row| Ok((known(&row.quota)?, row.allowed))).collect()
-            })
+        run_to_end!(self.for_tenant("read quotas", scope), |connection| {
+            let slugs = Quota::ALL.map(|quota| quota.slug().to_owned());
+            let rows = sqlx::query!(
+                r#"select q as "quota!", quota_of($1, q) as "allowed!"
+                   from unnest($2::text[]) as q"#,
+                scope.tenant().uuid(),
+                &slugs
+            )
+            .fetch_all(connection)
+            .await?;
+            let known = |slug: &str| Quota::named(slug).ok_or_else(|| misfit("quotas", "quota"));
+            rows.into_iter().map(|row| Ok((known(&row.quota)?, row.allowed))).collect()
         })
-        .await
     }
 
     async fn set_quota(
@@ -35,21 +31,18 @@ impl Quotas for Pg {
         quota: Quota,
         most: i64,
     ) -> Result<(), StoreError> {
-        self.scoped("set a quota", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "insert into quotas (tenant_id, quota, allowed) values ($1, $2, $3)
-                     on conflict (tenant_id, quota) do update
-                     set allowed = excluded.allowed, set_at = now()",
-                    scope.tenant().uuid(),
-                    quota.slug(),
-                    most
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("set a quota", scope), |connection| {
+            sqlx::query!(
+                "insert into quotas (tenant_id, quota, allowed) values ($1, $2, $3)
+                 on conflict (tenant_id, quota) do update
+                 set allowed = excluded.allowed, set_at = now()",
+                scope.tenant().uuid(),
+                quota.slug(),
+                most
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 }

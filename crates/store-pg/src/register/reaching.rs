@@ -16,62 +16,53 @@ use crate::Pg;
 impl Reaching for Pg {
     async fn bind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
         let author = author.to_owned();
-        self.scoped("bind an author", on.scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "insert into bindings (tenant_id, bot_id, author_id, agent_id)
-                     values ($1, $2, $3, $4) on conflict do nothing",
-                    on.scope.tenant().uuid(),
-                    on.bot.uuid(),
-                    author,
-                    on.agent.uuid()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("bind an author", on.scope), |connection| {
+            sqlx::query!(
+                "insert into bindings (tenant_id, bot_id, author_id, agent_id)
+                 values ($1, $2, $3, $4) on conflict do nothing",
+                on.scope.tenant().uuid(),
+                on.bot.uuid(),
+                author,
+                on.agent.uuid()
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn unbind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
         let author = author.to_owned();
-        self.scoped("unbind an author", on.scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "delete from bindings
-                     where tenant_id = $1 and bot_id = $2 and author_id = $3 and agent_id = $4",
-                    on.scope.tenant().uuid(),
-                    on.bot.uuid(),
-                    author,
-                    on.agent.uuid()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("unbind an author", on.scope), |connection| {
+            sqlx::query!(
+                "delete from bindings
+                 where tenant_id = $1 and bot_id = $2 and author_id = $3 and agent_id = $4",
+                on.scope.tenant().uuid(),
+                on.bot.uuid(),
+                author,
+                on.agent.uuid()
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn prefer(&self, on: OnBot, author: &str) -> Result<bool, StoreError> {
         let author = author.to_owned();
-        self.scoped("prefer an agent", on.scope, move |connection| {
-            Box::pin(async move {
-                let preferred = sqlx::query!(
-                    "update bindings set preferred_at = clock_timestamp()
-                     where tenant_id = $1 and bot_id = $2 and author_id = $3 and agent_id = $4",
-                    on.scope.tenant().uuid(),
-                    on.bot.uuid(),
-                    author,
-                    on.agent.uuid()
-                )
-                .execute(connection)
-                .await?;
-                Ok(preferred.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("prefer an agent", on.scope), |connection| {
+            let preferred = sqlx::query!(
+                "update bindings set preferred_at = clock_timestamp()
+                 where tenant_id = $1 and bot_id = $2 and author_id = $3 and agent_id = $4",
+                on.scope.tenant().uuid(),
+                on.bot.uuid(),
+                author,
+                on.agent.uuid()
+            )
+            .execute(connection)
+            .await?;
+            Ok(preferred.rows_affected() == 1)
         })
-        .await
     }
 
     async fn grant(
@@ -81,50 +72,44 @@ impl Reaching for Pg {
         principal: Option<Principal>,
     ) -> Result<bool, StoreError> {
         let (scope_id, chat) = columns(granted);
-        self.scoped("grant a chat", on.scope, move |connection| {
-            Box::pin(async move {
-                let granted = sqlx::query!(
-                    "insert into scope_grants
-                         (tenant_id, bot_id, scope_id, chat_id, agent_id, principal)
-                     values ($1, $2, $3, $4, $5, coalesce($6, (
-                         select principal from agents where tenant_id = $1 and agent_id = $5
-                     )))
-                     on conflict do nothing",
-                    on.scope.tenant().uuid(),
-                    on.bot.uuid(),
-                    scope_id,
-                    chat,
-                    on.agent.uuid(),
-                    principal.map(Principal::slug)
-                )
-                .execute(connection)
-                .await?;
-                Ok(granted.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("grant a chat", on.scope), |connection| {
+            let granted = sqlx::query!(
+                "insert into scope_grants
+                     (tenant_id, bot_id, scope_id, chat_id, agent_id, principal)
+                 values ($1, $2, $3, $4, $5, coalesce($6, (
+                     select principal from agents where tenant_id = $1 and agent_id = $5
+                 )))
+                 on conflict do nothing",
+                on.scope.tenant().uuid(),
+                on.bot.uuid(),
+                scope_id,
+                chat,
+                on.agent.uuid(),
+                principal.map(Principal::slug)
+            )
+            .execute(connection)
+            .await?;
+            Ok(granted.rows_affected() == 1)
         })
-        .await
     }
 
     async fn release(&self, on: OnBot, granted: &Granted) -> Result<bool, StoreError> {
         let (scope_id, chat) = columns(granted);
-        self.scoped("release a grant", on.scope, move |connection| {
-            Box::pin(async move {
-                let released = sqlx::query!(
-                    "delete from scope_grants
-                     where tenant_id = $1 and bot_id = $2 and scope_id = $3 and chat_id = $4
-                       and agent_id = $5",
-                    on.scope.tenant().uuid(),
-                    on.bot.uuid(),
-                    scope_id,
-                    chat,
-                    on.agent.uuid()
-                )
-                .execute(connection)
-                .await?;
-                Ok(released.rows_affected() == 1)
-            })
+        run_to_end!(self.for_tenant("release a grant", on.scope), |connection| {
+            let released = sqlx::query!(
+                "delete from scope_grants
+                 where tenant_id = $1 and bot_id = $2 and scope_id = $3 and chat_id = $4
+                   and agent_id = $5",
+                on.scope.tenant().uuid(),
+                on.bot.uuid(),
+                scope_id,
+                chat,
+                on.agent.uuid()
+            )
+            .execute(connection)
+            .await?;
+            Ok(released.rows_affected() == 1)
         })
-        .await
     }
 
     async fn open_to(
@@ -133,51 +118,45 @@ impl Reaching for Pg {
         agent: AgentId,
         principal: Principal,
     ) -> Result<(), StoreError> {
-        self.scoped("say who may reach an agent", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "with own as (
-                         update agents set principal = $3 where tenant_id = $1 and agent_id = $2
-                     )
-                     update scope_grants set principal = $3
-                     where tenant_id = $1 and agent_id = $2 and principal <> $3",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    principal.slug()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("say who may reach an agent", scope), |connection| {
+            sqlx::query!(
+                "with own as (
+                     update agents set principal = $3 where tenant_id = $1 and agent_id = $2
+                 )
+                 update scope_grants set principal = $3
+                 where tenant_id = $1 and agent_id = $2 and principal <> $3",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                principal.slug()
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn list(&self, on: OnBot, authors: &[String]) -> Result<(), StoreError> {
         let authors = authors.to_vec();
-        self.scoped("replace an agent's list", on.scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "with gone as (
-                         delete from listed_authors
-                         where tenant_id = $1 and agent_id = $2 and bot_id = $3
-                           and not author_id = any ($4)
-                     )
-                     insert into listed_authors (tenant_id, agent_id, bot_id, author_id)
-                     select $1, $2, $3, author from unnest($4::text[]) as l (author)
-                     on conflict do nothing",
-                    on.scope.tenant().uuid(),
-                    on.agent.uuid(),
-                    on.bot.uuid(),
-                    &authors
-                )
-                .execute(&mut *connection)
-                .await?;
-                let about = json!({ "agent_id": on.agent, "bot_id": on.bot });
-                tell(connection, on.scope, Kind::ListReplaced, about).await
-            })
+        run_to_end!(self.for_tenant("replace an agent's list", on.scope), |connection| {
+            sqlx::query!(
+                "with gone as (
+                     delete from listed_authors
+                     where tenant_id = $1 and agent_id = $2 and bot_id = $3
+                       and not author_id = any ($4)
+                 )
+                 insert into listed_authors (tenant_id, agent_id, bot_id, author_id)
+                 select $1, $2, $3, author from unnest($4::text[]) as l (author)
+                 on conflict do nothing",
+                on.scope.tenant().uuid(),
+                on.agent.uuid(),
+                on.bot.uuid(),
+                &authors
+            )
+            .execute(&mut *connection)
+            .await?;
+            let about = json!({ "agent_id": on.agent, "bot_id": on.bot });
+            tell(connection, on.scope, Kind::ListReplaced, about).await
         })
-        .await
     }
 
     async fn follow_rules(
@@ -186,21 +165,18 @@ impl Reaching for Pg {
         agent: AgentId,
         rules: ClientRules,
     ) -> Result<(), StoreError> {
-        self.scoped("note by which rules a client is served", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "update agents set client_rules = $3
-                     where tenant_id = $1 and agent_id = $2 and client_rules <> $3",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    rules.slug()
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("note the rules of a client", scope), |connection| {
+            sqlx::query!(
+                "update agents set client_rules = $3
+                 where tenant_id = $1 and agent_id = $2 and client_rules <> $3",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                rules.slug()
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 
     async fn declare(
@@ -211,33 +187,30 @@ impl Reaching for Pg {
         relevance: &Relevance,
     ) -> Result<(), StoreError> {
         let (platform, relevance) = (platform.to_owned(), relevance.clone());
-        self.scoped("declare what concerns an agent", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "insert into relevance_policies as r (tenant_id, agent_id, platform,
-                         require_address, free_scopes, allow_other_bots)
-                     values ($1, $2, $3, $4, $5, $6)
-                     on conflict (tenant_id, agent_id, platform) do update
-                     set require_address = excluded.require_address,
-                         free_scopes = excluded.free_scopes,
-                         allow_other_bots = excluded.allow_other_bots,
-                         declared_at = excluded.declared_at
-                     where (r.require_address, r.free_scopes, r.allow_other_bots)
-                         is distinct from (excluded.require_address, excluded.free_scopes,
-                             excluded.allow_other_bots)",
-                    scope.tenant().uuid(),
-                    agent.uuid(),
-                    platform,
-                    relevance.require_address,
-                    &relevance.free_scopes,
-                    relevance.allow_other_bots
-                )
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
+        run_to_end!(self.for_tenant("declare what concerns an agent", scope), |connection| {
+            sqlx::query!(
+                "insert into relevance_policies as r (tenant_id, agent_id, platform,
+                     require_address, free_scopes, allow_other_bots)
+                 values ($1, $2, $3, $4, $5, $6)
+                 on conflict (tenant_id, agent_id, platform) do update
+                 set require_address = excluded.require_address,
+                     free_scopes = excluded.free_scopes,
+                     allow_other_bots = excluded.allow_other_bots,
+                     declared_at = excluded.declared_at
+                 where (r.require_address, r.free_scopes, r.allow_other_bots)
+                     is distinct from (excluded.require_address, excluded.free_scopes,
+                         excluded.allow_other_bots)",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                platform,
+                relevance.require_address,
+                &relevance.free_scopes,
+                relevance.allow_other_bots
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
-        .await
     }
 }
 

@@ -19,33 +19,29 @@ impl Sessions for Pg {
         refresh: Option<Digest>,
     ) -> Result<bool, StoreError> {
         let session = session.clone();
-        self.scoped("begin a session", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query!(
-                    "insert into bootstrap_sessions (tenant_id, issuer, session, agent_id)
-                     values ($1, $2, $3, $4) on conflict do nothing",
-                    scope.tenant().uuid(),
-                    session.issuer.as_deref().unwrap_or_default(),
-                    session.id,
-                    agent.uuid()
-                )
-                .execute(&mut *connection)
-                .await?;
-                if let Some(refresh) = refresh {
-                    enter_token(connection, scope, &session.id, refresh).await?;
-                }
-                Ok(live(connection, scope, &session).await? == Some(agent))
-            })
+        run_to_end!(self.for_tenant("begin a session", scope), |connection| {
+            sqlx::query!(
+                "insert into bootstrap_sessions (tenant_id, issuer, session, agent_id)
+                 values ($1, $2, $3, $4) on conflict do nothing",
+                scope.tenant().uuid(),
+                session.issuer.as_deref().unwrap_or_default(),
+                session.id,
+                agent.uuid()
+            )
+            .execute(&mut *connection)
+            .await?;
+            if let Some(refresh) = refresh {
+                enter_token(connection, scope, &session.id, refresh).await?;
+            }
+            Ok(live(connection, scope, &session).await? == Some(agent))
         })
-        .await
     }
 
     async fn end_session(&self, scope: TenantScope, session: &Session) -> Result<bool, StoreError> {
         let session = session.clone();
-        self.scoped("end a session", scope, move |connection| {
-            Box::pin(async move { end(connection, scope, &session).await })
+        run_to_end!(self.for_tenant("end a session", scope), |connection| {
+            end(connection, scope, &session).await
         })
-        .await
     }
 
     async fn agent_of_session(
@@ -54,10 +50,9 @@ impl Sessions for Pg {
         session: &Session,
     ) -> Result<Option<AgentId>, StoreError> {
         let session = session.clone();
-        self.scoped("find a session", scope, move |connection| {
-            Box::pin(async move { live(connection, scope, &session).await })
+        run_to_end!(self.for_tenant("find a session", scope), |connection| {
+            live(connection, scope, &session).await
         })
-        .await
     }
 
     async fn refresh(
@@ -69,26 +64,23 @@ impl Sessions for Pg {
     ) -> Result<Refreshed, StoreError> {
         // The tenant id is unverified here; without the token, the result is always `Unknown`.
         let (scope, session) = (TenantScope::of(tenant), Session::own(session));
-        self.scoped("refresh a session", scope, move |connection| {
-            Box::pin(async move {
-                let Some(agent) = live(connection, scope, &session).await? else {
-                    return Ok(Refreshed::Unknown);
-                };
-                match trade(connection, scope, &session.id, shown).await? {
-                    None => Ok(Refreshed::Unknown),
-                    Some(true) => {
-                        forget(connection, scope, &session.id).await?;
-                        enter_token(connection, scope, &session.id, next).await?;
-                        Ok(Refreshed::Next(Identity { scope, agent }))
-                    }
-                    Some(false) => {
-                        end(connection, scope, &session).await?;
-                        Ok(Refreshed::Reused)
-                    }
+        run_to_end!(self.for_tenant("refresh a session", scope), |connection| {
+            let Some(agent) = live(connection, scope, &session).await? else {
+                return Ok(Refreshed::Unknown);
+            };
+            match trade(connection, scope, &session.id, shown).await? {
+                None => Ok(Refreshed::Unknown),
+                Some(true) => {
+                    forget(connection, scope, &session.id).await?;
+                    enter_token(connection, scope, &session.id, next).await?;
+                    Ok(Refreshed::Next(Identity { scope, agent }))
                 }
-            })
+                Some(false) => {
+                    end(connection, scope, &session).await?;
+                    Ok(Refreshed::Reused)
+                }
+            }
         })
-        .await
     }
 }
 

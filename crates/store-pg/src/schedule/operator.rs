@@ -20,10 +20,9 @@ impl Jobs for Pg {
     ) -> Result<Vec<Job>, StoreError> {
         let after = after.map(|(agent, job)| (agent.uuid(), job.as_str().to_owned()));
         let which = Which { agent: agent.map(AgentId::uuid), job: None, after };
-        self.scoped("look at jobs", scope, move |connection| {
-            Box::pin(found(connection, scope.tenant().uuid(), which))
+        run_to_end!(self.for_tenant("look at jobs", scope), |connection| {
+            found(connection, scope.tenant().uuid(), which).await
         })
-        .await
     }
 
     async fn job(
@@ -34,12 +33,9 @@ impl Jobs for Pg {
     ) -> Result<Option<Job>, StoreError> {
         let job = Some(job.as_str().to_owned());
         let which = Which { agent: Some(agent.uuid()), job, after: None };
-        self.scoped("look at a job", scope, move |connection| {
-            Box::pin(async move {
-                Ok(found(connection, scope.tenant().uuid(), which).await?.into_iter().next())
-            })
+        run_to_end!(self.for_tenant("look at a job", scope), |connection| {
+            Ok(found(connection, scope.tenant().uuid(), which).await?.into_iter().next())
         })
-        .await
     }
 
     async fn fires(
@@ -49,29 +45,26 @@ impl Jobs for Pg {
         before: Option<FireId>,
     ) -> Result<Vec<Fire>, StoreError> {
         let (agent, job) = of.map_or((None, None), |(agent, job)| (Some(agent), job));
-        self.scoped("look at fires", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    FireRow,
-                    r#"select fire_id as "fire_id!", agent_id as "agent_id!", job_id as "job_id!",
-                           arming as "arming!", fire_at as "fire_at!", state as "state!", cause,
-                           tries as "tries!", outcome,
-                           began_at as "began_at!: jiff_sqlx::Timestamp",
-                           ended_at as "ended_at: jiff_sqlx::Timestamp",
-                           run_ended_at as "run_ended_at: jiff_sqlx::Timestamp", run_ok, run_note
-                       from fires_page($1, $2, $3, $4, $5)"#,
-                    scope.tenant().uuid(),
-                    agent.map(AgentId::uuid),
-                    job.as_ref().map(JobId::as_str),
-                    before.map(FireId::uuid),
-                    i32::try_from(FIRES_PAGE_MAX).unwrap_or(i32::MAX)
-                )
-                .fetch_all(connection)
-                .await?;
-                rows.into_iter().map(FireRow::fire).collect()
-            })
+        run_to_end!(self.for_tenant("look at fires", scope), |connection| {
+            let rows = sqlx::query_as!(
+                FireRow,
+                r#"select fire_id as "fire_id!", agent_id as "agent_id!", job_id as "job_id!",
+                       arming as "arming!", fire_at as "fire_at!", state as "state!", cause,
+                       tries as "tries!", outcome,
+                       began_at as "began_at!: jiff_sqlx::Timestamp",
+                       ended_at as "ended_at: jiff_sqlx::Timestamp",
+                       run_ended_at as "run_ended_at: jiff_sqlx::Timestamp", run_ok, run_note
+                   from fires_page($1, $2, $3, $4, $5)"#,
+                scope.tenant().uuid(),
+                agent.map(AgentId::uuid),
+                job.as_ref().map(JobId::as_str),
+                before.map(FireId::uuid),
+                i32::try_from(FIRES_PAGE_MAX).unwrap_or(i32::MAX)
+            )
+            .fetch_all(connection)
+            .await?;
+            rows.into_iter().map(FireRow::fire).collect()
         })
-        .await
     }
 }
 

@@ -21,60 +21,54 @@ impl Records for Pg {
         new: &NewData,
     ) -> Result<DataWriteRecord, StoreError> {
         let new = new.clone();
-        self.scoped("keep data", scope, move |connection| {
-            Box::pin(async move {
-                let (_, now) = locked(&mut *connection, scope).await?;
-                sqlx::query!(
-                    "select data_clear($1, $2, $3, $4)",
-                    scope.tenant().uuid(),
-                    new.id,
-                    now,
-                    DATA_CLEARED_MAX
-                )
-                .execute(&mut *connection)
-                .await?;
-                let created_at = sqlx::query_scalar!(
-                    r#"select data_put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as "created_at!""#,
-                    scope.tenant().uuid(),
-                    new.id,
-                    new.content,
-                    new.tags.as_deref(),
-                    new.recipients.as_deref(),
-                    new.expires_at.is_some(),
-                    new.expires_at.flatten(),
-                    Json(&new.fields) as Json<&Noted>,
-                    new.metadata.as_ref().map(Json) as Option<Json<&Noted>>,
-                    i64::try_from(new.bytes()).unwrap_or(i64::MAX)
-                )
-                .fetch_one(connection)
-                .await?;
-                Ok(DataWriteRecord { id: new.id, created_at })
-            })
+        run_to_end!(self.for_tenant("keep data", scope), |connection| {
+            let (_, now) = locked(&mut *connection, scope).await?;
+            sqlx::query!(
+                "select data_clear($1, $2, $3, $4)",
+                scope.tenant().uuid(),
+                new.id,
+                now,
+                DATA_CLEARED_MAX
+            )
+            .execute(&mut *connection)
+            .await?;
+            let created_at = sqlx::query_scalar!(
+                r#"select data_put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as "created_at!""#,
+                scope.tenant().uuid(),
+                new.id,
+                new.content,
+                new.tags.as_deref(),
+                new.recipients.as_deref(),
+                new.expires_at.is_some(),
+                new.expires_at.flatten(),
+                Json(&new.fields) as Json<&Noted>,
+                new.metadata.as_ref().map(Json) as Option<Json<&Noted>>,
+                i64::try_from(new.bytes()).unwrap_or(i64::MAX)
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(DataWriteRecord { id: new.id, created_at })
         })
-        .await
     }
 
     async fn data(&self, scope: TenantScope, id: &str) -> Result<Option<PortableData>, StoreError> {
         let id = id.to_owned();
-        self.scoped("read data", scope, move |connection| {
-            Box::pin(async move {
-                let row = sqlx::query_as!(
-                    DataRow,
-                    r#"select data_id, content, tags, recipients, end_said, expires_at,
-                           fields as "fields: Json<Noted>", metadata as "metadata: Json<Noted>",
-                           created_at as "created_at: jiff_sqlx::Timestamp", null::float8 as score
-                       from data_entries
-                       where tenant_id = $1 and data_id = $2
-                         and coalesce(expires_at > extract(epoch from clock_timestamp()), true)"#,
-                    scope.tenant().uuid(),
-                    id
-                )
-                .fetch_optional(connection)
-                .await?;
-                Ok(row.map(DataRow::portable))
-            })
+        run_to_end!(self.for_tenant("read data", scope), |connection| {
+            let row = sqlx::query_as!(
+                DataRow,
+                r#"select data_id, content, tags, recipients, end_said, expires_at,
+                       fields as "fields: Json<Noted>", metadata as "metadata: Json<Noted>",
+                       created_at as "created_at: jiff_sqlx::Timestamp", null::float8 as score
+                   from data_entries
+                   where tenant_id = $1 and data_id = $2
+                     and coalesce(expires_at > extract(epoch from clock_timestamp()), true)"#,
+                scope.tenant().uuid(),
+                id
+            )
+            .fetch_optional(connection)
+            .await?;
+            Ok(row.map(DataRow::portable))
         })
-        .await
     }
 
     async fn query_data(
@@ -84,34 +78,31 @@ impl Records for Pg {
     ) -> Result<Vec<PortableData>, StoreError> {
         let query = query.clone();
         let words = (!query.words.trim().is_empty()).then_some(query.words);
-        self.scoped("look for data", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    DataRow,
-                    r#"select d.data_id, d.content, d.tags, d.recipients, d.end_said, d.expires_at,
-                           d.fields as "fields: Json<Noted>", d.metadata as "metadata: Json<Noted>",
-                           d.created_at as "created_at: jiff_sqlx::Timestamp",
-                           ts_rank_cd(d.words, asked, 32)::float8 as score
-                       from data_entries d, plainto_tsquery('simple', $2::text) as asked
-                       where d.tenant_id = $1
-                         and coalesce(d.expires_at > extract(epoch from clock_timestamp()), true)
-                         and coalesce(d.words @@ asked, true)
-                         and ($3::text[] is null or coalesce(d.tags, '{}') && $3)
-                         and d.fields @> $4
-                       order by score desc nulls last, d.created_at desc, d.data_id
-                       limit $5"#,
-                    scope.tenant().uuid(),
-                    words,
-                    query.tags.as_deref(),
-                    Json(&query.fields) as Json<&Noted>,
-                    i64::try_from(query.limit).unwrap_or(i64::MAX)
-                )
-                .fetch_all(connection)
-                .await?;
-                Ok(rows.into_iter().map(DataRow::portable).collect())
-            })
+        run_to_end!(self.for_tenant("look for data", scope), |connection| {
+            let rows = sqlx::query_as!(
+                DataRow,
+                r#"select d.data_id, d.content, d.tags, d.recipients, d.end_said, d.expires_at,
+                       d.fields as "fields: Json<Noted>", d.metadata as "metadata: Json<Noted>",
+                       d.created_at as "created_at: jiff_sqlx::Timestamp",
+                       ts_rank_cd(d.words, asked, 32)::float8 as score
+                   from data_entries d, plainto_tsquery('simple', $2::text) as asked
+                   where d.tenant_id = $1
+                     and coalesce(d.expires_at > extract(epoch from clock_timestamp()), true)
+                     and coalesce(d.words @@ asked, true)
+                     and ($3::text[] is null or coalesce(d.tags, '{}') && $3)
+                     and d.fields @> $4
+                   order by score desc nulls last, d.created_at desc, d.data_id
+                   limit $5"#,
+                scope.tenant().uuid(),
+                words,
+                query.tags.as_deref(),
+                Json(&query.fields) as Json<&Noted>,
+                i64::try_from(query.limit).unwrap_or(i64::MAX)
+            )
+            .fetch_all(connection)
+            .await?;
+            Ok(rows.into_iter().map(DataRow::portable).collect())
         })
-        .await
     }
 }
 

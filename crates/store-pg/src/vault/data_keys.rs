@@ -10,21 +10,17 @@ use super::wrapped;
 use crate::Pg;
 
 pub(super) async fn all(store: &Pg, scope: TenantScope) -> Result<Vec<WrappedRow>, StoreError> {
-    store
-        .scoped("read a tenant's keys", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    "select tenant_id, key_id, wrapped from tenant_keys where tenant_id = $1
-                     order by key_id",
-                    scope.tenant().uuid()
-                )
-                .fetch_all(connection)
-                .await?;
-                let row = |tenant, key, bytes: Vec<u8>| wrapped(tenant, key, bytes);
-                Ok(rows.into_iter().map(|r| row(r.tenant_id, r.key_id, r.wrapped)).collect())
-            })
-        })
-        .await
+    run_to_end!(store.for_tenant("read a tenant's keys", scope), |connection| {
+        let rows = sqlx::query!(
+            "select tenant_id, key_id, wrapped from tenant_keys where tenant_id = $1
+             order by key_id",
+            scope.tenant().uuid()
+        )
+        .fetch_all(connection)
+        .await?;
+        let row = |tenant, key, bytes: Vec<u8>| wrapped(tenant, key, bytes);
+        Ok(rows.into_iter().map(|r| row(r.tenant_id, r.key_id, r.wrapped)).collect())
+    })
 }
 
 pub(super) async fn add(
@@ -32,26 +28,22 @@ pub(super) async fn add(
     scope: TenantScope,
     row: WrappedRow,
 ) -> Result<bool, StoreError> {
-    store
-        .scoped("enter a data key", scope, move |connection| {
-            Box::pin(async move {
-                let added = sqlx::query!(
-                    "insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, $2, $3)
-                     on conflict do nothing",
-                    row.tenant.uuid(),
-                    row.key.get(),
-                    row.wrapped.0
-                )
-                .execute(&mut *connection)
-                .await?
-                .rows_affected();
-                if added == 1 {
-                    replace(connection, &row).await?;
-                }
-                Ok(added == 1)
-            })
-        })
-        .await
+    run_to_end!(store.for_tenant("enter a data key", scope), |connection| {
+        let added = sqlx::query!(
+            "insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, $2, $3)
+             on conflict do nothing",
+            row.tenant.uuid(),
+            row.key.get(),
+            row.wrapped.0
+        )
+        .execute(&mut *connection)
+        .await?
+        .rows_affected();
+        if added == 1 {
+            replace(connection, &row).await?;
+        }
+        Ok(added == 1)
+    })
 }
 
 /// Marks the older keys of the tenant as replaced, so that they seal nothing new.
@@ -72,43 +64,39 @@ pub(super) async fn sealed_before(
     scope: TenantScope,
     key: DataKeyId,
 ) -> Result<Vec<SealedRow>, StoreError> {
-    store
-        .scoped("read what older keys seal", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select s.is_bot as "is_bot!", s.id as "id!", s.sealed as "sealed!",
-                           s.key_id as "key_id!", k.wrapped
-                       from (
-                           select false as is_bot, secret_id as id, sealed, key_id
-                           from gateway_secrets where tenant_id = $1
-                           union all
-                           select true, bot_key_id, sealed, key_id
-                           from bot_keys where tenant_id = $1
-                       ) as s join tenant_keys k on k.tenant_id = $1 and k.key_id = s.key_id
-                       where s.key_id < $2
-                       limit $3"#,
-                    scope.tenant().uuid(),
-                    key.get(),
-                    REKEY_ROWS_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                let table = |is_bot| {
-                    if is_bot { SealedTable::BotKeys } else { SealedTable::GatewaySecrets }
-                };
-                Ok(rows
-                    .into_iter()
-                    .map(|row| SealedRow {
-                        table: table(row.is_bot),
-                        row: row.id,
-                        sealed: row.sealed,
-                        key: DataKeyId::new(row.key_id),
-                        wrapped: WrappedKey(row.wrapped),
-                    })
-                    .collect())
+    run_to_end!(store.for_tenant("read what older keys seal", scope), |connection| {
+        let rows = sqlx::query!(
+            r#"select s.is_bot as "is_bot!", s.id as "id!", s.sealed as "sealed!",
+                   s.key_id as "key_id!", k.wrapped
+               from (
+                   select false as is_bot, secret_id as id, sealed, key_id
+                   from gateway_secrets where tenant_id = $1
+                   union all
+                   select true, bot_key_id, sealed, key_id
+                   from bot_keys where tenant_id = $1
+               ) as s join tenant_keys k on k.tenant_id = $1 and k.key_id = s.key_id
+               where s.key_id < $2
+               limit $3"#,
+            scope.tenant().uuid(),
+            key.get(),
+            REKEY_ROWS_MAX
+        )
+        .fetch_all(connection)
+        .await?;
+        let table = |is_bot| {
+            if is_bot { SealedTable::BotKeys } else { SealedTable::GatewaySecrets }
+        };
+        Ok(rows
+            .into_iter()
+            .map(|row| SealedRow {
+                table: table(row.is_bot),
+                row: row.id,
+                sealed: row.sealed,
+                key: DataKeyId::new(row.key_id),
+                wrapped: WrappedKey(row.wrapped),
             })
-        })
-        .await
+            .collect())
+    })
 }
 
 pub(super) async fn reseal(
@@ -117,18 +105,14 @@ pub(super) async fn reseal(
     key: DataKeyId,
     rows: Vec<Resealed>,
 ) -> Result<u64, StoreError> {
-    store
-        .scoped("seal a tenant's secrets again", scope, move |connection| {
-            Box::pin(async move {
-                let (bots, gateways): (Vec<_>, Vec<_>) =
-                    rows.into_iter().partition(|row| row.was.table == SealedTable::BotKeys);
-                let gateways = Columns::of(gateways);
-                let bots = Columns::of(bots);
-                let done = gateway_secrets(connection, scope, key, &gateways).await?;
-                Ok(done + bot_keys(connection, scope, key, &bots).await?)
-            })
-        })
-        .await
+    run_to_end!(store.for_tenant("seal a tenant's secrets again", scope), |connection| {
+        let (bots, gateways): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|row| row.was.table == SealedTable::BotKeys);
+        let gateways = Columns::of(gateways);
+        let bots = Columns::of(bots);
+        let done = gateway_secrets(connection, scope, key, &gateways).await?;
+        Ok(done + bot_keys(connection, scope, key, &bots).await?)
+    })
 }
 
 /// Rows as columns, in the form of the statement's parameters.

@@ -17,21 +17,17 @@ pub(super) async fn claim(
     which: Which,
     terms: Terms,
 ) -> Result<Vec<Claimed>, StoreError> {
-    store
-        .scoped("claim wakes", TenantScope::own(), move |connection| {
-            Box::pin(async move {
-                let due = lock_due(connection, which).await?;
-                if due.is_empty() {
-                    return Ok(Vec::new());
-                }
-                let decisions = due.into_iter().map(|DueRecord { key, wake, now }| DecidedWake {
-                    key,
-                    decision: decide(wake, terms, now),
-                });
-                write_decisions(connection, decisions.collect()).await
-            })
-        })
-        .await
+    run_to_end!(store.for_tenant("claim wakes", TenantScope::own()), |connection| {
+        let due = lock_due(connection, which).await?;
+        if due.is_empty() {
+            return Ok(Vec::new());
+        }
+        let decisions = due.into_iter().map(|DueRecord { key, wake, now }| DecidedWake {
+            key,
+            decision: decide(wake, terms, now),
+        });
+        write_decisions(connection, decisions.collect()).await
+    })
 }
 
 /// A wake that is due, with the database's time after it was locked.

@@ -16,19 +16,16 @@ use crate::row::misfit;
 #[async_trait]
 impl Wakers for Pg {
     async fn wakers(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<String>, StoreError> {
-        self.scoped("read where an agent is called", scope, move |connection| {
-            Box::pin(async move {
-                sqlx::query_scalar!(
-                    "select url from wakers where tenant_id = $1 and agent_id = $2
-                     order by position",
-                    scope.tenant().uuid(),
-                    agent.uuid()
-                )
-                .fetch_all(connection)
-                .await
-            })
+        run_to_end!(self.for_tenant("read where an agent is called", scope), |connection| {
+            sqlx::query_scalar!(
+                "select url from wakers where tenant_id = $1 and agent_id = $2
+                 order by position",
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .fetch_all(connection)
+            .await
         })
-        .await
     }
 
     async fn set_wakers(
@@ -38,43 +35,37 @@ impl Wakers for Pg {
         urls: &[String],
     ) -> Result<(), StoreError> {
         let urls = urls.to_vec();
-        self.scoped("say where an agent is called", scope, move |connection| {
-            Box::pin(async move {
-                let key = WakeKey::new(scope, agent);
-                let WakeKey { tenant, agent } = key;
-                sqlx::query!(
-                    "delete from wakers where tenant_id = $1 and agent_id = $2",
-                    tenant,
-                    agent
-                )
-                .execute(&mut *connection)
-                .await?;
-                sqlx::query!(
-                    "insert into wakers (tenant_id, agent_id, position, url)
-                     select $1, $2, u.position, u.url
-                     from unnest($3::text[]) with ordinality as u (url, position)",
-                    tenant,
-                    agent,
-                    &urls
-                )
-                .execute(&mut *connection)
-                .await?;
-                change_wake(connection, key, WakeRow::call_soon).await?;
-                tell(connection, scope, Kind::WakeUrlSet, json!({ "agent_id": agent })).await
-            })
+        run_to_end!(self.for_tenant("say where an agent is called", scope), |connection| {
+            let key = WakeKey::new(scope, agent);
+            let WakeKey { tenant, agent } = key;
+            sqlx::query!(
+                "delete from wakers where tenant_id = $1 and agent_id = $2",
+                tenant,
+                agent
+            )
+            .execute(&mut *connection)
+            .await?;
+            sqlx::query!(
+                "insert into wakers (tenant_id, agent_id, position, url)
+                 select $1, $2, u.position, u.url
+                 from unnest($3::text[]) with ordinality as u (url, position)",
+                tenant,
+                agent,
+                &urls
+            )
+            .execute(&mut *connection)
+            .await?;
+            change_wake(connection, key, WakeRow::call_soon).await?;
+            tell(connection, scope, Kind::WakeUrlSet, json!({ "agent_id": agent })).await
         })
-        .await
     }
 
     async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
-        self.scoped("ask for a call", scope, move |connection| {
-            Box::pin(async move {
-                let key = WakeKey::new(scope, agent);
-                begin_wakes(connection, &[key], |_, row, now| row.ask(now)).await?;
-                tell(connection, scope, Kind::WakeAsked, json!({ "agent_id": agent })).await
-            })
+        run_to_end!(self.for_tenant("ask for a call", scope), |connection| {
+            let key = WakeKey::new(scope, agent);
+            begin_wakes(connection, &[key], |_, row, now| row.ask(now)).await?;
+            tell(connection, scope, Kind::WakeAsked, json!({ "agent_id": agent })).await
         })
-        .await
     }
 
     async fn status(
@@ -84,74 +75,68 @@ impl Wakers for Pg {
         after: &str,
     ) -> Result<Vec<Status>, StoreError> {
         let after = after.to_owned();
-        self.scoped("look at wakes", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query_as!(
-                    Row,
-                    r#"select a.agent_id, a.name, a.client_rules as rules,
-                           case when l.closed_at is null and node_lives(l.node, l.node_epoch)
-                               then l.opened_at end as "line_since: jiff_sqlx::Timestamp",
-                           (select count(*) from inbox_entries e
-                            where e.tenant_id = a.tenant_id and e.agent_id = a.agent_id
-                              and e.at >= c.acked_at and e.seq > c.acked_seq
-                              and not e.seq <@ c.ahead) as "waiting!",
-                           (select count(*) from wakers k
-                            where k.tenant_id = a.tenant_id and k.agent_id = a.agent_id)
-                               as "urls!",
-                           w.state as "state?", w.since as "since?: jiff_sqlx::Timestamp",
-                           w.due_at as "due_at?: jiff_sqlx::Timestamp", w.calls as "calls?",
-                           w.called_at as "called_at?: jiff_sqlx::Timestamp", w.outcome,
-                           w.woken_at as "woken_at?: jiff_sqlx::Timestamp"
-                       from agents a
-                           join inbox_cursors c
-                               on c.tenant_id = a.tenant_id and c.agent_id = a.agent_id
-                           left join lines l
-                               on l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
-                           left join wakes w
-                               on w.tenant_id = a.tenant_id and w.agent_id = a.agent_id
-                       where a.tenant_id = $1 and a.name > $2
-                         and coalesce(a.agent_id = $3, true)
-                       order by a.name limit $4"#,
-                    scope.tenant().uuid(),
-                    after,
-                    agent.map(AgentId::uuid),
-                    LIST_ROWS_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                rows.into_iter().map(Row::status).collect()
-            })
+        run_to_end!(self.for_tenant("look at wakes", scope), |connection| {
+            let rows = sqlx::query_as!(
+                Row,
+                r#"select a.agent_id, a.name, a.client_rules as rules,
+                       case when l.closed_at is null and node_lives(l.node, l.node_epoch)
+                           then l.opened_at end as "line_since: jiff_sqlx::Timestamp",
+                       (select count(*) from inbox_entries e
+                        where e.tenant_id = a.tenant_id and e.agent_id = a.agent_id
+                          and e.at >= c.acked_at and e.seq > c.acked_seq
+                          and not e.seq <@ c.ahead) as "waiting!",
+                       (select count(*) from wakers k
+                        where k.tenant_id = a.tenant_id and k.agent_id = a.agent_id)
+                           as "urls!",
+                       w.state as "state?", w.since as "since?: jiff_sqlx::Timestamp",
+                       w.due_at as "due_at?: jiff_sqlx::Timestamp", w.calls as "calls?",
+                       w.called_at as "called_at?: jiff_sqlx::Timestamp", w.outcome,
+                       w.woken_at as "woken_at?: jiff_sqlx::Timestamp"
+                   from agents a
+                       join inbox_cursors c
+                           on c.tenant_id = a.tenant_id and c.agent_id = a.agent_id
+                       left join lines l
+                           on l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
+                       left join wakes w
+                           on w.tenant_id = a.tenant_id and w.agent_id = a.agent_id
+                   where a.tenant_id = $1 and a.name > $2
+                     and coalesce(a.agent_id = $3, true)
+                   order by a.name limit $4"#,
+                scope.tenant().uuid(),
+                after,
+                agent.map(AgentId::uuid),
+                LIST_ROWS_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            rows.into_iter().map(Row::status).collect()
         })
-        .await
     }
 
     async fn notices(&self, scope: TenantScope) -> Result<Vec<Notice>, StoreError> {
-        self.scoped("read notices", scope, move |connection| {
-            Box::pin(async move {
-                let rows = sqlx::query!(
-                    r#"select at as "at: jiff_sqlx::Timestamp", kind, agent_id, bot_id, outcome, calls
-                       from notices where tenant_id = $1 order by number desc limit $2"#,
-                    scope.tenant().uuid(),
-                    LIST_ROWS_MAX
-                )
-                .fetch_all(connection)
-                .await?;
-                let notices = rows.into_iter().map(|row| {
-                    let kind = NoticeKind::ALL.into_iter().find(|kind| kind.slug() == row.kind);
-                    let agent = row.agent_id.map(|id| About::Agent(AgentId::from_uuid(id)));
-                    let bot = row.bot_id.map(|id| About::Bot(BotId::from_uuid(id)));
-                    Ok(Notice {
-                        at: row.at.to_jiff(),
-                        about: agent.or(bot).ok_or_else(|| misfit("notices", "agent_id"))?,
-                        kind: kind.ok_or_else(|| misfit("notices", "kind"))?,
-                        calls: row.calls.unsigned_abs(),
-                        outcome: row.outcome,
-                    })
-                });
-                notices.collect()
-            })
+        run_to_end!(self.for_tenant("read notices", scope), |connection| {
+            let rows = sqlx::query!(
+                r#"select at as "at: jiff_sqlx::Timestamp", kind, agent_id, bot_id, outcome, calls
+                   from notices where tenant_id = $1 order by number desc limit $2"#,
+                scope.tenant().uuid(),
+                LIST_ROWS_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            let notices = rows.into_iter().map(|row| {
+                let kind = NoticeKind::ALL.into_iter().find(|kind| kind.slug() == row.kind);
+                let agent = row.agent_id.map(|id| About::Agent(AgentId::from_uuid(id)));
+                let bot = row.bot_id.map(|id| About::Bot(BotId::from_uuid(id)));
+                Ok(Notice {
+                    at: row.at.to_jiff(),
+                    about: agent.or(bot).ok_or_else(|| misfit("notices", "agent_id"))?,
+                    kind: kind.ok_or_else(|| misfit("notices", "kind"))?,
+                    calls: row.calls.unsigned_abs(),
+                    outcome: row.outcome,
+                })
+            });
+            notices.collect()
         })
-        .await
     }
 }
 

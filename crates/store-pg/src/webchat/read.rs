@@ -17,32 +17,24 @@ pub(super) async fn since(
     lines_max: usize,
 ) -> Result<News, StoreError> {
     let (chat, lines_max) = (chat.clone(), bounded(lines_max));
-    store
-        .scoped("read what changed in a chat", chat.scope, move |connection| {
-            Box::pin(async move {
-                let mut news = head(connection, &chat).await?;
-                // Most requests find nothing new.
-                if news.head > after {
-                    news.lines = changed(connection, &chat, after, lines_max).await?;
-                }
-                Ok(news)
-            })
-        })
-        .await
+    run_to_end!(store.for_tenant("read what changed in a chat", chat.scope), |connection| {
+        let mut news = head(connection, &chat).await?;
+        // Most requests find nothing new.
+        if news.head > after {
+            news.lines = changed(connection, &chat, after, lines_max).await?;
+        }
+        Ok(news)
+    })
 }
 
 pub(super) async fn latest(store: &Pg, chat: &Chat, lines_max: usize) -> Result<News, StoreError> {
     let (chat, lines_max) = (chat.clone(), bounded(lines_max));
-    store
-        .scoped("read a chat", chat.scope, move |connection| {
-            Box::pin(async move {
-                // The head is read first, so that a line written in between is read twice instead of missed.
-                let mut news = head(connection, &chat).await?;
-                news.lines = last(connection, &chat, lines_max).await?;
-                Ok(news)
-            })
-        })
-        .await
+    run_to_end!(store.for_tenant("read a chat", chat.scope), |connection| {
+        // The head is read first, so that a line written in between is read twice instead of missed.
+        let mut news = head(connection, &chat).await?;
+        news.lines = last(connection, &chat, lines_max).await?;
+        Ok(news)
+    })
 }
 
 fn bounded(lines_max: usize) -> i64 {

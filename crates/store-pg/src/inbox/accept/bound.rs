@@ -49,49 +49,45 @@ impl Lent {
 }
 
 pub(super) async fn run(store: &Pg, columns: Columns, lent: Lent) -> Result<Vec<Row>, StoreError> {
-    store
-        .single("put events", move |connection| {
-            Box::pin(async move {
-                let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
-                let marks = columns.marks.as_ref();
-                crash_point("K3");
-                sqlx::query_as!(
-                    Row,
-                    r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,
-                           at as "at: jiff_sqlx::Timestamp", parked, presence
-                       from inbox_accept_bound(
-                           $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                           $17, $18, $19, $20, $21, $22, $23, $24, $25
-                       )"#,
-                    tenants,
-                    operators,
-                    bots,
-                    keys,
-                    chats,
-                    unsendable,
-                    marks.map(|marks| marks.sources.as_slice()) as Option<&[Option<String>]>,
-                    marks.map(|marks| marks.epochs.as_slice()) as Option<&[Option<i64>]>,
-                    marks.map(|marks| marks.cursors.as_slice()) as Option<&[Option<String>]>,
-                    &columns.events,
-                    &columns.recipient_tenants,
-                    &columns.agents,
-                    &columns.versions,
-                    &columns.bodies,
-                    &columns.key_ids,
-                    INBOX_ENTRIES_MAX,
-                    DEDUPE_DAYS,
-                    &lent.events,
-                    &lent.tenants,
-                    &lent.agents,
-                    &lent.sessions,
-                    &lent.kinds,
-                    &lent.sealed,
-                    &lent.keys,
-                    &lent.secs
-                )
-                .fetch_all(connection)
-                .await
-            })
-        })
+    run_to_end!(store.single("put events"), |connection| {
+        let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
+        let marks = columns.marks.as_ref();
+        crash_point("K3");
+        sqlx::query_as!(
+            Row,
+            r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,
+                   at as "at: jiff_sqlx::Timestamp", parked, presence
+               from inbox_accept_bound(
+                   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+                   $17, $18, $19, $20, $21, $22, $23, $24, $25
+               )"#,
+            tenants,
+            operators,
+            bots,
+            keys,
+            chats,
+            unsendable,
+            marks.map(|marks| marks.sources.as_slice()) as Option<&[Option<String>]>,
+            marks.map(|marks| marks.epochs.as_slice()) as Option<&[Option<i64>]>,
+            marks.map(|marks| marks.cursors.as_slice()) as Option<&[Option<String>]>,
+            &columns.events,
+            &columns.recipient_tenants,
+            &columns.agents,
+            &columns.versions,
+            &columns.bodies,
+            &columns.key_ids,
+            INBOX_ENTRIES_MAX,
+            DEDUPE_DAYS,
+            &lent.events,
+            &lent.tenants,
+            &lent.agents,
+            &lent.sessions,
+            &lent.kinds,
+            &lent.sealed,
+            &lent.keys,
+            &lent.secs
+        )
+        .fetch_all(connection)
         .await
+    })
 }
