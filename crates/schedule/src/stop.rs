@@ -8,6 +8,7 @@ use nightdesk_types::limits::{FIRE_SWEEP_EVERY, FIRES_AT_ONCE_MAX};
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, Clock, FireId, Node, StoreError, TenantScope, Timestamp};
 use tokio::sync::{Notify, Semaphore};
+use tokio::time::Instant;
 
 use crate::by_callback::ByCallback;
 use crate::job::{Arm, JobId, Target};
@@ -33,6 +34,19 @@ pub struct Clocks {
     pub store: Arc<dyn StoreTime>,
     /// This node's clock, which may be wrong. It affects only the time of the next claim.
     pub wall: Arc<dyn Clock>,
+}
+
+/// The store's time as of the last read, advanced by the time since then.
+#[derive(Clone, Copy, Debug)]
+struct StoreNow {
+    read: Timestamp,
+    read_at: Instant,
+}
+
+impl StoreNow {
+    fn get(self) -> Timestamp {
+        self.read.checked_add(self.read_at.elapsed()).unwrap_or(self.read)
+    }
 }
 
 /// The reason why a job cannot be armed.
@@ -89,6 +103,11 @@ impl Schedule {
     /// Returns the metrics.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    async fn now(&self) -> Result<StoreNow, StoreError> {
+        let read = self.clocks.store.now().await?;
+        Ok(StoreNow { read, read_at: Instant::now() })
     }
 
     /// Makes this node claim due jobs at once.

@@ -12,8 +12,7 @@ use nightdesk_types::{FireId, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep};
 
-use super::Schedule;
-use super::rounds::StoreNow;
+use super::{Schedule, StoreNow};
 use crate::fire::{Cause, Claimed, End};
 use crate::job::Target;
 use crate::outcome::{Deliver, Outcome, Telling, UNAUTHORISED};
