@@ -1,6 +1,5 @@
 //! The schedule: arming, cancelling and reporting of jobs.
 
-use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -69,8 +68,6 @@ pub struct Schedule {
     at_once: Arc<Semaphore>,
     /// Wakes the loop that claims due jobs.
     rung: Notify,
-    /// Spreads retry times. It is the same in every process, so that a run can be repeated.
-    spread: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
 
@@ -95,7 +92,6 @@ impl Schedule {
             node,
             at_once: Arc::new(Semaphore::new(FIRES_AT_ONCE_MAX)),
             rung: Notify::new(),
-            spread: BuildHasherDefault::default(),
             metrics: Metrics::default(),
         }
     }

@@ -4,6 +4,7 @@
 //! every limit of the desk.
 
 pub mod id;
+pub mod backoff;
 pub mod pace;
 pub mod quota;
 pub mod scope;
