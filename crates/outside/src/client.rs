@@ -104,8 +104,4 @@ impl Outside {
 /// Its `Debug` prints none of its content.
 struct Connector(TlsConnector);
 
-impl std::fmt::Debug for Connector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Connector")
-    }
-}
+nightdesk_types::opaque_debug!(Connector);

@@ -71,11 +71,7 @@ pub struct Schedule {
     metrics: Metrics,
 }
 
-impl std::fmt::Debug for Schedule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Schedule")
-    }
-}
+nightdesk_types::opaque_debug!(Schedule);
 
 impl Schedule {
     /// Creates the schedule of a node for its current epoch.

@@ -3,6 +3,7 @@
 //! No I/O and no runtime. Begin with [`event`] for incoming events, [`send`] for outgoing actions, and [`limits`] for
 //! every limit of the desk.
 
+mod macros;
 pub mod id;
 pub mod backoff;
 pub mod pace;

@@ -61,11 +61,7 @@ pub struct Wake {
     metrics: Metrics,
 }
 
-impl std::fmt::Debug for Wake {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Wake")
-    }
-}
+nightdesk_types::opaque_debug!(Wake);
 
 impl Wake {
     /// Creates the caller. It calls an agent's URLs first, in their order, then the command.
