@@ -6,6 +6,7 @@
 use std::error::Error;
 
 use nightdesk_bus::{Address, spread};
+use nightdesk_types::backoff::Backoff;
 use nightdesk_types::limits::{
     BEAT_EVERY, BEAT_MISSED_AFTER, BELL_AGAIN_MAX, BELL_AGAIN_MIN, BELL_TOLD_EVERY, RING_WAIT,
 };
@@ -37,13 +38,14 @@ pub(crate) enum Broken {
 impl RedisBell {
     /// Runs the bell until this node stops.
     pub async fn run(&self, until: &CancellationToken) {
-        let mut again = BELL_AGAIN_MIN;
+        let again = Backoff { first: BELL_AGAIN_MIN, max: BELL_AGAIN_MAX };
+        let mut breaks: u32 = 1;
         while let Some(broken) = until.run_until_cancelled(self.live()).await {
             let was_heard = self.state().heard_itself.take().is_some();
-            again = if was_heard { BELL_AGAIN_MIN } else { (again * 2).min(BELL_AGAIN_MAX) };
+            breaks = if was_heard { 1 } else { breaks.saturating_add(1) };
             self.voice.connect(None);
             self.broke(&broken);
-            until.run_until_cancelled(sleep(spread(again))).await;
+            until.run_until_cancelled(sleep(spread(again.after(breaks)))).await;
         }
         self.say_bye().await;
     }

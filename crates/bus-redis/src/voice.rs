@@ -19,11 +19,7 @@ pub(crate) struct Voice {
     missed: AtomicU64,
 }
 
-impl std::fmt::Debug for Voice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Voice")
-    }
-}
+nightdesk_types::opaque_debug!(Voice);
 
 /// The reason why a note was not published.
 #[derive(Debug, thiserror::Error)]

@@ -1,11 +1,11 @@
 //! The lines that may have missed a hint.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use aws_lc_rs::rand;
 use nightdesk_types::AgentId;
+use nightdesk_types::backoff::jitter;
 use nightdesk_types::limits::DOUBT_SWEEP_EVERY;
 
 use crate::marks::{Marked, Marks};
@@ -61,9 +61,7 @@ impl Doubt {
     /// own sequence, the same in every life, so that a simulation can be replayed.
     pub fn rest(&self) -> Duration {
         let turn = self.rests.fetch_add(1, Ordering::Relaxed);
-        let hasher = BuildHasherDefault::<DefaultHasher>::default();
-        let [high, low, ..] = hasher.hash_one((&self.node, turn)).to_be_bytes();
-        spread_by(DOUBT_SWEEP_EVERY, u16::from_be_bytes([high, low]))
+        spread_by(DOUBT_SWEEP_EVERY, jitter((&self.node, turn)))
     }
 }
 
@@ -74,11 +72,11 @@ pub fn spread(span: Duration) -> Duration {
     if rand::fill(&mut chance).is_err() {
         return span;
     }
-    spread_by(span, u16::from_be_bytes(chance))
+    spread_by(span, f64::from(u16::from_be_bytes(chance)) / f64::from(u16::MAX))
 }
 
-fn spread_by(span: Duration, chance: u16) -> Duration {
-    span.mul_f64(0.4f64.mul_add(f64::from(chance) / f64::from(u16::MAX), 0.8))
+fn spread_by(span: Duration, random: f64) -> Duration {
+    span.mul_f64(0.4f64.mul_add(random, 0.8))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use nightdesk_types::limits::{
 };
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Desk, timekeeping, waking};
@@ -66,14 +66,8 @@ pub async fn every<F: Future<Output = Result<(), StoreError>>>(
 ) {
     while !drain.is_cancelled() {
         told(what, round().await);
-        pause(span, drain).await;
+        drain.run_until_cancelled(sleep(span)).await;
     }
-}
-
-/// Waits, but at most until this node stops.
-async fn pause(span: Duration, drain: &CancellationToken) {
-    // Both results mean that it is time to look again.
-    drop(timeout(span, drain.cancelled()).await);
 }
 
 fn told(what: &'static str, done: Result<(), StoreError>) {
@@ -147,7 +141,7 @@ async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
         told("look at inboxes", look(desk, ears, &share).await);
         last = share.last().map(|(_, agent)| *agent);
         let span = SWEEP_EVERY / u32::try_from(shares).unwrap_or(u32::MAX);
-        pause(span.saturating_sub(began.elapsed()), drain).await;
+        drain.run_until_cancelled(sleep(span.saturating_sub(began.elapsed()))).await;
     }
 }
 
@@ -166,7 +160,7 @@ async fn doubts(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
             }
         };
         told("look at inboxes in doubt", looked);
-        pause(rest.saturating_sub(began.elapsed()), drain).await;
+        drain.run_until_cancelled(sleep(rest.saturating_sub(began.elapsed()))).await;
     }
 }
 

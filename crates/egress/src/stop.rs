@@ -52,11 +52,7 @@ pub struct Egress {
     metrics: Metrics,
 }
 
-impl std::fmt::Debug for Egress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Egress")
-    }
-}
+nightdesk_types::opaque_debug!(Egress);
 
 impl Egress {
     /// Creates the egress of this node. The bell rings for owners on other nodes, and requests wait at the settlements.

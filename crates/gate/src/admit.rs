@@ -33,11 +33,7 @@ pub struct Gate {
     kept: Kept,
 }
 
-impl std::fmt::Debug for Gate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Gate")
-    }
-}
+nightdesk_types::opaque_debug!(Gate);
 
 impl Gate {
     /// Creates a gate over this store.

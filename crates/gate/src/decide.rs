@@ -99,52 +99,28 @@ pub enum Layer {
     Paced,
 }
 
-impl Layer {
-    /// Returns the name in rows and on pages.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Authorised => "authorised",
-            Self::Visible => "visible",
-            Self::Relevant => "relevant",
-            Self::Paced => "paced",
-        }
-    }
+nightdesk_types::slugs! {
+    Layer:
+    Authorised = "authorised",
+    Visible = "visible",
+    Relevant = "relevant",
+    Paced = "paced",
+}
+
+nightdesk_types::slugs! {
+    Refusal:
+    NoAuthor = "no-author",
+    UnboundAuthor = "unbound-author",
+    NotWelcome = "not-welcome",
+    NotVisible = "not-visible",
+    SightUnknown = "sight-unknown",
+    OtherBot = "other-bot",
+    NotAddressed = "not-addressed",
+    NotAsked = "not-asked",
+    TooFast = "too-fast",
 }
 
 impl Refusal {
-    /// Every refusal.
-    pub const ALL: [Self; 9] = [
-        Self::NoAuthor,
-        Self::UnboundAuthor,
-        Self::NotWelcome,
-        Self::NotVisible,
-        Self::SightUnknown,
-        Self::OtherBot,
-        Self::NotAddressed,
-        Self::NotAsked,
-        Self::TooFast,
-    ];
-
-    /// Returns the name in rows and on pages.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::NoAuthor => "no-author",
-            Self::UnboundAuthor => "unbound-author",
-            Self::NotWelcome => "not-welcome",
-            Self::NotVisible => "not-visible",
-            Self::SightUnknown => "sight-unknown",
-            Self::OtherBot => "other-bot",
-            Self::NotAddressed => "not-addressed",
-            Self::NotAsked => "not-asked",
-            Self::TooFast => "too-fast",
-        }
-    }
-
-    /// Returns the refusal with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.slug() == slug)
-    }
-
     /// Returns the layer of this refusal.
     pub const fn layer(self) -> Layer {
         match self {

@@ -81,19 +81,11 @@ pub enum ParkReason {
     Operator,
 }
 
-impl ParkReason {
-    /// Every reason.
-    pub const ALL: [Self; 5] =
-        [Self::Unsendable, Self::Tries, Self::Full, Self::Expired, Self::Operator];
-
-    /// Returns the name in rows and on pages.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Unsendable => "unsendable",
-            Self::Tries => "tries",
-            Self::Full => "full",
-            Self::Expired => "expired",
-            Self::Operator => "operator",
-        }
-    }
+nightdesk_types::slugs! {
+    ParkReason:
+    Unsendable = "unsendable",
+    Tries = "tries",
+    Full = "full",
+    Expired = "expired",
+    Operator = "operator",
 }

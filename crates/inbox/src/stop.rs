@@ -26,11 +26,7 @@ pub struct Inbox {
     metrics: Metrics,
 }
 
-impl std::fmt::Debug for Inbox {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Inbox")
-    }
-}
+nightdesk_types::opaque_debug!(Inbox);
 
 impl Inbox {
     /// Starts the writers. They end when the inbox is dropped.

@@ -16,15 +16,16 @@ use nightdesk_protocol::close::Close;
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_types::limits::{LAST_ACKS_WAIT, LINE_END_AGAIN, REPLACED_WAIT};
-use nightdesk_types::pace::Bucket;
+use nightdesk_types::limits::{
+    CONTROL_FRAMES_MAX, CONTROL_WINDOW, LAST_ACKS_WAIT, LINE_END_AGAIN, REPLACED_WAIT,
+};
+use nightdesk_types::pace::{Bucket, Rate};
 use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
 
 use crate::acks::Acks;
-use crate::controls::Controls;
 use crate::ending::note_again;
 use crate::room::Room;
 use crate::session::{Client, Effect, Input, Now, Session, sooner};
@@ -32,6 +33,9 @@ use crate::socket::{Broken, Heard, Socket};
 use crate::store::Caller;
 
 type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
+
+/// The rate of pings, pongs and closes.
+const CONTROLS: Rate = Rate::per(CONTROL_WINDOW, CONTROL_FRAMES_MAX);
 
 /// One line, from its upgrade to its end.
 pub(crate) struct Driver<S> {
@@ -45,7 +49,7 @@ pub(crate) struct Driver<S> {
     reading: Option<BoxFuture<'static, Result<Waiting, StoreError>>>,
     acks: Acks,
     sends: Sends,
-    controls: Controls,
+    controls: Bucket,
     /// The rate of frames other than acks. Acks are bounded by the number of delivered entries.
     said: Bucket,
     leave: Leave,
@@ -63,7 +67,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     pub(crate) fn new(room: Arc<Room>, caller: Caller, socket: Socket<S>) -> Self {
         let client = Client { agent: caller.agent, acks: caller.acks };
         let session = Session::opened(now(&*room.clock), client);
-        let controls = Controls::since(room.clock.moment());
         Self {
             room,
             caller,
@@ -74,7 +77,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             reading: None,
             acks: Acks::default(),
             sends: Sends::new(),
-            controls,
+            controls: Bucket::default(),
             said: Bucket::default(),
             leave: Leave::Staying,
         }
@@ -172,8 +175,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     }
 
     async fn control(&mut self, input: Input) {
-        let within = self.controls.count(self.room.clock.moment());
-        self.settle(if within { input } else { Input::Misbehaved(Close::Policy) }).await;
+        let now = self.room.clock.moment();
+        let is_within = self.controls.wait(CONTROLS, now).is_zero();
+        self.controls.take(CONTROLS, now);
+        self.settle(if is_within { input } else { Input::Misbehaved(Close::Policy) }).await;
     }
 
     async fn rung(&mut self, rung: Rung) {

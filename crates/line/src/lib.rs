@@ -14,7 +14,6 @@ pub mod upgrade;
 mod acks;
 mod addresses;
 mod admission;
-mod controls;
 mod desk;
 mod failures;
 mod ending;

@@ -74,8 +74,4 @@ impl Dials {
     }
 }
 
-impl std::fmt::Debug for Room {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Room")
-    }
-}
+nightdesk_types::opaque_debug!(Room);

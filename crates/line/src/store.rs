@@ -64,16 +64,14 @@ pub enum Parting {
     Desk,
 }
 
-impl Parting {
-    /// Returns the name in rows.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Client => "client",
-            Self::Desk => "desk",
-        }
-    }
+nightdesk_types::slugs! {
+    Parting:
+    Idle = "idle",
+    Client = "client",
+    Desk = "desk",
+}
 
+impl Parting {
     /// Returns the time that the client gets to reconnect before its agent is called.
     pub const fn grace(self) -> Duration {
         match self {

@@ -60,11 +60,7 @@ pub struct Media {
     at_once: Arc<Semaphore>,
 }
 
-impl std::fmt::Debug for Media {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Media")
-    }
-}
+nightdesk_types::opaque_debug!(Media);
 
 impl Media {
     /// Creates the stop over this store and these objects, for a desk at this URL.

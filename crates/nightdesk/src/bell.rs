@@ -9,7 +9,8 @@ use nightdesk_types::SystemClock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Config, Redis, password};
+use crate::config::secret_file::password;
+use crate::config::{Config, Redis};
 
 /// The bell and the tasks that serve it.
 #[derive(Clone)]

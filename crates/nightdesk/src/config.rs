@@ -21,9 +21,9 @@ use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_vault::Vault;
 use nightdesk_wake::ByCommand;
 use serde::Deserialize;
-use zeroize::Zeroizing;
 
 mod keys;
+pub(crate) mod secret_file;
 
 #[cfg(test)]
 pub(crate) use issuers::Ambient;
@@ -213,10 +213,7 @@ impl Scheduling {
     /// Returns the verifier of external schedulers, for a desk at that public URL.
     pub(crate) fn relays(&self, public_url: &str) -> anyhow::Result<Relays> {
         let Some(file) = &self.relay_secrets_file else { return Ok(Relays::default()) };
-        let read = std::fs::read_to_string(file).map(Zeroizing::new);
-        let text = read.with_context(|| {
-            format!("could not read schedule.relay_secrets_file {}", file.display())
-        })?;
+        let text = secret_file::read(file).context("schedule.relay_secrets_file")?;
         let secrets = Secrets::read(&text).with_context(|| {
             format!("schedule.relay_secrets_file {} is of no use", file.display())
         })?;
@@ -421,14 +418,6 @@ impl Config {
     pub(crate) async fn vault(&self) -> anyhow::Result<Vault> {
         Ok(Vault::from_key_file(&keys::text(&self.vault).await?)?)
     }
-}
-
-/// Returns the password in a file, without the trailing newline.
-pub(crate) fn password(file: Option<&Path>) -> anyhow::Result<Option<String>> {
-    let Some(file) = file else { return Ok(None) };
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("could not read the password file {}", file.display()))?;
-    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
 #[cfg(test)]

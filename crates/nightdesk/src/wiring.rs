@@ -294,5 +294,5 @@ pub(crate) async fn has_its_tables(pg: &Pg) -> anyhow::Result<()> {
 }
 
 fn database_password(config: &Config) -> anyhow::Result<Option<String>> {
-    crate::config::password(config.database.password_file.as_deref())
+    crate::config::secret_file::password(config.database.password_file.as_deref())
 }

@@ -75,3 +75,9 @@ pub enum CallError {
     #[error("the host redirects (status {0}); name the URL it redirects to instead")]
     Redirected(u16),
 }
+
+impl CallError {
+    pub(crate) fn unreachable(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Unreachable(error.into())
+    }
+}

@@ -1,6 +1,5 @@
 //! The client: a call on one page, from its URL to its reply.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use nightdesk_types::TenantId;
@@ -16,7 +15,7 @@ use crate::dial::Dialler;
 use crate::exchange::{Answer, exchange};
 use crate::names::Names;
 use crate::pace::Pace;
-use crate::rules::Rules;
+use crate::rules::{Rules, SetUpError};
 use crate::tenant_url::TenantUrl;
 use crate::tls;
 
@@ -30,20 +29,6 @@ struct Inner {
     pace: Pace,
     names: Names,
     connector: Connector,
-}
-
-/// The reason that the operator's rules are invalid.
-#[derive(Debug, thiserror::Error)]
-pub enum SetUpError {
-    /// A host in the rules has a spelling that no parsed URL has.
-    #[error("outside: no URL has the host {0:?}; write it in lower case, without port or path")]
-    Host(String),
-    /// The file with the operator's roots cannot be used.
-    #[error("outside.root_certificate_file: could not read certificates (PEM) from {}", .0.display())]
-    Roots(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
-    /// No name server is configured.
-    #[error("could not read /etc/resolv.conf; mend it, or set outside.nameserver")]
-    NameServers(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Outside {
@@ -119,8 +104,4 @@ impl Outside {
 /// Its `Debug` prints none of its content.
 struct Connector(TlsConnector);
 
-impl std::fmt::Debug for Connector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Connector")
-    }
-}
+nightdesk_types::opaque_debug!(Connector);

@@ -7,11 +7,12 @@ use nightdesk_types::limits::OUTSIDE_DIALS_MAX;
 use tokio::net::TcpStream;
 
 use crate::call::CallError;
+use crate::host::Host;
 use crate::names::Names;
 use crate::pace::Pace;
 use crate::refused::Refused;
 use crate::rules::Rules;
-use crate::tenant_url::{Host, TenantUrl};
+use crate::tenant_url::TenantUrl;
 
 /// The state that dialling needs.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ impl Dialler<'_> {
     pub(crate) async fn addresses(&self, host: &Host) -> Result<Vec<IpAddr>, CallError> {
         let addresses = match host {
             Host::Literal(address) => vec![*address],
-            Host::Name(name) => self.names.look_up(name).await.map_err(unreachable)?,
+            Host::Name(name) => self.names.look_up(name).await.map_err(CallError::unreachable)?,
         };
         self.rules.check_addresses(host, &addresses)?;
         Ok(addresses)
@@ -49,7 +50,7 @@ impl Dialler<'_> {
                 Err(error) => failed = error,
             }
         }
-        Err(unreachable(failed))
+        Err(CallError::unreachable(failed))
     }
 
     async fn connect_one(
@@ -75,9 +76,13 @@ impl Dialler<'_> {
         dialled: IpAddr,
         stream: &TcpStream,
     ) -> Result<(), CallError> {
-        let peer = stream.peer_addr().map_err(unreachable)?.ip();
+        let peer = stream.peer_addr().map_err(CallError::unreachable)?.ip();
         self.rules.check_address(host, peer)?;
-        if peer == dialled { Ok(()) } else { Err(unreachable("the connection leads elsewhere")) }
+        if peer == dialled {
+            Ok(())
+        } else {
+            Err(CallError::unreachable("the connection leads elsewhere"))
+        }
     }
 
     /// Refuses this machine's own addresses, unless the operator's rules name them.
@@ -101,8 +106,4 @@ fn is_ours(address: IpAddr) -> bool {
     };
     // Without a route there is no server to call either.
     called_from().is_ok_and(|local: SocketAddr| local.ip() == address)
-}
-
-pub(crate) fn unreachable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> CallError {
-    CallError::Unreachable(error.into())
 }

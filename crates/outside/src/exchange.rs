@@ -16,7 +16,6 @@ use secrecy::ExposeSecret;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::call::{Call, CallError, Method};
-use crate::dial::unreachable;
 use crate::refused::Refused;
 
 const US: HeaderValue = HeaderValue::from_static(concat!("nightdesk/", env!("CARGO_PKG_VERSION")));
@@ -41,7 +40,8 @@ pub(crate) async fn exchange(
     let request = request(call)?;
     let mut http = Builder::new();
     http.max_buf_size(OUTSIDE_HEAD_BYTES_MAX).max_headers(OUTSIDE_HEADERS_MAX);
-    let (sender, connection) = http.handshake(TokioIo::new(stream)).await.map_err(unreachable)?;
+    let (sender, connection) =
+        http.handshake(TokioIo::new(stream)).await.map_err(CallError::unreachable)?;
     let mut connection = std::pin::pin!(connection);
     let mut ask = std::pin::pin!(ask(sender, request, bytes_max));
     tokio::select! {
@@ -56,7 +56,7 @@ async fn ask(
     request: Request<Full<Bytes>>,
     bytes_max: usize,
 ) -> Result<Answer, CallError> {
-    let answer = sender.send_request(request).await.map_err(unreachable)?;
+    let answer = sender.send_request(request).await.map_err(CallError::unreachable)?;
     let status = answer.status();
     if status.is_redirection() {
         return Err(CallError::Redirected(status.as_u16()));
@@ -77,7 +77,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 async fn read(mut body: Incoming, bytes_max: usize) -> Result<Bytes, CallError> {
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(unreachable)?.into_data() else {
+        let Ok(data) = frame.map_err(CallError::unreachable)?.into_data() else {
             continue;
         };
         if read.len() + data.len() > bytes_max {

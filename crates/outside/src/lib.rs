@@ -14,6 +14,7 @@
 
 mod call;
 mod client;
+mod host;
 mod tenant_url;
 mod refused;
 mod rules;
@@ -27,7 +28,7 @@ mod exchange;
 
 pub use address::Special;
 pub use call::{Call, CallError, Method, Reply};
-pub use client::{Outside, SetUpError};
+pub use client::Outside;
 pub use refused::Refused;
-pub use rules::{HostRate, Rules};
+pub use rules::{HostRate, Rules, SetUpError};
 pub use tenant_url::TenantUrl;

@@ -10,9 +10,8 @@ use nightdesk_types::limits::OUTSIDE_TENANT_AT_ONCE_MAX;
 use serde::Deserialize;
 
 use crate::address;
-use crate::client::SetUpError;
+use crate::host::Host;
 use crate::refused::Refused;
-use crate::tenant_url::Host;
 
 /// URLs that tenants may set besides public https on port 443. Since 0.1.
 ///
@@ -50,6 +49,20 @@ pub struct HostRate {
     /// Concurrent calls of one tenant to it.
     #[serde(default = "HostRate::usual_at_once")]
     pub at_once: NonZeroU32,
+}
+
+/// The reason that the operator's rules are invalid.
+#[derive(Debug, thiserror::Error)]
+pub enum SetUpError {
+    /// A host in the rules has a spelling that no parsed URL has.
+    #[error("outside: no URL has the host {0:?}; write it in lower case, without port or path")]
+    Host(String),
+    /// The file with the operator's roots cannot be used.
+    #[error("outside.root_certificate_file: could not read certificates (PEM) from {}", .0.display())]
+    Roots(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
+    /// No name server is configured.
+    #[error("could not read /etc/resolv.conf; mend it, or set outside.nameserver")]
+    NameServers(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Rules {

@@ -1,13 +1,12 @@
 //! A tenant's URL, parsed once and in one way.
 
 use std::fmt;
-use std::net::IpAddr;
 
 use http::uri::PathAndQuery;
 use nightdesk_types::limits::OUTSIDE_URL_BYTES_MAX;
-use nightdesk_types::planted::{Bug, is_planted};
 use url::{Position, Url};
 
+use crate::host::Host;
 use crate::refused::Refused;
 use crate::rules::Rules;
 
@@ -19,15 +18,6 @@ pub struct TenantUrl {
     url: Url,
     host: Host,
     target: PathAndQuery,
-}
-
-/// The host of a URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Host {
-    /// An address, from any spelling.
-    Literal(IpAddr),
-    /// A name, in lower case and ASCII.
-    Name(String),
 }
 
 impl TenantUrl {
@@ -47,7 +37,7 @@ impl TenantUrl {
             return Err(Refused::NotHttps);
         }
         let target = url[Position::BeforePath..].parse().map_err(|_| Refused::Unreadable)?;
-        let host = Host::of(&url).ok_or(Refused::Unreadable)?;
+        let host = url.host().ok_or(Refused::Unreadable)?.to_owned().into();
         let url = Self { url, host, target };
         url.check(rules)?;
         Ok(url)
@@ -101,43 +91,6 @@ impl fmt::Display for TenantUrl {
 impl fmt::Debug for TenantUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TenantUrl({self})")
-    }
-}
-
-impl Host {
-    /// Parses a host as rules name it.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let literal = text.parse().ok().map(Self::Literal);
-        literal.or_else(|| url::Host::parse(text).ok().map(Self::from))
-    }
-
-    /// Returns true if its addresses are checked: always, except with a planted bug.
-    pub(crate) fn is_guarded(&self) -> bool {
-        !(matches!(self, Self::Literal(_)) && is_planted(Bug::ResolverOnly))
-    }
-
-    fn of(url: &Url) -> Option<Self> {
-        url.host().map(|host| Self::from(host.to_owned()))
-    }
-}
-
-impl From<url::Host> for Host {
-    fn from(host: url::Host) -> Self {
-        match host {
-            url::Host::Ipv4(v4) => Self::Literal(IpAddr::V4(v4)),
-            url::Host::Ipv6(v6) => Self::Literal(IpAddr::V6(v6)),
-            url::Host::Domain(name) => Self::Name(name),
-        }
-    }
-}
-
-/// Formats the host as rules name it: an IPv6 address without brackets.
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Literal(address) => address.fmt(f),
-            Self::Name(name) => name.fmt(f),
-        }
     }
 }
 

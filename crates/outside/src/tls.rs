@@ -14,9 +14,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
 use crate::call::CallError;
-use crate::dial::unreachable;
+use crate::host::Host;
 use crate::refused::Refused;
-use crate::tenant_url::Host;
 
 /// Returns the roots that browsers trust, and those of the operator's file.
 pub(crate) fn roots(file: Option<&Path>) -> Result<RootCertStore, pem::Error> {
@@ -61,6 +60,6 @@ pub(crate) async fn shake_hands(
 fn why(error: io::Error) -> CallError {
     match error.downcast::<rustls::Error>() {
         Ok(error) => CallError::Tls(error.into()),
-        Err(error) => unreachable(error),
+        Err(error) => CallError::unreachable(error),
     }
 }

@@ -77,20 +77,13 @@ pub enum Kind {
     Template,
 }
 
+nightdesk_types::slugs! {
+    Kind:
+    Augment = "augment",
+    Template = "template",
+}
+
 impl Kind {
-    /// Returns the name on the wire and in rows.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Augment => "augment",
-            Self::Template => "template",
-        }
-    }
-
-    /// Returns the kind with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        [Self::Augment, Self::Template].into_iter().find(|kind| kind.slug() == slug)
-    }
-
     /// Returns a payload of this kind.
     pub const fn of(self, words: String, meta: Meta) -> Payload {
         match self {

@@ -29,11 +29,7 @@ pub struct Register {
     vault: Vault,
 }
 
-impl std::fmt::Debug for Register {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Register")
-    }
-}
+nightdesk_types::opaque_debug!(Register);
 
 impl Register {
     /// Creates a register over this store; the vault opens stored secrets.

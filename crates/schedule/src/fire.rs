@@ -51,34 +51,17 @@ pub enum Cause {
     Refused,
 }
 
+nightdesk_types::slugs! {
+    Cause:
+    Overlap = "overlap",
+    Cancelled = "cancelled",
+    Superseded = "superseded",
+    TooLate = "too-late",
+    GaveUp = "gave-up",
+    Refused = "refused",
+}
+
 impl Cause {
-    /// All causes.
-    pub const ALL: [Self; 6] = [
-        Self::Overlap,
-        Self::Cancelled,
-        Self::Superseded,
-        Self::TooLate,
-        Self::GaveUp,
-        Self::Refused,
-    ];
-
-    /// Returns the name in rows and for programs.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Overlap => "overlap",
-            Self::Cancelled => "cancelled",
-            Self::Superseded => "superseded",
-            Self::TooLate => "too-late",
-            Self::GaveUp => "gave-up",
-            Self::Refused => "refused",
-        }
-    }
-
-    /// Returns the cause with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|cause| cause.slug() == slug)
-    }
-
     /// Returns the state of a fire that was not taken because of this.
     pub const fn state(self) -> FireState {
         match self {
@@ -105,27 +88,14 @@ pub enum FireState {
     Missed,
 }
 
-impl FireState {
-    /// All states.
-    pub const ALL: [Self; 6] =
-        [Self::Open, Self::Held, Self::Fired, Self::Late, Self::Skipped, Self::Missed];
-
-    /// Returns the name in rows and for programs.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Held => "held",
-            Self::Fired => "fired",
-            Self::Late => "late",
-            Self::Skipped => "skipped",
-            Self::Missed => "missed",
-        }
-    }
-
-    /// Returns the state with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.slug() == slug)
-    }
+nightdesk_types::slugs! {
+    FireState:
+    Open = "open",
+    Held = "held",
+    Fired = "fired",
+    Late = "late",
+    Skipped = "skipped",
+    Missed = "missed",
 }
 
 /// The row of a fire.

@@ -183,23 +183,11 @@ pub enum Overlap {
     AllowAll,
 }
 
-impl Overlap {
-    /// All rules.
-    pub const ALL: [Self; 3] = [Self::Skip, Self::BufferOne, Self::AllowAll];
-
-    /// Returns the name on the wire and in rows.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Skip => "skip",
-            Self::BufferOne => "buffer_one",
-            Self::AllowAll => "allow_all",
-        }
-    }
-
-    /// Returns the rule with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|overlap| overlap.slug() == slug)
-    }
+nightdesk_types::slugs! {
+    Overlap:
+    Skip = "skip",
+    BufferOne = "buffer_one",
+    AllowAll = "allow_all",
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The schedule: arming, cancelling and reporting of jobs.
 
-use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,6 +7,7 @@ use nightdesk_types::limits::{FIRE_SWEEP_EVERY, FIRES_AT_ONCE_MAX};
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, Clock, FireId, Node, StoreError, TenantScope, Timestamp};
 use tokio::sync::{Notify, Semaphore};
+use tokio::time::Instant;
 
 use crate::by_callback::ByCallback;
 use crate::job::{Arm, JobId, Target};
@@ -35,6 +35,19 @@ pub struct Clocks {
     pub wall: Arc<dyn Clock>,
 }
 
+/// The store's time as of the last read, advanced by the time since then.
+#[derive(Clone, Copy, Debug)]
+struct StoreNow {
+    read: Timestamp,
+    read_at: Instant,
+}
+
+impl StoreNow {
+    fn get(self) -> Timestamp {
+        self.read.checked_add(self.read_at.elapsed()).unwrap_or(self.read)
+    }
+}
+
 /// The reason why a job cannot be armed.
 #[derive(Debug, thiserror::Error)]
 pub enum ArmError {
@@ -55,16 +68,10 @@ pub struct Schedule {
     at_once: Arc<Semaphore>,
     /// Wakes the loop that claims due jobs.
     rung: Notify,
-    /// Spreads retry times. It is the same in every process, so that a run can be repeated.
-    spread: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
 
-impl std::fmt::Debug for Schedule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Schedule")
-    }
-}
+nightdesk_types::opaque_debug!(Schedule);
 
 impl Schedule {
     /// Creates the schedule of a node for its current epoch.
@@ -81,7 +88,6 @@ impl Schedule {
             node,
             at_once: Arc::new(Semaphore::new(FIRES_AT_ONCE_MAX)),
             rung: Notify::new(),
-            spread: BuildHasherDefault::default(),
             metrics: Metrics::default(),
         }
     }
@@ -89,6 +95,11 @@ impl Schedule {
     /// Returns the metrics.
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    async fn now(&self) -> Result<StoreNow, StoreError> {
+        let read = self.clocks.store.now().await?;
+        Ok(StoreNow { read, read_at: Instant::now() })
     }
 
     /// Makes this node claim due jobs at once.

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use nightdesk_types::backoff::Backoff;
 use nightdesk_types::limits::{FIRE_RETRY_AFTER_MAX, FIRE_WAIT_FIRST, FIRE_WAIT_MAX};
 
 /// Returns the delay after this number of tries: between half of a span that doubles with each try, and the whole span.
 /// A longer `Retry-After` of the agent wins, up to a maximum. `random` is between zero and one and spreads agents that
 /// were called together.
 pub fn wait_after(tries: u32, asked: Option<Duration>, random: f64) -> Duration {
-    let doubled = 2_u32.saturating_pow(tries.saturating_sub(1));
-    let most = FIRE_WAIT_FIRST.saturating_mul(doubled).min(FIRE_WAIT_MAX);
+    let most = Backoff { first: FIRE_WAIT_FIRST, max: FIRE_WAIT_MAX }.after(tries);
     let wait = most.mul_f64(random.clamp(0.0, 1.0).midpoint(1.0));
     wait.max(asked.unwrap_or_default().min(FIRE_RETRY_AFTER_MAX))
 }

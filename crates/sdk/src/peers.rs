@@ -37,7 +37,6 @@ mod letters;
 mod shelf;
 
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,11 +65,7 @@ pub struct Peers {
     asking: Arc<Asking>,
 }
 
-impl fmt::Debug for Peers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Peers")
-    }
-}
+nightdesk_types::opaque_debug!(Peers);
 
 /// The reason that a call failed.
 #[derive(Debug, thiserror::Error)]

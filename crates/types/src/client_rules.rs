@@ -13,24 +13,14 @@ pub enum ClientRules {
     Sdk,
 }
 
+crate::slugs! {
+    ClientRules:
+    Hermes019 = "hermes-0.19",
+    Hermes020 = "hermes-0.20",
+    Sdk = "nightdesk-sdk",
+}
+
 impl ClientRules {
-    /// All rules.
-    pub const ALL: [Self; 3] = [Self::Hermes019, Self::Hermes020, Self::Sdk];
-
-    /// Returns the name in rows, on pages and in the list of proved clients.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Hermes019 => "hermes-0.19",
-            Self::Hermes020 => "hermes-0.20",
-            Self::Sdk => "nightdesk-sdk",
-        }
-    }
-
-    /// Returns the rules with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|rules| rules.slug() == slug)
-    }
-
     /// Returns true if an agent without a declared policy must be addressed in shared chats.
     pub const fn requires_address_by_default(self) -> bool {
         matches!(self, Self::Hermes020)

@@ -103,14 +103,19 @@ pub struct Media {
     /// The URL of the file.
     pub url: String,
     /// The media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime: Option<String>,
     /// `image`, `voice`, `audio`, `video` or `document`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The size in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// The file name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
     /// The caption.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub caption: Option<String>,
 }
 
@@ -135,8 +140,10 @@ pub struct PromptResponse {
     /// The id of the button.
     pub option_id: String,
     /// The label of the button.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The message that showed the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_message_id: Option<String>,
 }
 
@@ -165,12 +172,16 @@ pub struct Letter {
     /// `augment` if the letter informs, `template` if it is a task.
     pub kind: String,
     /// The recipient's session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// A label by which recipients sort.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub event_type: Option<String>,
     /// The sender's id of the exchange. If it is set, the sender waits for a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
     /// The skill that sent it, if the sender named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<LetterOrigin>,
 }
 
@@ -181,10 +192,12 @@ pub struct LetterOrigin {
     /// The skill that emitted it.
     pub skill_name: String,
     /// The skill that started the chain, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub entry_skill_name: Option<String>,
     /// The trigger of that skill.
     pub trigger_kind: String,
     /// The agent that triggered it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub caller_agent_id: Option<String>,
 }
 

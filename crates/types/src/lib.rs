@@ -3,7 +3,9 @@
 //! No I/O and no runtime. Begin with [`event`] for incoming events, [`send`] for outgoing actions, and [`limits`] for
 //! every limit of the desk.
 
+mod macros;
 pub mod id;
+pub mod backoff;
 pub mod pace;
 pub mod quota;
 pub mod scope;

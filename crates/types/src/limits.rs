@@ -157,8 +157,11 @@ pub const SHOWN_AT_ONCE_MAX: usize = 256;
 /// Concurrent waking notices; above it, a notice is dropped.
 pub const WAKINGS_AT_ONCE_MAX: usize = 64;
 
-/// Entries of the pace table before free ones are removed.
+/// Entries of a rate-limit table before free ones are removed.
 pub const PACES_KEPT_MIN: usize = 1_024;
+
+/// Bots, chats and agents whose calls are limited at the same time; above it, the calls of further ones are refused.
+pub const CALLS_PACED_MAX: usize = 1_000_000;
 
 /// Timeout of writing one frame; after it, the line is dead.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);

@@ -2,14 +2,17 @@
 //!
 //! The limiter stores one moment per key: the time when all admitted events are worked off (the generic cell rate
 //! algorithm). The caller passes in the time.
+//!
+//! The `governor` crate has the same algorithm, but no reserved turns, holds, or shares of a rate.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Moment;
+use crate::limits::PACES_KEPT_MIN;
 
 /// A rate with a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +105,18 @@ impl Bucket {
     }
 }
 
-/// A rate-limit table of at most `kept_max` keys. Free keys are dropped when it is full.
+/// A rate-limit table of at most `kept_max` keys. Free keys are dropped while it grows.
 #[derive(Debug)]
 pub struct Paces<K> {
-    kept: Mutex<HashMap<K, Bucket>>,
+    kept: Mutex<Kept<K>>,
     kept_max: usize,
+}
+
+#[derive(Debug)]
+struct Kept<K> {
+    buckets: HashMap<K, Bucket>,
+    /// The number of keys at which free ones are dropped.
+    shrinks_at: usize,
 }
 
 /// Returns the unit in which addresses are counted: for IPv6 the /64, because one subscriber or machine has a whole
@@ -124,7 +134,32 @@ pub const NO_ROOM_WAIT: Duration = Duration::from_secs(30);
 impl<K: Hash + Eq> Paces<K> {
     /// Creates a table of at most `kept_max` keys.
     pub fn of(kept_max: usize) -> Self {
-        Self { kept: Mutex::default(), kept_max }
+        let kept = Kept { buckets: HashMap::new(), shrinks_at: kept_max.min(PACES_KEPT_MIN) };
+        Self { kept: Mutex::new(kept), kept_max }
+    }
+
+    /// Returns the state of a key.
+    pub fn bucket(&self, key: &K) -> Bucket {
+        self.lock().buckets.get(key).copied().unwrap_or_default()
+    }
+
+    /// Changes the state of a key. `None`: the table is full.
+    pub fn change<T>(
+        &self,
+        key: K,
+        now: Moment,
+        change: impl FnOnce(&mut Bucket) -> T,
+    ) -> Option<T> {
+        let kept = &mut *self.lock();
+        if kept.buckets.len() >= kept.shrinks_at && !kept.buckets.contains_key(&key) {
+            kept.buckets.retain(|_, bucket| !bucket.is_free(now));
+            let grown = (kept.buckets.len() * 2).max(PACES_KEPT_MIN);
+            kept.shrinks_at = grown.min(self.kept_max);
+            if kept.buckets.len() >= self.kept_max {
+                return None;
+            }
+        }
+        Some(change(kept.buckets.entry(key).or_default()))
     }
 
     /// Admits one event now, or returns the retry delay as an error.
@@ -140,20 +175,19 @@ impl<K: Hash + Eq> Paces<K> {
         now: Moment,
         within: Duration,
     ) -> Result<Duration, Duration> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= self.kept_max && !kept.contains_key(&key) {
-            kept.retain(|_, bucket| !bucket.is_free(now));
-            if kept.len() >= self.kept_max {
-                return Err(NO_ROOM_WAIT);
+        let placed = self.change(key, now, |bucket| {
+            let wait = bucket.wait(rate, now);
+            if wait > within {
+                return Err(wait);
             }
-        }
-        let bucket = kept.entry(key).or_default();
-        let wait = bucket.wait(rate, now);
-        if wait > within {
-            return Err(wait);
-        }
-        bucket.take(rate, now);
-        Ok(wait)
+            bucket.take(rate, now);
+            Ok(wait)
+        });
+        placed.unwrap_or(Err(NO_ROOM_WAIT))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept<K>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -198,6 +232,18 @@ mod tests {
 
         assert_eq!(paces.take("eve", rate, at(0)), Err(NO_ROOM_WAIT));
         assert_eq!(paces.take("eve", rate, at(1_000)), Ok(()), "who rested made room");
+    }
+
+    #[test]
+    fn free_keys_are_dropped_before_the_table_is_full() {
+        let (paces, rate) = (Paces::of(100 * PACES_KEPT_MIN), Rate::per(Duration::from_secs(1), 1));
+        for second in 0..10 {
+            for key in 0..PACES_KEPT_MIN {
+                assert_eq!(paces.take((second, key), rate, at(second * 1_000)), Ok(()));
+            }
+        }
+
+        assert!(paces.lock().buckets.len() <= PACES_KEPT_MIN);
     }
 
     proptest! {

@@ -28,40 +28,20 @@ pub enum Quota {
     ShelfBytes,
 }
 
+crate::slugs! {
+    Quota:
+    Agents = "agents",
+    Grants = "grants",
+    PendingEntries = "pending-entries",
+    PendingBytes = "pending-bytes",
+    ArmedJobs = "armed-jobs",
+    AgentJobs = "agent-jobs",
+    Skills = "skills",
+    DataEntries = "data-entries",
+    ShelfBytes = "shelf-bytes",
+}
+
 impl Quota {
-    /// All quotas.
-    pub const ALL: [Self; 9] = [
-        Self::Agents,
-        Self::Grants,
-        Self::PendingEntries,
-        Self::PendingBytes,
-        Self::ArmedJobs,
-        Self::AgentJobs,
-        Self::Skills,
-        Self::DataEntries,
-        Self::ShelfBytes,
-    ];
-
-    /// Returns the name in rows and commands.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Agents => "agents",
-            Self::Grants => "grants",
-            Self::PendingEntries => "pending-entries",
-            Self::PendingBytes => "pending-bytes",
-            Self::ArmedJobs => "armed-jobs",
-            Self::AgentJobs => "agent-jobs",
-            Self::Skills => "skills",
-            Self::DataEntries => "data-entries",
-            Self::ShelfBytes => "shelf-bytes",
-        }
-    }
-
-    /// Returns the quota with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|quota| quota.slug() == slug)
-    }
-
     /// Returns the limit of a tenant for which no limit is set.
     pub const fn default_allowed(self) -> i64 {
         match self {

@@ -43,20 +43,11 @@ pub enum Principal {
     Any,
 }
 
-impl Principal {
-    /// Returns the name in rows, requests and commands.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::OwnerOnly => "owner-only",
-            Self::AllowList => "allow-list",
-            Self::Any => "any",
-        }
-    }
-
-    /// Returns the principal with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        [Self::OwnerOnly, Self::AllowList, Self::Any].into_iter().find(|one| one.slug() == slug)
-    }
+crate::slugs! {
+    Principal:
+    OwnerOnly = "owner-only",
+    AllowList = "allow-list",
+    Any = "any",
 }
 
 /// The messages of a granted place that an agent gets.

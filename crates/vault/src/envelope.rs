@@ -45,11 +45,7 @@ pub struct DataKey {
     aead: LessSafeKey,
 }
 
-impl std::fmt::Debug for DataKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("DataKey")
-    }
-}
+nightdesk_types::opaque_debug!(DataKey);
 
 /// Returns a new random key.
 pub(crate) fn random_key() -> Zeroizing<[u8; KEY_BYTES]> {

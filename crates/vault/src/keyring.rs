@@ -14,19 +14,11 @@ use zeroize::Zeroizing;
 
 use crate::Key;
 use crate::envelope::{DataKey, OpenError, Place, random_key};
-use crate::ring::{KekId, Ring};
+use crate::ring::{KekId, KeyFileError, Ring};
 
 /// A tenant's data key, wrapped for its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrappedKey(pub Vec<u8>);
-
-/// The key file cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "the vault's key file does not hold keys of 32 bytes in base64, one a line; make one with \
-     `nightdesk key new`"
-)]
-pub struct KeyFileError;
 
 /// The vault's keys. They come from a file or a command and are never in the store. Clones are the same vault.
 #[derive(Clone, Debug)]

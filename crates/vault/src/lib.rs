@@ -18,7 +18,7 @@ pub mod kind;
 
 pub use envelope::{DataKey, OpenError, Place};
 pub use key::Key;
-pub use keyring::{KeyFileError, Vault, WrappedKey};
+pub use keyring::{Vault, WrappedKey};
 pub use locksmith::{Locksmith, RekeyError};
-pub use ring::KekId;
+pub use ring::{KekId, KeyFileError};
 pub use store::{OwnRow, OwnTable, Resealed, Rewrapped, SealedRow, SealedTable, Store, WrappedRow};

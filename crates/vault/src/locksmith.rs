@@ -39,11 +39,7 @@ pub struct Locksmith {
     vault: Vault,
 }
 
-impl std::fmt::Debug for Locksmith {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Locksmith")
-    }
-}
+nightdesk_types::opaque_debug!(Locksmith);
 
 impl Locksmith {
     /// Creates a locksmith for this store and vault.

@@ -9,7 +9,6 @@ use nightdesk_types::limits::VAULT_KEYS_MAX;
 use zeroize::Zeroizing;
 
 use crate::envelope::{DataKey, OpenError, Place};
-use crate::keyring::KeyFileError;
 
 /// Format: sealed by a vault key whose id precedes the envelope.
 const BY_ID: u8 = 2;
@@ -80,6 +79,14 @@ fn derived(root: &Prk, purpose: &'static str) -> Zeroizing<[u8; 32]> {
     derived.fill(key.as_mut_slice()).expect("the key is as long as the hash");
     key
 }
+
+/// The key file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the vault's key file does not hold keys of 32 bytes in base64, one a line; make one with \
+     `nightdesk key new`"
+)]
+pub struct KeyFileError;
 
 /// The vault keys of a desk: the first seals, all of them open.
 pub(crate) struct Ring {

@@ -47,30 +47,15 @@ pub enum NoticeKind {
     Unarmed,
 }
 
-impl NoticeKind {
-    /// All kinds.
-    pub const ALL: [Self; 7] = [
-        Self::Unreachable,
-        Self::Held,
-        Self::Deaf,
-        Self::Missed,
-        Self::Sessions,
-        Self::FireMissed,
-        Self::Unarmed,
-    ];
-
-    /// Returns the name in rows and for programs.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Unreachable => "unreachable",
-            Self::Held => "held",
-            Self::Deaf => "deaf",
-            Self::Missed => "missed",
-            Self::Sessions => "sessions",
-            Self::FireMissed => "fire-missed",
-            Self::Unarmed => "unarmed",
-        }
-    }
+nightdesk_types::slugs! {
+    NoticeKind:
+    Unreachable = "unreachable",
+    Held = "held",
+    Deaf = "deaf",
+    Missed = "missed",
+    Sessions = "sessions",
+    FireMissed = "fire-missed",
+    Unarmed = "unarmed",
 }
 
 impl Notice {

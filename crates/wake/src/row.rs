@@ -62,26 +62,13 @@ pub enum Phase {
     Unreachable,
 }
 
-impl Phase {
-    /// Every phase.
-    pub const ALL: [Self; 5] =
-        [Self::Due, Self::Held, Self::Woken, Self::Settled, Self::Unreachable];
-
-    /// Returns the name in rows.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Due => "due",
-            Self::Held => "held",
-            Self::Woken => "woken",
-            Self::Settled => "settled",
-            Self::Unreachable => "unreachable",
-        }
-    }
-
-    /// Returns the phase with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.slug() == slug)
-    }
+nightdesk_types::slugs! {
+    Phase:
+    Due = "due",
+    Held = "held",
+    Woken = "woken",
+    Settled = "settled",
+    Unreachable = "unreachable",
 }
 
 /// An open line that does not answer, and the cursor at that time. It counts until the agent acks or the line is

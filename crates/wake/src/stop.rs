@@ -1,9 +1,9 @@
 //! Claims due wakes, calls the agents and records the outcomes.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::Duration;
 
+use nightdesk_types::backoff::jitter;
 use nightdesk_types::limits::{CALL_BEGUN_WITHIN, STATEMENT_WAIT, WAKE_CALLS_AT_ONCE_MAX};
 use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
@@ -58,16 +58,10 @@ pub struct Wake {
     by_command: Option<ByCommand>,
     terms: Terms,
     at_once: Arc<Semaphore>,
-    /// Spreads retry times. It is the same in every process, so that a run can be repeated.
-    spread: BuildHasherDefault<DefaultHasher>,
     metrics: Metrics,
 }
 
-impl std::fmt::Debug for Wake {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Wake")
-    }
-}
+nightdesk_types::opaque_debug!(Wake);
 
 impl Wake {
     /// Creates the caller. It calls an agent's URLs first, in their order, then the command.
@@ -83,7 +77,6 @@ impl Wake {
             terms: Terms { has_command: by_command.is_some(), wakes_per_hour },
             by_command,
             at_once: Arc::new(Semaphore::new(WAKE_CALLS_AT_ONCE_MAX)),
-            spread: BuildHasherDefault::default(),
             metrics: Metrics::default(),
         }
     }
@@ -157,7 +150,8 @@ impl Wake {
                     wake.attempt = calls,
                     "called agent {agent}, attempt {calls}: {words}"
                 );
-                self.store.note(claimed, words, wait_after(*calls, self.random(claimed))).await?;
+                let wait = wait_after(*calls, jitter((agent, claimed.since, calls)));
+                self.store.note(claimed, words, wait).await?;
             }
         }
         Ok(outcome)
@@ -173,12 +167,6 @@ impl Wake {
             (None, Some(command)) => command.call(scope.tenant(), *agent).await,
             (None, None) => Outcome::Failed("nobody can be called for it".to_owned()),
         }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a wait need not be that exact")]
-    fn random(&self, claimed: &Claimed) -> f64 {
-        let Claimed { agent, since, calls, .. } = claimed;
-        self.spread.hash_one((agent, since, calls)) as f64 / u64::MAX as f64
     }
 
     /// Records that people were notified that their agent was given up.

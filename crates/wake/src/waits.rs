@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use nightdesk_types::backoff::Backoff;
 use nightdesk_types::limits::{CALL_GAP, CALL_WAIT_FIRST, CALL_WAIT_MAX};
 
 /// Returns the delay after this number of calls: up to a span that doubles with each call, but never less than the gap.
 /// `random` is between zero and one and spreads agents that were called together.
 pub fn wait_after(calls: u32, random: f64) -> Duration {
-    let doubled = 2_u32.saturating_pow(calls.saturating_sub(1));
-    let most = CALL_WAIT_FIRST.saturating_mul(doubled).min(CALL_WAIT_MAX);
+    let most = Backoff { first: CALL_WAIT_FIRST, max: CALL_WAIT_MAX }.after(calls);
     most.mul_f64(random.clamp(0.0, 1.0)).max(CALL_GAP)
 }
 

@@ -43,11 +43,7 @@ pub struct Webchat {
     public_url: String,
 }
 
-impl std::fmt::Debug for Webchat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Webchat")
-    }
-}
+nightdesk_types::opaque_debug!(Webchat);
 
 impl Webchat {
     /// Creates the adapter for pages below this URL, which has no slash at its end.

@@ -16,14 +16,11 @@ use crate::state::ApiState;
 /// A machine identity, authenticated by its access token.
 pub(crate) struct MachineIdentity(pub(crate) Identity);
 
-impl<S: Send + Sync> FromRequestParts<S> for MachineIdentity
-where
-    ApiState: FromRef<S>,
-{
+impl FromRequestParts<ApiState> for MachineIdentity {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let (api, from) = (ApiState::from_ref(state), client_address(parts)?);
+    async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
+        let from = client_address(parts)?;
         let identified = match bearer(&parts.headers) {
             Some(token) => api.desk.issuers.identify(token, api.now()).await,
             None => Ok(None),
@@ -43,14 +40,11 @@ where
 /// gateway's upgrade token; the format selects the check. The call counts against the management rate limit.
 pub(crate) struct AgentCaller(pub(crate) Caller);
 
-impl<S: Send + Sync> FromRequestParts<S> for AgentCaller
-where
-    ApiState: FromRef<S>,
-{
+impl FromRequestParts<ApiState> for AgentCaller {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let (api, from) = (ApiState::from_ref(state), client_address(parts)?);
+    async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
+        let from = client_address(parts)?;
         let (now, Desk { register, issuers, limits, .. }) = (api.now(), &*api.desk);
         let found = match bearer(&parts.headers).and_then(|text| Bearer::read(text, now)) {
             Some(shown) => register.caller(issuers, &shown, now).await,
@@ -130,14 +124,11 @@ where
 /// An agent whose call counts against the rate limit of jobs.
 pub(crate) struct JobAgent(pub(crate) Party);
 
-impl<S: Send + Sync> FromRequestParts<S> for JobAgent
-where
-    ApiState: FromRef<S>,
-{
+impl FromRequestParts<ApiState> for JobAgent {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        counted_agent(parts, state, What::Job).await.map(Self)
+    async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
+        counted_agent(parts, api, What::Job).await.map(Self)
     }
 }
 

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use nightdesk_port::ListenError;
+use nightdesk_types::backoff::Backoff;
 use nightdesk_types::limits::{
     GAP_TRIES_MAX, LISTEN_AGAIN_MAX, LISTEN_AGAIN_MIN, LISTEN_KEYLESS_EVERY, RATE_LIMITED_MAX,
     RATE_LIMITED_MIN,
 };
 
 use super::Unheard;
+
+const AGAIN: Backoff = Backoff { first: LISTEN_AGAIN_MIN, max: LISTEN_AGAIN_MAX };
 
 /// Counts consecutive failures.
 #[derive(Debug, Default)]
@@ -30,7 +33,6 @@ impl Patience {
     /// Counts a failure and returns the retry delay.
     pub(super) fn after(&mut self, error: &Unheard) -> Duration {
         self.failures = self.failures.saturating_add(1);
-        let doubled = LISTEN_AGAIN_MIN.saturating_mul(1 << (self.failures - 1).min(16));
         match error {
             Unheard::Platform(ListenError::RateLimited { retry_after }) => {
                 (*retry_after).clamp(RATE_LIMITED_MIN, RATE_LIMITED_MAX)
@@ -39,7 +41,7 @@ impl Patience {
                 LISTEN_KEYLESS_EVERY
             }
             Unheard::Platform(ListenError::Elsewhere | ListenError::Unavailable(_))
-            | Unheard::Store(_) => doubled.min(LISTEN_AGAIN_MAX),
+            | Unheard::Store(_) => AGAIN.after(self.failures),
         }
     }
 }

@@ -68,16 +68,3 @@ async fn once_is_once_in_a_span() {
     advance(SECOND).await;
     assert!(paces.once_in(&"chat", SECOND));
 }
-
-#[tokio::test(start_paused = true)]
-async fn what_is_free_is_not_kept() {
-    let paces = Paces::default();
-    for round in 0..10 {
-        for chat in 0..PACES_KEPT_MIN {
-            assert!(paces.once_in(&(round, chat), SECOND));
-        }
-        advance(SECOND).await;
-    }
-
-    assert!(paces.lock().buckets.len() <= PACES_KEPT_MIN);
-}

@@ -13,7 +13,8 @@ use nightdesk_vault::Key;
 use serde_json::Map;
 
 use super::names;
-use crate::config::{Config, password};
+use crate::config::Config;
+use crate::config::secret_file::password;
 use crate::ui::{self, Answer};
 
 mod discord;

@@ -13,7 +13,8 @@ use super::{
     Agent, Bot, Command, NewBot, Notice, Tenant, audit, bots, connect, data, explain, gateway,
     inbox, issuer, keys, letter, list, names, quota, reach, schedule, skill, wake,
 };
-use crate::config::{Config, password};
+use crate::config::Config;
+use crate::config::secret_file::password;
 use crate::ui::Answer;
 use crate::wiring;
 

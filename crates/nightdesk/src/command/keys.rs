@@ -13,7 +13,8 @@ use nightdesk_vault::{Key, Locksmith};
 use serde_json::json;
 
 use super::{connect, names};
-use crate::config::{Config, password};
+use crate::config::Config;
+use crate::config::secret_file::password;
 use crate::ui::Answer;
 use crate::wiring;
 

@@ -6,7 +6,8 @@ use nightdesk_vault::Vault;
 use serde_json::json;
 
 use super::{Arguments, Command, Configuration, Key, check, dev, enter, keys, verify};
-use crate::config::{Config, password};
+use crate::config::Config;
+use crate::config::secret_file::password;
 use crate::ui::Answer;
 use crate::{telemetry, ui, wiring};
 

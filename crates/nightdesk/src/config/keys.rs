@@ -11,7 +11,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-use super::{Config, VaultSection};
+use super::{Config, VaultSection, secret_file};
 
 /// Checks that the keys come from one source.
 pub(super) fn check(vault: &VaultSection) -> anyhow::Result<()> {
@@ -50,13 +50,9 @@ pub(super) async fn text(vault: &VaultSection) -> anyhow::Result<Zeroizing<Strin
 }
 
 fn read(file: &Path) -> anyhow::Result<Zeroizing<String>> {
-    let text = std::fs::read_to_string(file).with_context(|| {
-        format!(
-            "could not read the vault's key file {}; make one with `nightdesk key new > {0}`",
-            file.display()
-        )
-    });
-    text.map(Zeroizing::new)
+    secret_file::read(file).with_context(|| {
+        format!("the vault has no key; make one with `nightdesk key new > {}`", file.display())
+    })
 }
 
 /// Reads the keys again, for a running desk.

@@ -12,7 +12,8 @@ use nightdesk_types::limits::WAYS_MAX;
 use nightdesk_types::{SystemClock, TenantId};
 use secrecy::SecretString;
 use serde::Deserialize;
-use zeroize::Zeroizing;
+
+use super::secret_file;
 
 /// The delivery way for letters to one agent, in place of its inbox. Since 0.2.
 #[derive(Debug, Deserialize)]
@@ -156,8 +157,7 @@ impl TmuxWay {
 }
 
 fn secret(file: &Path) -> anyhow::Result<SecretString> {
-    let read = std::fs::read_to_string(file).map(Zeroizing::new);
-    let text = read.with_context(|| format!("could not read {}", file.display()))?;
+    let text = secret_file::read(file)?;
     let text = text.trim();
     ensure!(!text.is_empty(), "{} is empty; put the secret into it", file.display());
     Ok(SecretString::from(text.to_owned()))

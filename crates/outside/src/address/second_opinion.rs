@@ -10,8 +10,8 @@ use ipnet::IpNet;
 use proptest::prelude::*;
 
 use super::{SPECIAL_V4, SPECIAL_V6};
+use crate::host::Host;
 use crate::rules::Rules;
-use crate::tenant_url::Host;
 
 /// Ranges that the other tables allow, and the reason that ours do not.
 const STRICTER: &[(&str, &str)] = &[

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::*;
+use crate::host::Host;
 use crate::refused::Refused;
 use crate::rules::Rules;
-use crate::tenant_url::Host;
 
 /// The purpose of each range, and addresses in it.
 const SPECIAL: &[(&str, &[&str])] = &[

@@ -32,20 +32,13 @@ pub enum KeyAlgorithm {
     Rs256,
 }
 
+nightdesk_types::slugs! {
+    KeyAlgorithm:
+    Es256 = "ES256",
+    Rs256 = "RS256",
+}
+
 impl KeyAlgorithm {
-    /// Returns the algorithm's name in tokens and rows.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Es256 => "ES256",
-            Self::Rs256 => "RS256",
-        }
-    }
-
-    /// Returns the algorithm of that name.
-    pub fn named(slug: &str) -> Option<Self> {
-        [Self::Es256, Self::Rs256].into_iter().find(|algorithm| algorithm.slug() == slug)
-    }
-
     pub(crate) const fn of_tokens(self) -> Algorithm {
         match self {
             Self::Es256 => Algorithm::ES256,

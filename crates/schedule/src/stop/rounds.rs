@@ -4,32 +4,19 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
     FIRE_LOOK_REST, FIRE_SWEEP_EVERY, FIRES_CLAIMED_MAX, UNARMED_SWEEP_EVERY,
 };
-use nightdesk_types::{StoreError, Timestamp};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Schedule;
 use super::telling::Room;
+use super::{Schedule, StoreNow};
 use crate::fire::{Claimed, Fire};
 use crate::outcome::Deliver;
 use crate::store::{Claims, Unarmed};
-
-/// The store's time as of the last read, advanced by the time since then.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct StoreNow {
-    read: Timestamp,
-    read_at: Instant,
-}
-
-impl StoreNow {
-    pub(super) fn get(self) -> Timestamp {
-        self.read.checked_add(self.read_at.elapsed()).unwrap_or(self.read)
-    }
-}
 
 impl Schedule {
     /// Fires due jobs until this node stops. Each call runs to its end in its own task.
@@ -86,11 +73,6 @@ impl Schedule {
             }
         }
         Ok(wait.map_or(FIRE_SWEEP_EVERY, |wait| wait.min(FIRE_SWEEP_EVERY)))
-    }
-
-    async fn now(&self) -> Result<StoreNow, StoreError> {
-        let read = self.clocks.store.now().await?;
-        Ok(StoreNow { read, read_at: Instant::now() })
     }
 
     async fn see_to(&self, fire: &Claimed, room: Room, now: StoreNow, deliver: &dyn Deliver) {

@@ -1,9 +1,9 @@
 //! One try to deliver a fire, and the record of its outcome.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nightdesk_types::backoff::jitter;
 use nightdesk_types::limits::{
     FIRE_BEGUN_WITHIN, FIRE_CALL_HELD, FIRE_NOTED_AGAIN, FIRE_SWEEP_EVERY,
 };
@@ -12,8 +12,7 @@ use nightdesk_types::{FireId, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep};
 
-use super::Schedule;
-use super::rounds::StoreNow;
+use super::{Schedule, StoreNow};
 use crate::fire::{Cause, Claimed, End};
 use crate::job::Target;
 use crate::outcome::{Deliver, Outcome, Telling, UNAUTHORISED};
@@ -146,7 +145,7 @@ impl Schedule {
             }
             Outcome::Unauthorised => again(UNAUTHORISED.to_owned(), Duration::ZERO),
             Outcome::Again(words, asked) => {
-                again(words, wait_after(fire.tries, asked, self.random(fire)))
+                again(words, wait_after(fire.tries, asked, jitter((fire.fire, fire.tries))))
             }
             Outcome::PutOff(wait) => {
                 // The record shows the outcome of the last call that was made.
@@ -172,11 +171,6 @@ impl Schedule {
                 noted => return noted,
             }
         }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a wait need not be that exact")]
-    fn random(&self, fire: &Claimed) -> f64 {
-        self.spread.hash_one((fire.fire, fire.tries)) as f64 / u64::MAX as f64
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::time::{sleep, timeout};
 
-use super::limits::{AGAIN_FIRST, AGAIN_TOP, CALL_WAIT};
+use super::limits::{AGAIN, CALL_WAIT};
 use super::plan::plan;
 use super::shared::{Cron, CronError, Reconciled};
 use super::store::change;
@@ -62,11 +62,11 @@ impl Cron {
     pub(super) async fn keep_settled(self: Arc<Self>) {
         loop {
             self.unsettled.notified().await;
-            let mut again = AGAIN_FIRST;
+            let mut failures = 0_u32;
             while let Err(error) = self.reconcile().await {
                 warn(&error, "the desk does not keep every job yet; trying again");
-                sleep(again).await;
-                again = (again * 2).min(AGAIN_TOP);
+                failures = failures.saturating_add(1);
+                sleep(AGAIN.after(failures)).await;
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use nightdesk_types::backoff::Backoff;
+
 pub(super) use crate::limits::ASK_WAIT as CALL_WAIT;
 
 /// Shortest and longest interval between two fires.
@@ -83,11 +85,9 @@ pub(super) const REPORT_TRIES_MAX: u32 = 3;
 /// Maximum length of a reported error. A desk accepts 512 bytes, and a character has up to four.
 pub(super) const NOTE_CHARS_MAX: usize = 128;
 
-/// First delay before the desk is reconciled again.
-pub(super) const AGAIN_FIRST: Duration = Duration::from_secs(1);
-
-/// Maximum delay before the desk is reconciled again.
-pub(super) const AGAIN_TOP: Duration = Duration::from_mins(1);
+/// Delays before the desk is reconciled again.
+pub(super) const AGAIN: Backoff =
+    Backoff { first: Duration::from_secs(1), max: Duration::from_mins(1) };
 
 const _: () = assert!(
     CLOCKS_APART.as_secs() < FIRE_TOKEN_LIFE_MAX.as_secs()

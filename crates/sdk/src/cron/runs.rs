@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use super::calls::Done;
 use super::fire::Fire;
 use super::job::Job;
-use super::limits::{AGAIN_FIRST, REPORT_TRIES_MAX};
+use super::limits::{AGAIN, REPORT_TRIES_MAX};
 use super::shared::Cron;
 use super::warn;
 
@@ -37,7 +37,7 @@ impl Cron {
             let Err(error) = self.calls.done(done).await else { return };
             warn(&error, "the end of a run could not be reported");
             if attempt < REPORT_TRIES_MAX {
-                sleep(AGAIN_FIRST * 2_u32.pow(attempt - 1)).await;
+                sleep(AGAIN.after(attempt)).await;
             }
         }
     }

@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
+use nightdesk_types::backoff::{Backoff, jitter};
+
 use crate::limits::{LADDER_FIRST, LADDER_TOP, LIVED, RESTART_SPREAD, REVOCATIONS_MAX};
 
-/// The current backoff step, and the random state.
+/// The current backoff step, and the source of its jitter.
 #[derive(Debug)]
 pub(super) struct Ladder {
     climbed: u32,
     revocations: u32,
-    dice: u64,
+    seed: u64,
+    rests: u64,
 }
 
 impl Ladder {
-    pub(super) const fn new(dice: u64) -> Self {
-        Self { climbed: 0, revocations: 0, dice }
+    pub(super) const fn new(seed: u64) -> Self {
+        Self { climbed: 0, revocations: 0, seed, rests: 0 }
     }
 
     /// Records the life of an ended line. A line that was dropped at once does not reset the backoff.
@@ -43,24 +46,13 @@ impl Ladder {
     }
 
     fn climb(&mut self) -> Duration {
-        let most = LADDER_FIRST.saturating_mul(1 << self.climbed.min(16)).min(LADDER_TOP);
         self.climbed = self.climbed.saturating_add(1);
-        most
+        Backoff { first: LADDER_FIRST, max: LADDER_TOP }.after(self.climbed)
     }
 
     fn up_to(&mut self, most: Duration) -> Duration {
-        /// The resolution of the spread.
-        const PARTS: u32 = 1 << 16;
-        let part = u32::try_from(self.rolled() >> 48).unwrap_or_default();
-        most * part / PARTS
-    }
-
-    /// Returns the next number of splitmix64: evenly spread for any seed, and not security-relevant.
-    fn rolled(&mut self) -> u64 {
-        self.dice = self.dice.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.dice ^ (self.dice >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.rests = self.rests.wrapping_add(1);
+        most.mul_f64(jitter((self.seed, self.rests)))
     }
 }
 

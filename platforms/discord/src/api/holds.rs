@@ -1,11 +1,10 @@
 //! Holds back calls that would exceed a rate limit that Discord reported.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::HeaderMap;
 use nightdesk_kit::Refusal;
+use nightdesk_types::pace::Paces;
 use nightdesk_types::{BotId, Moment};
 use reqwest::StatusCode;
 
@@ -19,28 +18,27 @@ const HOLDS_MAX: usize = 10_000;
 const ALL: &str = "*";
 
 /// The time until which calls of each kind are held.
-#[derive(Debug, Default)]
-pub(super) struct Holds(Mutex<HashMap<(Option<BotId>, String), Moment>>);
+#[derive(Debug)]
+pub(super) struct Holds(Paces<(Option<BotId>, String)>);
+
+impl Default for Holds {
+    fn default() -> Self {
+        Self(Paces::of(HOLDS_MAX))
+    }
+}
 
 impl Holds {
     /// Returns the remaining time that a call is held.
     pub(super) fn held(&self, bot: Option<BotId>, call: &Call, now: Moment) -> Option<Duration> {
-        let holds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let until = |kind: String| holds.get(&(bot, kind)).map(|until| until.since(now));
-        let held = until(kind(call)).max(until(ALL.to_owned()))?;
+        let held = |kind: String| self.0.bucket(&(bot, kind)).busy(now);
+        let held = held(kind(call)).max(held(ALL.to_owned()));
         (!held.is_zero()).then_some(held)
     }
 
     /// Holds back the calls that a rate limit covers.
     pub(super) fn note(&self, bot: Option<BotId>, limit: Option<RateLimit>, now: Moment) {
         let Some(RateLimit { kind, held_for }) = limit else { return };
-        let mut holds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if holds.len() >= HOLDS_MAX {
-            holds.retain(|_, until| !until.since(now).is_zero());
-        }
-        if holds.len() < HOLDS_MAX {
-            holds.insert((bot, kind), now + held_for);
-        }
+        self.0.change((bot, kind), now, |bucket| bucket.hold(now + held_for));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_port::ListenError;
+use nightdesk_types::backoff::Backoff;
 
 use super::cursor::Cursor;
 use super::talk::{Ended, Talk};
@@ -13,8 +14,8 @@ const RESUMES_MAX: u32 = 3;
 /// Delay after a socket that worked.
 const AGAIN_MIN: Duration = Duration::from_millis(200);
 
-/// Maximum delay after repeated failures.
-const AGAIN_MAX: Duration = Duration::from_secs(30);
+/// Delays after repeated failures.
+const AGAIN: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(30) };
 
 /// Delay that Discord requires after an invalid session.
 const ANEW_MIN: Duration = Duration::from_secs(1);
@@ -104,9 +105,7 @@ impl Course {
         let again = match self.failures {
             0 if self.begun == Begun::Nothing => Duration::ZERO,
             0 => AGAIN_MIN,
-            failures => {
-                Duration::from_secs(1).saturating_mul(1 << (failures - 1).min(16)).min(AGAIN_MAX)
-            }
+            failures => AGAIN.after(failures),
         };
         match (&self.session, self.begun) {
             (None, Begun::Sessions) => again.max(IDENTIFY_EVERY),

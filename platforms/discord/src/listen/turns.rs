@@ -1,28 +1,32 @@
 //! Spaces the new sessions of a bot's sockets.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use nightdesk_types::BotId;
+use nightdesk_types::limits::CALLS_PACED_MAX;
+use nightdesk_types::pace::{Paces, Rate};
+use nightdesk_types::{BotId, Moment};
 use tokio::time::Instant;
 
 use super::course::IDENTIFY_EVERY;
 
 /// The time of each bot's next new session. Discord requires a delay between two.
-#[derive(Default)]
-pub(crate) struct Turns(Mutex<HashMap<BotId, Instant>>);
+pub(crate) struct Turns {
+    bots: Paces<BotId>,
+    began: Instant,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { bots: Paces::of(CALLS_PACED_MAX), began: Instant::now() }
+    }
+}
 
 impl Turns {
     /// Reserves the next turn, and returns the delay until then.
     pub(super) fn next(&self, bot: BotId) -> Duration {
-        let now = Instant::now();
-        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // An expired turn needs no entry, because its bot may begin at once.
-        turns.retain(|_, next| *next > now);
-        let mine = turns.get(&bot).copied().unwrap_or(now);
-        turns.insert(bot, mine + IDENTIFY_EVERY);
-        mine - now
+        let now = Moment::after_start(self.began.elapsed());
+        let turn = self.bots.place(bot, Rate::per(IDENTIFY_EVERY, 1), now, Duration::MAX);
+        turn.unwrap_or_else(|wait| wait)
     }
 }
 

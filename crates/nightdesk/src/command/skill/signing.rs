@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use nightdesk_shelf::approval::sign::SigningKey;
 use serde_json::json;
-use zeroize::Zeroizing;
 
+use crate::config::secret_file;
 use crate::ui::Answer;
 
 /// File mode: only the owner reads it.
@@ -35,7 +35,6 @@ pub(super) fn make(out: &Path) -> anyhow::Result<Answer> {
 
 /// Reads a private key.
 pub(super) fn read(file: &Path) -> anyhow::Result<SigningKey> {
-    let text = fs::read_to_string(file).map(Zeroizing::new);
-    let text = text.with_context(|| format!("could not read {}", file.display()))?;
+    let text = secret_file::read(file)?;
     SigningKey::from_pem(&text).with_context(|| format!("{} cannot be used", file.display()))
 }
