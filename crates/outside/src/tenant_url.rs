@@ -5,7 +5,6 @@ use std::net::IpAddr;
 
 use http::uri::PathAndQuery;
 use nightdesk_types::limits::OUTSIDE_URL_BYTES_MAX;
-use nightdesk_types::planted::{Bug, is_planted};
 use url::{Position, Url};
 
 use crate::refused::Refused;
@@ -109,11 +108,6 @@ impl Host {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let literal = text.parse().ok().map(Self::Literal);
         literal.or_else(|| url::Host::parse(text).ok().map(Self::from))
-    }
-
-    /// Returns true if its addresses are checked: always, except with a planted bug.
-    pub(crate) fn is_guarded(&self) -> bool {
-        !(matches!(self, Self::Literal(_)) && is_planted(Bug::ResolverOnly))
     }
 
     fn of(url: &Url) -> Option<Self> {

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use nightdesk_types::limits::{LETTER_WRITERS, STATEMENT_WAIT, WRITERS};
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{StoreError, TenantScope};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction};
@@ -63,10 +62,6 @@ impl Pg {
     /// Creates the store. It connects to the database on first use.
     pub fn connect(url: &str, password: Option<&str>) -> Result<Self, UrlError> {
         let options = bounded(connect_options(url, password)?);
-        if is_planted(Bug::NoRollback) {
-            let pool = pool_options(CONNECTIONS_MAX).connect_lazy_with(options);
-            return Ok(Self { pool: pool.clone(), singles: pool });
-        }
         let pool = rolling_back(pool_options(CONNECTIONS_MAX));
         Ok(Self {
             pool: pool.connect_lazy_with(options.clone()),
@@ -154,9 +149,6 @@ async fn uncancelled<T: Send + 'static>(
     operation: &'static str,
     work: impl Future<Output = sqlx::Result<T>> + Send + 'static,
 ) -> Result<T, StoreError> {
-    if is_planted(Bug::NoRollback) {
-        return work.await.map_err(|error| broken(operation, error));
-    }
     match tokio::spawn(work).await {
         Ok(done) => done.map_err(|error| broken(operation, error)),
         Err(panicked) => Err(StoreError::broken(operation, panicked)),

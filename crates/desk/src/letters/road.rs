@@ -18,7 +18,6 @@ use nightdesk_types::limits::{
     ADDRESS_BYTES_MAX, AGENTS_PAGE_MAX, DISPATCH_ID_BYTES_MAX, EXCHANGE_WAIT_MAX, HOPS_MAX,
     LETTER_BYTES_MAX, LETTER_LABEL_BYTES_MAX,
 };
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, LetterId, StoreError, SystemClock, Timestamp};
 
 use super::{chat, later, waiting};
@@ -218,16 +217,11 @@ impl Road {
 
     fn letter(&self, to: &Correspondent, said: &Said<'_>) -> NewLetter {
         let id = fresh_id().parse().unwrap_or(LetterId::from_uuid(uuid::Uuid::nil()));
-        let dispatch_id = if is_planted(Bug::EveryTryIsALetter) {
-            fresh_id()
-        } else {
-            said.dispatch_id.to_owned()
-        };
         NewLetter {
             id,
             from: self.from,
             to: to.party,
-            dispatch_id,
+            dispatch_id: said.dispatch_id.to_owned(),
             route: said.route,
             kind: said.kind,
             session: to.session.clone(),

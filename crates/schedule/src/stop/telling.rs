@@ -4,11 +4,11 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fail::fail_point;
+use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
     FIRE_BEGUN_WITHIN, FIRE_CALL_HELD, FIRE_NOTED_AGAIN, FIRE_SWEEP_EVERY,
 };
-use nightdesk_types::planted::{Bug, crash_point, is_planted};
-use nightdesk_types::{FireId, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep};
 
@@ -70,7 +70,7 @@ impl Schedule {
         now: StoreNow,
         deliver: &dyn Deliver,
     ) -> Result<(), StoreError> {
-        crash_point("K20");
+        fail_point!("schedule::before_call");
         if fire.tries == 1 {
             let late = now.get().duration_since(fire.fire_at.instant());
             self.metrics.began(late.try_into().unwrap_or_default());
@@ -78,13 +78,13 @@ impl Schedule {
         let Some(outcome) = self.tried(fire, room, now, deliver).await? else { return Ok(()) };
         let taken = matches!(outcome, Outcome::Taken(_));
         if taken {
-            crash_point("K21");
+            fail_point!("schedule::taken_before_note");
         }
         self.metrics.told(&outcome);
         let note = self.note_of(fire, outcome);
         let noted = self.noted(fire, &note, room).await?;
         if taken {
-            crash_point("K22");
+            fail_point!("schedule::taken_noted");
         }
         said(fire, &note, noted);
         if matches!(note, Note::Again { wait, .. } if wait < FIRE_SWEEP_EVERY) {
@@ -103,9 +103,6 @@ impl Schedule {
     ) -> Result<Option<Outcome>, StoreError> {
         let outcome = match &fire.to {
             _ if room.is_late() => Outcome::PutOff(Duration::ZERO),
-            Target::Callback(url) if is_planted(Bug::NewFirePerTry) => {
-                self.by_callback.call(&anew(fire), url, now.get()).await
-            }
             Target::Callback(url) => self.by_callback.call(fire, url, now.get()).await,
             Target::Inbox(words) => match deliver.telling(fire, words).await? {
                 Telling::Put(entry) => return self.put(fire, &entry, deliver).await.map(|()| None),
@@ -126,7 +123,7 @@ impl Schedule {
         self.metrics.told(&outcome);
         let note = self.note_of(fire, outcome);
         let seq = self.store.put(fire, entry, note.words()).await?;
-        crash_point("K22");
+        fail_point!("schedule::taken_noted");
         said(fire, &note, seq.is_some());
         if let Some(seq) = seq {
             deliver.stored(fire, seq).await;
@@ -178,12 +175,6 @@ impl Schedule {
     fn random(&self, fire: &Claimed) -> f64 {
         self.spread.hash_one((fire.fire, fire.tries)) as f64 / u64::MAX as f64
     }
-}
-
-/// Returns the fire under another id. Only a planted bug uses it.
-fn anew(fire: &Claimed) -> Claimed {
-    let id = u128::from(fire.tries.saturating_sub(1)) ^ fire.fire.uuid().as_u128();
-    Claimed { fire: FireId::from_uuid(uuid::Uuid::from_u128(id)), ..fire.clone() }
 }
 
 fn said(fire: &Claimed, note: &Note, noted: bool) {
