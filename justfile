@@ -6,7 +6,7 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 tools := env("NIGHTDESK_TOOLS", env("HOME") / ".cache/nightdesk/tools")
 
 # One set of packages and features for tests and proofs: with another set, cargo rebuilds nearly everything.
-whole := "--locked --workspace --features nightdesk/scripted,nightdesk/planted"
+whole := "--locked --workspace --features nightdesk/scripted,nightdesk/failpoints"
 
 # The simulation has its own compiler flags, so it needs its own target folder.
 sim_target := env("CARGO_TARGET_DIR", "target") / "sim"
@@ -16,6 +16,10 @@ fuzz_target := env("CARGO_TARGET_DIR", "target") / "fuzz"
 coverage := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4" \
     + " -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table" \
     + " -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
+
+# The mutated copy of the tree, and its builds.
+mutants_target := env("CARGO_TARGET_DIR", "target") / "mutants"
+mutants_tree := mutants_target / "tree"
 
 export PATH := tools / "bin" + ":" + tools / "venv/bin" + ":" + env("PATH")
 
@@ -34,6 +38,7 @@ lint: _advisories
     cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
     RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --all-features --no-deps
     cargo xtask tidy
+    cargo xtask mutants check
     cargo deny --offline check
     cargo machete
     typos
@@ -53,11 +58,6 @@ hermes *ARGS: _world
 # Drive the stock Hermes client's transport against the desk; ARGS as in testing/hermes/README.md.
 hermes-line *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh {{ ARGS }}
-
-# Run one scenario of hermes-line with a bug planted in the desk: it must fail.
-hermes-line-planted: _world
-    NIGHTDESK_BIN="$(just _built debug)" testing/hermes/line.sh \
-        --planted X1 --expect-failure --only desk_killed_with_entries_in_flight
 
 # Run every proof and print one table: `just nightly`, `just nightly --part 2/3`, `just nightly herd noisy`. Budget: hours.
 nightly *ARGS:
@@ -113,14 +113,10 @@ live-discord:
 sim *ARGS: _simulation
     {{ sim_target }}/sim/nightdesk-sim {{ ARGS }}
 
-# Simulate a cell with each planted bug: each must be found. Budget: 1 minute.
-sim-planted: _simulation
-    {{ sim_target }}/sim/nightdesk-sim --planted
-
 # Build the simulation with tokio's unstable parts, so that the choices of `select!` follow from the seed.
 _simulation:
     RUSTFLAGS="--cfg tokio_unstable" CARGO_TARGET_DIR={{ sim_target }} \
-        cargo build --locked --profile sim -p nightdesk-sim --features planted
+        cargo build --locked --profile sim -p nightdesk-sim
 
 # Fuzz the parsers of untrusted input: all targets or one, for SECONDS each. Budget: 2 minutes, and the build.
 fuzz TARGET="all" SECONDS="60": _fuzzers
@@ -200,19 +196,9 @@ judge-rate *ARGS:
 secrets *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/secrets" {{ ARGS }}
 
-# Run `secrets` with a bug planted in the desk: it must fail.
-secrets-planted: _world
-    ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/secrets" \
-        --tenants 2000 --planted X18
-
 # Count the gate's decisions and admissions while bindings and grants change. Budget: 90 seconds.
 gate-rate *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" {{ ARGS }}
-
-# Run `gate-rate` with a bug planted in the desk: it must fail.
-gate-rate-planted: _world
-    ! NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" \
-        --planted X23
 
 # Request other tenants' data on every route, and share rooms and bots among tenants: nothing may cross. Budget: 6 minutes.
 isolation *ARGS: _world
@@ -221,25 +207,6 @@ isolation *ARGS: _world
         cargo nextest run {{ whole }} --no-fail-fast --test street -E 'test(/^isolation::/)' || true
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/isolation" \
         --cases target/isolation-cases {{ ARGS }}
-
-# Run `isolation` with each planted bug that breaks it: each must be detected.
-isolation-planted: _world
-    #!/usr/bin/env bash
-    set -euo pipefail
-    desk="$(just _built debug)"
-    folder="$(mktemp -d)"
-    trap 'rm -rf "$folder"' EXIT
-    for bug in X9 X18 X19 X26; do
-        if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/isolation" \
-            --seconds 20 --rounds 1 --folder "$folder" --planted $bug); then
-            echo "$bug was not seen"
-            exit 1
-        fi
-        echo "$bug: $said"
-        grep -q '^isolation: .*crossed=[1-9]' <<< "$said"
-        # X26 is about letters, and there are none beside the platforms.
-        [ $bug = X26 ] || grep -q '^platforms: .*crossed=[1-9]' <<< "$said"
-    done
 
 # Inject every fault into three nodes, one after the other, and judge. Budget: 6 minutes.
 chaos-smoke *ARGS: _world
@@ -255,31 +222,28 @@ owner-kill *ARGS: _world
 owner-kill-smoke: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/owner-kill" --kills 10
 
-# Run `owner-kill` with a bug planted in the desk: it must be detected.
-owner-kill-planted: _world
-    #!/usr/bin/env bash
-    set -euo pipefail
-    desk="$(just _built debug)"
-    folder="$(mktemp -d)"
-    trap 'rm -rf "$folder"' EXIT
-    if said=$(NIGHTDESK_BIN="$desk" "$(dirname "$desk")/owner-kill" \
-        --kills 4 --planted X1 --folder "$folder"); then
-        echo "X1 was not seen"
-        exit 1
-    fi
-    echo "$said"
-    grep -q 'lost=[1-9]' <<< "$said"
-
 # Inject random faults: `just chaos SEED=7 MINUTES=10`. Without SEED, a random one is chosen and printed.
 chaos *SETTINGS: _world
     NIGHTDESK_BIN="$(just _built debug)" PROVE="$(dirname "$(just _built debug)")/prove-run" \
         env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random --redis --jobs 40 --letters 24 \
         --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-3}"'
 
-# Plant each bug in the desk: the judge must find it, and must find nothing without it.
-mutants-of-the-desk *ARGS: _world _simulation
-    NIGHTDESK_BIN="$(just _built debug)" NIGHTDESK_SIM_BIN={{ sim_target }}/sim/nightdesk-sim \
-        "$(dirname "$(just _built debug)")/mutants-of-the-desk" {{ ARGS }}
+# Run each mutant of testing/mutants: the judge must find its bug, and must find nothing without it.
+mutants-of-the-desk *ARGS: _mutants
+    NIGHTDESK_BIN="$(realpath {{ mutants_target }}/debug/nightdesk)" \
+        NIGHTDESK_SIM_BIN={{ mutants_target }}/sim/sim/nightdesk-sim \
+        {{ mutants_target }}/debug/mutants-of-the-desk {{ ARGS }}
+
+# Run proofs and tests that have a judgement of their own with mutants that they must detect. Budget: 25 minutes.
+mutants-of-the-proofs: _mutants
+    cargo xtask with-servers --redis -- testing/mutants/proofs.sh "$(realpath {{ mutants_target }})" {{ whole }}
+
+# Build the tree with all mutants, once as a debug build and once as a simulation.
+_mutants:
+    cargo xtask mutants copy {{ mutants_tree }}
+    CARGO_TARGET_DIR={{ mutants_target }} cargo build --manifest-path {{ mutants_tree }}/Cargo.toml {{ whole }} --bins
+    RUSTFLAGS="--cfg tokio_unstable" CARGO_TARGET_DIR={{ mutants_target }}/sim \
+        cargo build --manifest-path {{ mutants_tree }}/Cargo.toml --locked --profile sim -p nightdesk-sim
 
 # Build the binaries for proofs with a debug build.
 _world:

@@ -81,13 +81,13 @@ fn percentile(values: &[usize], percent: usize) -> usize {
     sorted.get(nth).copied().unwrap_or(0)
 }
 
-/// Returns the lines of the product that plant a bug or a crash.
+/// Returns the lines of the product that plant a bug or a crash. A failpoint is neither: no release contains it.
 fn planted(parts: &Parts) -> Vec<String> {
     let lines = parts.product.iter().flat_map(|file| {
         file.text.lines().enumerate().map(move |(line, text)| (&file.path, line, text))
     });
     let found = lines.filter(|(_, _, text)| {
-        ["is_planted", "crash_point", "planted::"].iter().any(|word| text.contains(word))
+        ["is_planted", "crash_point", "NIGHTDESK_MUTANT"].iter().any(|word| text.contains(word))
     });
     found.map(|(path, line, _)| format!("{path}:{}", line + 1)).collect()
 }

@@ -2,17 +2,20 @@
 //!
 //! - `tidy` checks the rules of `STYLE.md` that a compiler does not know;
 //! - `house` measures the code;
+//! - `mutants` applies the deliberate bugs of `testing/mutants` to a copy;
 //! - `with-servers` runs a command with a temporary PostgreSQL and Redis;
 //! - `sqlx` and `schema` write the files that are generated from the migrations.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its caller")]
 
 use std::env;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
 mod tidy;
 mod house;
+mod mutants;
 mod with_servers;
 mod queries;
 mod schema;
@@ -26,6 +29,8 @@ usage: cargo xtask COMMAND
 
   tidy                                      check edges, sizes, imports, words, dependencies, promises
   house [--list FIGURE]                     measure the code, or name the places behind a figure
+  mutants check                             check that every patch of testing/mutants applies
+  mutants copy FOLDER                       make FOLDER a copy of the files with all patches applied
   with-servers [--fsync] [--redis] -- CMD…  run CMD beside a PostgreSQL (and a Redis) of its own
   sqlx [--check]                            write, or compare, crates/store-pg/.sqlx
   schema [--check]                          write, or compare, crates/store-pg/schema.sql";
@@ -54,6 +59,8 @@ fn run(args: &[&str]) -> Result<ExitCode> {
     match args {
         ["tidy"] => tidy::run(&repo),
         ["house", rest @ ..] => house::run(&repo, rest),
+        ["mutants", "check"] => mutants::check(&repo),
+        ["mutants", "copy", folder] => mutants::copy(&repo, Path::new(folder)),
         ["with-servers", rest @ ..] => with_servers::run(rest),
         ["sqlx", rest @ ..] => queries::run(&repo, mode(rest)?),
         ["schema", rest @ ..] => schema::run(&repo, mode(rest)?),

@@ -48,8 +48,8 @@ impl Repo {
             .with_context(|| format!("could not read {relative}"))
     }
 
-    /// Returns every text file that git tracks, or would track.
-    pub(crate) fn text_files(&self) -> Result<Vec<TextFile>> {
+    /// Returns the path of every file that git tracks, or would track.
+    pub(crate) fn files(&self) -> Result<Vec<String>> {
         let listed = self.output(Command::new("git").args([
             "ls-files",
             "-z",
@@ -58,7 +58,12 @@ impl Repo {
             "--exclude-standard",
         ]))?;
         let paths = listed.split('\0').filter(|path| !path.is_empty());
-        Ok(paths.filter_map(|path| self.text_file(path)).collect())
+        Ok(paths.map(str::to_owned).collect())
+    }
+
+    /// Returns every text file that git tracks, or would track.
+    pub(crate) fn text_files(&self) -> Result<Vec<TextFile>> {
+        Ok(self.files()?.iter().filter_map(|path| self.text_file(path)).collect())
     }
 
     /// Returns `None` for a binary file, and for a deleted file that is still in the index.

@@ -11,7 +11,6 @@ use nightdesk_desk::Desk;
 use nightdesk_desk::inbound::{Answer, TakeError, take};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
-use nightdesk_types::planted::{Bug, is_planted};
 use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -47,9 +46,6 @@ async fn hook(
         Ok(Err(_)) => return StatusCode::PAYLOAD_TOO_LARGE.into_response(),
         Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
     };
-    if is_planted(Bug::NoRollback) {
-        return accept(desk, path, head.headers, body).await;
-    }
     // The task goes on if the platform disconnects: the bell must ring for a stored event.
     let tasks = desk.tasks.clone();
     let accepted = tasks.spawn(accept(desk, path, head.headers, body)).await;

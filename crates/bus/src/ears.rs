@@ -5,7 +5,6 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, BotId, GatewayId, Generation, TenantScope};
 
 use crate::bell::{Address, Bell, Ring};
@@ -173,10 +172,6 @@ impl Ears {
     }
 
     fn stop(&self, agent: AgentId, order: &Order) -> bool {
-        if is_planted(Bug::StopForAll) {
-            self.lock().values().for_each(|ear| ear.tell(order.clone()));
-            return true;
-        }
         self.of(agent).inspect(|ear| ear.tell(order.clone())).is_some()
     }
 

@@ -12,12 +12,12 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use fail::fail_point;
 use nightdesk_intake::Told;
 use nightdesk_port::{Bot, Listen, ListenError};
 use nightdesk_types::limits::{
     ASKED_FOR_KEPT_FOR, HANG_UP_WAIT, HEARING_LOOK_EVERY, LISTEN_EVERY, LISTENING_LOOK_EVERY,
 };
-use nightdesk_types::planted::crash_point;
 use nightdesk_types::{BotId, StoreError};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -104,7 +104,7 @@ impl Listening {
 
     /// Listens for a bot until another node owns it or the node stops.
     async fn hear(&self, bot: BotId) {
-        crash_point("K16");
+        fail_point!("desk::bot_owned_before_dial");
         let (mut patience, mut noted) = (Patience::default(), Noted::default());
         while let Err(error) = self.hear_on(bot, &mut patience, &mut noted).await {
             let span = patience.after(&error);

@@ -11,7 +11,6 @@ use nightdesk_types::limits::{
     REFUSAL_FLUSH_EVERY, REVOCATION_SWEEP_EVERY, REVOKED_SEEN_WITHIN, SEND_SWEEP_EVERY,
     SWEEP_EVERY, SWEEP_LINES_MAX, UPKEEP_EVERY, WAKE_SWEEP_EVERY,
 };
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -90,9 +89,6 @@ async fn keep(upkeep: &dyn Upkeep) -> Result<(), StoreError> {
 
 /// Closes the lines of gateways that were revoked on any node.
 async fn revoked(desk: &Desk, ears: &Ears) -> Result<(), StoreError> {
-    if is_planted(Bug::RevokedByBellOnly) {
-        return Ok(());
-    }
     let revoked = desk.register.store().revoked_within(REVOKED_SEEN_WITHIN).await?;
     if revoked.is_empty() {
         return Ok(());
@@ -131,7 +127,7 @@ async fn refusals(desk: &Desk) -> Result<(), StoreError> {
 /// at most one round.
 async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
     let mut last = None;
-    while !drain.is_cancelled() && !is_planted(Bug::BodiesOnTheBell) {
+    while !drain.is_cancelled() {
         let began = Instant::now();
         let shares = ears.count().div_ceil(SWEEP_LINES_MAX).max(1);
         let mut share = ears.agents_after(last, SWEEP_LINES_MAX);
@@ -149,9 +145,6 @@ async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
 /// [`nightdesk_bus::Doubt::rest`] allows, however often the bell breaks.
 async fn doubts(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
     while let Some(doubted) = drain.run_until_cancelled(ears.doubt().taken()).await {
-        if is_planted(Bug::BodiesOnTheBell) {
-            return;
-        }
         let began = Instant::now();
         let (looked, rest) = match doubted {
             Marked::All => (look_at_all(desk, ears).await, ears.doubt().rest()),

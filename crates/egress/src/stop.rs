@@ -4,12 +4,12 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fail::fail_point;
 use nightdesk_bus::{Bell, Settlements};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Owners};
 use nightdesk_port::{DeliverError, Receipt};
 use nightdesk_types::limits::{PLATFORM_CALL_WAIT, RATE_LIMITED_MAX, RATE_LIMITED_MIN};
-use nightdesk_types::planted::crash_point;
 use nightdesk_types::{AgentId, BotId, Node, OwnerEpoch, Send, StoreError};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::task::TaskTracker;
@@ -151,7 +151,7 @@ impl Egress {
         if !self.store.claim(key, &owner).await? {
             return Ok(None);
         }
-        crash_point("K13");
+        fail_point!("egress::claimed_before_call");
         let settled = match ready {
             Ok(()) => match Aid::load(&*self.accounts, key, errand).await {
                 Ok(aid) => self.say(key, errand, &aid).await,
@@ -159,9 +159,9 @@ impl Egress {
             },
             Err(error) => Settled::from(Err(error)),
         };
-        crash_point("K14");
+        fail_point!("egress::called_before_receipt");
         self.note(key, &settled).await;
-        crash_point("K15");
+        fail_point!("egress::receipt_stored");
         Ok(Some(settled))
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, Granted, Principal, Relevance, Sight, TenantScope};
 
 use crate::Recipient;
@@ -70,9 +69,6 @@ impl Known {
         }
         self.version = change.version;
         self.agents.extend(change.agents);
-        if is_planted(Bug::GateNeverForgets) && !change.is_whole {
-            return;
-        }
         for (author, agents) in change.authors {
             put(&mut self.authors, author, (!agents.is_empty()).then_some(agents));
         }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use fail::fail_point;
 use nightdesk_gate::Admitted;
 use nightdesk_types::limits::{SOURCE_REFUSED_WITHIN, WRITERS};
-use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
@@ -68,10 +68,6 @@ impl Inbox {
     /// Stores several events of one source, in order. If one is not stored, all later ones are not stored either.
     pub async fn put_in_order(&self, accepts: Vec<Accept>) -> Vec<Result<Put, StoreError>> {
         let began = Instant::now();
-        if is_planted(Bug::AckBeforeCommit) {
-            let early = |accept| Ok(answered_too_early(Arc::clone(&self.store), accept));
-            return accepts.into_iter().map(early).collect();
-        }
         let Some(first) = accepts.first() else { return Vec::new() };
         let answers = self.writer_of(first).ask_in_order(accepts.clone());
         let until = began + SOURCE_REFUSED_WITHIN;
@@ -100,8 +96,7 @@ impl Inbox {
     /// Returns the writer for an event, by hash of its agent. A source with a cursor has one writer for all its events:
     /// with two, a crash between their commits would lose the earlier event.
     fn writer_of(&self, accept: &Accept) -> &Gather<Accepts> {
-        let pinned = accept.mark.as_ref().filter(|_| !is_planted(Bug::SourceOnTwoWriters));
-        match pinned {
+        match &accept.mark {
             Some(mark) => self.accepts.queue_for((accept.bot, &mark.source)),
             None => self.accepts.queue_for(accept.recipients.first().map(|first| first.agent)),
         }
@@ -130,15 +125,6 @@ impl Inbox {
     }
 }
 
-/// The planted bug X1: reports "stored" before the write begins.
-fn answered_too_early(store: Arc<dyn Store>, accept: Accept) -> Put {
-    drop(tokio::spawn(async move {
-        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-        store.accept(&[accept]).await
-    }));
-    Put::Stored(Vec::new())
-}
-
 struct Accepts(Arc<dyn Store>);
 
 #[async_trait]
@@ -150,9 +136,9 @@ impl Batch for Accepts {
     type Share = Share;
 
     async fn run(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
-        crash_point("K2");
+        fail_point!("inbox::before_accept");
         let put = self.0.accept(events).await;
-        crash_point("K4");
+        fail_point!("inbox::stored_before_answer");
         put
     }
 

@@ -7,7 +7,6 @@ use nightdesk_protocol::delivery::{Kind, Origin, Payload, WakeOpts, When};
 use nightdesk_types::limits::{
     DISPATCH_ID_BYTES_MAX, HOPS_MAX, LETTER_BYTES_MAX, LETTER_LABEL_BYTES_MAX,
 };
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{LetterId, Timestamp};
 
 use crate::context::{Correspondent, NOT_GRANTED, SenderContext, store_failure};
@@ -180,16 +179,11 @@ impl SenderContext {
 
     fn new_letter(&self, to: &Correspondent, draft: &LetterDraft<'_>) -> NewLetter {
         let id = fresh_id().parse().unwrap_or(LetterId::from_uuid(uuid::Uuid::nil()));
-        let dispatch_id = if is_planted(Bug::EveryTryIsALetter) {
-            fresh_id()
-        } else {
-            draft.dispatch_id.to_owned()
-        };
         NewLetter {
             id,
             from: self.from,
             to: to.party,
-            dispatch_id,
+            dispatch_id: draft.dispatch_id.to_owned(),
             route: draft.route,
             kind: draft.kind,
             session: to.session.clone(),

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fail::fail_point;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -20,7 +21,6 @@ use nightdesk_types::limits::{
     CONTROL_FRAMES_MAX, CONTROL_WINDOW, LAST_ACKS_WAIT, LINE_END_AGAIN, REPLACED_WAIT,
 };
 use nightdesk_types::pace::{Bucket, Rate};
-use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
@@ -92,7 +92,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
                 Happened::Rung(rung) => self.rung(rung).await,
                 Happened::Written(Some(Ack::LineReplaced)) => self.settle(Input::Replaced).await,
                 Happened::Written(_) => {
-                    crash_point("K10");
+                    fail_point!("line::ack_written");
                     self.begin_acks();
                 }
                 Happened::Other(input) => self.settle(input).await,
@@ -112,7 +112,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             rung = rung(self.taken.as_ref()) => Happened::Rung(rung),
             read = read(&mut self.reading) => {
                 self.reading = None;
-                crash_point("K7");
+                fail_point!("line::entries_read");
                 Happened::Other(read.map_or(Input::ReadFailed, Input::Read))
             }
             written = self.acks.written() => Happened::Written(written),
@@ -217,7 +217,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             if self.socket.flush().await.is_err() {
                 inputs.push(Input::Ended { code: BROKEN_CODE });
             } else if self.session.unacked_entries() > 0 {
-                crash_point("K8");
+                fail_point!("line::entries_flushed");
             }
         }
         self.begin_acks();
@@ -239,12 +239,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             Effect::Read { after, since, entries_max, taken_at } => {
                 let Some((_, line)) = self.taken else { return Ok(None) };
                 let inbox = Arc::clone(&self.room.inbox);
-                crash_point(if after < taken_at { "K11" } else { "K12" });
+                if after < taken_at {
+                    fail_point!("line::backlog_page");
+                } else {
+                    fail_point!("line::backlog_read");
+                }
                 let ask = Ask { line, after, since, entries_max, taken_at };
                 self.reading = Some(Box::pin(waiting(inbox, ask)));
             }
             Effect::Ack(range) => {
-                crash_point("K9");
+                fail_point!("line::ack_received");
                 self.acks.add(range);
             }
             Effect::Park(seq, reason) => {
@@ -356,23 +360,7 @@ async fn rung(taken: Option<&(Arc<Ear>, LineClaim)>) -> Rung {
 }
 
 async fn waiting(inbox: Arc<Inbox>, ask: Ask) -> Result<Waiting, StoreError> {
-    if is_planted(Bug::TwoDrains) {
-        return two_drains(&inbox, ask).await;
-    }
     inbox.waiting(ask).await
-}
-
-/// The planted bug X8: two readers at once, and the second one delivers first.
-async fn two_drains(inbox: &Inbox, ask: Ask) -> Result<Waiting, StoreError> {
-    let ahead = Ask { after: ask.after.next(), entries_max: ask.entries_max / 2, ..ask };
-    let behind = Ask { entries_max: ask.entries_max - ahead.entries_max, ..ask };
-    let (Waiting::Entries(mut entries), Waiting::Entries(others)) =
-        (inbox.waiting(ahead).await?, inbox.waiting(behind).await?)
-    else {
-        return Ok(Waiting::LineReplaced);
-    };
-    entries.extend(others);
-    Ok(Waiting::Entries(entries))
 }
 
 async fn read(

@@ -20,7 +20,6 @@ use nightdesk_protocol::Bearer;
 use nightdesk_protocol::close::Close;
 use nightdesk_types::Moment;
 use nightdesk_types::limits::REVOKED_HELLO_WAIT;
-use nightdesk_types::planted::{Bug, is_planted};
 use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::task::TaskTracker;
@@ -64,7 +63,6 @@ async fn dial(
     let greeting = match dials.in_turn(desk.identify(&shown, now)).await {
         Ok(Greeting::Unknown) => return door.refused(from.ip()),
         Ok(greeting) => greeting,
-        Err(_) if is_planted(Bug::RevokedOnStoreError) => Greeting::Revoked,
         Err(error) => {
             door.room.metrics.dialled(Dial::Unavailable);
             tracing::warn!(error = &error as &dyn Error, "a dial could not be identified");

@@ -6,6 +6,7 @@ mod anchor;
 mod bell;
 mod command;
 mod config;
+mod failpoints;
 mod failures;
 mod issuers;
 mod lifecycle;
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> anyhow::Result<()> {
     keep_memory_in()?;
-    plant();
+    failpoints::arm()?;
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?
@@ -51,23 +52,3 @@ fn keep_memory_in() -> anyhow::Result<()> {
     setrlimit(Resource::Core, none).context("could not rule core files out")?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable).context("could not keep memory in")
 }
-
-#[cfg(feature = "planted")]
-#[expect(clippy::disallowed_methods, reason = "not a setting: only builds for tests have it")]
-fn plant() {
-    if let Ok(number) = std::env::var("NIGHTDESK_PLANTED") {
-        let planted = nightdesk_types::planted::plant(&number);
-        ui::say(&format!("planted bug {number}: {planted}"));
-    }
-    if let Ok(point) = std::env::var("NIGHTDESK_CRASH_AT") {
-        let crashes = nightdesk_types::planted::crash_at(&point);
-        ui::say(&format!("dies at {point}: {crashes}"));
-    }
-    if let Ok(folder) = std::env::var("NIGHTDESK_NEXT_RELEASE") {
-        let next = nightdesk_types::planted::be_next_release(std::path::Path::new(&folder));
-        ui::say(&format!("is the next release with {folder}: {next}"));
-    }
-}
-
-#[cfg(not(feature = "planted"))]
-const fn plant() {}

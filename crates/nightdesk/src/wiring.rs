@@ -29,7 +29,7 @@ use crate::bell::Ringing;
 use crate::command::names::Whose;
 use crate::config::{Config, read_again};
 use crate::lifecycle::{self, Lifecycle};
-use crate::telemetry;
+use crate::{failpoints, telemetry};
 
 /// Runs a node until it is stopped.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
@@ -283,7 +283,7 @@ pub(crate) fn connect(config: &Config) -> anyhow::Result<Pg> {
 /// newer release may have migrated it.
 pub(crate) async fn has_its_tables(pg: &Pg) -> anyhow::Result<()> {
     let lacking = pg
-        .lacks()
+        .lacks(failpoints::next_release().as_deref())
         .await
         .context("could not reach the database; is it there, and did `nightdesk migrate` run?")?;
     let Some(lacking) = lacking else { return Ok(()) };

@@ -87,8 +87,11 @@ impl Dialler<'_> {
 
     /// Refuses this machine's own addresses, unless the operator's rules name them.
     fn check_not_ours(&self, host: &Host, address: IpAddr) -> Result<(), Refused> {
-        let allowed = self.rules.names(host, address) || !host.is_guarded();
-        if !allowed && is_ours(address) { Err(Refused::Ourselves) } else { Ok(()) }
+        if !self.rules.names(host, address) && is_ours(address) {
+            Err(Refused::Ourselves)
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use nightdesk_types::planted::{Bug, is_planted};
-
 /// The host of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
@@ -21,10 +19,6 @@ impl Host {
         literal.or_else(|| url::Host::parse(text).ok().map(Self::from))
     }
 
-    /// Returns true if its addresses are checked: always, except with a planted bug.
-    pub(crate) fn is_guarded(&self) -> bool {
-        !(matches!(self, Self::Literal(_)) && is_planted(Bug::ResolverOnly))
-    }
 }
 
 impl From<url::Host> for Host {

@@ -99,9 +99,6 @@ impl Rules {
 
     /// Checks one address of the host, or the host if it is an address.
     pub(crate) fn check_address(&self, host: &Host, address: IpAddr) -> Result<(), Refused> {
-        if !host.is_guarded() {
-            return Ok(());
-        }
         let reached = address::reached(address);
         if reached.iter().any(|address| self.own.contains(address)) {
             return Err(Refused::Ourselves);

@@ -12,7 +12,6 @@ use std::net::IpAddr;
 
 use nightdesk_outside::{Call, CallError, Method, Outside, Refused, Reply, Rules, TenantUrl};
 use nightdesk_types::TenantId;
-use nightdesk_types::planted::plant;
 use uuid::Uuid;
 
 use crate::name_server::{Answer, NameServer};
@@ -136,27 +135,4 @@ fn an_address_of_this_machine_is_refused_though_it_is_public() {
             assert_eq!(world.visits(), NOBODY);
         },
     );
-}
-
-/// The spellings with which a well-known client bypassed its resolver guard.
-const SEEN: [&str; 6] =
-    ["127.0.0.1", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "0177.0.0.1", "127.1"];
-
-/// With the planted bug that only the resolver is guarded, honeypots are visited. This proves that they can be.
-#[test]
-fn addresses_that_skip_the_guard_are_seen() {
-    world::enter("addresses_that_skip_the_guard_are_seen", async |world: World| {
-        assert!(plant("X16"), "it is the first bug of this process");
-        let names = NameServer::answering(|_, _| Answer::Silence).await;
-        let rates = world::often(&["127.0.0.1", "::ffff:127.0.0.1"]);
-        let rules = Rules { nameserver: Some(names.address), rates, ..Rules::default() };
-        let outside = Outside::new(rules).expect("good rules");
-        for (number, host) in SEEN.iter().enumerate() {
-            let text = format!("https://{host}/");
-            let url = TenantUrl::parse(&text, outside.rules()).expect("the bug lets it pass");
-            let result = call(&outside, &url, number).await;
-            assert!(matches!(result, Err(CallError::Unreachable(_))), "{host}: {result:?}");
-        }
-        assert_eq!(world.visits(), [IpAddr::from([127, 0, 0, 1]); 6]);
-    });
 }

@@ -95,12 +95,6 @@ impl FireAt {
         &self.text
     }
 
-    /// Returns the same text for an instant that is later by `to - from`. Only a planted bug uses it.
-    pub(crate) fn moved(&self, from: Timestamp, to: Timestamp) -> Self {
-        let at = self.at.checked_add(to.duration_since(from)).unwrap_or(self.at);
-        Self { text: self.text.clone(), at }
-    }
-
     /// Returns the time.
     pub const fn instant(&self) -> Timestamp {
         self.at

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_types::limits::{FIRE_SWEEP_EVERY, FIRES_AT_ONCE_MAX};
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, Clock, FireId, Node, StoreError, TenantScope, Timestamp};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
@@ -124,10 +123,6 @@ impl Schedule {
             *callback = self.may_call(callback).map_err(ArmError::Callback)?;
         }
         let due_at = arm.fire_at.instant();
-        if is_planted(Bug::DueByWallClock) {
-            let (ours, theirs) = (self.clocks.wall.now(), self.clocks.store.now().await?);
-            arm.fire_at = arm.fire_at.moved(ours, theirs);
-        }
         let armed = self.store.arm(scope, agent, &arm).await?;
         self.metrics.armed();
         // The periodic claim finds jobs that are due later. If this node's clock is wrong, the job waits at most for

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use nightdesk_types::limits::{LETTER_WRITERS, STATEMENT_WAIT, WRITERS};
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{StoreError, TenantScope};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction};
@@ -66,10 +65,6 @@ impl Pg {
     /// Creates the store. It connects to the database on first use.
     pub fn connect(url: &str, password: Option<&str>) -> Result<Self, UrlError> {
         let options = bounded(connect_options(url, password)?);
-        if is_planted(Bug::NoRollback) {
-            let pool = pool_options(CONNECTIONS_MAX).connect_lazy_with(options);
-            return Ok(Self { pool: pool.clone(), singles: pool });
-        }
         let pool = rolling_back(pool_options(CONNECTIONS_MAX));
         Ok(Self {
             pool: pool.connect_lazy_with(options.clone()),
@@ -131,9 +126,6 @@ impl Operation {
     pub(crate) async fn run<T: Send + 'static>(self, work: Work<T>) -> Result<T, StoreError> {
         let operation = self.name;
         let work = self.connect(work);
-        if is_planted(Bug::NoRollback) {
-            return work.await.map_err(|error| broken(operation, error));
-        }
         let (sender, receiver) = oneshot::channel();
         run_in_task(operation, Box::pin(async move { drop(sender.send(work.await)) })).await?;
         let result = receiver.await.map_err(|lost| StoreError::broken(operation, lost))?;

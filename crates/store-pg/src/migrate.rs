@@ -5,8 +5,9 @@
 //! A database may be newer than a binary and never older: a release works with the additions of the next one
 //! (decision 0019).
 
+use std::path::Path;
+
 use nightdesk_types::StoreError;
-use nightdesk_types::planted::next_release;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection};
@@ -27,14 +28,18 @@ pub enum MigrateError {
     Unreachable(#[source] sqlx::Error),
 }
 
-/// Migrates the database. It may run at any time, also while the desk serves.
-pub async fn migrate(options: &PgConnectOptions) -> Result<(), MigrateError> {
+/// Migrates the database, up to the migrations in the folder `further` if there is one. It may run at any time, also
+/// while the desk serves.
+pub async fn migrate(
+    options: &PgConnectOptions,
+    further: Option<&Path>,
+) -> Result<(), MigrateError> {
     let mut connection = options.connect().await.map_err(MigrateError::Unreachable)?;
     make_roles(&mut connection).await.map_err(MigrateError::Roles)?;
     // All objects belong to the owner role, whichever user runs this.
     let owner = sqlx::raw_sql("set role nightdesk_owner");
     connection.execute(owner).await.map_err(MigrateError::Roles)?;
-    known().await?.run(&mut connection).await?;
+    known(further).await?.run(&mut connection).await?;
     // A node reads this table at its start to check for missing migrations.
     let seen = sqlx::raw_sql("grant select on _sqlx_migrations to nightdesk_app");
     connection.execute(seen).await.map_err(sqlx::migrate::MigrateError::from)?;
@@ -43,9 +48,9 @@ pub async fn migrate(options: &PgConnectOptions) -> Result<(), MigrateError> {
 
 /// Returns the migrations of this release. Migrations of a newer release in the database are not an error, because its
 /// nodes may run already.
-async fn known() -> Result<Migrator, sqlx::migrate::MigrateError> {
+async fn known(further: Option<&Path>) -> Result<Migrator, sqlx::migrate::MigrateError> {
     let mut migrator = sqlx::migrate!();
-    if let Some(folder) = next_release() {
+    if let Some(folder) = further {
         let next = Migrator::new(folder).await?;
         migrator = Migrator::with_migrations(migrator.iter().chain(next.iter()).cloned().collect());
     }
@@ -54,10 +59,11 @@ async fn known() -> Result<Migrator, sqlx::migrate::MigrateError> {
 }
 
 impl Pg {
-    /// Returns the first migration of this release that the database lacks, by its file's name.
-    pub async fn lacks(&self) -> Result<Option<String>, StoreError> {
+    /// Returns the first migration of this release, or in the folder `further`, that the database lacks, by its file's
+    /// name.
+    pub async fn lacks(&self, further: Option<&Path>) -> Result<Option<String>, StoreError> {
         let operation = "look which migrations ran";
-        let known = known().await.map_err(|error| StoreError::broken(operation, error))?;
+        let known = known(further).await.map_err(|error| StoreError::broken(operation, error))?;
         let applied = run_to_end!(self.single(operation), |connection| applied(connection).await)?;
         let lacking = known.iter().find(|migration| !applied.contains(&migration.version));
         Ok(lacking.map(|lacking| {

@@ -17,7 +17,6 @@ pub mod clock;
 pub mod node;
 pub mod limits;
 pub mod store_error;
-pub mod planted;
 
 pub use client_rules::ClientRules;
 pub use clock::{Clock, Moment, SystemClock};

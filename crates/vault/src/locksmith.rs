@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use nightdesk_types::planted::crash_point;
+use fail::fail_point;
 use nightdesk_types::{DataKeyId, StoreError, TenantScope};
 use uuid::Uuid;
 
@@ -69,7 +69,7 @@ impl Locksmith {
                     break;
                 }
                 done += self.rewrap(rows).await?;
-                crash_point("K23");
+                fail_point!("vault::batch_rewritten");
             }
         }
         Ok(done)
@@ -116,7 +116,7 @@ impl Locksmith {
             let resealed: Result<Vec<_>, OpenError> =
                 rows.into_iter().map(|was| self.resealed(scope, &key, was)).collect();
             done += self.store.reseal(scope, id, &resealed?).await?;
-            crash_point("K23");
+            fail_point!("vault::batch_rewritten");
         }
     }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fail::fail_point;
 use nightdesk_types::backoff::jitter;
 use nightdesk_types::limits::{CALL_BEGUN_WITHIN, STATEMENT_WAIT, WAKE_CALLS_AT_ONCE_MAX};
-use nightdesk_types::planted::{Bug, crash_point, is_planted};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -134,13 +134,10 @@ impl Wake {
     pub async fn call(&self, claimed: &Claimed, room: &Room) -> Result<Outcome, StoreError> {
         debug_assert_eq!(claimed.step, Step::Call, "only what is to be called is called");
         let Claimed { agent, calls, .. } = claimed;
-        if is_planted(Bug::WakeAfterGoodbye) && !claimed.went_idle {
-            return Ok(Outcome::Failed("nobody said goodbye".to_owned()));
-        }
-        crash_point("K18");
+        fail_point!("wake::before_call");
         let outcome =
             if room.is_late() { Outcome::PutOff(Duration::ZERO) } else { self.dial(claimed).await };
-        crash_point("K19");
+        fail_point!("wake::called_before_note");
         self.metrics.called(&outcome);
         match &outcome {
             Outcome::PutOff(wait) => self.store.put_off(claimed, *wait).await?,

@@ -40,9 +40,9 @@ class Stage(props.stage.Stage):
         self.door = Door(folder / "door.jsonl")
         self.owl: Agent
 
-    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+    async def set_up(self, mutant: str | None, own_cluster: bool) -> None:
         """Sets up everything, including an agent that can receive fires."""
-        await super().set_up(planted, own_cluster)
+        await super().set_up(mutant, own_cluster)
         self.portal.lead_to(*(node.port for node in self.desk.nodes))
         self._ends.push_async_callback(self.door.close)
         await self.door.open(self.desk.waker_port)

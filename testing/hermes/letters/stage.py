@@ -49,9 +49,9 @@ class Stage(props.stage.Stage):
         # The bat's name for the owl.
         self.address = self.bat.name
 
-    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+    async def set_up(self, mutant: str | None, own_cluster: bool) -> None:
         """Sets up everything, including the owl's gateway on its line."""
-        await super().set_up(planted, own_cluster)
+        await super().set_up(mutant, own_cluster)
         await self._make_other()
         await self.waker.open(self.desk.waker_port)
         self._ends.push_async_callback(self.waker.close)

@@ -18,9 +18,9 @@ class Stage(props.stage.Stage):
         self.gateway: Gateway
         self.clients: list[Client] = []
 
-    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+    async def set_up(self, mutant: str | None, own_cluster: bool) -> None:
         """Sets up everything, including a running desk that knows a gateway."""
-        await super().set_up(planted, own_cluster)
+        await super().set_up(mutant, own_cluster)
         self.gateway = await self.desk.create_gateway("gw-1")
 
     async def client(self, **options: Any) -> Client:

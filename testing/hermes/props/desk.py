@@ -50,9 +50,9 @@ class Desk:
         for node in self.nodes:
             node.configure(settings + more)
 
-    def plant(self, bug: str) -> None:
-        """Plants a bug in the desk, from its next start on."""
-        self._env["NIGHTDESK_PLANTED"] = bug
+    def select_mutant(self, number: str) -> None:
+        """Selects a mutant of the desk's build, from its next start on."""
+        self._env["NIGHTDESK_MUTANT"] = number
 
     async def migrate(self) -> None:
         """Migrates the database."""

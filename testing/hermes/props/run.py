@@ -34,7 +34,7 @@ class Outcome:
     platform: str
     secs: float
     error: BaseException | None
-    # True if the run must break a promise: a bug is planted.
+    # True if the run must break a promise: the desk is a mutant.
     is_to_break: bool
 
     @property
@@ -122,7 +122,7 @@ class Runner:
         try:
             async with asyncio.timeout(scenario.secs + PATIENCE_SECS):
                 if not is_set_up:
-                    await stage.set_up(self._asked.planted, scenario.own_cluster)
+                    await stage.set_up(self._asked.mutant, scenario.own_cluster)
                 await scenario.act(stage)
         except Exception as error:
             return error
@@ -152,19 +152,19 @@ def parse(script: str, scenarios: list[Scenario], at_once: int) -> argparse.Name
     add("--platform", "--front", action="append", choices=PLATFORMS, help="as this one only")
     add("--at-once", type=int, default=at_once, metavar="N", help=f"stages; default {at_once}")
     add("--keep", action="store_true", help="keep the logs also of what went well")
-    add("--planted", metavar="BUG", help="start the desk with this planted bug")
+    add("--mutant", metavar="NUMBER", help="select this mutant of the desk's build")
     add("--expect-failure", action="store_true", help="succeed if every run breaks a promise")
     asked = parser.parse_args()
     asked.platform = asked.platform or list(PLATFORMS)
     return asked
 
 
-def unfit(desk: Path, planted: str | None) -> str | None:
+def unfit(desk: Path, mutant: str | None) -> str | None:
     """Returns the reason why the desk's binary cannot be used: a bug that it does not contain proves nothing."""
     if not os.access(desk, os.X_OK):
         return f"no desk at {desk}"
-    if planted is not None and b"NIGHTDESK_PLANTED" not in desk.read_bytes():
-        return f"the desk at {desk} has no planted bugs"
+    if mutant is not None and b"NIGHTDESK_MUTANT" not in desk.read_bytes():
+        return f"the desk at {desk} has no mutants"
     return None
 
 
@@ -197,8 +197,8 @@ def main(
         for scenario in sorted(scenarios, key=lambda scenario: scenario.name):
             print(f"{scenario.name}\n    {scenario.shows}")
         return 0
-    if problem := unfit(binary(), asked.planted):
-        print(f"{problem}; cargo build -p nightdesk --features scripted,planted")
+    if problem := unfit(binary(), asked.mutant):
+        print(f"{problem}; just _world, or just _mutants for a mutant")
         return 2
     try:
         outcomes = asyncio.run(run(asked, scenarios, make_stage))

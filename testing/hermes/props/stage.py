@@ -32,7 +32,7 @@ class Stage:
         # Ends the started processes in reverse order, also after a partial set-up or a failure.
         self._ends = AsyncExitStack()
 
-    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+    async def set_up(self, mutant: str | None, own_cluster: bool) -> None:
         """Sets up everything, including a running desk."""
         if own_cluster:
             self.cluster = OwnCluster(self.cluster.bin_dir)
@@ -52,8 +52,8 @@ class Stage:
         self._ends.push_async_callback(self.platform.close)
         await self.desk.register_agent()
         await self._register_bot()
-        if planted is not None:
-            self.desk.plant(planted)
+        if mutant is not None:
+            self.desk.select_mutant(mutant)
         self._ends.push_async_callback(self.desk.stop)
         await self.desk.start()
 

@@ -36,9 +36,9 @@ class Both(props.stage.Stage):
         # The bot on Discord, as the desk knows it.
         self.discord_bot = ""
 
-    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+    async def set_up(self, mutant: str | None, own_cluster: bool) -> None:
         """Sets up everything, including a gateway on the line and connected bots."""
-        await super().set_up(planted, own_cluster)
+        await super().set_up(mutant, own_cluster)
         await self.waker.open(self.desk.waker_port)
         self._ends.push_async_callback(self.waker.close)
         await self._hire()

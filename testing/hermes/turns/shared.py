@@ -35,9 +35,9 @@ class Shared(props.stage.Stage):
         self.agents = (self.owl, self.bat)
         self.waker = Waker()
 
-    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+    async def set_up(self, mutant: str | None, own_cluster: bool) -> None:
         """Sets up everything, including two gateways on their lines."""
-        await super().set_up(planted, own_cluster)
+        await super().set_up(mutant, own_cluster)
         desk = self.desk
         await desk.ask("tenant", "create", self.bat.tenant)
         await desk.ask("agent", "create", "--tenant", self.bat.tenant, self.bat.name)

@@ -35,9 +35,9 @@ class Stage(props.stage.Stage):
         self.words = itertools.count(1)
         self.agent = Agent(folder, "night", "owl", self.words)
 
-    async def set_up(self, planted: str | None, own_cluster: bool) -> None:
+    async def set_up(self, mutant: str | None, own_cluster: bool) -> None:
         """Sets up everything, including a gateway on the line."""
-        await super().set_up(planted, own_cluster)
+        await super().set_up(mutant, own_cluster)
         self._ends.push_async_callback(self.page.close)
         await self.desk.let_anyone_in()
         await self.agent.set_up(self.desk, self._bots(), self._ends)

@@ -4,7 +4,7 @@
 //! called, a [`street`] of people on Discord and Telegram, [`gateways`] with [`manner`]s of every kind, agents with
 //! [`jobs`], and agents that write [`letters`] and share a shelf. Each process writes a history, and a [`probe`] adds
 //! the state of the tables. [`run`] injects [`faults`] while all of them work, waits until the world is idle, and
-//! passes the histories to the judge. [`mutants`] does the same to desks with a planted bug, which the judge must find.
+//! passes the histories to the judge. [`mutants`] does the same to desks with a bug, which the judge must find.
 //!
 //! # Promise
 //!
@@ -27,5 +27,6 @@ pub mod probe;
 pub mod faults;
 pub mod in_flight;
 mod afterwards;
+pub mod mutation;
 pub mod run;
 pub mod mutants;

@@ -27,6 +27,7 @@ pub mod sleepers;
 pub mod loopback;
 pub mod conformance;
 pub mod chaos;
+pub mod crash_points;
 pub mod walls;
 pub mod owner_kill;
 pub mod gate_rate;

@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use nightdesk_judge::{Event, Verdict, judge};
 
 use crate::chaos::manner::Manners;
+use crate::chaos::mutation::Mutation;
 use crate::chaos::plan::Scale;
 use crate::chaos::run::{come_to_rest, dial_in, make_folder};
 use crate::chaos::street::{Order, Rates};
@@ -48,8 +49,8 @@ pub struct Options {
     pub kills: usize,
     /// Messages per second on Discord.
     pub rate: u64,
-    /// Number of the bug planted in the desk. With a bug the owner is only killed.
-    pub planted: Option<String>,
+    /// The planted bug, if there is one. With a bug the owner is only killed.
+    pub mutation: Mutation,
     /// Path of the desk's binary.
     pub desk: PathBuf,
     /// Folder in which the folder of the run is created.
@@ -98,7 +99,7 @@ fn played(options: &Options, folder: &Path) -> Result<Seen> {
     let mut reign = Reign::begun(&mut world, options.seed)?;
     world.street(&Order::Begin)?;
     thread::sleep(WARM);
-    let deaths = deaths::all(options.kills, options.planted.is_some());
+    let deaths = deaths::all(options.kills, options.mutation != Mutation::Nothing);
     let needed = 1 + deaths.iter().map(|death| death.identifies()).sum::<usize>();
     let takeovers = reign.die(&mut world, &deaths)?;
     let handovers = reign.hand_over(&mut world)?;
@@ -109,7 +110,6 @@ fn played(options: &Options, folder: &Path) -> Result<Seen> {
 }
 
 fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
-    let planted = options.planted.clone().map(|number| ("NIGHTDESK_PLANTED", number));
     Design {
         seed: options.seed,
         desk: &options.desk,
@@ -119,8 +119,7 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
         street: Some(Rates { discord: options.rate, telegram: 0 }),
         manners: Manners::Polite,
         odd_targets: false,
-        environment: planted.into_iter().collect(),
-        alter: None,
+        mutation: options.mutation,
         folder: folder.to_owned(),
     }
 }

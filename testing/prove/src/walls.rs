@@ -19,22 +19,22 @@ use anyhow::{Context, Result};
 
 pub use judge::Tally;
 
-use crate::chaos::run::Planted;
+use crate::chaos::mutation::Mutation;
 use play::Play;
 use world::World;
 
-/// Time limit for an arrival. With a planted bug it may never happen.
+/// Time limit for an arrival. With a mutant it may never happen.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PATIENCE_WITH_A_BUG: Duration = Duration::from_secs(3);
 
 /// Plays this many rounds on desks of this binary, and returns the counts.
-pub fn prove(binary: &Path, rounds: usize, planted: Planted) -> Result<Tally> {
+pub fn prove(binary: &Path, rounds: usize, mutation: Mutation) -> Result<Tally> {
     let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
     runtime.block_on(async {
-        let world = World::set(binary, planted).await?;
-        let patience = match planted {
-            Planted::Nothing => PATIENCE,
-            Planted::InDesk(_) | Planted::InDatabase(_) => PATIENCE_WITH_A_BUG,
+        let world = World::set(binary, mutation).await?;
+        let patience = match mutation {
+            Mutation::Nothing => PATIENCE,
+            Mutation::Patch(_) | Mutation::Sql(_) => PATIENCE_WITH_A_BUG,
         };
         let play = Play::begin(&world, patience)?;
         for round in 0..rounds {

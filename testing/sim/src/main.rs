@@ -7,10 +7,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 
-mod planted;
+mod mutant;
 mod report;
 mod seeds;
 mod ui;
+
+use mutant::Mutant;
 
 /// Plays seeds of a simulated desk, and reports those that break a promise.
 #[derive(Parser)]
@@ -29,12 +31,12 @@ struct Args {
     /// Folder for the histories of a single seed, or of seeds that fail.
     #[arg(long, default_value = "target/sim-histories")]
     histories: PathBuf,
-    /// Plants a bug of this number, and plays until a seed finds it, or plays the one seed with it.
-    #[arg(long)]
-    plant: Option<String>,
-    /// Plants every bug that a simulation can show, each in a separate process.
-    #[arg(long)]
-    planted: bool,
+    /// Number of a mutant of this build. Seeds are played until one finds it.
+    #[arg(long, requires = "breaks", conflicts_with = "seed")]
+    mutant: Option<String>,
+    /// Number of the promise that the mutant breaks.
+    #[arg(long, requires = "mutant")]
+    breaks: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -51,18 +53,15 @@ fn main() -> ExitCode {
 /// Returns true if all results are as expected.
 fn run(args: &Args) -> Result<bool> {
     ensure!(cfg!(tokio_unstable), "build it with `--cfg tokio_unstable`, or seeds do not replay");
-    if args.planted {
-        return planted::all(args.seeds, args.jobs);
+    if let Some(seed) = args.seed {
+        return one_seed(seed, &args.histories);
     }
-    match (args.seed, &args.plant) {
-        (Some(seed), Some(number)) => {
-            planted::plant(number)?;
-            one_seed(seed, &args.histories)
+    Ok(match (&args.mutant, &args.breaks) {
+        (Some(number), Some(breaks)) => {
+            Mutant { number, breaks }.is_found(args.from..args.from + args.seeds, args.jobs)
         }
-        (Some(seed), None) => one_seed(seed, &args.histories),
-        (None, Some(number)) => planted::one(number, args.from..args.from + args.seeds, args.jobs),
-        (None, None) => Ok(many_seeds(args)),
-    }
+        _ => many_seeds(args),
+    })
 }
 
 fn one_seed(seed: u64, histories: &Path) -> Result<bool> {

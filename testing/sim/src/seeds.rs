@@ -39,11 +39,11 @@ pub(crate) fn play(seed: u64, folder: &Path) -> Judged {
     }
 }
 
-/// Plays seeds with a planted bug, or without one, until `enough` says so of a failure. Returns the failures.
+/// Plays seeds with a mutant, or without one, until `enough` says so of a failure. Returns the failures.
 pub(crate) fn play_until(
     seeds: Range<u64>,
     jobs: usize,
-    planted: Option<&str>,
+    mutant: Option<&str>,
     enough: impl Fn(&Judged) -> bool + Sync,
 ) -> BTreeMap<u64, Judged> {
     let (next, is_over) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
@@ -54,7 +54,7 @@ pub(crate) fn play_until(
             if seed >= seeds.end {
                 return;
             }
-            let judged = play_apart(seed, planted);
+            let judged = play_apart(seed, mutant);
             if !is_good(&judged) {
                 is_over.fetch_or(enough(&judged), Ordering::Relaxed);
                 failures.lock().unwrap_or_else(PoisonError::into_inner).insert(seed, judged);
@@ -70,12 +70,12 @@ pub(crate) fn play_until(
 }
 
 /// Plays a seed in a process and a folder that are gone afterwards, and some seeds twice.
-fn play_apart(seed: u64, planted: Option<&str>) -> Judged {
+fn play_apart(seed: u64, mutant: Option<&str>) -> Judged {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let judged = play_in(seed, planted, folder.path()).map_err(|error| format!("{error:#}"))?;
+    let judged = play_in(seed, mutant, folder.path()).map_err(|error| format!("{error:#}"))?;
     if seed.is_multiple_of(REPEATED_EVERY) && is_good(&judged) {
         let again = tempfile::tempdir().map_err(|error| error.to_string())?;
-        drop(play_in(seed, planted, again.path()));
+        drop(play_in(seed, mutant, again.path()));
         let (one, two) = (histories(folder.path(), seed), histories(again.path(), seed));
         is_same(&one, &two).map_err(|error| error.to_string())?;
     }
@@ -83,12 +83,12 @@ fn play_apart(seed: u64, planted: Option<&str>) -> Judged {
 }
 
 /// Plays a seed in a process of its own, as a person who replays it does, and judges the histories.
-fn play_in(seed: u64, planted: Option<&str>, folder: &Path) -> Result<Judged> {
+fn play_in(seed: u64, mutant: Option<&str>, folder: &Path) -> Result<Judged> {
     let output = folder.join("output");
     let mut command = Command::new(std::env::current_exe().context("could not find this program")?);
     command.arg(seed.to_string()).arg("--histories").arg(folder);
-    if let Some(number) = planted {
-        command.args(["--plant", number]);
+    if let Some(number) = mutant {
+        command.env("NIGHTDESK_MUTANT", number);
     }
     command.stdout(File::create(&output).context("could not make a file for the output")?);
     let ended = ended(command.spawn().context("could not start a process for a seed")?)?;

@@ -26,8 +26,6 @@ const ONLY_IN: [(&str, &[&str], &str); 2] = [
         &[
             // Database work has its own task, so that no caller can drop it.
             "crates/store-pg/src/access.rs",
-            // A planted bug.
-            "crates/inbox/src/stop.rs",
         ],
         "a task has an owner: spawn it on a tracker",
     ),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use fail::fail_point;
 use nightdesk_bus::Ring;
 use nightdesk_gate::{AdmitError, Admitted, Ask, Refused};
 use nightdesk_inbox::{Accept, SourceMark, Stored, trail};
 use nightdesk_intake::Verified;
-use nightdesk_types::planted::crash_point;
 use nightdesk_types::{Event, StoreError};
 
 use super::Placed;
@@ -31,7 +31,7 @@ pub(crate) async fn admit<'a>(
     event: Verified<Event>,
     mark: Option<SourceMark>,
 ) -> Result<Result<Admission<'a>, Placed>, StoreError> {
-    crash_point("K1");
+    fail_point!("desk::event_verified");
     if let Some(ask) = Ask::of(&event) {
         linking::link(desk, &ask).await?;
         hearing::said(desk, &account.bot).await;
@@ -123,7 +123,7 @@ impl Admission<'_> {
 
     /// Notifies the recipients of a stored event, and wakes those without a line.
     pub(super) async fn stored(&self, desk: &Arc<Desk>, stored: &[Stored], began: Instant) {
-        crash_point("K5");
+        fail_point!("desk::stored_before_ring");
         desk.refusals.passed_over(&self.event);
         trail::stored(trail::TAKE, stored, began.elapsed());
         waking::wake(desk, &self.event, stored);
@@ -131,6 +131,6 @@ impl Admission<'_> {
             // The result of the ring is not needed: the store knows which agents have a line.
             desk.bell.0.ring(Ring::Entry { agent, seq }).await;
         }
-        crash_point("K6");
+        fail_point!("desk::bell_rung");
     }
 }

@@ -12,7 +12,6 @@ use nightdesk_types::limits::{
     DEAD_LINE, LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
     SUSPECT_PONG, UNREAD_FRAMES_MAX, WINDOW_BYTES_MAX,
 };
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{EntryId, Moment, RequestId, Seq, Timestamp};
 
 use super::boot::Boot;
@@ -267,7 +266,7 @@ impl Live {
     fn acked(&mut self, now: Now, buffer_id: &str) -> Vec<AckRange> {
         match buffer_id.parse::<EntryId>() {
             Ok(entry) if entry.agent == self.client.agent => {
-                self.window.acked(meant(entry.seq), now.moment)
+                self.window.acked(entry.seq, now.moment)
             }
             _ => Vec::new(),
         }
@@ -321,7 +320,7 @@ impl Live {
             return;
         };
         self.window.hold(entry, json.kind(), entry_bytes(entry), now);
-        effects.push(Effect::Say(Frame::entry(named(entry.id(self.client.agent), now), json)));
+        effects.push(Effect::Say(Frame::entry(entry.id(self.client.agent), json)));
         if !self.client.acks {
             effects.extend(self.window.settle_newest().map(Effect::Ack));
         }
@@ -338,9 +337,6 @@ impl Live {
     }
 
     fn read(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        if is_planted(Bug::DropOnFullWindow) && self.window.room() == 0 {
-            self.window.skip_to(self.known);
-        }
         if !self.wants_to_read() || self.is_held_back(now) {
             return;
         }
@@ -407,21 +403,4 @@ impl Live {
 
 fn entry_bytes(entry: &Entry) -> usize {
     entry.json.as_deref().map_or(0, EntryJson::frame_len_bytes)
-}
-
-/// The planted bug X7 puts the time above the entry's number.
-const TIME_SHIFT: u32 = 40;
-
-/// Returns the id under which an entry is delivered, which is always the same.
-fn named(entry: EntryId, now: Now) -> EntryId {
-    if !is_planted(Bug::NewIdPerTry) {
-        return entry;
-    }
-    let time = now.wall.as_second() % (1 << (i64::BITS - 1 - TIME_SHIFT));
-    EntryId { seq: Seq::new(entry.seq.get() | (time << TIME_SHIFT)), ..entry }
-}
-
-/// Returns the entry number of an id.
-fn meant(seq: Seq) -> Seq {
-    if is_planted(Bug::NewIdPerTry) { Seq::new(seq.get() % (1 << TIME_SHIFT)) } else { seq }
 }

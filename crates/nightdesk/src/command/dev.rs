@@ -31,7 +31,7 @@ pub(super) async fn run(address: SocketAddr, json: bool) -> anyhow::Result<()> {
 
 async fn on(postgres: &Postgres, address: SocketAddr, json: bool) -> anyhow::Result<()> {
     let admin = connect_options(&postgres.admin_url(DATABASE), None)?;
-    migrate(&admin).await.context("could not set the database up")?;
+    migrate(&admin, None).await.context("could not set the database up")?;
     let config = Config::to_try(address, postgres.port(), DATABASE);
     telemetry::start(&config)?;
     let vault = Vault::from_key_file(&Vault::new_key_file())?;

@@ -9,7 +9,7 @@ use super::{Arguments, Command, Configuration, Key, check, dev, enter, keys, ver
 use crate::config::Config;
 use crate::config::secret_file::password;
 use crate::ui::Answer;
-use crate::{telemetry, ui, wiring};
+use crate::{failpoints, telemetry, ui, wiring};
 
 /// Runs a command.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -76,7 +76,10 @@ async fn migrated(config: &Config, json: bool) -> anyhow::Result<()> {
     let password = password(file.map(std::path::PathBuf::as_path))?;
     let options =
         connect_options(url, password.as_deref()).context("a database URL is not PostgreSQL's")?;
-    migrate(&options).await.context("could not bring the database up to date")?;
+    let further = failpoints::next_release();
+    migrate(&options, further.as_deref())
+        .await
+        .context("could not bring the database up to date")?;
     ui::say("the database is up to date");
     if json {
         ui::put_answer(json, Answer::One(json!({ "up_to_date": true })));

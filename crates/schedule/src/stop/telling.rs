@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fail::fail_point;
+use nightdesk_types::StoreError;
 use nightdesk_types::backoff::jitter;
 use nightdesk_types::limits::{
     FIRE_BEGUN_WITHIN, FIRE_CALL_HELD, FIRE_NOTED_AGAIN, FIRE_SWEEP_EVERY,
 };
-use nightdesk_types::planted::{Bug, crash_point, is_planted};
-use nightdesk_types::{FireId, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep};
 
@@ -69,7 +69,7 @@ impl Schedule {
         now: StoreNow,
         deliver: &dyn Deliver,
     ) -> Result<(), StoreError> {
-        crash_point("K20");
+        fail_point!("schedule::before_call");
         if fire.tries == 1 {
             let late = now.get().duration_since(fire.fire_at.instant());
             self.metrics.began(late.try_into().unwrap_or_default());
@@ -77,13 +77,13 @@ impl Schedule {
         let Some(outcome) = self.tried(fire, room, now, deliver).await? else { return Ok(()) };
         let taken = matches!(outcome, Outcome::Taken(_));
         if taken {
-            crash_point("K21");
+            fail_point!("schedule::taken_before_note");
         }
         self.metrics.told(&outcome);
         let note = self.note_of(fire, outcome);
         let noted = self.noted(fire, &note, room).await?;
         if taken {
-            crash_point("K22");
+            fail_point!("schedule::taken_noted");
         }
         said(fire, &note, noted);
         if matches!(note, Note::Again { wait, .. } if wait < FIRE_SWEEP_EVERY) {
@@ -102,9 +102,6 @@ impl Schedule {
     ) -> Result<Option<Outcome>, StoreError> {
         let outcome = match &fire.to {
             _ if room.is_late() => Outcome::PutOff(Duration::ZERO),
-            Target::Callback(url) if is_planted(Bug::NewFirePerTry) => {
-                self.by_callback.call(&anew(fire), url, now.get()).await
-            }
             Target::Callback(url) => self.by_callback.call(fire, url, now.get()).await,
             Target::Inbox(words) => match deliver.telling(fire, words).await? {
                 Telling::Put(entry) => return self.put(fire, &entry, deliver).await.map(|()| None),
@@ -125,7 +122,7 @@ impl Schedule {
         self.metrics.told(&outcome);
         let note = self.note_of(fire, outcome);
         let seq = self.store.put(fire, entry, note.words()).await?;
-        crash_point("K22");
+        fail_point!("schedule::taken_noted");
         said(fire, &note, seq.is_some());
         if let Some(seq) = seq {
             deliver.stored(fire, seq).await;
@@ -172,12 +169,6 @@ impl Schedule {
             }
         }
     }
-}
-
-/// Returns the fire under another id. Only a planted bug uses it.
-fn anew(fire: &Claimed) -> Claimed {
-    let id = u128::from(fire.tries.saturating_sub(1)) ^ fire.fire.uuid().as_u128();
-    Claimed { fire: FireId::from_uuid(uuid::Uuid::from_u128(id)), ..fire.clone() }
 }
 
 fn said(fire: &Claimed, note: &Note, noted: bool) {

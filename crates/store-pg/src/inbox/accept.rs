@@ -1,8 +1,8 @@
 //! The gathered accept.
 
+use fail::fail_point;
 use nightdesk_inbox::{Accept, Presence, Put, SourceMark, Stored};
 use nightdesk_types::limits::{DEDUPE_DAYS, INBOX_ENTRIES_MAX};
-use nightdesk_types::planted::crash_point;
 use nightdesk_types::{AgentId, Seq, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
 
@@ -49,7 +49,7 @@ pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, Store
     let rows = run_to_end!(store.single("put events"), |connection| {
         let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
         let marks = columns.marks.as_ref();
-        crash_point("K3");
+        fail_point!("store_pg::before_accept");
         sqlx::query_as!(
             Row,
             r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,

@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use nightdesk_register::{Lending, Lessee, StoredCapability};
 use nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR;
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError};
 use nightdesk_vault::WrappedKey;
 
@@ -22,15 +21,14 @@ impl Lending for Pg {
                 "select c.agent_id, c.bot_id, c.chat_id, c.sealed, c.key_id, k.wrapped
                  from capabilities c
                      join tenant_keys k on k.tenant_id = c.tenant_id and k.key_id = c.key_id
-                 where c.tenant_id = $1 and (c.agent_id = $2 or $5) and c.session_sha256 = $3
+                 where c.tenant_id = $1 and c.agent_id = $2 and c.session_sha256 = $3
                    and c.kind = $4 and c.expires_at > clock_timestamp()
                  order by c.bound_at desc
                  limit 1",
                 scope.tenant().uuid(),
                 agent.uuid(),
                 session.bytes().as_slice(),
-                kind,
-                is_planted(Bug::CapabilityByTenant)
+                kind
             )
             .fetch_optional(connection)
             .await?;
@@ -51,16 +49,15 @@ impl Lending for Pg {
         run_to_end!(self.for_tenant("find where a capability acts", scope), |connection| {
             let row = sqlx::query!(
                 "select c.bot_id, c.chat_id from capabilities c
-                 where c.tenant_id = $1 and (c.agent_id = $2 or $5) and c.session_sha256 = $3
+                 where c.tenant_id = $1 and c.agent_id = $2 and c.session_sha256 = $3
                    and c.kind = $4
-                   and c.expires_at > clock_timestamp() - make_interval(secs => $6)
+                   and c.expires_at > clock_timestamp() - make_interval(secs => $5)
                  order by c.bound_at desc
                  limit 1",
                 scope.tenant().uuid(),
                 agent.uuid(),
                 session.bytes().as_slice(),
                 kind,
-                is_planted(Bug::CapabilityByTenant),
                 CAPABILITY_PLACE_KEPT_FOR.as_secs_f64()
             )
             .fetch_optional(connection)

@@ -105,6 +105,19 @@ pub(crate) async fn replace_in_function(
     run(&mut admin, &sql).await;
 }
 
+/// Returns the text of a mutant in SQL.
+macro_rules! mutant {
+    ($name:literal) => {
+        include_str!(concat!("../../../../testing/mutants/", $name, ".sql"))
+    };
+}
+
+/// Plants a mutant in a database.
+async fn mutate(database: &Database, mutant: &str) {
+    let replace = include_str!("../../../../testing/mutants/replace_in_function.sql");
+    run(&mut database.admin().await, &[replace, mutant].concat()).await;
+}
+
 /// Reads like a client that follows its cursor: reads, moves on, and never reads earlier entries again.
 async fn follow(store: &Arc<Pg>, person: &Person, entries: usize) -> Vec<i64> {
     let Person { scope, agent, gateway, .. } = *person;
@@ -182,20 +195,12 @@ async fn a_reader_misses_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn with_a_sequence_for_a_cursor_a_reader_misses_entries() {
     let postgres = postgres().await;
-    let mut admin = postgres.database.admin().await;
-    run(&mut admin, "create sequence planted; grant usage on planted to nightdesk_app").await;
-    // Numbers in the order of their allocation, not of the commits, and no lock on the head.
-    let planted = [
-        (
-            "update inbox_heads h\n        set next_seq = h.next_seq + ordered.n, last_at = greatest(h.last_at, now_at),\n            bytes = h.bytes + ordered.bytes\n        from (select c.* from counted c order by c.tenant, c.agent) as ordered\n        where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent\n        returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,\n            h.reach_version, h.bytes - ordered.bytes as bytes_base",
-            "select h.tenant_id, h.agent_id, nextval('planted') as base, now_at as last_at, h.reach_version, h.bytes as bytes_base\n        from inbox_heads h join counted on counted.tenant = h.tenant_id and counted.agent = h.agent_id",
-        ),
-        (
-            "order by ev.o, n.n;",
-            "order by ev.o, n.n;\n    perform pg_sleep(0.25) where 'late' = any (e_chat);",
-        ),
-    ];
-    replace_in_function(&postgres.database, "inbox_store", &planted).await;
+    mutate(&postgres.database, mutant!("03-entries-are-numbered-by-a-sequence")).await;
+    let late_accept = (
+        "pg_sleep(0.05) where cardinality(r_event) > cardinality(e_bot)",
+        "pg_sleep(0.25) where 'late' = any (e_chat)",
+    );
+    replace_in_function(&postgres.database, "inbox_store", &[late_accept]).await;
 
     assert!(missed_by_a_reader(&postgres).await > 0, "X3 must be seen");
 }
@@ -219,11 +224,7 @@ async fn new_events_are_new_in_any_order() {
 #[tokio::test]
 async fn with_a_high_water_mark_lower_events_are_dropped() {
     let postgres = postgres().await;
-    let mark = [
-        ("d.key = wanted.key\n", "d.key >= wanted.key\n"),
-        ("and d.day >= today - dedupe_days and d.day < today", ""),
-    ];
-    replace_in_function(&postgres.database, "inbox_store", &mark).await;
+    mutate(&postgres.database, mutant!("04-a-later-event-makes-earlier-ones-duplicates")).await;
 
     assert!(taken_for_duplicates(&postgres).await > 0, "X4 must be seen");
 }
@@ -237,8 +238,6 @@ async fn foreign_entries_read(postgres: &Postgres) -> usize {
     follow(&postgres.store, &people.people[0], 2).await.len().saturating_sub(1)
 }
 
-const FORGOTTEN_WHERE: (&str, &str) = ("i.tenant_id = a.tenant and i.agent_id = a.agent", "true");
-
 #[tokio::test]
 async fn nobody_reads_a_foreign_entry() {
     assert_eq!(foreign_entries_read(&postgres().await).await, 0);
@@ -247,7 +246,8 @@ async fn nobody_reads_a_foreign_entry() {
 #[tokio::test]
 async fn a_forgotten_where_still_stands_before_the_wall() {
     let postgres = postgres().await;
-    replace_in_function(&postgres.database, "inbox_waiting", &[FORGOTTEN_WHERE]).await;
+    let forgotten = ("i.tenant_id = a.tenant and i.agent_id = a.agent", "true");
+    replace_in_function(&postgres.database, "inbox_waiting", &[forgotten]).await;
 
     assert_eq!(foreign_entries_read(&postgres).await, 0);
 }
@@ -255,9 +255,7 @@ async fn a_forgotten_where_still_stands_before_the_wall() {
 #[tokio::test]
 async fn without_the_wall_a_forgotten_where_shows_foreign_entries() {
     let postgres = postgres().await;
-    replace_in_function(&postgres.database, "inbox_waiting", &[FORGOTTEN_WHERE]).await;
-    let mut admin = postgres.database.admin().await;
-    run(&mut admin, "alter table inbox_entries disable row level security").await;
+    mutate(&postgres.database, mutant!("19-tenants-are-not-separated")).await;
 
     assert!(foreign_entries_read(&postgres).await > 0, "X19 must be seen");
 }
@@ -266,8 +264,12 @@ async fn without_the_wall_a_forgotten_where_shows_foreign_entries() {
 /// inbox, although the source never sends them again.
 async fn lost_from_a_batch(postgres: &Postgres, policy: Policy) -> usize {
     let people = People::of(postgres, 4).await;
-    if policy == Policy::Equality {
-        plant_equality(&postgres.database).await;
+    match policy {
+        Policy::Shipped => {}
+        Policy::Equality => plant_equality(&postgres.database).await,
+        Policy::EqualityWithoutOutcomes => {
+            mutate(&postgres.database, mutant!("21-a-policy-admits-one-tenant-of-a-batch")).await;
+        }
     }
     let mut batch = Vec::new();
     for person in &people.people {
@@ -283,12 +285,13 @@ async fn lost_from_a_batch(postgres: &Postgres, policy: Policy) -> usize {
 }
 
 /// The value that the policies compare a row's tenant with.
-#[derive(PartialEq, Eq)]
 enum Policy {
     /// The tenants of the batch, as shipped.
     Shipped,
     /// One tenant.
     Equality,
+    /// One tenant, and an event without an outcome counts as a duplicate.
+    EqualityWithoutOutcomes,
 }
 
 /// Makes every policy compare with one tenant, which is wrong for batches.
@@ -327,9 +330,7 @@ async fn under_an_equality_policy_a_batch_is_refused_and_leaves_nothing() {
 
 #[tokio::test]
 async fn under_an_equality_policy_without_outcomes_a_batch_loses_events() {
-    let postgres = postgres().await;
-    let silent = [("then no_outcome('an event')", "then 'duplicate'")];
-    replace_in_function(&postgres.database, "inbox_store", &silent).await;
+    let lost = lost_from_a_batch(&postgres().await, Policy::EqualityWithoutOutcomes).await;
 
-    assert!(lost_from_a_batch(&postgres, Policy::Equality).await > 0, "X21 must be seen");
+    assert!(lost > 0, "X21 must be seen");
 }

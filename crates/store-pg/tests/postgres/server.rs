@@ -74,7 +74,7 @@ async fn ensure_template(admin: &mut PgConnection) {
         let making = format!("{TEMPLATE}_making");
         run(admin, &format!("drop database if exists {making}")).await;
         run(admin, &format!("create database {making}")).await;
-        migrate(&options(&making)).await.expect("migrate the template");
+        migrate(&options(&making), None).await.expect("migrate the template");
         run(admin, &format!("alter database {making} rename to {TEMPLATE}")).await;
     }
 }

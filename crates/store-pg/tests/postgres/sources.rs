@@ -12,7 +12,6 @@ use nightdesk_inbox::{
 };
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::{EventBuilder, event};
-use nightdesk_types::planted;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -116,11 +115,4 @@ async fn lost_over_a_crash(postgres: &Postgres) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_crash_loses_nothing_of_a_source() {
     assert_eq!(lost_over_a_crash(&postgres().await).await, 0);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn on_two_writers_a_crash_loses_an_event() {
-    assert!(planted::plant("X22"), "nothing else is planted in this process");
-
-    assert!(lost_over_a_crash(&postgres().await).await > 0, "X22 must be seen");
 }

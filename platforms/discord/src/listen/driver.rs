@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fail::fail_point;
 use nightdesk_port::{Bot, Budget};
-use nightdesk_types::planted::crash_point;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, interval_at, sleep_until, timeout};
@@ -225,7 +225,7 @@ impl Driver {
 
     fn told(&mut self, told: Told) {
         if told.kind == "READY" {
-            crash_point("K17");
+            fail_point!("discord::session_begun_before_store");
             self.first = Some(told.cursor.clone());
         }
         self.held = Some(Arc::new(told));

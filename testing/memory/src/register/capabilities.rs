@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use nightdesk_inbox::Accept;
 use nightdesk_register::{Lending, Lessee, StoredCapability};
 use nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR;
-use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantScope, Timestamp};
 
 use super::super::{Memory, State};
@@ -43,10 +42,9 @@ fn found<'s>(
     lessee: &Lessee<'_>,
     then: Timestamp,
 ) -> Option<(&'s CapabilityKey, &'s CapabilityRow)> {
-    let is_anybodys = is_planted(Bug::CapabilityByTenant);
     state.capabilities.iter().find(|(((scope, agent), session, kind), row)| {
         *scope == lessee.scope
-            && (*agent == lessee.agent || is_anybodys)
+            && *agent == lessee.agent
             && (session, kind.as_str()) == (lessee.session.bytes(), lessee.kind)
             && row.expires_at > then
     })

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
+use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::cluster::Cluster;
 use nightdesk_prove::desk::Settings;
 use nightdesk_prove::figures::{per_second, share};
@@ -51,11 +52,11 @@ struct Arguments {
     #[arg(long, default_value_t = 6)]
     strange_seconds: u64,
 
-    /// Bug to plant in the desk. The proof must fail with it.
+    /// Number of the bug to plant, which the proof must detect. It needs the mutated build.
     #[arg(long)]
-    planted: Option<String>,
+    mutant: Option<String>,
 
-    /// Path of the desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `failpoints`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -102,7 +103,9 @@ fn post(
     (settings, cast): (&Settings, &Cast),
 ) -> Result<u64> {
     ui::say("posting to nodes");
-    let nodes = Nodes::start(settings, cluster.folder(), arguments.planted.as_deref())?;
+    let mutation = mutants::mutation(arguments.mutant.as_deref())?;
+    mutation.alter(cluster)?;
+    let nodes = Nodes::start(settings, cluster.folder(), mutation)?;
     let told = nodes.post(cast, Writing::Hot, Duration::from_secs(arguments.seconds))?;
     let before = round_trips(cluster)?;
     let strange = Duration::from_secs(arguments.strange_seconds);

@@ -14,7 +14,7 @@ use nightdesk_judge::{Invariant, Verdict};
 use nightdesk_prove::chaos::faults::Wanted;
 use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
-use nightdesk_prove::chaos::run::{self, Options, Outcome, Planted, run};
+use nightdesk_prove::chaos::run::{self, Options, Outcome, run};
 use nightdesk_prove::ui;
 use nightdesk_prove::walls::{self, Tally};
 use nightdesk_prove::worker::{self, Work};
@@ -33,7 +33,7 @@ const SCALE: Scale = Scale {
 /// Number of nodes.
 const NODES: usize = 3;
 
-/// Time limit for the world to become idle. With a bug planted it may never become idle.
+/// Time limit for the world to become idle. With a mutant it may never become idle.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PATIENCE_WITH_A_BUG: Duration = Duration::from_secs(12);
 
@@ -59,15 +59,15 @@ struct Arguments {
     #[arg(long)]
     cases: Option<PathBuf>,
 
-    /// Bug to plant in the desk. The proof must fail with it.
+    /// Number of the bug to plant, which the proof must detect. It needs the mutated build.
     #[arg(long)]
-    planted: Option<String>,
+    mutant: Option<String>,
 
     /// Folder in which the folder of the run is created.
     #[arg(long, default_value = "target/chaos")]
     folder: PathBuf,
 
-    /// Path of the desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `failpoints`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -82,7 +82,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     let options = options(arguments)?;
     let (platforms, outcome) = thread::scope(|both| {
         let platforms =
-            both.spawn(|| walls::prove(&arguments.desk, arguments.rounds, options.planted));
+            both.spawn(|| walls::prove(&arguments.desk, arguments.rounds, options.mutation));
         let outcome = run(&options);
         let platforms = platforms.join().map_err(|_| anyhow::anyhow!("the platforms panicked"))?;
         anyhow::Ok((platforms?, outcome?))
@@ -123,10 +123,6 @@ fn prove(arguments: &Arguments) -> Result<()> {
 }
 
 fn options(arguments: &Arguments) -> Result<Options> {
-    let planted = match &arguments.planted {
-        Some(number) => mutants::wanted(number)?[0].planted()?,
-        None => Planted::Nothing,
-    };
     Ok(Options {
         seed: arguments.seed,
         lasts: Duration::from_secs(arguments.seconds),
@@ -137,8 +133,8 @@ fn options(arguments: &Arguments) -> Result<Options> {
         redis: true,
         scale: SCALE,
         street: None,
-        patience: if arguments.planted.is_some() { PATIENCE_WITH_A_BUG } else { PATIENCE },
-        planted,
+        patience: if arguments.mutant.is_some() { PATIENCE_WITH_A_BUG } else { PATIENCE },
+        mutation: mutants::mutation(arguments.mutant.as_deref())?,
         desk: arguments.desk.clone(),
         folder: arguments.folder.clone(),
     })

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use nightdesk_judge::Invariant;
+use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::owner_kill::{Options, Outcome, run};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
@@ -33,9 +34,9 @@ struct Arguments {
     #[arg(long, default_value_t = 200)]
     rate: u64,
 
-    /// Number of the bug to plant.
+    /// Number of the bug to plant. It needs the mutated build.
     #[arg(long)]
-    planted: Option<String>,
+    mutant: Option<String>,
 
     /// Keeps the histories of a clean run, too.
     #[arg(long)]
@@ -45,7 +46,7 @@ struct Arguments {
     #[arg(long, default_value = "target/chaos")]
     folder: PathBuf,
 
-    /// Path of the desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `failpoints`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -60,7 +61,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
         seed: arguments.seed,
         kills: arguments.kills,
         rate: arguments.rate,
-        planted: arguments.planted.clone(),
+        mutation: mutants::mutation(arguments.mutant.as_deref())?,
         desk: arguments.desk.clone(),
         folder: arguments.folder.clone(),
     };

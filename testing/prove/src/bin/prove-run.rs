@@ -10,7 +10,7 @@ use nightdesk_judge::Invariant;
 use nightdesk_prove::chaos::faults::Wanted;
 use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
-use nightdesk_prove::chaos::run::{self, Options, Outcome, Planted, run};
+use nightdesk_prove::chaos::run::{self, Options, Outcome, run};
 use nightdesk_prove::chaos::street::Rates;
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
@@ -40,9 +40,9 @@ struct Arguments {
     #[arg(long)]
     at_random: bool,
 
-    /// Number of the bug to plant.
+    /// Number of the bug to plant. It needs the mutated build.
     #[arg(long)]
-    planted: Option<String>,
+    mutant: Option<String>,
 
     /// Number of nodes.
     #[arg(long, default_value_t = 1)]
@@ -100,7 +100,7 @@ struct Arguments {
     #[arg(long, default_value = "target/chaos")]
     folder: PathBuf,
 
-    /// Path of the desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `failpoints`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -135,10 +135,6 @@ fn prove(arguments: &Arguments) -> Result<()> {
 }
 
 fn options(arguments: &Arguments) -> Result<Options> {
-    let planted = match &arguments.planted {
-        Some(number) => mutants::wanted(number)?[0].planted()?,
-        None => Planted::Nothing,
-    };
     Ok(Options {
         seed: arguments.seed,
         lasts: Duration::from_secs(arguments.seconds),
@@ -159,7 +155,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
         street: (arguments.street > 0)
             .then_some(Rates { discord: arguments.street, telegram: arguments.street }),
         patience: Duration::from_secs(arguments.patience),
-        planted,
+        mutation: mutants::mutation(arguments.mutant.as_deref())?,
         desk: arguments.desk.clone(),
         folder: Path::new(&arguments.folder).to_owned(),
     })

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
+use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::secrets::load::{Load, Requests};
 use nightdesk_prove::secrets::{World, canary, dig, rotate};
 use nightdesk_prove::{ui, worker};
@@ -24,11 +25,11 @@ struct Arguments {
     #[arg(long, default_value_t = 100_000)]
     tenants: usize,
 
-    /// Bug to plant in the desk. The proof must fail with it.
+    /// Number of the bug to plant, which the proof must detect. It needs the mutated build.
     #[arg(long)]
-    planted: Option<String>,
+    mutant: Option<String>,
 
-    /// Path of the desk's binary, built with the features `scripted` and `planted`.
+    /// Path of the desk's binary, built with the features `scripted` and `failpoints`.
     #[arg(long, env = "NIGHTDESK_BIN", default_value = "target/debug/nightdesk")]
     desk: PathBuf,
 }
@@ -42,7 +43,8 @@ fn main() -> ExitCode {
 }
 
 async fn prove(arguments: &Arguments) -> Result<()> {
-    let mut world = World::set(&arguments.desk, AGENTS, arguments.planted.as_deref()).await?;
+    let mutation = mutants::mutation(arguments.mutant.as_deref())?;
+    let mut world = World::set(&arguments.desk, AGENTS, mutation).await?;
     world.enter_tenants(arguments.tenants)?;
     let load = Load::on(world.desk.address(), &world.cast);
     let (requests, began) = (Requests::begin(Arc::clone(&load)), Instant::now());

@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 pub struct Node {
     name: String,
     settings: Settings,
-    /// Environment at every start: the planted bug.
+    /// Environment at every start, which selects a mutant.
     environment: Vec<(&'static str, String)>,
     running: Option<Desk>,
 }

@@ -14,10 +14,11 @@ use super::in_flight;
 use super::jobs::Order as JobsOrder;
 use super::letters::Order as LettersOrder;
 use super::manner::Manners;
+use super::mutation::Mutation;
 use super::plan::Scale;
 use super::platform::{Order as PlatformOrder, Sent};
 use super::street::{Order as StreetOrder, Rates};
-use super::world::{Alter, Design, Strike, World};
+use super::world::{Design, Strike, World};
 use crate::chance::Dice;
 use crate::ui;
 
@@ -61,23 +62,11 @@ pub struct Options {
     /// Time limit for the world to become idle.
     pub patience: Duration,
     /// The planted bug, if there is one.
-    pub planted: Planted,
+    pub mutation: Mutation,
     /// Path of the desk's binary.
     pub desk: PathBuf,
     /// Folder in which the folder of the run is created.
     pub folder: PathBuf,
-}
-
-/// A bug that is planted for a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum Planted {
-    /// No bug.
-    #[default]
-    Nothing,
-    /// A bug in the desk, by its number.
-    InDesk(&'static str),
-    /// A bug in the database, planted by this function.
-    InDatabase(Alter),
 }
 
 /// The outcome of a run.
@@ -144,11 +133,6 @@ fn told(world: &mut World) -> Result<u64> {
 }
 
 fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
-    let (environment, alter) = match options.planted {
-        Planted::Nothing => (vec![], None),
-        Planted::InDesk(number) => (vec![("NIGHTDESK_PLANTED", number.to_owned())], None),
-        Planted::InDatabase(alter) => (vec![], Some(alter)),
-    };
     Design {
         seed: options.seed,
         desk: &options.desk,
@@ -158,8 +142,7 @@ fn design<'a>(options: &'a Options, folder: &Path) -> Design<'a> {
         street: options.street,
         manners: if options.wanted.odd_manners { Manners::All } else { Manners::Polite },
         odd_targets: options.wanted.odd_targets,
-        environment,
-        alter,
+        mutation: options.mutation,
         folder: folder.to_owned(),
     }
 }

@@ -12,6 +12,7 @@ use super::gateways::{self, Order as GatewayOrder, Standing};
 use super::jobs::{self, Order as JobsOrder};
 use super::letters::{self, Order as LettersOrder};
 use super::manner::{Manner, Manners};
+use super::mutation::Mutation;
 use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Jobs, Plan, Scale};
 use super::platform::{Order as PlatformOrder, Sent};
@@ -24,9 +25,6 @@ use crate::setup::Cast;
 use crate::stage::{DATABASE, seeded};
 use crate::wakers;
 use crate::worker::Worker;
-
-/// A change to a database.
-pub type Alter = fn(&Cluster, &Cast) -> Result<()>;
 
 /// Configuration of a world.
 #[derive(Debug)]
@@ -47,10 +45,8 @@ pub struct Design<'a> {
     pub manners: Manners,
     /// True if agents with jobs do not take every fire at once.
     pub odd_targets: bool,
-    /// Environment of every node.
-    pub environment: Vec<(&'static str, String)>,
-    /// Change to the database before its first use.
-    pub alter: Option<Alter>,
+    /// The planted bug, if there is one.
+    pub mutation: Mutation,
     /// Folder of histories and logs.
     pub folder: PathBuf,
 }
@@ -115,9 +111,7 @@ impl World {
         let deliver = free_address()?;
         let size = design.scale.size(deliver);
         let (settings, cast) = seeded(design.desk, &cluster, DATABASE, &size)?;
-        if let Some(alter) = design.alter {
-            alter(&cluster, &cast).context("could not plant a bug in the database")?;
-        }
+        design.mutation.alter(&cluster)?;
         claims::watch(&cluster)?;
         let (street, street_worker, at) = streets(design, &settings, &cluster, &cast)?;
         let rooms = rooms::enter(design.seed, &cluster, &cast, design.scale.rooms)?;
@@ -349,7 +343,7 @@ impl World {
 
 fn nodes(design: &Design<'_>, settings: &Settings, more: &str) -> Result<Vec<Node>> {
     let told = (&*design.folder, more);
-    let write = |number| Node::write(number, settings, told, &design.environment);
+    let write = |number| Node::write(number, settings, told, &design.mutation.environment());
     let mut nodes: Vec<Node> = (1..=design.nodes).map(write).collect::<Result<_>>()?;
     nodes.iter_mut().try_for_each(Node::start)?;
     Ok(nodes)

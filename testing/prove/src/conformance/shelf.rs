@@ -109,7 +109,7 @@ impl Tenants {
     async fn in_database(cluster: &Cluster) -> Result<Self> {
         cluster.create(DATABASE)?;
         let admin = connect_options(&cluster.admin_url(DATABASE), None)?;
-        migrate(&admin).await.context("could not make the tables")?;
+        migrate(&admin, None).await.context("could not make the tables")?;
         let pg = Arc::new(Pg::connect(&cluster.app_url(DATABASE), None)?);
         let vault = Vault::from_key_file(&Vault::new_key_file())?;
         let register = Register::over(Arc::<Pg>::clone(&pg), vault);

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 
 use super::changes::HOT;
 use crate::chance::Dice;
+use crate::chaos::mutation::Mutation;
 use crate::cluster::{APP_ROLE, Cluster};
 use crate::desk::{Desk, Settings};
 use crate::platform::Connection;
@@ -61,14 +62,14 @@ pub enum Writing {
 }
 
 impl Nodes {
-    /// Starts the nodes, with a planted bug if one is named.
-    pub fn start(settings: &Settings, folder: &Path, planted: Option<&str>) -> Result<Self> {
+    /// Starts the nodes, with a bug of the mutated build if one is named.
+    pub fn start(settings: &Settings, folder: &Path, mutation: Mutation) -> Result<Self> {
         let redis = Redis::start()?;
         let bell = format!("[redis]\nurl = \"{}\"\n", redis.url());
-        let planted: Vec<(&str, String)> =
-            planted.map(|bug| ("NIGHTDESK_PLANTED", bug.to_owned())).into_iter().collect();
-        let node =
-            |number| settings.node(&format!("node-{number}"), folder, &bell)?.start_with(&planted);
+        let environment = mutation.environment();
+        let node = |number| {
+            settings.node(&format!("node-{number}"), folder, &bell)?.start_with(&environment)
+        };
         let all = (1..=NODES).map(node).collect::<Result<_>>()?;
         Ok(Self { all, next_event: Arc::default(), _redis: redis })
     }

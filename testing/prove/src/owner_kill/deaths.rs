@@ -1,12 +1,14 @@
 //! Lists the deaths of an owner in their order.
 
+use crate::crash_points;
+
 /// A death of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Death {
     /// It is killed.
     Killed,
     /// It dies by itself at the given pass of a step.
-    At(&'static str, u32),
+    At(&'static str, usize),
     /// It dies by itself after it has taken over the bot and before it dials.
     Taking,
     /// It dies by itself after a new session has begun and before it is stored.
@@ -40,7 +42,7 @@ const ORDER: [Death; 22] = [
     Death::Killed,
 ];
 
-/// Returns deaths with `count` measured takeovers. With a planted bug there are only kills: a desk with a bug may not
+/// Returns deaths with `count` measured takeovers. With a mutant there are only kills: a desk with a bug may not
 /// pass every step.
 pub(super) fn all(count: usize, only_kills: bool) -> Vec<Death> {
     let mut deaths = Vec::new();
@@ -59,13 +61,12 @@ pub(super) fn all(count: usize, only_kills: bool) -> Vec<Death> {
 impl Death {
     /// Returns the environment variable that makes a node die this way.
     pub(super) fn environment(self) -> Option<(&'static str, String)> {
-        let at = match self {
+        let pass = match self {
             Self::Killed => return None,
-            Self::At(point, passing) => format!("{point}:{passing}"),
-            Self::Taking => "K16:1".to_owned(),
-            Self::Unstored => "K17:1".to_owned(),
+            Self::At(_, pass) => pass,
+            Self::Taking | Self::Unstored => 1,
         };
-        Some(("NIGHTDESK_CRASH_AT", at))
+        Some(crash_points::environment(self.number(), pass))
     }
 
     /// Returns its number in the list of promises.

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 use super::World;
 use super::canary::CAPABILITY;
 use super::load::{KIND, Load, follow_up, session};
+use crate::crash_points;
 use crate::setup;
 use crate::stage::DATABASE;
 
@@ -28,8 +29,8 @@ pub fn vault_key(world: &mut World) -> Result<(u64, f64)> {
         world.keys_changed()?;
     }
     let began = Instant::now();
-    let dies =
-        world.operator.run_with(&[("NIGHTDESK_CRASH_AT", "K23:3")], &["key", "rotate", "--json"]);
+    let (variable, crash) = crash_points::environment("K23", 3);
+    let dies = world.operator.run_with(&[(variable, crash.as_str())], &["key", "rotate", "--json"]);
     ensure!(dies.is_err(), "the rotation was to be killed");
     let other = "select count(distinct vault_key(wrapped)) from tenant_keys";
     ensure!(world.cluster.ask(DATABASE, other)?.trim() == "2", "it was not killed in the middle");

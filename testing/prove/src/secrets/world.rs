@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::dig::WITHOUT_RIGHTS;
 use super::sink::Sink;
+use crate::chaos::mutation::Mutation;
 use crate::cluster::Cluster;
 use crate::desk::{Desk, Settings, free_address};
 use crate::procfs::signal;
@@ -58,7 +59,7 @@ pub struct Operator {
 
 impl World {
     /// Creates this many agents, and starts the desk.
-    pub async fn set(binary: &Path, agents: usize, planted: Option<&str>) -> Result<Self> {
+    pub async fn set(binary: &Path, agents: usize, mutation: Mutation) -> Result<Self> {
         let (cluster, sink) = (Cluster::start()?, Sink::open().await?);
         let size = Size { deliver_url: Some(sink.deliver_url()), ..Size::of(agents / 2, agents) };
         let binary = without_rights(binary, cluster.folder())?;
@@ -75,9 +76,8 @@ impl World {
         );
         let settings = settings.node("desk-1", cluster.folder(), &more)?;
         let key = fs::read_to_string(settings.key_file()).context("could not read the key")?;
-        let planted: Vec<(&str, String)> =
-            planted.map(|bug| ("NIGHTDESK_PLANTED", bug.to_owned())).into_iter().collect();
-        let desk = settings.start_with(&planted)?;
+        mutation.alter(&cluster)?;
+        let desk = settings.start_with(&mutation.environment())?;
         let operator = Operator { settings, vault_keys: vec![key.trim().to_owned()] };
         Ok(Self { desk, operator, cast, metrics, sink, cluster })
     }

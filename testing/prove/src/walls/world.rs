@@ -8,14 +8,13 @@ use anyhow::{Context, Result, ensure};
 use nightdesk_fake_discord::FakeDiscord;
 use nightdesk_fake_telegram::FakeTelegram;
 use nightdesk_servers::Redis;
-use nightdesk_types::{Clock, SystemClock, TenantId};
+use nightdesk_types::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use super::who::{self, ALL, GROUP, GUILD, OWNERS, One, ROOM};
-use crate::chaos::run::Planted;
+use crate::chaos::mutation::Mutation;
 use crate::cluster::Cluster;
 use crate::desk::{Desk, Settings};
-use crate::setup::Cast;
 use crate::stage::DATABASE;
 
 /// Time limit for the bots to listen.
@@ -36,7 +35,7 @@ pub(super) struct World {
 
 impl World {
     /// Starts everything. Returns when every bot listens.
-    pub(super) async fn set(binary: &Path, planted: Planted) -> Result<Self> {
+    pub(super) async fn set(binary: &Path, mutation: Mutation) -> Result<Self> {
         let (discord, telegram) = (discord().await?, telegram().await);
         let (cluster, redis) = (Cluster::start()?, Redis::start()?);
         cluster.create(DATABASE)?;
@@ -54,8 +53,8 @@ impl World {
         let [lines, posts] = [node("node-1")?, node("node-2")?];
         let operator = Operator { settings: posts, folder: cluster.folder().to_owned() };
         let (secrets, hooks) = operator.enter_all()?;
-        plant(&cluster, planted)?;
-        let bug = environment(planted);
+        mutation.alter(&cluster)?;
+        let bug = mutation.environment();
         let nodes = [lines.start_with(&bug)?, operator.settings.start_with(&bug)?];
         for (bot, hook) in hooks.iter().enumerate() {
             let tried = discord.post_interactions(&who::discord_token(bot), hook).await;
@@ -76,22 +75,6 @@ impl World {
         let secret = self.secrets[agent].as_bytes();
         let now = self.clock.now();
         make(ALL[agent].name, secret, UPGRADE_TTL_SECS, now).expose().to_owned()
-    }
-}
-
-fn plant(cluster: &Cluster, planted: Planted) -> Result<()> {
-    let nobody =
-        Cast { operator: TenantId::from_uuid(uuid::Uuid::nil()), bots: vec![], members: vec![] };
-    match planted {
-        Planted::InDatabase(alter) => alter(cluster, &nobody),
-        Planted::Nothing | Planted::InDesk(_) => Ok(()),
-    }
-}
-
-fn environment(planted: Planted) -> Vec<(&'static str, String)> {
-    match planted {
-        Planted::InDesk(number) => vec![("NIGHTDESK_PLANTED", number.to_owned())],
-        Planted::Nothing | Planted::InDatabase(_) => Vec::new(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The accept of events with capabilities. Few events have one, so the others use a statement without them.
 
+use fail::fail_point;
 use nightdesk_inbox::{Accept, Bound};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{DEDUPE_DAYS, INBOX_ENTRIES_MAX};
-use nightdesk_types::planted::crash_point;
 use uuid::Uuid;
 
 use super::super::ordinal;
@@ -52,7 +52,7 @@ pub(super) async fn run(store: &Pg, columns: Columns, lent: Lent) -> Result<Vec<
     run_to_end!(store.single("put events"), |connection| {
         let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
         let marks = columns.marks.as_ref();
-        crash_point("K3");
+        fail_point!("store_pg::before_accept");
         sqlx::query_as!(
             Row,
             r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,

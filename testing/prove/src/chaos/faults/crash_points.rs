@@ -9,6 +9,7 @@ use nightdesk_judge::monotonic_ns;
 use crate::chance::Dice;
 use crate::chaos::gateways::Order;
 use crate::chaos::world::{Hit, World};
+use crate::crash_points::environment;
 
 /// Time limit for a node to reach the step.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -46,9 +47,9 @@ fn die_hitting(world: &mut World, number: &'static str, dice: &mut Dice, hit: Hi
     let mut strike = world.strikes(number, world.nodes[node].name());
     strike.hit = hit;
     world.nodes[node].kill()?;
-    let at = format!("{number}:{}", 1 + dice.below(passings_max(number)));
-    world.nodes[node].start_with(&[("NIGHTDESK_CRASH_AT", at.clone())])?;
-    until_it_died(world, node, &at)?;
+    let crash = environment(number, 1 + dice.below(passings_max(number)));
+    world.nodes[node].start_with(&[crash])?;
+    until_it_died(world, node, number)?;
     strike.at_ns = monotonic_ns();
     thread::sleep(dice.between_ms(50, 500));
     world.nodes[node].start()?;
@@ -59,14 +60,14 @@ fn die_hitting(world: &mut World, number: &'static str, dice: &mut Dice, hit: Hi
 /// Makes a node die in a send (K13 to K15). The bots' next owner is unknown, so all nodes get the crash point.
 pub(super) fn die_calling(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let mut strike = world.strikes(number, "node");
-    let at = format!("{number}:{}", SENDS_MIN + dice.below(SENDS_MAX - SENDS_MIN));
+    let crash = environment(number, SENDS_MIN + dice.below(SENDS_MAX - SENDS_MIN));
     for node in &mut world.nodes {
         node.kill()?;
     }
     for node in &mut world.nodes {
-        node.start_with(&[("NIGHTDESK_CRASH_AT", at.clone())])?;
+        node.start_with(&[crash.clone()])?;
     }
-    until_one_died(world, &at)?;
+    until_one_died(world, number)?;
     strike.at_ns = monotonic_ns();
     thread::sleep(dice.between_ms(50, 500));
     for node in &mut world.nodes {
@@ -77,7 +78,7 @@ pub(super) fn die_calling(world: &mut World, number: &'static str, dice: &mut Di
     Ok(())
 }
 
-fn until_one_died(world: &mut World, at: &str) -> Result<()> {
+fn until_one_died(world: &mut World, number: &str) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         for node in &mut world.nodes {
@@ -85,7 +86,7 @@ fn until_one_died(world: &mut World, at: &str) -> Result<()> {
                 return Ok(());
             }
         }
-        ensure!(Instant::now() < deadline, "no node came to {at} in {} s", PATIENCE.as_secs());
+        ensure!(Instant::now() < deadline, "no node came to {number} in {} s", PATIENCE.as_secs());
         thread::sleep(LOOK_EVERY);
     }
 }
@@ -99,12 +100,12 @@ fn passings_max(number: &str) -> usize {
     }
 }
 
-fn until_it_died(world: &mut World, node: usize, at: &str) -> Result<()> {
-    let needs_sleepers = passings_max(at.split(':').next().unwrap_or(at)) == CALLS_MAX;
+fn until_it_died(world: &mut World, node: usize, number: &str) -> Result<()> {
+    let needs_sleepers = passings_max(number) == CALLS_MAX;
     let deadline = Instant::now() + PATIENCE;
     let mut next = needs_sleepers.then(Instant::now);
     while !world.nodes[node].has_ended()? {
-        ensure!(Instant::now() < deadline, "no node came to {at} in {} s", PATIENCE.as_secs());
+        ensure!(Instant::now() < deadline, "no node came to {number} in {} s", PATIENCE.as_secs());
         if next.is_some_and(|next| next <= Instant::now()) {
             world.gateways(&Order::Sleep(SLEEPERS_PERCENT))?;
             next = Some(Instant::now() + SLEEPERS_EVERY);

@@ -7,8 +7,9 @@ use anyhow::Result;
 
 use super::{Place, paused_owner};
 use crate::chaos::faults::Wanted;
+use crate::chaos::mutation::Mutation;
 use crate::chaos::plan::Scale;
-use crate::chaos::run::{Options, Planted};
+use crate::chaos::run::Options;
 
 /// Time limit for a world with a bug to become idle. Some never do.
 const PATIENCE: Duration = Duration::from_secs(12);
@@ -88,7 +89,7 @@ impl Needs {
 }
 
 /// Returns the options of a short run under these conditions.
-pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Options> {
+pub fn options(needs: Needs, mutation: Mutation, place: &Place<'_>) -> Result<Options> {
     Ok(Options {
         seed: place.seed,
         lasts: Duration::from_secs(place.seconds.max(needs.seconds)),
@@ -99,8 +100,8 @@ pub fn options(needs: Needs, planted: Planted, place: &Place<'_>) -> Result<Opti
         redis: false,
         scale: needs.scale(),
         street: None,
-        patience: if matches!(planted, Planted::Nothing) { 5 * PATIENCE } else { PATIENCE },
-        planted,
+        patience: if mutation == Mutation::Nothing { 5 * PATIENCE } else { PATIENCE },
+        mutation,
         desk: place.desk.to_owned(),
         folder: place.folder.to_owned(),
     })
