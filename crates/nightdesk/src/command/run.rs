@@ -53,7 +53,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             let answer = enter::run(&read()?, command).await?;
             let wrong = answer.wrong();
             ui::put_answer(json, answer);
-            ensure!(wrong == 0, "something is wrong; mend what is said above");
+            ensure!(wrong == 0, "the check found errors; fix them as shown above");
             Ok(())
         }
     }
@@ -73,9 +73,9 @@ async fn migrated(config: &Config, json: bool) -> anyhow::Result<()> {
     let url = database.migrate_url.as_ref().unwrap_or(&database.url);
     let file = database.migrate_password_file.as_ref().or(database.password_file.as_ref());
     let password = password(file.map(std::path::PathBuf::as_path))?;
-    let options =
-        connect_options(url, password.as_deref()).context("a database URL is not PostgreSQL's")?;
-    migrate(&options).await.context("could not bring the database up to date")?;
+    let options = connect_options(url, password.as_deref())
+        .context("the database URL is not a PostgreSQL URL")?;
+    migrate(&options).await.context("could not migrate the database")?;
     ui::say("the database is up to date");
     if json {
         ui::put_answer(json, Answer::One(json!({ "up_to_date": true })));
