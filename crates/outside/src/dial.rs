@@ -77,7 +77,7 @@ impl Dialler<'_> {
     ) -> Result<(), CallError> {
         let peer = stream.peer_addr().map_err(unreachable)?.ip();
         self.rules.check_address(host, peer)?;
-        if peer == dialled { Ok(()) } else { Err(unreachable("the connection leads elsewhere")) }
+        if peer == dialled { Ok(()) } else { Err(unreachable("the peer has another address")) }
     }
 
     /// Refuses this machine's own addresses, unless the operator's rules name them.
