@@ -85,7 +85,7 @@ impl FromRequestParts<Arc<Chats>> for ChatPage {
 fn no_such_page() -> Response {
     let page = Elsewhere {
         title: "There is no chat here",
-        text: "Check the address you were given, or ask who gave it to you for a new one.",
+        text: "Check the address, or ask the person who gave it to you for a new one.",
     };
     (StatusCode::NOT_FOUND, html(&page)).into_response()
 }

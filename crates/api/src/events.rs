@@ -40,8 +40,8 @@ async fn explanation(
     let explanation = explain(&*api.desk.records.0, caller.scope, &event).await;
     match of_agent(explanation.or_unavailable("an event could not be explained")?, &caller) {
         Explanation::Unknown => Err(problem::NOT_FOUND.with_detail(
-            "nothing is known of that event for this agent: name its entry, as bufferId has it, or \
-             the platform's key of an event that was refused lately",
+            "the desk has no record of that event for this agent; use the bufferId of its entry, or \
+             the platform's key of an event that was refused recently",
         )),
         known @ (Explanation::Held(_) | Explanation::Refused(_)) => Ok(Json(known.told())),
     }

@@ -63,7 +63,8 @@ async fn send(
 ) -> Result<Json<Sent>, Problem> {
     // The task goes on if the client disconnects: the bell must ring for a stored letter.
     let sending = api.desk.tasks.spawn(async move { sending::send(&letters, requested).await });
-    let stopping = |_| problem::UNAVAILABLE.with_detail("ask again with the same dispatch_id");
+    let stopping =
+        |_| problem::UNAVAILABLE.with_detail("repeat the request with the same dispatch_id");
     Ok(Json(sending.await.map_err(stopping)??))
 }
 
@@ -135,7 +136,7 @@ impl From<ConnectorError> for Problem {
                 problem::NOT_IMPLEMENTED.with_detail("send a letter instead")
             }
             ConnectorError::Timeout { .. } => problem::NO_REPLY
-                .with_detail("ask again with a new dispatch_id or a longer timeout_ms"),
+                .with_detail("repeat the request with a new dispatch_id or a longer timeout_ms"),
         }
     }
 }

@@ -68,16 +68,17 @@ impl From<ManageError> for Problem {
                 &problem::NOT_SEEN,
                 "link a person who can see it, or ask the operator of the bot for a grant",
             ),
-            ManageError::TooManyCodes => {
-                (&problem::TOO_MANY_CODES, "use one of the codes it got, or wait for an hour")
-            }
+            ManageError::TooManyCodes => (
+                &problem::TOO_MANY_CODES,
+                "use one of the codes that the agent got, or wait an hour",
+            ),
             ManageError::TooFast => (
                 &problem::TOO_MANY,
                 "an agent claims and releases at most thirty chats or scopes an hour; wait",
             ),
             ManageError::OverQuota(_) => (
                 &problem::OVER_QUOTA,
-                "release what is not needed, or have an operator raise the quota",
+                "release unneeded grants, or have an operator raise the quota",
             ),
             ManageError::Store(error) => {
                 return unavailable(&error, "an agent's reach could not be changed");

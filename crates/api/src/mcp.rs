@@ -132,5 +132,5 @@ fn read_arguments<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<
 /// Writes the result of a tool.
 fn write_result(result: impl Serialize) -> Result<Value, Failed> {
     let written = serde_json::to_value(result);
-    written.map_err(|_| Failed::Unavailable("the result cannot be written".to_owned()))
+    written.map_err(|_| Failed::Unavailable("the result cannot be encoded as JSON".to_owned()))
 }

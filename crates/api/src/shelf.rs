@@ -46,11 +46,9 @@ impl From<SkillStoreError> for Problem {
 impl From<DataStoreError> for Problem {
     fn from(error: DataStoreError) -> Self {
         match &error {
-            DataStoreError::UnsupportedFilter { .. } => {
-                problem::UNSUPPORTED_FILTER.with_detail(format!(
-                    "{error}; leave them out, or set permissive_filters: true to have them ignored"
-                ))
-            }
+            DataStoreError::UnsupportedFilter { .. } => problem::UNSUPPORTED_FILTER.with_detail(
+                format!("{error}; leave them out, or set permissive_filters: true to ignore them"),
+            ),
             DataStoreError::Query { .. } => problem::BAD_REQUEST.with_detail(error.to_string()),
             DataStoreError::Timeout { .. } => unavailable(&error, "a call about data timed out"),
             DataStoreError::Store(error) => store_failed(error, "a call about data failed"),
@@ -61,7 +59,7 @@ impl From<DataStoreError> for Problem {
 fn store_failed(error: &StoreError, failure: &'static str) -> Problem {
     match error.over_quota() {
         Some(over) => problem::OVER_QUOTA.with_detail(format!(
-            "have an operator remove what is not needed, or raise {}",
+            "have an operator remove unneeded items, or raise {}",
             over.quota.slug()
         )),
         None => unavailable(error, failure),

@@ -23,9 +23,9 @@ use serde_json::Value;
 use crate::tool::Tool;
 
 /// The instructions that a client reads before its first call.
-const INSTRUCTIONS: &str = "Reach other agents, also those that sleep, and share skills and data with them. \
-    notify hands a message over; an address with @session wakes; exchange waits for the reply. \
-    Give dispatch_id when you may call again for the same thing: the same id is the same letter.";
+const INSTRUCTIONS: &str = "Reach other agents, even while they sleep, and share skills and data with them. \
+    notify delivers a message; an address with @session wakes; exchange waits for the reply. \
+    Set dispatch_id if you may repeat a call: calls with the same id are the same letter.";
 
 /// The response to a request.
 pub type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -113,11 +113,12 @@ impl<T: Tools> ServerHandler for Handler<T> {
         asked: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let tool = Tool::named(&asked.name)
-            .ok_or_else(|| refused(format!("there is no tool {}; list them", asked.name)))?;
+        let tool = Tool::named(&asked.name).ok_or_else(|| {
+            refused(format!("there is no tool {}; tools/list lists them", asked.name))
+        })?;
         let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get());
-        let caller: &T::Caller =
-            caller.ok_or_else(|| ErrorData::internal_error("nobody was proven to call", None))?;
+        let caller: &T::Caller = caller
+            .ok_or_else(|| ErrorData::internal_error("the caller is not authenticated", None))?;
         let call =
             Call { id: context.id.to_string(), arguments: asked.arguments.unwrap_or_default() };
         match self.0.call(caller, tool, call).await {

@@ -75,27 +75,27 @@ impl Tool {
         match self {
             Self::ListAgents => "Lists the agents you can write to, and whether each is up.",
             Self::Notify => {
-                "Sends a message to an agent. It is kept until the agent has taken it, also while it sleeps. \
-                 With @session in the address the agent is woken with it."
+                "Sends a message to an agent. The desk stores it until the agent acknowledges it, even while the agent sleeps. \
+                 With @session in the address, the message wakes the agent."
             }
             Self::Wake => {
-                "Wakes an agent with a message, now or at a time. woken in the answer says whether it is up."
+                "Wakes an agent with a message, now or at a time. woken in the result is true if it is up."
             }
             Self::Exchange => "Sends a message to an agent and waits for its reply.",
             Self::SkillList => {
-                "Lists skills. With if_none_match the answer is not_modified if nothing changed for this filter."
+                "Lists skills. With if_none_match the result is not_modified if nothing changed for this filter."
             }
             Self::SkillRead => "Reads a skill, or one of its older versions.",
             Self::SkillWrite => {
-                "Writes a skill. One that exists is replaced only with overwrite; the same text again changes nothing."
+                "Writes a skill. An existing skill is replaced only with overwrite; the same text again changes nothing."
             }
             Self::SkillStatus => "Moves a skill to Draft, Approved or Disabled.",
             Self::DataQuery => {
-                "Looks for data by words. A filter that cannot be kept is an error, unless permissive_filters."
+                "Searches data by words. An unsupported filter is an error, unless permissive_filters is true."
             }
             Self::DataRead => "Reads an entry of data; null if there is none.",
             Self::DataWrite => {
-                "Writes an entry of data. The same again writes nothing and answers the first."
+                "Writes an entry of data. The same entry again writes nothing and returns the first."
             }
         }
     }
@@ -119,10 +119,9 @@ impl Tool {
     fn properties(self) -> Value {
         let text = || json!({ "type": "string" });
         let texts = || json!({ "type": "array", "items": { "type": "string" } });
-        let agent =
-            || json!({ "type": "string", "description": "a name or an id, perhaps with @session" });
+        let agent = || json!({ "type": "string", "description": "a name or an id, optionally with @session" });
         let dispatch_id =
-            || json!({ "type": "string", "description": "the same id again is the same letter" });
+            || json!({ "type": "string", "description": "a repeated id means the same letter" });
         let status = || json!({ "enum": ["Draft", "Approved", "Disabled"] });
         match self {
             Self::ListAgents => json!({}),
@@ -161,7 +160,7 @@ impl Tool {
             Self::DataRead => json!({ "id": text() }),
             Self::DataWrite => json!({
                 "content": text(), "tags": texts(), "recipients": texts(),
-                "expires_at": { "type": ["integer", "null"], "description": "seconds; null: for good" },
+                "expires_at": { "type": ["integer", "null"], "description": "seconds since 1970; null: never" },
                 "metadata": { "type": "object" },
             }),
         }

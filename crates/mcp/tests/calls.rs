@@ -91,7 +91,7 @@ async fn what_failed_is_an_error_and_not_a_result() {
     let cases = [
         ("notify", "refuse", -32602, "say something else"),
         ("notify", "break", -32603, "ask again"),
-        ("shell", "anything", -32602, "there is no tool shell; list them"),
+        ("shell", "anything", -32602, "there is no tool shell; tools/list lists them"),
     ];
     for (tool, message, code, words) in cases {
         let answer = called(&tools, tool, json!({ "message": message })).await;

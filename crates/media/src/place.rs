@@ -12,10 +12,10 @@ use url::Url;
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     /// The folder cannot be created.
-    #[error("the folder cannot be made")]
+    #[error("the folder cannot be created")]
     Folder(#[source] std::io::Error),
     /// The object store cannot be opened.
-    #[error("the place cannot be opened")]
+    #[error("the object store cannot be opened")]
     Objects(#[from] object_store::Error),
 }
 

@@ -41,13 +41,13 @@ pub enum TakeError {
     #[error("the file is larger than {} MiB", MEDIA_BYTES_MAX / (1024 * 1024))]
     TooLarge,
     /// The tenant's files are too large together.
-    #[error("the tenant's files are too large together; they go after an hour")]
+    #[error("the tenant's files exceed their limit; each is removed after an hour")]
     Full,
     /// The upload broke off.
-    #[error("the file broke off")]
+    #[error("the upload broke off")]
     BrokeOff(#[source] Box<dyn Error + Send + Sync>),
     /// The file could not be stored.
-    #[error("the file could not be put away")]
+    #[error("the file could not be stored")]
     Store(#[from] StoreError),
 }
 

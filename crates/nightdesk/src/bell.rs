@@ -68,5 +68,5 @@ pub(crate) fn between(
         secret,
     };
     RedisBell::new(&settings, Arc::clone(ears), Arc::new(SystemClock::started()))
-        .context("redis.url is not a URL of Redis")
+        .context("redis.url is not a Redis URL")
 }

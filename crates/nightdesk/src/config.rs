@@ -215,7 +215,7 @@ impl Scheduling {
         let Some(file) = &self.relay_secrets_file else { return Ok(Relays::default()) };
         let text = secret_file::read(file).context("schedule.relay_secrets_file")?;
         let secrets = Secrets::read(&text).with_context(|| {
-            format!("schedule.relay_secrets_file {} is of no use", file.display())
+            format!("schedule.relay_secrets_file {} cannot be used", file.display())
         })?;
         let url = format!("{public_url}/api/agent-cron/relay");
         Ok(Relays::by(vec![Arc::new(ByHmac(secrets.clone())), Arc::new(ByJwt { secrets, url })]))
@@ -374,9 +374,9 @@ impl Config {
             );
         let built =
             sources.build().with_context(|| format!("could not read {}", file.display()))?;
-        let config: Self = built
-            .try_deserialize()
-            .with_context(|| format!("{} is not a configuration of ours", file.display()))?;
+        let config: Self = built.try_deserialize().with_context(|| {
+            format!("{} is not a valid configuration of the desk", file.display())
+        })?;
         config.validate()?;
         Ok(config)
     }
@@ -400,7 +400,7 @@ impl Config {
             let user = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
             if user.is_some_and(|(user, _)| user.contains(':')) {
                 bail!(
-                    "the URL of a server holds a password; put it into a file and name that as password_file"
+                    "the URL of a server contains a password; put the password into a file, and name it as password_file"
                 );
             }
         }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 /// Records failures until the node stops, and then the last ones.
 pub(crate) async fn tell(room: Arc<Room>, store: Arc<dyn Auditing>, stop: CancellationToken) {
     let round = || lately(&room, &*store);
-    sweep::every(AUTH_FAILURES_TOLD_EVERY, "tell of failures", &stop, round).await;
+    sweep::every(AUTH_FAILURES_TOLD_EVERY, "record failures", &stop, round).await;
     // The node stops, so no later round could report the error.
     drop(round().await);
 }

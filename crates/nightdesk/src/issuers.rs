@@ -47,7 +47,7 @@ impl FetchKeys for Fetch {
                 if reply.status == 200 {
                     Ok(reply.body.to_vec())
                 } else {
-                    Err(format!("answered with status {}", reply.status).into())
+                    Err(format!("the response has status {}", reply.status).into())
                 }
             }
             KeySource::File(file) => {
@@ -55,7 +55,9 @@ impl FetchKeys for Fetch {
                 let bytes_max = u64::try_from(ISSUER_KEYS_BYTES_MAX)?;
                 File::open(file).await?.take(bytes_max + 1).read_to_end(&mut keys).await?;
                 if keys.len() > ISSUER_KEYS_BYTES_MAX {
-                    return Err(format!("longer than {ISSUER_KEYS_BYTES_MAX} bytes").into());
+                    return Err(
+                        format!("the file is longer than {ISSUER_KEYS_BYTES_MAX} bytes").into()
+                    );
                 }
                 Ok(keys)
             }

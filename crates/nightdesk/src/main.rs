@@ -49,6 +49,6 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
 /// Protects opened keys in memory: no core file is written, and only the system's administrator can read the memory.
 fn keep_memory_in() -> anyhow::Result<()> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
-    setrlimit(Resource::Core, none).context("could not rule core files out")?;
-    set_dumpable_behavior(DumpableBehavior::NotDumpable).context("could not keep memory in")
+    setrlimit(Resource::Core, none).context("could not disable core files")?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).context("could not protect memory")
 }

@@ -40,8 +40,8 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
         told = rekeyed(config, &vault) => told?,
         // Other nodes already act for this node, and its writes are refused, so it exits at once.
         () = running.base.lease.is_over() => bail!(
-            "another node took node {0} for dead, or a second one of that name was started; \
-             start it again, and give every node a node.name of its own",
+            "node {0} lost its lease: it stalled, or a second node of that name was started; \
+             restart it, and give every node its own node.name",
             config.node.name
         ),
     }
@@ -62,11 +62,11 @@ async fn rekeyed(config: &Config, vault: &Vault) -> anyhow::Result<()> {
 }
 
 fn tell_keys(vault: &Vault) {
-    tracing::info!("vault keys read again; {} seals", vault.sealing());
+    tracing::info!("vault keys reloaded; key {} seals", vault.sealing());
 }
 
 fn tell_bad_keys(error: &anyhow::Error) {
-    tracing::error!("vault keys stay as they are: {error:#}");
+    tracing::error!("vault keys could not be reloaded and stay unchanged: {error:#}");
 }
 
 /// The base of a node, on which its stops are built.
@@ -135,7 +135,7 @@ impl Beginning {
     async fn new(config: &Config, pg: &Pg, locksmith: &Locksmith) -> anyhow::Result<Self> {
         has_its_tables(pg).await?;
         locksmith.check().await?;
-        pg.open_days().await.context("could not open the days ahead")?;
+        pg.open_days().await.context("could not create the partitions of the coming days")?;
         Ok(Self { lease: begin(config, pg).await?, secret: bus_secret(locksmith).await? })
     }
 }
@@ -149,7 +149,7 @@ async fn while_unavailable<T, F: Future<Output = anyhow::Result<T>>>(
     loop {
         match step().await {
             Err(error) if is_unavailable(&error) && Instant::now() < give_up_at => {
-                tracing::warn!("the database is not available yet; trying again: {error:#}");
+                tracing::warn!("the database is not available yet; retrying: {error:#}");
                 sleep(DATABASE_START_PAUSE).await;
             }
             done => return done,
@@ -228,7 +228,7 @@ async fn begin(config: &Config, pg: &Pg) -> anyhow::Result<Lease> {
     let clock = SystemClock::started();
     let (asked_at, name) = (clock.moment(), config.node.name.clone());
     let epoch = nightdesk_lease::Store::begin(pg, &name, LEASE_LASTS).await;
-    let epoch = epoch.context("could not begin this node's life")?;
+    let epoch = epoch.context("could not start the lease of this node")?;
     Ok(Lease::begun(Node { name, epoch }, Box::new(clock), asked_at))
 }
 
@@ -237,9 +237,9 @@ fn keep(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<Keeper> {
     let (url, password) = (config.database.url.clone(), database_password(config)?);
     let open = move || {
         Pg::connect(&url, password.as_deref())
-            .map_err(|error| StoreError::broken("open the store of leases", error))
+            .map_err(|error| StoreError::broken("open the lease store", error))
     };
-    Keeper::start(Arc::clone(lease), open).context("could not start the thread of the lease")
+    Keeper::start(Arc::clone(lease), open).context("could not start the lease thread")
 }
 
 /// Returns the single client for URLs that tenants set.
@@ -260,7 +260,10 @@ pub(crate) fn locksmith(pg: &Arc<Pg>, vault: Vault) -> Locksmith {
 
 /// Returns the secret that signs hints between nodes. It stays the same when the vault's keys are replaced.
 pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizing<[u8; 32]>> {
-    let secret = locksmith.shared_secret("bus").await.context("could not share a secret")?;
+    let secret = locksmith
+        .shared_secret("bus")
+        .await
+        .context("could not read the secret that nodes share")?;
     let mut bytes = Zeroizing::new([0; 32]);
     secret.with(|hex| hex::decode_to_slice(hex, bytes.as_mut_slice()))?;
     Ok(bytes)
@@ -285,11 +288,11 @@ pub(crate) async fn has_its_tables(pg: &Pg) -> anyhow::Result<()> {
     let lacking = pg
         .lacks(failpoints::next_release().as_deref())
         .await
-        .context("could not reach the database; is it there, and did `nightdesk migrate` run?")?;
+        .context("could not query the database; check that it runs, and run `nightdesk migrate`")?;
     let Some(lacking) = lacking else { return Ok(()) };
     bail!(
         "the database is older than this binary: it lacks {lacking}; run `nightdesk migrate` with \
-         this binary, which may be done while nodes of the release before serve"
+         this binary, which is safe while nodes of the previous release serve"
     )
 }
 

@@ -66,7 +66,7 @@ fn special_v4(v4: Ipv4Addr) -> Option<Special> {
 
 fn special_v6(v6: Ipv6Addr) -> Option<Special> {
     let found = SPECIAL_V6.iter().find(|(range, _)| range.contains(&v6));
-    let not_given_out = (ALL_V6, "not given out to anybody");
+    let not_given_out = (ALL_V6, "unallocated");
     let (range, purpose) =
         found.copied().or_else(|| (!GIVEN_OUT.contains(&v6)).then_some(not_given_out))?;
     Some(Special { range: IpNet::V6(range), purpose })
@@ -97,7 +97,7 @@ const fn v6(groups: [u16; 4], length: u8) -> Ipv6Net {
 const SPECIAL_V4: [(Ipv4Net, &str); 20] = [
     (v4([0, 0, 0, 0], 8), "this network"),
     (v4([10, 0, 0, 0], 8), "private use"),
-    (v4([100, 64, 0, 0], 10), "shared by a carrier's customers"),
+    (v4([100, 64, 0, 0], 10), "carrier-grade NAT"),
     (v4([127, 0, 0, 0], 8), "loopback"),
     (v4([168, 63, 129, 16], 32), "a cloud's own services"),
     (v4([169, 254, 0, 0], 16), "link-local, and clouds' own services"),
@@ -130,13 +130,13 @@ const SIX_TO_FOUR: Ipv6Net = v6([0x2002, 0, 0, 0], 16);
 
 /// The first match gives the purpose.
 const SPECIAL_V6: [(Ipv6Net, &str); 21] = [
-    (Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 128), "no address"),
+    (Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 128), "the unspecified address"),
     (Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128), "loopback"),
     (COMPATIBLE, "IPv4 in IPv6"),
     (MAPPED, "IPv4 in IPv6"),
     (TRANSLATED, "IPv4 in IPv6"),
     (NAT64, "NAT64"),
-    (LOCAL_NAT64, "NAT64 of a network's own"),
+    (LOCAL_NAT64, "local NAT64"),
     (v6([0x100, 0, 0, 0], 64), "discarded"),
     (v6([0x100, 0, 0, 1], 64), "placeholder"),
     (TEREDO, "Teredo"),
@@ -144,7 +144,7 @@ const SPECIAL_V6: [(Ipv6Net, &str); 21] = [
     (v6([0x2001, 0, 0, 0], 23), "protocol assignments"),
     (SIX_TO_FOUR, "6to4"),
     (v6([0x2620, 0x4f, 0x8000, 0], 48), "AS112"),
-    (v6([0x3ffe, 0, 0, 0], 16), "6bone, given back"),
+    (v6([0x3ffe, 0, 0, 0], 16), "6bone, returned"),
     (v6([0x3fff, 0, 0, 0], 20), "documentation"),
     (v6([0x5f00, 0, 0, 0], 16), "segment routing"),
     (v6([0xfc00, 0, 0, 0], 7), "private use"),

@@ -54,25 +54,25 @@ pub enum CallError {
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The rate limit of this host, address or tenant is reached. Nothing was sent.
-    #[error("called often enough for now; try again in {} s", retry_after.as_secs_f32().ceil())]
+    #[error("the rate limit of calls is reached; retry in {} s", retry_after.as_secs_f32().ceil())]
     Busy {
         /// The time after which a next call may be accepted.
         retry_after: Duration,
     },
     /// The server is unreachable: no address for the name, no connection, or one that broke off.
-    #[error("the host cannot be reached; see that its name and its server are up")]
+    #[error("the host cannot be reached; check its name and its server")]
     Unreachable(#[source] Box<dyn Error + Send + Sync>),
     /// The call timed out.
-    #[error("no answer within {} s; answer first, then do the work", OUTSIDE_CALL_WAIT.as_secs())]
+    #[error("no response within {} s; respond first, then do the work", OUTSIDE_CALL_WAIT.as_secs())]
     TimedOut,
     /// The server's certificate does not match the URL or is not trusted.
-    #[error("no trust in the host's certificate; it must be valid for the URL's host")]
+    #[error("the host's certificate is not trusted; it must be valid for the URL's host")]
     Tls(#[source] Box<dyn Error + Send + Sync>),
     /// The response exceeds the maximum size.
-    #[error("the answer is longer than {0} bytes; answer with less")]
+    #[error("the response is longer than {0} bytes; send less")]
     TooLong(usize),
     /// The response is a redirect, which is not followed.
-    #[error("the host redirects (status {0}); name the URL it redirects to instead")]
+    #[error("the host redirects (status {0}); use the URL that it redirects to")]
     Redirected(u16),
 }
 

@@ -81,7 +81,7 @@ impl Dialler<'_> {
         if peer == dialled {
             Ok(())
         } else {
-            Err(CallError::unreachable("the connection leads elsewhere"))
+            Err(CallError::unreachable("the peer has another address"))
         }
     }
 

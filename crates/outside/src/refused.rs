@@ -16,13 +16,13 @@ pub enum Refused {
     #[error("the URL is longer than {OUTSIDE_URL_BYTES_MAX} bytes; shorten it")]
     TooLong,
     /// It is not https.
-    #[error("only https is called; write https:// before the host")]
+    #[error("only https URLs are called; write https:// before the host")]
     NotHttps,
     /// It contains a user name or a password.
-    #[error("take the name and password out of the URL, and give the secret separately")]
+    #[error("remove the name and password from the URL, and give the secret separately")]
     UserInfo,
     /// It has a port that is not allowed.
-    #[error("port {0} is not called; serve https on port 443, or ask the operator to allow it")]
+    #[error("port {0} is not allowed; serve https on port 443, or ask the operator to allow it")]
     Port(u16),
     /// Its host is not a full name.
     #[error("write the host as a full name, with a dot inside and none at its end")]
@@ -31,10 +31,10 @@ pub enum Refused {
     #[error("the host is at an address of {0}; use a public one, or ask the operator to allow it")]
     NotPublic(Special),
     /// Its host is, or resolves to, an address of this machine.
-    #[error("the host is at an address of this desk itself; use that of the agent")]
+    #[error("the host is at an address of this desk; use the address of the agent")]
     Ourselves,
     /// Its bearer token does not fit into a header.
-    #[error("the bearer token has signs that no header can carry; set another")]
+    #[error("the bearer token has characters that no HTTP header can carry; set another")]
     Bearer,
 }
 

@@ -55,13 +55,13 @@ pub struct HostRate {
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// A host in the rules has a spelling that no parsed URL has.
-    #[error("outside: no URL has the host {0:?}; write it in lower case, without port or path")]
+    #[error("outside: {0:?} is not a host of a URL; write it in lower case, without port or path")]
     Host(String),
     /// The file with the operator's roots cannot be used.
     #[error("outside.root_certificate_file: could not read certificates (PEM) from {}", .0.display())]
     Roots(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
     /// No name server is configured.
-    #[error("could not read /etc/resolv.conf; mend it, or set outside.nameserver")]
+    #[error("could not read /etc/resolv.conf; fix it, or set outside.nameserver")]
     NameServers(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 

@@ -70,7 +70,7 @@ impl fmt::Debug for Frame {
 
 /// The frame is longer than its reader can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{bytes} bytes, where {bytes_max} fit")]
+#[error("{bytes} bytes exceed the limit of {bytes_max}")]
 pub struct TooLong {
     /// The length, at least.
     pub bytes: usize,

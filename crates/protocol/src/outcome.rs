@@ -69,7 +69,7 @@ impl Outcome {
     /// Adds the note that the interaction had expired and the text was sent as an ordinary message.
     #[must_use]
     pub fn said_plainly(self) -> Self {
-        let note = Some("the interaction had ended; said as an ordinary message".to_owned());
+        let note = Some("the interaction had ended; sent as an ordinary message".to_owned());
         Self { note, ..self }
     }
 

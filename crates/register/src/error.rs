@@ -16,6 +16,6 @@ pub enum RegisterError {
     #[error("the keys of a trusted issuer cannot be read")]
     NoIssuerKeys,
     /// No key of the desk may sign now.
-    #[error("the desk has no key that signs now")]
+    #[error("the desk has no signing key at the moment")]
     NoSigningKey,
 }

@@ -38,13 +38,13 @@ pub struct Agent {
 #[non_exhaustive]
 pub enum AgentError {
     /// The gateway was revoked, and a second dial proved it. Get a new secret from the desk.
-    #[error("the desk revoked this gateway; get a new secret and connect anew")]
+    #[error("the desk revoked this gateway; get a new secret and connect again")]
     Revoked,
     /// No line opened in time. The agent continues to dial.
-    #[error("no line within {} s; the agent goes on dialling", HANDSHAKE_WAIT.as_secs())]
+    #[error("no line within {} s; the agent keeps dialling", HANDSHAKE_WAIT.as_secs())]
     NoLine(#[source] Option<Trouble>),
     /// The agent hung up, went idle or fell asleep, or its runtime stopped. Connect again.
-    #[error("the agent has hung up; connect anew")]
+    #[error("the agent has hung up; connect again")]
     Over,
 }
 

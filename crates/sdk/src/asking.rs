@@ -31,13 +31,13 @@ pub(crate) struct Answered {
 #[non_exhaustive]
 pub enum CallError {
     /// No response arrived.
-    #[error("could not {0}: the desk did not answer")]
+    #[error("could not {0}: the desk did not respond")]
     Unanswered(&'static str, #[source] Box<dyn Error + Send + Sync>),
     /// The desk refused the request.
-    #[error("could not {0}: the desk answered with {1}")]
+    #[error("could not {0}: the desk responded with {1}")]
     Refused(&'static str, u16),
     /// The response cannot be read.
-    #[error("could not {0}: the desk's answer cannot be read")]
+    #[error("could not {0}: the desk's response cannot be read")]
     Unreadable(&'static str),
 }
 
@@ -52,13 +52,13 @@ pub enum BadSettings {
     #[error("not the agent's own URL; write it like https://agent.example, without query or user")]
     Callback,
     /// No agent has this id.
-    #[error("not the id of an agent; use the one the desk gave out, without anything before it")]
+    #[error("not the id of an agent; use the one that the desk printed, without a prefix")]
     Agent,
     /// The login lacks a part.
-    #[error("the login lacks its token, its name or its secret; use what the desk gave out")]
+    #[error("the login lacks its token, its name or its secret; use those that the desk printed")]
     Login,
     /// The trusted text is not a certificate.
-    #[error("no certificate to trust is in there; give the authority's certificate as PEM")]
+    #[error("the text contains no certificate; give the authority's certificate as PEM")]
     Certificates,
 }
 

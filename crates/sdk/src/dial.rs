@@ -35,7 +35,7 @@ impl Dialler {
 
     /// Dials once.
     pub(crate) async fn dial(&self) -> Result<Socket, Trouble> {
-        let late = |_| Trouble::Unreachable(format!("no answer within {DIAL_WAIT:?}"));
+        let late = |_| Trouble::Unreachable(format!("no response within {DIAL_WAIT:?}"));
         timeout(DIAL_WAIT, self.connect()).await.map_err(late)?
     }
 

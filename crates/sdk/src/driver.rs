@@ -307,12 +307,12 @@ fn judged<P>(turn: Result<Result<(), BoxError>, P>) -> Turned {
     match turn {
         Ok(Ok(())) => Turned::Well,
         Ok(Err(error)) => failed(&*error),
-        Err(_) => failed(&*BoxError::from("it panicked")),
+        Err(_) => failed(&*BoxError::from("the turn panicked")),
     }
 }
 
 fn failed(error: &(dyn Error + 'static)) -> Turned {
-    tracing::warn!(error, "a turn failed; unless it was acked, its entry comes again");
+    tracing::warn!(error, "a turn failed; unless its entry was acked, the desk delivers it again");
     Turned::Badly
 }
 

@@ -72,7 +72,7 @@ nightdesk_types::opaque_debug!(Peers);
 #[non_exhaustive]
 pub enum PeerError {
     /// No response arrived. The call may have been executed.
-    #[error("could not {0}: the desk did not answer")]
+    #[error("could not {0}: the desk did not respond")]
     Unanswered(&'static str, #[source] Box<dyn Error + Send + Sync>),
     /// The desk refused the call.
     #[error("could not {what}: {detail} ({code}, status {status})")]
@@ -87,7 +87,7 @@ pub enum PeerError {
         detail: String,
     },
     /// The response cannot be read.
-    #[error("could not {0}: the desk's answer cannot be read")]
+    #[error("could not {0}: the desk's response cannot be read")]
     Unreadable(&'static str),
 }
 

@@ -13,17 +13,17 @@ pub enum SendError {
     /// The send was written, and then the line was lost, or no answer arrived in time. It may have been made. The SDK
     /// never repeats it; repeat it only if twice is better than never.
     #[error(
-        "the send may have been done: the line was lost or no answer came within {} s; repeat it \
-         only if twice is better than never", SEND_ANSWER_WAIT.as_secs()
+        "the send may have been done: the line was lost or no response came within {} s; repeat it \
+         only if a duplicate is better than a loss", SEND_ANSWER_WAIT.as_secs()
     )]
     Unknown,
     /// Nothing was sent: there was no line. A later attempt may succeed.
-    #[error("nothing was sent: there was no line for {} s; ask again later", LINE_WAIT.as_secs())]
+    #[error("nothing was sent: there was no line for {} s; retry later", LINE_WAIT.as_secs())]
     NoLine,
     /// Nothing was sent: too many sends are in progress.
     #[error(
-        "nothing was sent: too many sends are under way or {SENDS_WAITING_MAX} wait already; wait \
-         for their answers"
+        "nothing was sent: too many sends are in progress or {SENDS_WAITING_MAX} wait already; wait \
+         for their results"
     )]
     Busy,
     /// Nothing was sent: it does not fit into a frame.
@@ -36,7 +36,7 @@ pub enum SendError {
     #[error("not done: {0}")]
     Failed(String),
     /// Nothing was sent: the agent disconnected, went idle, fell asleep, or was revoked.
-    #[error("nothing was sent: the agent has no line any more; connect anew")]
+    #[error("nothing was sent: the agent has no line any more; connect again")]
     Over,
 }
 

@@ -137,13 +137,13 @@ pub enum BadSettings {
     #[error("not the URL of a desk; write it like https://desk.example, without query or user")]
     Url,
     /// No gateway can have this name.
-    #[error("not the name of a gateway; use the one the desk gave out, [A-Za-z0-9_.-]{{1,64}}")]
+    #[error("not the name of a gateway; use the one that the desk printed, [A-Za-z0-9_.-]{{1,64}}")]
     Gateway,
     /// The secret is empty.
-    #[error("the gateway's secret is empty; use the one the desk gave out")]
+    #[error("the gateway's secret is empty; use the one that the desk printed")]
     Secret,
     /// The trusted text is not a certificate.
-    #[error("no certificate to trust is in there; give the authority's certificate as PEM")]
+    #[error("the text contains no certificate; give the authority's certificate as PEM")]
     Certificates,
     /// The time of quiet is too short or too long.
     #[error(

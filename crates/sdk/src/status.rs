@@ -43,13 +43,13 @@ pub enum Trouble {
         code: u16,
     },
     /// The line was open, and the desk gave no sign of life for too long.
-    #[error("the desk fell silent")]
+    #[error("the desk stopped responding")]
     Silent,
     /// The line was open, and the desk did not answer every hello in time.
     #[error("the desk did not answer every hello; is it a Nightdesk?")]
     NotGreeted,
     /// The desk delivered more entries than its window allows.
-    #[error("the desk handed over more than its window")]
+    #[error("the desk delivered more entries than its window allows")]
     Flooded,
 }
 
@@ -88,8 +88,8 @@ const fn what_to_do(status: u16) -> &'static str {
     match status {
         401 | 403 => "; check the gateway's name and secret, and this machine's clock",
         404 => "; check the path of the URL",
-        429 => "; it was dialled with a bad secret too often",
-        503 => "; it cannot tell just now who we are",
+        429 => "; too many dials with a bad secret; wait",
+        503 => "; the desk cannot check credentials at the moment",
         _ => "",
     }
 }

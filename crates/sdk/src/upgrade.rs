@@ -57,7 +57,7 @@ async fn head(connection: &mut Box<dyn Connection>) -> io::Result<(String, Vec<u
             return Ok((String::from_utf8_lossy(&read).into_owned(), rest));
         }
         if read.len() >= HEAD_BYTES_MAX {
-            return Err(io::Error::other("the answer to the upgrade is too long"));
+            return Err(io::Error::other("the response to the upgrade is too long"));
         }
         if connection.read_buf(&mut read).await? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -73,13 +73,13 @@ fn check(head: &str, key: &str) -> Result<(), Trouble> {
     match status.and_then(|status| status.parse().ok()) {
         Some(101) => {}
         Some(status) => return Err(Trouble::Refused { status }),
-        None => return Err(Trouble::Unreachable("what answered speaks no HTTP".to_owned())),
+        None => return Err(Trouble::Unreachable("the response is not HTTP".to_owned())),
     }
     let accepted = lines.filter_map(|line| line.split_once(':')).any(|(name, value)| {
         name.eq_ignore_ascii_case("sec-websocket-accept")
             && value.trim() == derive_accept_key(key.as_bytes())
     });
-    let other = || Trouble::Unreachable("what answered is no WebSocket".to_owned());
+    let other = || Trouble::Unreachable("the response is not a WebSocket upgrade".to_owned());
     if accepted { Ok(()) } else { Err(other()) }
 }
 
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn only_the_answer_to_our_key_opens_a_line() {
         let accept = derive_accept_key(b"key");
-        let no_http = Trouble::Unreachable("what answered speaks no HTTP".to_owned());
-        let no_socket = Trouble::Unreachable("what answered is no WebSocket".to_owned());
+        let no_http = Trouble::Unreachable("the response is not HTTP".to_owned());
+        let no_socket = Trouble::Unreachable("the response is not a WebSocket upgrade".to_owned());
         let switching = |accept: &str| {
             format!("HTTP/1.1 101 Switching Protocols\r\nsec-websocket-ACCEPT: {accept}\r\n\r\n")
         };

@@ -26,7 +26,7 @@ impl Folder {
     /// Creates a folder; processes that run in it at the end get this signal.
     pub(crate) fn create(prefix: &str, signal: Signal) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix(prefix).tempdir();
-        let folder = folder.context("could not make a temporary folder")?;
+        let folder = folder.context("could not create a temporary folder")?;
         // The guard compares the path with the kernel's, which contains no symbolic links.
         let path = folder.path().canonicalize().context("could not resolve the folder")?;
         let guard = guard(&path, signal).context("could not run the folder's guard")?;

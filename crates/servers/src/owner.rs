@@ -24,7 +24,7 @@ impl Owner {
         if id(&["-u"])? != 0 {
             return Ok(Self::Ourselves);
         }
-        let advice = "running as root needs the user postgres, which postgresql-15 brings";
+        let advice = "running as root needs the user postgres, which postgresql-15 creates";
         let uid = id(&["-u", SERVER_USER]).context(advice)?;
         let gid = id(&["-g", SERVER_USER]).context(advice)?;
         Ok(Self::Packaged { uid, gid })
@@ -35,7 +35,7 @@ impl Owner {
         match self {
             Self::Ourselves => Ok(()),
             Self::Packaged { uid, gid } => chown(folder, Some(uid), Some(gid))
-                .with_context(|| format!("could not give {} away", folder.display())),
+                .with_context(|| format!("could not change the owner of {}", folder.display())),
         }
     }
 

@@ -82,7 +82,7 @@ impl Process {
     ) -> Result<()> {
         let deadline = Instant::now() + Duration::from_secs(READY_SECS_MAX);
         while Instant::now() < deadline {
-            if let Some(status) = self.child.try_wait().context("could not look at the server")? {
+            if let Some(status) = self.child.try_wait().context("could not check the server")? {
                 bail!("{name} ended with {status}; its log:\n{}", self.log_tail());
             }
             if ready()? {
@@ -112,7 +112,7 @@ impl Process {
     }
 
     fn has_ended(&mut self) -> Result<bool> {
-        let status = self.child.try_wait().context("could not look at the server")?;
+        let status = self.child.try_wait().context("could not check the server")?;
         Ok(status.is_some())
     }
 

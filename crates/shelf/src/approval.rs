@@ -98,7 +98,7 @@ impl Approval {
         if key.signed(&canonical(source), &signature) {
             return Ok(());
         }
-        Err("its signature is not of these bytes, or of another key")
+        Err("its signature does not match these bytes, or is of another key")
     }
 
     /// Returns the text that represents the authority in a token.
@@ -114,7 +114,7 @@ fn signature_in(proof: &str) -> Result<Vec<u8>, &'static str> {
     let Some((SCHEME, signature)) = proof.split_once(':') else {
         return Err("its signature is not of the scheme v3");
     };
-    URL_SAFE_NO_PAD.decode(signature).map_err(|_| "its signature is not readable")
+    URL_SAFE_NO_PAD.decode(signature).map_err(|_| "its signature is not valid base64url")
 }
 
 /// Returns the signed text: every line except those of status and tags, with one kind of line end.

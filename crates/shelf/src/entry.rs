@@ -153,7 +153,9 @@ impl DataQuery {
         }
         if let Some(mode) = filters.mode.as_deref().filter(|mode| *mode != READ_BY_WORDS) {
             let mode: String = mode.chars().take(DATA_TAG_BYTES_MAX).collect();
-            return Err(DataStoreError::query(format!("there is no mode {mode:?}, only `fts`")));
+            return Err(DataStoreError::query(format!(
+                "mode {mode:?} is not supported; use `fts`"
+            )));
         }
         if filters.query.len() > SHELF_QUERY_BYTES_MAX || filters.query.contains('\0') {
             let reason =
@@ -191,22 +193,22 @@ const ELLIPSIS: &str = "...";
 fn check(write: &DataWrite) -> Result<(), DataStoreError> {
     let refused = |reason: String| Err(DataStoreError::Query { reason });
     if write.content.trim().is_empty() || write.content.len() > DATA_BYTES_MAX {
-        return refused(format!("an entry says something, in at most {DATA_BYTES_MAX} bytes"));
+        return refused(format!("an entry has content of 1 to {DATA_BYTES_MAX} bytes"));
     }
     let noted = write.metadata.as_ref().map_or(0, bytes_of);
     if noted > METADATA_BYTES_MAX {
-        return refused(format!("what is noted has more than {METADATA_BYTES_MAX} bytes"));
+        return refused(format!("the metadata has more than {METADATA_BYTES_MAX} bytes"));
     }
     for list in [&write.tags, &write.recipients].into_iter().flatten() {
         let fits = |text: &String| text.len() <= DATA_TAG_BYTES_MAX && !text.contains('\0');
         if list.len() > DATA_TAGS_MAX || !list.iter().all(fits) {
             return refused(format!(
-                "tags and recipients are at most {DATA_TAGS_MAX}, of {DATA_TAG_BYTES_MAX} bytes each"
+                "an entry has at most {DATA_TAGS_MAX} tags and recipients, of {DATA_TAG_BYTES_MAX} bytes each"
             ));
         }
     }
     if write.content.contains('\0') || write.metadata.as_ref().is_some_and(has_zero) {
-        return refused("an entry has no zero bytes".to_owned());
+        return refused("an entry must not contain zero bytes".to_owned());
     }
     Ok(())
 }
@@ -214,7 +216,7 @@ fn check(write: &DataWrite) -> Result<(), DataStoreError> {
 /// Moves the fields out of the metadata.
 fn curated(metadata: &mut Map<String, Value>) -> Result<Map<String, Value>, DataStoreError> {
     if let Some(key) = SAID_ELSEWHERE.iter().find(|key| metadata.contains_key(**key)) {
-        return Err(DataStoreError::query(format!("`{key}` is not said in the metadata")));
+        return Err(DataStoreError::query(format!("`{key}` must not be in the metadata")));
     }
     let mut fields = Map::new();
     for (key, is_so) in CURATED {
@@ -222,7 +224,7 @@ fn curated(metadata: &mut Map<String, Value>) -> Result<Map<String, Value>, Data
             continue;
         };
         if !is_so(&value) {
-            return Err(DataStoreError::query(format!("`{key}` is of another kind")));
+            return Err(DataStoreError::query(format!("`{key}` has the wrong type")));
         }
         fields.insert(key.to_owned(), value);
     }
@@ -231,10 +233,12 @@ fn curated(metadata: &mut Map<String, Value>) -> Result<Map<String, Value>, Data
 
 fn tags_in(value: Value) -> Result<Vec<String>, DataStoreError> {
     let tags: OneOrMany<String> = serde_json::from_value(value)
-        .map_err(|_| DataStoreError::query("`domain_tags` is a tag or a list of tags"))?;
+        .map_err(|_| DataStoreError::query("`domain_tags` must be a tag or a list of tags"))?;
     let tags = tags.as_slice().to_vec();
     if tags.len() > DATA_TAGS_MAX || tags.iter().any(|tag| tag.contains('\0')) {
-        return Err(DataStoreError::query(format!("`domain_tags` are at most {DATA_TAGS_MAX}")));
+        return Err(DataStoreError::query(format!(
+            "`domain_tags` has at most {DATA_TAGS_MAX} tags"
+        )));
     }
     Ok(tags)
 }
@@ -250,7 +254,9 @@ fn plain(fields: &Map<String, Value>) -> Result<(), DataStoreError> {
             Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
         };
         if !fits {
-            return Err(DataStoreError::query(format!("`{key}` is of another kind, or too long")));
+            return Err(DataStoreError::query(format!(
+                "`{key}` has the wrong type, or is too long"
+            )));
         }
     }
     Ok(())

@@ -46,13 +46,13 @@ pub enum SkillStoreError {
         reason: String,
     },
     /// The query is invalid.
-    #[error("the skills cannot be looked through: {reason}")]
+    #[error("the query for skills is not valid: {reason}")]
     Query {
         /// The reason.
         reason: String,
     },
     /// The operation took too long.
-    #[error("the store did not answer within {timeout_ms} ms")]
+    #[error("the store did not respond within {timeout_ms} ms")]
     Timeout {
         /// The time limit.
         timeout_ms: u64,
@@ -98,7 +98,7 @@ impl SkillStoreError {
 pub enum DataStoreError {
     /// The query has unsupported filters.
     #[error(
-        "{substrate} does not keep the filters {}; it keeps {}",
+        "{substrate} does not support the filters {}; it supports {}",
         unsupported.join(", "), supported.join(", ")
     )]
     UnsupportedFilter {
@@ -110,13 +110,13 @@ pub enum DataStoreError {
         substrate: String,
     },
     /// The query or the entry is invalid.
-    #[error("the data cannot be had or kept so: {reason}")]
+    #[error("the query or the entry is not valid: {reason}")]
     Query {
         /// The reason.
         reason: String,
     },
     /// The operation took too long.
-    #[error("the store did not answer within {timeout_ms} ms")]
+    #[error("the store did not respond within {timeout_ms} ms")]
     Timeout {
         /// The time limit.
         timeout_ms: u64,

@@ -40,11 +40,9 @@ fn pattern(text: &str) -> Result<Regex, SkillStoreError> {
     let bounds = Config::new().nfa_size_limit(Some(NAME_PATTERN_MEMORY_BYTES_MAX));
     // Names are ASCII, so no Unicode tables are needed.
     let plain = syntax::Config::new().unicode(false).utf8(false);
-    Regex::builder()
-        .configure(bounds)
-        .syntax(plain)
-        .build(text)
-        .map_err(|_| refused("the pattern of names is no regular expression, or too large".into()))
+    Regex::builder().configure(bounds).syntax(plain).build(text).map_err(|_| {
+        refused("the name pattern is not a regular expression, or is too large".into())
+    })
 }
 
 #[cfg(test)]

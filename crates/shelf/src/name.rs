@@ -12,8 +12,8 @@ pub fn check_name(name: &str) -> Result<(), SkillStoreError> {
     }
     let shown: String = name.chars().take(SKILL_NAME_BYTES_MAX).collect();
     let reason = format!(
-        "a name begins with a letter or a digit and goes on with those, `_`, `-` and `.`, at most \
-         {SKILL_NAME_BYTES_MAX} in all"
+        "a name begins with a letter or a digit, followed by those, `_`, `-` and `.`, at most \
+         {SKILL_NAME_BYTES_MAX} bytes in all"
     );
     Err(SkillStoreError::conflict(&shown, reason))
 }

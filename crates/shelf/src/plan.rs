@@ -67,7 +67,7 @@ pub fn plan(
     let planned = Kept { source, author, metadata_bag: bag.cloned() };
     let changes = kept != Some(&planned);
     if changes && kept.is_some() && draft.patch.only_new {
-        let reason = "there is one of that name; say `overwrite` to replace it";
+        let reason = "a skill of that name exists; set `overwrite` to replace it";
         return Err(SkillStoreError::conflict(draft.name, reason));
     }
     Ok(Planned {
@@ -118,7 +118,7 @@ fn check(draft: Draft<'_>) -> Result<(), SkillStoreError> {
         return conflict("it has a zero byte".to_owned());
     }
     if bag.is_some_and(|bag| bytes_of(bag) > METADATA_BYTES_MAX) {
-        return conflict(format!("what is noted has more than {METADATA_BYTES_MAX} bytes"));
+        return conflict(format!("the metadata has more than {METADATA_BYTES_MAX} bytes"));
     }
     if author.is_some_and(|author| author.is_empty() || author.len() > AUTHOR_BYTES_MAX) {
         return conflict(format!("an author has between 1 and {AUTHOR_BYTES_MAX} bytes"));
@@ -132,7 +132,7 @@ fn author(kept: Option<&Kept>, draft: Draft<'_>) -> Result<Option<String>, Skill
     let says = draft.patch.author.as_ref();
     match (first, says) {
         (Some(first), Some(says)) if first != says => {
-            Err(SkillStoreError::conflict(draft.name, format!("it is the skill of {first}")))
+            Err(SkillStoreError::conflict(draft.name, format!("it belongs to {first}")))
         }
         (first, says) => Ok(first.or(says).cloned()),
     }

@@ -224,13 +224,13 @@ pub enum Unreadable {
     #[error("event names no chat")]
     NoChat,
     /// The platform's name contains characters that session keys cannot hold.
-    #[error("platform name is not plain")]
+    #[error("platform name has unsupported characters")]
     OddPlatform,
     /// An id is longer than any platform's, or contains control characters.
-    #[error("an id of the event is too long or not plain text")]
+    #[error("an id of the event is too long or has control characters")]
     OddId,
     /// The event has no scope, so rooms of two servers could be confused.
-    #[error("event of a shared room names no scope")]
+    #[error("event of a shared chat names no scope")]
     NoScope,
     /// The chat id contains a character that kills the stock client.
     #[error("chat id is not a WhatsApp address")]

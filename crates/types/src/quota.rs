@@ -61,7 +61,7 @@ impl Quota {
 /// The tenant has reached a quota. It is the source of a [`StoreError`](crate::StoreError).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the tenant has all the {} it may have, {allowed}; give one up, or have it raised with \
+    "the tenant has reached its quota of {}, {allowed}; remove one, or have it raised with \
      `nightdesk tenant quota --tenant NAME {}={}`",
     quota.slug(), quota.slug(), allowed.saturating_mul(2).max(1)
 )]

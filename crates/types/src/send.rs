@@ -171,11 +171,11 @@ pub struct PromptOption {
 pub const WAKING: &str = "waking…";
 
 /// The status of a chat whose agent was woken too often to be called now.
-pub const HELD: &str = "asleep: woken too often this hour, gets it later";
+pub const HELD: &str = "asleep: woken too often this hour; your message is delivered later";
 
 /// The notice to people whose agent could not be woken in time.
-pub const UNREACHABLE: &str = "Your agent could not be woken for a day. What you wrote is kept, and it gets \
-                               it when it is up again. Its owner has been told.";
+pub const UNREACHABLE: &str = "Your agent could not be woken for a day. Your messages are stored, and are delivered \
+                               when it is up again. Its owner has been notified.";
 
 impl Op {
     /// Returns true if only clients after Hermes 0.19 use it on their own initiative.

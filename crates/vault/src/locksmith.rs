@@ -24,7 +24,7 @@ pub enum RekeyError {
     Sealed(#[from] OpenError),
     /// A value is sealed by a vault key that this desk does not have.
     #[error(
-        "data keys are wrapped by vault key {0}, which this desk does not have; put it into a file of \
+        "data keys are wrapped by vault key {0}, which this desk does not have; add its file to \
          vault.old_key_files"
     )]
     Missing(KekId),

@@ -83,7 +83,7 @@ fn derived(root: &Prk, purpose: &'static str) -> Zeroizing<[u8; 32]> {
 /// The key file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the vault's key file does not hold keys of 32 bytes in base64, one a line; make one with \
+    "the vault's key file does not contain keys of 32 bytes in base64, one per line; create one with \
      `nightdesk key new`"
 )]
 pub struct KeyFileError;

@@ -63,7 +63,7 @@ pub(super) async fn relay(
             Ok((StatusCode::TOO_EARLY, [(header::RETRY_AFTER, seconds)]).into_response())
         }
         Relayed::Trying => Err(problem::UNAVAILABLE.with_detail(
-            "the agent has not taken the job yet, and the desk keeps trying; ask again",
+            "the agent has not accepted the fire yet, and the desk retries; send the request again",
         )),
     }
 }

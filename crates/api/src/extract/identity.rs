@@ -29,7 +29,7 @@ impl FromRequestParts<ApiState> for MachineIdentity {
         identity.map(Self).ok_or_else(|| {
             api.unauthorized(
                 from,
-                "show an access token of this desk, from its /oauth/token, with the client that `nightdesk gateway \
+                "send an access token of this desk, from its /oauth/token, with the client that `nightdesk gateway \
                  token` or `nightdesk issuer session` printed; or one of an issuer that the desk trusts",
             )
         })
@@ -55,7 +55,7 @@ impl FromRequestParts<ApiState> for AgentCaller {
         else {
             return Err(api.unauthorized(
                 from,
-                "show an upgrade token signed with a live gateway's secret, or a token of a trusted \
+                "send an upgrade token signed with a live gateway's secret, or a token of a trusted \
                  issuer for agent:{id}",
             ));
         };
@@ -86,7 +86,7 @@ where
         agent.map(Self).ok_or_else(|| {
             api.unauthorized(
                 from,
-                "show an access token of this desk from a session or machine identity of the agent, \
+                "send an access token of this desk from a session or machine identity of the agent, \
                  one for agent:{id}, or an upgrade token of its gateway",
             )
         })

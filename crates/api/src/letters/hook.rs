@@ -43,7 +43,7 @@ pub(super) async fn deliver(
 ) -> Result<Json<DeliveryReceipt>, Problem> {
     let HookCall { letters, is_proven, body, from } = call;
     if !is_proven {
-        let detail = "show the secret as a bearer token, or sign the body with it as X-Signature: sha256=HEX";
+        let detail = "send the secret as a bearer token, or sign the body with it as X-Signature: sha256=HEX";
         return Err(api.unauthorized(from, detail));
     }
     let delivering = async move {
@@ -67,7 +67,7 @@ pub(super) async fn wake(
     // A wake without a proof puts no text into an inbox.
     if !is_proven && body.opts.context.is_some() {
         let detail =
-            "a wake with a context shows the secret as a bearer token, or signs its body with it";
+            "send the secret as a bearer token, or sign the body with it, if a wake has a context";
         return Err(api.unauthorized(from, detail));
     }
     let waking = async move {
@@ -113,7 +113,7 @@ impl FromRequestParts<ApiState> for HookSender {
         let unreadable = |_| problem::BAD_REQUEST.with_detail("the path is not valid UTF-8");
         let path = Path::<String>::from_request_parts(parts, api).await;
         let Path(secret) = path.map_err(unreadable)?;
-        let unknown = "no webhook has this secret; make one with nightdesk letter hook";
+        let unknown = "no webhook has this secret; create one with `nightdesk letter hook`";
         let owner = api.desk.letters.store.hook_at(hook_key(&secret)).await;
         let owner = owner.or_unavailable("a webhook could not be found")?;
         let owner = owner.ok_or_else(|| api.unauthorized(from, unknown))?;

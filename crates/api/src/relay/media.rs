@@ -63,7 +63,8 @@ pub(super) async fn get(
     AgentCaller(caller): AgentCaller,
 ) -> Result<impl IntoResponse, Problem> {
     let not_found = || {
-        let detail = "there is no such file for this agent: it may have expired, or be another's";
+        let detail =
+            "there is no such file for this agent: it may have expired, or belong to another agent";
         problem::NOT_FOUND.with_detail(detail)
     };
     let id = MediaId::parse(&id).ok_or_else(not_found)?;

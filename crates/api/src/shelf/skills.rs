@@ -28,7 +28,7 @@ pub(super) struct SkillBody {
 
 impl RequestBody for SkillBody {
     const EXPECTED: &'static str =
-        "send JSON with name and source, and overwrite if it may replace another";
+        "send JSON with name and source, and overwrite: true to replace a skill of that name";
     const BYTES_MAX: usize = SHELF_BODY_BYTES_MAX;
 }
 

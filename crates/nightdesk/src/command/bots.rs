@@ -61,11 +61,11 @@ pub(super) async fn listed(register: &Register, tenant: &str) -> anyhow::Result<
 fn hears(hearing: &Hearing) -> String {
     match (&hearing.silence, hearing.heard_at) {
         (Some(silence), _) => {
-            let word = if silence.is_told { "deaf" } else { "nothing" };
+            let word = if silence.is_told { "not receiving" } else { "interrupted" };
             format!("{word} since {}: {}", list::second(silence.since), silence.why)
         }
-        (None, Some(at)) => format!("well, at {}", list::second(at)),
-        (None, None) => "nobody listened yet".to_owned(),
+        (None, Some(at)) => format!("receiving, last at {}", list::second(at)),
+        (None, None) => "no node has listened yet".to_owned(),
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) async fn check(
     which: Which,
 ) -> anyhow::Result<Answer> {
     let (scope, id, hook) = which.found(config, register).await?;
-    let (bot, adapter) = register.bot(id).await?.context("it was there a moment ago")?;
+    let (bot, adapter) = register.bot(id).await?.context("the bot was removed in the meantime")?;
     let hearings = register.store().hearings(scope).await?;
     let hearing = hearings.into_iter().find(|hearing| hearing.bot == id);
     let mut wrong = heard_wrong(hearing.as_ref(), register.store().time().await?);
@@ -102,12 +102,12 @@ fn heard_wrong(hearing: Option<&Hearing>, now: Timestamp) -> Vec<String> {
     let Some(Hearing { heard_at, silence, .. }) = hearing else { return Vec::new() };
     if let Some(silence) = silence {
         let since = list::second(silence.since);
-        return vec![format!("nothing is heard since {since}: {}", silence.why)];
+        return vec![format!("no events arrive since {since}: {}", silence.why)];
     }
     let old = |at: &Timestamp| now.duration_since(*at).unsigned_abs() > DEAF_TOLD_WITHIN;
     let unwatched = heard_at
         .filter(old)
-        .map(|at| format!("nobody listened for it since {}; does a node run?", list::second(at)));
+        .map(|at| format!("no node has listened since {}; is one running?", list::second(at)));
     unwatched.into_iter().collect()
 }
 
@@ -120,8 +120,8 @@ pub(super) async fn remove(
     let (scope, id, _) = which.found(config, register).await?;
     ensure!(
         yes,
-        "bot {id} would be removed, with its key and with who is bound and what was granted on it, \
-         and nothing brings that back; say --yes if that is meant"
+        "bot {id} would be removed, with its key and with all bindings and grants on it, \
+         and this cannot be undone; repeat the command with --yes to confirm"
     );
     let platform = match register.bot(id).await {
         Ok(Some((bot, adapter))) => let_go(config, &bot, &adapter).await,
@@ -129,7 +129,7 @@ pub(super) async fn remove(
         Ok(None) | Err(_) => None,
     };
     if !register.store().remove_bot(scope, id).await? {
-        bail!("somebody else removed it just now");
+        bail!("another command removed the bot in the meantime");
     }
     Ok(Answer::One(json!({ "bot_id": id, "removed": true, "platform": platform })))
 }
@@ -164,10 +164,10 @@ mod tests {
         assert_eq!(heard_wrong(None, at(0)), [""; 0]);
         assert_eq!(heard_wrong(Some(&well), at(1_000 + told_within)), [""; 0]);
         let unwatched = heard_wrong(Some(&well), at(1_001 + told_within));
-        assert!(unwatched[0].contains("does a node run?"), "{unwatched:?}");
+        assert!(unwatched[0].contains("is one running?"), "{unwatched:?}");
         let wrong = heard_wrong(Some(&deaf), at(1_001));
-        assert_eq!(wrong, ["nothing is heard since 1970-01-01T00:16:40Z: key rejected"]);
-        assert_eq!(hears(&deaf), "deaf since 1970-01-01T00:16:40Z: key rejected");
-        assert_eq!(hears(&well), "well, at 1970-01-01T00:16:40Z");
+        assert_eq!(wrong, ["no events arrive since 1970-01-01T00:16:40Z: key rejected"]);
+        assert_eq!(hears(&deaf), "not receiving since 1970-01-01T00:16:40Z: key rejected");
+        assert_eq!(hears(&well), "receiving, last at 1970-01-01T00:16:40Z");
     }
 }

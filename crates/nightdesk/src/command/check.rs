@@ -17,16 +17,16 @@ use crate::{ui, wiring};
 /// Checks everything that a node needs before it serves. Fails if something is missing.
 pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
     let mut checks = vec![
-        ConfigCheck::new("the vault's keys open everything", vault(config).await),
-        ConfigCheck::new("secret files are read by their owner alone", private_files(config)),
-        ConfigCheck::new("the database answers, and is migrated", database(config).await),
-        ConfigCheck::new("the clock is the database's", clock(config).await),
+        ConfigCheck::new("the vault's keys open all sealed values", vault(config).await),
+        ConfigCheck::new("secret files are readable only by their owner", private_files(config)),
+        ConfigCheck::new("the database responds, and is migrated", database(config).await),
+        ConfigCheck::new("the clock agrees with the database", clock(config).await),
     ];
     if let Some(redis) = &config.redis {
-        checks.push(ConfigCheck::new("Redis answers", bell(config, redis).await));
+        checks.push(ConfigCheck::new("Redis responds", bell(config, redis).await));
     }
     if !config.ways.is_empty() {
-        checks.push(ConfigCheck::new("letters go the ways that are said", ways(config).await));
+        checks.push(ConfigCheck::new("the configured ways of letters work", ways(config).await));
     }
     if json {
         ui::put(&checks.iter().map(ConfigCheck::to_json).collect::<Value>().to_string());
@@ -37,7 +37,7 @@ pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
     }
     let failed = checks.iter().filter(|check| check.result.is_err()).count();
     if failed > 0 {
-        bail!("{failed} of {} checks failed; mend what is said above", checks.len());
+        bail!("{failed} of {} checks failed; fix the errors above", checks.len());
     }
     Ok(())
 }
@@ -90,9 +90,10 @@ fn private_files(config: &Config) -> anyhow::Result<()> {
 
 fn private(file: &Path) -> anyhow::Result<()> {
     let name = file.display();
-    let mode = std::fs::metadata(file).with_context(|| format!("could not look at {name}"))?;
+    let mode =
+        std::fs::metadata(file).with_context(|| format!("could not read the mode of {name}"))?;
     let others = mode.permissions().mode() & 0o077;
-    ensure!(others == 0, "others may read {name}; run `chmod 400 {name}`");
+    ensure!(others == 0, "other users may read {name}; run `chmod 400 {name}`");
     Ok(())
 }
 
@@ -117,6 +118,6 @@ async fn ways(config: &Config) -> anyhow::Result<()> {
 async fn clock(config: &Config) -> anyhow::Result<()> {
     let readiness = Readiness::new(Arc::new(SystemClock::started()));
     let pg = wiring::connect(config)?;
-    readiness.look(pg.time()).await.context("the database could not be asked")?;
+    readiness.look(pg.time()).await.context("could not read the time of the database")?;
     Ok(readiness.get()?)
 }

@@ -48,7 +48,7 @@ pub(super) async fn run(
     let scope = names::tenant(register, &connect.tenant).await?;
     match connect.platform.as_str() {
         nightdesk_discord::NAME => {
-            ensure!(!connect.webhook, "Discord tells over a socket; leave --webhook out");
+            ensure!(!connect.webhook, "Discord sends events over a socket; leave --webhook out");
             let key = key(&connect, discord::STEPS)?;
             discord::connect(config, register, scope, &connect, key).await
         }
@@ -56,7 +56,7 @@ pub(super) async fn run(
             let key = key(&connect, telegram::STEPS)?;
             telegram::connect(config, register, scope, &connect, key).await
         }
-        other => bail!("{other} is not one that can be connected; `discord` and `telegram` are"),
+        other => bail!("{other} cannot be connected; use `discord` or `telegram`"),
     }
 }
 
@@ -71,7 +71,7 @@ async fn is_new(
     let same = |bot: &&OpenBot| bot.is_own && bot.platform == platform && bot.handle == handle;
     let Some(OpenBot { id, handle, .. }) = open.iter().find(same) else { return Ok(()) };
     bail!(
-        "@{handle} is entered already, as bot {id}; `nightdesk bot check` says how it is, and \
+        "@{handle} exists already, as bot {id}; `nightdesk bot check` shows its state, and \
          `nightdesk bot rotate-key` gives it another token"
     )
 }
@@ -84,12 +84,12 @@ async fn tested(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
     let op = Op::Send { content: TEST.to_owned(), reply_to: None };
     let send = Send { chat_id: chat.to_owned(), op, metadata: Map::new() };
     match platform.deliver(bot, &send).await {
-        Ok(_) => format!("chat {chat} was written to"),
+        Ok(_) => format!("the test message to chat {chat} was sent"),
         Err(DeliverError::Refused { platform_code }) => format!(
-            "chat {chat} was not written to ({platform_code}); has anybody there written to the \
-             bot, or added it?"
+            "the test message to chat {chat} was not sent ({platform_code}); add the bot to the chat, \
+             or write to the bot there first"
         ),
-        Err(error) => format!("chat {chat} was not written to: {error}"),
+        Err(error) => format!("the test message to chat {chat} was not sent: {error}"),
     }
 }
 
@@ -97,14 +97,14 @@ async fn tested(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
 fn key(connect: &Connect, steps: &str) -> anyhow::Result<Key> {
     if connect.key_file.is_some() {
         let key = password(connect.key_file.as_deref())?;
-        return key.map(Key::new).context("the file holds no token");
+        return key.map(Key::new).context("the file contains no token");
     }
     ui::say(steps);
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).context("could not read the token")?;
     let key = line.trim();
     if key.is_empty() {
-        bail!("no token was given; --key-file names a file that holds it");
+        bail!("no token was entered; enter it, or name a file that contains it with --key-file");
     }
     Ok(Key::new(key.to_owned()))
 }
@@ -119,7 +119,9 @@ pub(super) async fn told_again(
     match (register.bot(id).await?, register.store().hook_path(scope, id).await?) {
         (Some((bot, adapter)), Some(path)) if adapter == nightdesk_telegram::NAME => {
             let told = telegram::told_again(config, &bot, &path).await;
-            told.context("the key is replaced, and Telegram was not told")
+            told.context(
+                "the key was replaced, but Telegram could not be updated; repeat the command",
+            )
         }
         _ => Ok(()),
     }

@@ -89,7 +89,9 @@ pub(super) async fn run(
         }
         Data::Read { tenant, id } => {
             let found = data(register, pg, &tenant).await?.get(&id).await?;
-            let entry = found.with_context(|| format!("there is no entry {id}"))?;
+            let entry = found.with_context(|| {
+                format!("there is no entry {id}; `nightdesk data query` lists them")
+            })?;
             let text = entry.detail.clone().unwrap_or_else(|| entry.summary.clone());
             Ok(Answer::Told { data: serde_json::to_value(entry)?, text })
         }
@@ -119,7 +121,10 @@ fn some(list: Vec<String>) -> Option<Vec<String>> {
 /// Returns the end of a span that begins now.
 fn ends(span: Duration) -> anyhow::Result<i64> {
     let span = SignedDuration::try_from(span)?;
-    let end = SystemClock::started().now().checked_add(span).context("that is too far ahead")?;
+    let end = SystemClock::started()
+        .now()
+        .checked_add(span)
+        .context("the time is too far in the future")?;
     Ok(end.as_second())
 }
 

@@ -21,7 +21,7 @@ const DATABASE: &str = "postgres";
 
 /// Runs a trial desk until it is stopped.
 pub(super) async fn run(address: SocketAddr, json: bool) -> anyhow::Result<()> {
-    ui::say("starting a PostgreSQL of its own …");
+    ui::say("starting a private PostgreSQL server …");
     let postgres = spawn_blocking(|| Postgres::start(&Options::default())).await??;
     let ran = on(&postgres, address, json).await;
     // The drop waits for the server to end and removes its files.
@@ -47,7 +47,7 @@ async fn tried(config: &Config, register: &Register, json: bool) -> anyhow::Resu
     let url = config.public_url();
     let secret = household.echo.with(str::to_owned);
     let agent = Agent::connect(Settings::new(&url, ECHO, secret), echo)?;
-    agent.handshake().await.context("the echo agent could not dial in")?;
+    agent.handshake().await.context("the echo agent could not connect")?;
     household.show(&url, json);
     lifecycle::signalled().await?;
     ui::say("stopping …");
@@ -83,7 +83,7 @@ impl Household {
             handle: "dev".to_owned(),
             settings: json!({
                 "title": "Echo",
-                "greeting": "This agent answers with what you write. Say hello.",
+                "greeting": "This agent echoes what you write. Say hello.",
             }),
             key: Some(new_secret()),
         };
@@ -102,11 +102,11 @@ impl Household {
         let secret = self.yours.with(str::to_owned);
         let text = format!(
             "chat: {chat}\n\n\
-             Open it and write: an agent that answers with your own words is there.\n\
-             To put a Hermes agent in its place:\n\n  \
+             Open it and write: an agent echoes your messages.\n\
+             To replace it with a Hermes agent:\n\n  \
              GATEWAY_RELAY_URL={url} GATEWAY_RELAY_ID={YOURS} \\\n  \
              GATEWAY_RELAY_SECRET={secret} hermes gateway run\n\n\
-             Ctrl-C ends it, and nothing is kept."
+             Ctrl-C stops it and deletes all data."
         );
         let data = json!({ "chat": chat, "url": url, "gateway": YOURS, "secret": secret });
         ui::put_answer(json, Answer::Told { data, text });

@@ -59,7 +59,7 @@ async fn answer(
         | Command::Config(_)
         | Command::Verify(_)
         | Command::Key(_) => {
-            bail!("not a command of the register")
+            bail!("this command does not use the register")
         }
     }
 }

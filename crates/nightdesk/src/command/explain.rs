@@ -56,8 +56,8 @@ pub(super) async fn run(
     let scope = names::tenant(register, &tenant).await?;
     match explaining::explain(&**pg, scope, &event).await? {
         Explanation::Unknown => bail!(
-            "nothing is known of {event} to {tenant}: refusals are kept in a ring and fall out, and what \
-             was acknowledged is forgotten after a day; `nightdesk inbox list` shows what an agent has"
+            "there is no record of {event} for {tenant}: only recent refusals are stored, and acknowledged \
+             entries are deleted after a day; `nightdesk inbox list` shows the entries of an agent"
         ),
         known @ (Explanation::Held(_) | Explanation::Refused(_)) => Ok(Answer::One(known.told())),
     }

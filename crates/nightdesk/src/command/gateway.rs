@@ -103,7 +103,7 @@ pub(super) async fn run(
         Gateway::Token { whose, name, expires } => {
             ensure!(
                 !expires.is_zero() && expires <= ENROLMENT_GOOD_FOR_MAX,
-                "--expires must be more than nothing and at most 24h; make another invitation later"
+                "--expires must be at least 1s and at most 24h; create another invitation later"
             );
             let (scope, agent) = whose.found(register).await?;
             name.as_deref().map_or(Ok(()), check_name)?;
@@ -154,15 +154,13 @@ fn front(front: &Front) -> serde_json::Value {
 fn check_name(name: &str) -> anyhow::Result<()> {
     ensure!(
         is_gateway_name(name),
-        "{name} is not a gateway's name; use 1 to 64 letters, digits, dots, dashes or underscores"
+        "{name} is not a valid gateway name; use 1 to 64 letters, digits, dots, dashes or underscores"
     );
     Ok(())
 }
 
 fn no_gateway(name: &str) -> String {
-    format!(
-        "the tenant has no live gateway called {name}; `nightdesk gateway list` shows those it has"
-    )
+    format!("the tenant has no live gateway called {name}; `nightdesk gateway list` shows them")
 }
 
 /// The recipient of an invitation.
@@ -186,20 +184,20 @@ impl Guest<'_> {
         };
         let minutes = good_for.as_secs().div_ceil(60);
         let text = format!(
-            "For whoever runs the agent, good for {minutes} minutes and one enrolment. On the agent's machine:\n\
+            "Send this to the owner of the agent. It is valid for {minutes} minutes and one enrolment. On the agent's machine:\n\
              \n\
              export GATEWAY_RELAY_IDP_TOKEN_URL={token_url}\n\
              export GATEWAY_RELAY_IDP_CLIENT_ID={client}\n\
              export GATEWAY_RELAY_IDP_CLIENT_SECRET={client_secret}\n\
              hermes gateway enroll --token {token} --connector-url {url} --gateway-id {name}\n\
              \n\
-             It writes id, secret and GATEWAY_RELAY_URL into ~/.hermes/.env, where the agent finds them:\n\
+             The command writes id, secret and GATEWAY_RELAY_URL into ~/.hermes/.env, where the agent finds them:\n\
              \n\
              {also}hermes gateway run\n\
              \n\
-             The URL must be there or in the environment; one in config.yaml alone is never dialled.\n\
+             The URL must be there or in the environment; the client does not use one that is only in config.yaml.\n\
              \n\
-             Without enrolment: make the gateway here, and set what is printed as GATEWAY_RELAY_ID and\n\
+             Without enrolment: create the gateway here, and set the printed values as GATEWAY_RELAY_ID and\n\
              GATEWAY_RELAY_SECRET, with GATEWAY_RELAY_URL={url}, in the agent's environment:\n\
              \n\
              nightdesk gateway create --tenant {tenant} --agent {agent} --name {name}"

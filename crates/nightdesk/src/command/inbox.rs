@@ -81,8 +81,8 @@ pub(super) async fn run(
             let again = inbox.resubmit(scope, agent, Seq::new(which.seq)).await?;
             let again = again.with_context(|| {
                 format!(
-                    "nothing of number {} is parked, or it was resubmitted before; \
-                     `nightdesk inbox show` tells which",
+                    "entry {} is not parked, or was resubmitted already; \
+                     `nightdesk inbox show` shows its state",
                     which.seq
                 )
             })?;
@@ -95,7 +95,10 @@ pub(super) async fn run(
         Inbox::Park(which) => {
             let (scope, agent) = which.whose.found(register).await?;
             if !inbox.set_aside(scope, agent, Seq::new(which.seq)).await? {
-                bail!("entry {} does not wait; `nightdesk inbox list` shows what does", which.seq);
+                bail!(
+                    "entry {} does not wait; `nightdesk inbox list` shows waiting ones",
+                    which.seq
+                );
             }
             Ok(Answer::One(json!({ "seq": which.seq, "parked": true })))
         }
@@ -104,8 +107,8 @@ pub(super) async fn run(
 
 fn nothing(seq: i64) -> String {
     format!(
-        "there is no entry {seq}: it was never given out, or was acknowledged and forgotten; \
-         `nightdesk inbox list` shows what is there"
+        "there is no entry {seq}: the number was never used, or the entry was acknowledged and deleted; \
+         `nightdesk inbox list` shows all entries"
     )
 }
 

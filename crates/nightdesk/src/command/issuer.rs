@@ -102,10 +102,16 @@ pub(super) async fn run(
         Issuer::Bind { whose, issuer, session } => {
             let (scope, agent) = whose.found(register).await?;
             let known = config.issuers.iter().any(|known| known.url == issuer);
-            ensure!(known, "{issuer} is not among the issuers of the configuration");
+            ensure!(
+                known,
+                "{issuer} is not a trusted issuer; add it to `issuers` in the configuration"
+            );
             let bound = Session { issuer: Some(issuer), id: session };
             if !store.begin_session(scope, agent, &bound, None).await? {
-                bail!("session {} is another agent's, or was ended; it stays so", bound.id);
+                bail!(
+                    "session {} belongs to another agent, or has ended; use another session",
+                    bound.id
+                );
             }
             Ok(Answer::One(json!({ "agent_id": agent, "session": bound.id })))
         }
@@ -151,7 +157,7 @@ fn begun(own: &Own, session: &Session, grant: &Grant, now: Timestamp) -> Answer 
          export HERMES_PORTAL_BASE_URL={url}\n\
          export GATEWAY_RELAY_URL={url}\n\
          \n\
-         It then provisions itself at every boot, and keeps its access going by itself, until\n\
+         The agent then provisions itself at every boot, and renews its access, until\n\
          `nightdesk issuer end` ends the session.",
         session.id
     );

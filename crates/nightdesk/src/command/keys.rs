@@ -71,8 +71,8 @@ pub(super) async fn erase(
     let scope = names::tenant(register, name).await?;
     ensure!(
         yes,
-        "tenant {name} would be erased with all its keys, bots, gateways and messages, and nothing \
-         brings them back; say --yes if that is meant"
+        "tenant {name} would be erased with all its keys, bots, gateways and messages, and this \
+         cannot be undone; repeat the command with --yes to confirm"
     );
     let texts = locksmith.erase(scope).await?;
     Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "erased": true, "texts": texts })))
@@ -86,9 +86,9 @@ pub(super) async fn rotate_bot(
     let Rotated { tenant, bot, key_file, overlap } = rotated;
     ensure!(overlap <= BOT_KEY_OVERLAP_MAX, "--overlap must be at most 24h");
     let (scope, id) = (names::tenant(register, &tenant).await?, names::bot(&bot)?);
-    let key = password(Some(&key_file))?.map(Key::new).context("the file holds no key")?;
+    let key = password(Some(&key_file))?.map(Key::new).context("the file contains no key")?;
     let found = register.rotate_bot_key(scope, id, &key, overlap).await?;
-    ensure!(found, "tenant {tenant} has no bot {bot}; `bot create` printed its id");
+    ensure!(found, "tenant {tenant} has no bot {bot}; `nightdesk bot list` shows the ids");
     connect::told_again(config, register, scope, id).await?;
     let within = BOT_KEY_READ_WITHIN.as_secs();
     Ok(Answer::One(

@@ -154,7 +154,7 @@ fn read(id: &str) -> anyhow::Result<LetterId> {
 async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Result<Answer> {
     let secret = [fresh_id(), fresh_id()].concat().replace('-', "");
     let made = pg.make_hook(party, name, hook_key(&secret)).await?;
-    ensure!(made, "there is a webhook called {name}; choose another name, or remove it first");
+    ensure!(made, "a webhook called {name} exists; choose another name, or remove it first");
     let at = |what: &str| format!("{}/v1/webhook/{secret}/{what}", config.public_url());
     Ok(Answer::One(json!({
         "name": name,
@@ -191,7 +191,7 @@ pub(super) async fn grant(
         "peer_tenant_id": peer.scope.tenant(),
         "peer_agent_id": peer.agent,
         "granted": allow,
-        "next": "the other tenant must have granted it too",
+        "next": "the other tenant must grant it too",
     })))
 }
 

@@ -40,7 +40,7 @@ pub(super) const fn of_tenant(tenant: TenantId) -> TenantScope {
 
 /// Parses the id of a bot.
 pub(super) fn bot(id: &str) -> anyhow::Result<BotId> {
-    id.parse().context("--bot is not a bot's id; `bot create` printed it")
+    id.parse().context("--bot is not a bot's id; `nightdesk bot list` shows the ids")
 }
 
 /// Returns the tenant's agent of that name or id.
@@ -58,7 +58,7 @@ fn only<Id: Copy + std::fmt::Display>(
         [one] => Ok(one.id),
         [] => bail!("there is no {what} called {called}; `nightdesk {what} list` shows them"),
         [one, other, ..] => bail!(
-            "{called} may be {what} {} ({}) or {what} {} ({}); say which by the name that is not \
+            "{called} matches {what} {} ({}) and {what} {} ({}); use a name that is not \
              an id, or rename one",
             one.name,
             one.id,

@@ -111,14 +111,14 @@ pub(crate) struct Given {
 
 /// Parses the principal that an agent is open to.
 pub(crate) fn principal(text: &str) -> Result<Principal, String> {
-    Principal::named(text).ok_or_else(|| "say owner-only, allow-list or any".to_owned())
+    Principal::named(text).ok_or_else(|| "use owner-only, allow-list or any".to_owned())
 }
 
 pub(super) async fn link(register: &Register, link: Link) -> anyhow::Result<Answer> {
     let Link::Create { whose } = link;
     let (scope, agent) = whose.found(register).await?;
     let code = register.link_code(scope, agent).await?;
-    let code = code.context("the agent got too many codes within the hour; use one of those")?;
+    let code = code.context("the agent got too many codes this hour; use one of them, or wait")?;
     let say = code.with(|code| format!("/link {code}"));
     let bots = register.store().open_bots(scope).await?;
     let to: Vec<_> = bots.iter().map(list::open_bot).collect();
@@ -135,7 +135,10 @@ pub(super) async fn binding(register: &Register, binding: Binding) -> anyhow::Re
         Binding::Remove(_) => register.store().unbind(on, &bound.author).await?,
         Binding::Prefer(_) => {
             if !register.store().prefer(on, &bound.author).await? {
-                bail!("{} is not bound to that agent; bind them first", bound.author);
+                bail!(
+                    "{} is not bound to that agent; run `nightdesk binding create` first",
+                    bound.author
+                );
             }
         }
     }
@@ -169,13 +172,13 @@ async fn chat(
     match open_to {
         Some(principal) => {
             if !register.store().grant(on, &granted, Some(principal)).await? {
-                bail!("chat {chat} is already given to an agent; only one may be reached there");
+                bail!("chat {chat} is granted to another agent; remove that grant first");
             }
         }
         None => {
             if !register.store().release(on, &granted).await? {
                 bail!(
-                    "the agent was not given chat {chat}; `nightdesk agent reach` shows what it was"
+                    "the agent has no grant for chat {chat}; `nightdesk agent reach` shows its grants"
                 );
             }
         }

@@ -54,7 +54,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             let answer = enter::run(&read()?, command).await?;
             let wrong = answer.wrong();
             ui::put_answer(json, answer);
-            ensure!(wrong == 0, "something is wrong; mend what is said above");
+            ensure!(wrong == 0, "the check found errors; fix them as shown above");
             Ok(())
         }
     }
@@ -75,11 +75,11 @@ async fn migrated(config: &Config, json: bool) -> anyhow::Result<()> {
     let file = database.migrate_password_file.as_ref().or(database.password_file.as_ref());
     let password = password(file.map(std::path::PathBuf::as_path))?;
     let options =
-        connect_options(url, password.as_deref()).context("a database URL is not PostgreSQL's")?;
+        connect_options(url, password.as_deref()).context("the database URL is not a PostgreSQL URL")?;
     let further = failpoints::next_release();
     migrate(&options, further.as_deref())
         .await
-        .context("could not bring the database up to date")?;
+        .context("could not migrate the database")?;
     ui::say("the database is up to date");
     if json {
         ui::put_answer(json, Answer::One(json!({ "up_to_date": true })));

@@ -121,8 +121,9 @@ pub(crate) struct Zone {
 impl Zone {
     fn found(&self) -> anyhow::Result<TimeZone> {
         match &self.zone {
-            Some(name) => TimeZone::get(name)
-                .with_context(|| format!("there is no zone {name}; write it like Europe/Berlin")),
+            Some(name) => TimeZone::get(name).with_context(|| {
+                format!("there is no time zone {name}; write it like Europe/Berlin")
+            }),
             None => Ok(TimeZone::system()),
         }
     }
@@ -201,7 +202,7 @@ async fn maybe(
 
 /// Parses the last job of the previous page, as `agent/job`.
 fn after(text: &str) -> anyhow::Result<Option<(AgentId, JobId)>> {
-    const HELP: &str = "--after takes `key` of the last job of the page before";
+    const HELP: &str = "--after takes `key` of the last job of the previous page";
     if text.is_empty() {
         return Ok(None);
     }
@@ -217,7 +218,9 @@ fn unknown(job: &JobId) -> String {
 fn when(at: Option<String>, span: Option<Duration>, zone: &TimeZone) -> anyhow::Result<FireAt> {
     let now = SystemClock::started().now();
     let Some(at) = at else {
-        let at = now.checked_add(span.unwrap_or_default()).context("that is too far ahead")?;
+        let at = now
+            .checked_add(span.unwrap_or_default())
+            .context("the time is too far in the future")?;
         return Ok(FireAt::at(at));
     };
     if let Ok(exactly) = FireAt::parse(at.as_str()) {
@@ -237,7 +240,7 @@ fn target(
     match callback {
         Some(url) => {
             let read = TenantUrl::parse(&url, &config.outside);
-            let read = read.with_context(|| format!("{url} is not called"))?;
+            let read = read.with_context(|| format!("{url} cannot be called"))?;
             Ok(Target::Callback(read.as_str().to_owned()))
         }
         None => Ok(Target::inbox(say.unwrap_or_default())?),
@@ -253,7 +256,7 @@ async fn add(
 ) -> anyhow::Result<Answer> {
     let JobKey { scope, agent, job } = key;
     let taken = pg.job(scope, agent, &job).await?.is_some_and(|found| found.next_at.is_some());
-    ensure!(!taken, "the agent has a job called {job}; choose another name, or cancel it first");
+    ensure!(!taken, "the agent has a job called {job} already; choose another name, or cancel it");
     let arm =
         Arm { job, fire_at, to, recurring: false, reports: false, policies: Policies::default() };
     let armed = pg.arm(scope, agent, &arm).await?;
@@ -274,7 +277,7 @@ async fn fire_now(pg: &Pg, key: &JobKey) -> anyhow::Result<Answer> {
         "agent_id": key.agent,
         "job": key.job.as_str(),
         "arming": armed.arming,
-        "next": "`nightdesk schedule history` shows what came of it",
+        "next": "`nightdesk schedule history` shows the result",
     })))
 }
 
@@ -285,8 +288,8 @@ async fn cancel(pg: &Pg, key: &JobKey) -> anyhow::Result<Answer> {
             Ok(Answer::One(json!({ "agent_id": agent, "job": job.as_str(), "cancelled": true })))
         }
         Cancelled::UnderWay => bail!(
-            "too late: the agent is just being told of {job}; `nightdesk schedule history` shows what \
-             comes of it"
+            "the fire of {job} is being delivered and cannot be cancelled; `nightdesk schedule history` \
+             shows the result"
         ),
         Cancelled::Unknown => bail!(unknown(job)),
     }

@@ -146,7 +146,7 @@ pub(crate) struct Which {
 
 fn status(text: &str) -> Result<SkillStatus, String> {
     SkillStatus::in_header(text)
-        .ok_or_else(|| format!("`{text}` is not a status; say Draft, Approved or Disabled"))
+        .ok_or_else(|| format!("`{text}` is not a status; use Draft, Approved or Disabled"))
 }
 
 /// A skill store and its approval mode.
@@ -204,7 +204,7 @@ impl Desk<'_> {
             let skills = FolderSkills::open(folder, approval.clone(), clock)?;
             return Ok(Shelf { skills: Box::new(skills), approval });
         }
-        let tenant = place.tenant.as_deref().context("say --tenant or --folder")?;
+        let tenant = place.tenant.as_deref().context("give --tenant or --folder")?;
         let scope = names::tenant(self.register, tenant).await?;
         let approval = self.pg.shelf(scope).await?.approval;
         let skills = TenantSkills::of(Arc::<Pg>::clone(self.pg), scope);
@@ -257,10 +257,10 @@ impl Desk<'_> {
         let others = dependents(&*there.skills, name).await?;
         ensure!(
             others.is_empty() || force,
-            "{name} is mentioned by {}; look at them, or remove it anyway with --force",
+            "{name} is mentioned by {}; change those skills first, or use --force",
             others.join(", ")
         );
-        ensure!(yes, "this cannot be undone; say --yes");
+        ensure!(yes, "this cannot be undone; repeat the command with --yes to confirm");
         there.skills.delete(name).await?;
         Ok(Answer::One(json!({ "name": name, "deleted": true, "mentioned_by": others })))
     }
@@ -286,12 +286,12 @@ impl Desk<'_> {
         let there = self.shelf(place).await?;
         let skill = there.skills.load(name, None).await?;
         if let Some(version) = version.filter(|version| *version != skill.version) {
-            bail!("{name} is not {version} any more, but {}; look at it again", skill.version);
+            bail!("{name} is now {}, not {version}; read it again", skill.version);
         }
         if let Approval::Secured(public) = &there.approval {
             ensure!(
                 *public == key.public(),
-                "skills there are approved by another key; `nightdesk skill secure` says by which"
+                "another key approves the skills there; sign with the key of `nightdesk skill secure`"
             );
         }
         let patch = SkillPatch { status: Some(SkillStatus::Approved), ..SkillPatch::default() };

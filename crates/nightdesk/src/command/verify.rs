@@ -74,14 +74,14 @@ impl Proof<'_> {
         let status = self.status().await?;
         ensure!(
             status.line_since.is_none(),
-            "the agent is up, so there is nothing to prove; stop it, or let it go idle, and try again"
+            "the agent is awake; stop it, or wait until it goes idle, and repeat the command"
         );
         ensure!(
             status.urls > 0 || !self.config.wake.command.is_empty(),
-            "nobody can be called for the agent; set a URL with `nightdesk agent wake-url`, or \
+            "the agent has no wake URL; set one with `nightdesk agent wake-url`, or \
              wake.command in the configuration"
         );
-        self.done("asleep", "it has no line");
+        self.done("asleep", "the agent has no line");
         Ok(())
     }
 
@@ -89,8 +89,8 @@ impl Proof<'_> {
         let bots = register.store().bots_of(self.scope, self.agent).await?;
         let entry = bots.iter().find_map(|bot| TestEntry::of(bot.id, &bot.platform, &bot.handle));
         let entry = entry.context(
-            "the agent is bound or granted nothing on any bot, so nothing could ever come for it; \
-             see `nightdesk binding create` and `nightdesk grant create`",
+            "the agent has no binding or grant on any bot, so it cannot receive events; \
+             create one with `nightdesk binding create` or `nightdesk grant create`",
         )?;
         let seq = self.pg.put_test(self.scope, self.agent, &entry).await?;
         let seq = seq.context("the agent has no inbox")?;
@@ -111,7 +111,7 @@ impl Proof<'_> {
                         Ok(())
                     }
                     outcome @ (Outcome::Failed(_) | Outcome::PutOff(_)) => {
-                        bail!("the call was of no use: {}", wake::words(&outcome))
+                        bail!("the call failed: {}", wake::words(&outcome))
                     }
                 };
             }
@@ -123,7 +123,7 @@ impl Proof<'_> {
             }
             sleep(LOOK_EVERY).await;
         }
-        bail!("nobody came to call it; `nightdesk wake status` shows why")
+        bail!("no call was made; `nightdesk wake status` shows why")
     }
 
     async fn dialled_in(&mut self, until: Instant) -> anyhow::Result<()> {
@@ -131,13 +131,13 @@ impl Proof<'_> {
             let status = self.status().await?;
             if status.line_since.is_some() || status.wake.is_some_and(|wake| wake.state == "woken")
             {
-                self.done("dialled in", "it has a line");
+                self.done("dialled in", "the agent has a line");
                 return Ok(());
             }
             sleep(LOOK_EVERY).await;
         }
         bail!(
-            "no gateway of the agent dialled in; see that whoever is called starts it, and that it \
+            "no gateway of the agent dialled in; check that the called program starts it, and that it \
              dials {} with its own secret",
             self.config.public_url()
         )
@@ -148,17 +148,20 @@ impl Proof<'_> {
             let overview = self.pg.overview(self.scope, self.agent, Seq::default()).await?;
             let overview = overview.context("the agent has no inbox")?;
             if overview.parked.iter().any(|(listed, _)| listed.seq == seq) {
-                bail!("the test entry was set aside; `nightdesk inbox show` tells why");
+                bail!("the test entry was parked; `nightdesk inbox show` shows why");
             }
             if overview.acked >= seq {
-                self.done("acknowledged", "it took the test entry, and all before it");
+                self.done(
+                    "acknowledged",
+                    "the agent acknowledged the test entry, and all before it",
+                );
                 return Ok(());
             }
             sleep(LOOK_EVERY).await;
         }
         bail!(
-            "it dialled in and did not acknowledge entry {seq}; see its own log, and \
-             `nightdesk inbox list` for what waits before it"
+            "the agent dialled in and did not acknowledge entry {seq}; see the agent's log, and \
+             `nightdesk inbox list` for entries that wait before it"
         )
     }
 
@@ -175,7 +178,7 @@ impl Proof<'_> {
             let data = json!({ "agent_id": self.agent, "proven": proven, "steps": self.steps });
             ui::put(&data.to_string());
         } else if proven {
-            ui::put("it wakes up");
+            ui::put("the agent wakes up");
         }
     }
 }

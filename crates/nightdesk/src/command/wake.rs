@@ -63,7 +63,7 @@ pub(super) async fn run(
             let (scope, agent) = whose.found(register).await?;
             let before = status(&**pg, scope, agent).await?;
             if let Some(since) = before.line_since {
-                bail!("the agent has a line since {}; it is awake", list::second(since));
+                bail!("the agent is awake, with a line since {}", list::second(since));
             }
             let outcome = call(config, pg, scope, agent, &before).await?;
             Ok(Answer::One(json!({ "agent_id": agent, "outcome": words(&outcome) })))
@@ -116,13 +116,13 @@ async fn outcome_at_a_node(
 fn unclaimed(status: &Status) -> String {
     let outcome = status.wake.as_ref().and_then(|wake| wake.outcome.as_deref());
     if outcome == Some("no waker") {
-        return "nobody can be called for it; set a URL with `nightdesk agent wake-url`, or \
+        return "the agent has no wake URL; set one with `nightdesk agent wake-url`, or \
                 wake.command in the configuration"
             .to_owned();
     }
     let gap = CALL_GAP.as_secs();
     format!(
-        "it was called within the last {gap} seconds; `nightdesk wake status` shows what came of it"
+        "the agent was called within the last {gap} seconds; `nightdesk wake status` shows the result"
     )
 }
 
@@ -141,12 +141,12 @@ pub(super) fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Taken(words) | Outcome::Failed(words) => words.clone(),
         Outcome::PutOff(Duration::ZERO) => {
-            "not made: this machine stood still for too long before it; a node makes it, or try again"
+            "not made: this machine stalled before the call; a node makes it, or repeat the command"
                 .to_owned()
         }
         Outcome::PutOff(wait) => format!(
-            "not made: that host is called often enough; it is made in {} s, and outside.rates lets \
-             it be called more often",
+            "not made: the host's rate limit is reached; the call is made in {} s; outside.rates sets the \
+             limit",
             wait.as_secs().max(1)
         ),
     }
@@ -164,7 +164,7 @@ pub(super) async fn urls(
     ensure!(urls.len() <= WAKERS_MAX, "an agent has at most {WAKERS_MAX} URLs; leave some out");
     let read = |url: &String| {
         let read = TenantUrl::parse(url, &config.outside);
-        read.map(|url| url.as_str().to_owned()).with_context(|| format!("{url} is not called"))
+        read.map(|url| url.as_str().to_owned()).with_context(|| format!("{url} cannot be called"))
     };
     let read: Vec<String> = urls.iter().map(read).collect::<anyhow::Result<_>>()?;
     if clear || !read.is_empty() {

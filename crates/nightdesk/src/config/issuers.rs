@@ -110,11 +110,11 @@ impl Issuer {
         let keys = match (jwks_url, jwks_file) {
             (Some(url), None) => KeySource::Url(url.clone()),
             (None, Some(file)) => KeySource::File(file.clone()),
-            _ => bail!("issuers: {url} wants either jwks_url or jwks_file"),
+            _ => bail!("issuers: {url} needs either jwks_url or jwks_file"),
         };
         ensure!(
             !url.is_empty() && !audience.is_empty() && !tenant_claim.is_empty(),
-            "issuers: url, audience and tenant_claim must each say something"
+            "issuers: url, audience and tenant_claim must not be empty"
         );
         Ok(TrustedIssuer {
             url: url.clone(),
@@ -132,7 +132,7 @@ pub(crate) fn trusted(issuers: &[Issuer], own: &str) -> anyhow::Result<Vec<Trust
     for (n, issuer) in issuers.iter().enumerate() {
         let url = &issuer.url;
         let earlier = issuers.iter().take(n).any(|other| other.url == *url);
-        ensure!(!earlier, "issuers: {url} stands there twice");
+        ensure!(!earlier, "issuers: {url} is listed twice; remove one");
         ensure!(*url != own, "issuers: {url} is this desk's own listen.public_url; leave it out");
     }
     issuers.iter().map(Issuer::trusted).collect()

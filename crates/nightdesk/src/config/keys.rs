@@ -20,18 +20,16 @@ pub(super) fn check(vault: &VaultSection) -> anyhow::Result<()> {
         (None, Some(program)) => {
             ensure!(
                 program.starts_with('/'),
-                "vault.key_command must begin with the whole path of a program, like \
+                "vault.key_command must begin with the absolute path of a program, like \
                  /usr/local/bin/keys"
             );
             Ok(())
         }
-        (None, None) => bail!(
-            "vault.key_file is not set; make a key with `nightdesk key new > vault.key` and name it"
-        ),
+        (None, None) => {
+            bail!("vault.key_file is not set; create a key with `nightdesk key new > vault.key`")
+        }
         (Some(_), Some(_)) => {
-            bail!(
-                "vault.key_file and vault.key_command are both set; the keys come from one of them"
-            )
+            bail!("vault.key_file and vault.key_command are both set; remove one of them")
         }
     }
 }
@@ -51,7 +49,10 @@ pub(super) async fn text(vault: &VaultSection) -> anyhow::Result<Zeroizing<Strin
 
 fn read(file: &Path) -> anyhow::Result<Zeroizing<String>> {
     secret_file::read(file).with_context(|| {
-        format!("the vault has no key; make one with `nightdesk key new > {}`", file.display())
+        format!(
+            "could not read the vault's key file {}; create it with `nightdesk key new > {0}`",
+            file.display()
+        )
     })
 }
 
@@ -66,7 +67,7 @@ async fn put_out(command: &[String]) -> anyhow::Result<Zeroizing<String>> {
     let text = ended.with_context(|| {
         format!("vault.key_command took more than {} s", KEY_COMMAND_WAIT.as_secs())
     })?;
-    text.with_context(|| format!("vault.key_command {program} put no keys out"))
+    text.with_context(|| format!("vault.key_command {program} printed no keys"))
 }
 
 async fn run(program: &str, arguments: &[String]) -> anyhow::Result<Zeroizing<String>> {

@@ -81,7 +81,7 @@ impl WaySection {
         let said: Vec<Way> = ways.into_iter().flatten().collect();
         ensure!(
             said.len() == 1,
-            "ways: {self} wants one of webhook, file_drop and tmux, and has {}",
+            "ways: {self} needs exactly one of webhook, file_drop and tmux, and has {}",
             said.len()
         );
         Ok(said[0])
@@ -121,7 +121,10 @@ impl WaySection {
         if let Some(FileDropWay { folder }) = &self.file_drop {
             return Ok(Arc::new(FileDrop::new(folder.clone(), Arc::new(SystemClock::started()))));
         }
-        let tmux = self.tmux.as_ref().with_context(|| format!("ways: {self} says no way"))?;
+        let tmux = self
+            .tmux
+            .as_ref()
+            .with_context(|| format!("ways: {self} has none of webhook, file_drop and tmux"))?;
         Ok(Arc::new(tmux.open(agent)?))
     }
 }
@@ -165,14 +168,11 @@ fn secret(file: &Path) -> anyhow::Result<SecretString> {
 
 /// Checks all ways. No agent has two.
 pub(crate) fn check(ways: &[WaySection], rules: &Rules) -> anyhow::Result<()> {
-    ensure!(ways.len() <= WAYS_MAX, "at most {WAYS_MAX} agents can have ways of their own");
+    ensure!(ways.len() <= WAYS_MAX, "at most {WAYS_MAX} agents can have their own ways");
     let mut seen = BTreeSet::new();
     for way in ways {
         way.check(rules)?;
-        ensure!(
-            seen.insert((&way.tenant, &way.agent)),
-            "ways: {way} stands there twice; letters go one way"
-        );
+        ensure!(seen.insert((&way.tenant, &way.agent)), "ways: {way} is listed twice; remove one");
     }
     Ok(())
 }
@@ -200,9 +200,9 @@ mod tests {
             (format!("{owl}webhook = {{ url = \"https://owl.example/letters\" }}"), None),
             (format!("{owl}file_drop = {{ folder = \"letters\" }}"), None),
             (tmux.clone(), None),
-            (owl.to_owned(), Some("wants one of webhook, file_drop and tmux, and has 0")),
+            (owl.to_owned(), Some("needs exactly one of webhook, file_drop and tmux, and has 0")),
             (format!("{tmux}file_drop = {{ folder = \"a\" }}"), Some("and has 2")),
-            ([tmux.as_str(), tmux.as_str()].concat(), Some("stands there twice")),
+            ([tmux.as_str(), tmux.as_str()].concat(), Some("is listed twice")),
             (format!("{owl}tmux = {{ session = \"a:b\" }}"), Some("letters, digits")),
             (format!("{owl}webhook = {{ url = \"http://10.0.0.1\" }}"), Some("http://10.0.0.1")),
             (format!("{owl}pigeon = {{}}"), Some("pigeon")),

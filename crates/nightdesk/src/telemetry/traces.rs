@@ -31,7 +31,7 @@ impl Traces {
             .with_endpoint(url)
             .with_timeout(EXPORT_WAIT)
             .build()
-            .with_context(|| format!("traces.otlp_url is {url}, which cannot be sent to"))?;
+            .with_context(|| format!("traces.otlp_url is {url}, which is not a usable URL"))?;
         let mut processor = BatchSpanProcessor::builder(exporter).build();
         let named = [
             KeyValue::new("service.name", "nightdesk"),
@@ -52,7 +52,7 @@ impl Traces {
     /// Sends the remaining steps.
     pub(crate) fn close(&self) {
         if let Err(error) = self.0.shutdown_with_timeout(EXPORT_WAIT) {
-            tracing::warn!(%error, "the last steps of traces were not sent");
+            tracing::warn!(%error, "the last spans were not sent");
         }
     }
 }

@@ -118,7 +118,7 @@ fn limits(config: &Config, ringing: &Ringing) -> Limits {
 fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
     let place = &config.media.place;
     let objects = nightdesk_media::open(place).with_context(|| {
-        format!("media.place is {place}; name a folder the desk may write to, or a bucket as s3://files/desk")
+        format!("media.place is {place}; set it to a folder that the desk may write to, or a bucket as s3://files/desk")
     })?;
     let clock = Arc::new(SystemClock::started());
     Ok(Arc::new(Media::over(Arc::<Pg>::clone(pg), objects, config.public_url(), clock)))

@@ -41,13 +41,13 @@ async fn count_nodes(desk: Arc<Desk>, pg: Arc<Pg>, drain: CancellationToken) {
 /// Deletes old chats of web chat pages periodically.
 async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: CancellationToken) {
     let round = || async { chats.forget().await.map(drop) };
-    sweep::every(UPKEEP_EVERY, "forget old chats", &drain, round).await;
+    sweep::every(UPKEEP_EVERY, "delete old chats", &drain, round).await;
 }
 
 /// Deletes expired capabilities and replaced secrets periodically.
 async fn forget_ended(keys: Arc<dyn nightdesk_vault::Store>, drain: CancellationToken) {
     let round = || async { keys.forget_ended().await.map(drop) };
-    sweep::every(CAPABILITY_PURGE_EVERY, "forget what ended", &drain, round).await;
+    sweep::every(CAPABILITY_PURGE_EVERY, "delete expired keys and secrets", &drain, round).await;
 }
 
 /// Starts the anchoring of the audit log, if an anchor file is configured.

@@ -28,7 +28,9 @@ pub(super) async fn open(
 }
 
 fn tell(said: &WaySection, error: &anyhow::Error) {
-    tracing::error!("letters to {said} go through its inbox: {error:#}");
+    tracing::error!(
+        "letters to {said} go through its inbox, because its way cannot be used: {error:#}"
+    );
 }
 
 /// Checks that each agent exists and is reached by its way.
@@ -68,8 +70,8 @@ fn outlet(
 async fn reached(said: &WaySection, outlet: &Outlet) -> anyhow::Result<()> {
     let Outlet { way, called, connector } = outlet;
     let what = match way {
-        Way::Road | Way::Webhook => "its status_url does not answer with 200; see that it is up",
-        Way::FileDrop => "its folder cannot be written to; make it, and let the desk write there",
+        Way::Road | Way::Webhook => "its status_url does not respond with 200; check that it is up",
+        Way::FileDrop => "its folder is not writable; create it, and let the desk write to it",
         Way::Tmux => "tmux has no such session; start it with `tmux new-session -d -s NAME`",
     };
     let healthy = timeout(CONNECTOR_WAIT, connector.health_check()).await.unwrap_or(false);
@@ -77,7 +79,7 @@ async fn reached(said: &WaySection, outlet: &Outlet) -> anyhow::Result<()> {
     let known = connector.list_agents().await?;
     ensure!(
         known.iter().any(|agent| agent.agent_id == *called),
-        "ways: {said}: there is no folder `{called}` in its folder; make it"
+        "ways: {said}: there is no folder `{called}` in its folder; create it"
     );
     Ok(())
 }

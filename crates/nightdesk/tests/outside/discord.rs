@@ -79,7 +79,7 @@ fn a_token_that_discord_does_not_take_enters_nobody() {
         .expect("write the key");
     let said =
         stage.desk.fails("nightdesk bot connect discord --tenant acme --key-file discord.key");
-    assert!(said.contains("does not take this token") && !said.contains("another"), "{said}");
+    assert!(said.contains("rejects this token") && !said.contains("another"), "{said}");
     let bots = stage.desk.sql("select count(*) from bots where platform = 'discord'");
     assert_eq!(bots.trim(), "0");
 }

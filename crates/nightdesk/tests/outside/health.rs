@@ -75,7 +75,7 @@ fn a_check_of_the_configuration_says_what_to_mend() {
     let check = "nightdesk config check";
 
     let said = desk.fails(check);
-    assert!(said.contains("make one with `nightdesk key new"), "{said}");
+    assert!(said.contains("create it with `nightdesk key new"), "{said}");
     desk.run("nightdesk key new > vault.key", &[]);
     let said = desk.fails(check);
     assert!(said.contains("run `chmod 400 vault.key`"), "{said}");

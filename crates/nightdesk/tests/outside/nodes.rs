@@ -89,6 +89,6 @@ fn a_node_that_was_paused_for_long_ends_by_itself() {
     here.signal("-CONT");
 
     assert!(!here.ended(), "it does not go on");
-    assert!(here.log().contains("took node here for dead"), "{}", here.log());
+    assert!(here.log().contains("node here lost its lease"), "{}", here.log());
     there.stop();
 }

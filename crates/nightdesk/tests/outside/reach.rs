@@ -32,7 +32,7 @@ fn what_cannot_be_done_says_what_to_do() {
     let cases = [
         (
             format!("nightdesk binding prefer {whose} --bot {bot} --author nobody"),
-            "bind them first",
+            "`nightdesk binding create` first",
         ),
         (
             format!("nightdesk grant remove {whose} --bot {bot} --chat none"),

@@ -122,10 +122,10 @@ fn a_redis_over_tls_with_a_password_answers_and_a_wrong_one_is_told() {
 
     let trusting = "SSL_CERT_FILE=cert.pem nightdesk config check";
     wait_until("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-    assert!(desk.run(trusting, &[]).contains("ok      Redis answers"));
+    assert!(desk.run(trusting, &[]).contains("ok      Redis responds"));
     let said = desk.fails("nightdesk config check");
-    assert!(said.contains("FAILED  Redis answers: could not reach Redis"), "{said}");
+    assert!(said.contains("FAILED  Redis responds: could not reach Redis"), "{said}");
     desk.run("chmod 600 pass && echo wrong > pass", &[]);
     let said = desk.fails(trusting);
-    assert!(said.contains("FAILED  Redis answers") && !said.contains("wrong"), "{said}");
+    assert!(said.contains("FAILED  Redis responds") && !said.contains("wrong"), "{said}");
 }

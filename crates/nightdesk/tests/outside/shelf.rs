@@ -52,11 +52,11 @@ fn only_who_has_the_key_approves_and_only_what_was_looked_at() {
 
     let refused = [
         ("skill status --tenant acme brief Approved", "no signature"),
-        ("skill verify --tenant acme brief", "something is wrong"),
+        ("skill verify --tenant acme brief", "the check found errors"),
         ("skill approve --tenant acme brief --key-file other.key", "another key"),
         ("skill approve --tenant acme brief --key-file ours.key.pub", "cannot be used"),
-        ("skill approve --tenant acme brief --key-file ours.key --version 0", "look at it again"),
-        ("skill key --out ours.key", "could not make"),
+        ("skill approve --tenant acme brief --key-file ours.key --version 0", "read it again"),
+        ("skill key --out ours.key", "could not create"),
         ("skill delete --tenant acme brief", "--yes"),
         ("data query --tenant acme x --filter odd=1", "domain_tags"),
     ];

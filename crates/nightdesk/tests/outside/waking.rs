@@ -165,9 +165,9 @@ fn the_proof_shows_each_step_or_what_to_mend() {
     for step in ["asleep", "stored", "called", "dialled in", "acknowledged"] {
         assert!(proof.contains(&format!(" ms  {step}: ")), "{step}: {proof}");
     }
-    assert!(proof.ends_with("it wakes up\n"), "{proof}");
+    assert!(proof.ends_with("the agent wakes up\n"), "{proof}");
     let up = desk.fails(verify);
-    assert!(up.contains("the agent is up"), "{up}");
+    assert!(up.contains("the agent is awake"), "{up}");
     runtime.block_on(agent.go_idle());
     desk.stop();
 }

@@ -223,7 +223,7 @@ fn the_page_shows_ways_that_can_be_and_a_way_to_nobody_is_said() {
     assert!(desk.log().contains("letters to agent wren of acme go through its inbox"));
     desk.run("nightdesk agent create --tenant acme wren", &[]);
     let said = desk.fails("nightdesk config check");
-    assert!(said.contains("FAILED  letters go the ways that are said"), "{said}");
+    assert!(said.contains("FAILED  the configured ways of letters work"), "{said}");
     let terminals = Terminals::open("wren");
     for line in checking.lines() {
         // On a separate server, so that other terminals are not touched.

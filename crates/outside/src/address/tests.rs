@@ -13,10 +13,7 @@ const SPECIAL: &[(&str, &[&str])] = &[
     ("private use", &["10.0.0.0", "10.0.0.1", "10.128.3.4", "10.255.255.255"]),
     ("private use", &["172.16.0.0", "172.16.0.1", "172.31.255.255", "172.20.10.2"]),
     ("private use", &["192.168.0.0", "192.168.0.1", "192.168.255.255", "192.168.100.1"]),
-    (
-        "shared by a carrier's customers",
-        &["100.64.0.0", "100.64.0.1", "100.100.100.200", "100.127.255.255"],
-    ),
+    ("carrier-grade NAT", &["100.64.0.0", "100.64.0.1", "100.100.100.200", "100.127.255.255"]),
     ("loopback", &["127.0.0.0", "127.0.0.1", "127.1.2.3", "127.255.255.255", "::1"]),
     ("a cloud's own services", &["168.63.129.16"]),
     (
@@ -36,7 +33,7 @@ const SPECIAL: &[(&str, &[&str])] = &[
     ("multicast", &["224.0.0.0", "224.0.0.1", "232.1.1.1", "239.255.255.255"]),
     ("reserved", &["240.0.0.0", "240.0.0.1", "255.255.255.254", "250.1.2.3"]),
     ("broadcast", &["255.255.255.255"]),
-    ("no address", &["::"]),
+    ("the unspecified address", &["::"]),
     ("IPv4 in IPv6", &["::2", "::10.0.0.1", "::127.0.0.1", "::8.8.8.8"]),
     (
         "IPv4 in IPv6",
@@ -44,10 +41,7 @@ const SPECIAL: &[(&str, &[&str])] = &[
     ),
     ("IPv4 in IPv6", &["::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8"]),
     ("NAT64", &["64:ff9b::", "64:ff9b::127.0.0.1", "64:ff9b::8.8.8.8", "64:ff9b::ffff:ffff"]),
-    (
-        "NAT64 of a network's own",
-        &["64:ff9b:1::", "64:ff9b:1::7f00:1", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff"],
-    ),
+    ("local NAT64", &["64:ff9b:1::", "64:ff9b:1::7f00:1", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff"]),
     ("discarded", &["100::", "100::1", "100::ffff:ffff:ffff:ffff"]),
     ("placeholder", &["100:0:0:1::", "100:0:0:1::1"]),
     ("Teredo", &["2001::", "2001::1", "2001:0:7f00:1::", "2001:0:ffff:ffff:ffff:ffff:ffff:ffff"]),
@@ -60,20 +54,17 @@ const SPECIAL: &[(&str, &[&str])] = &[
     ("documentation", &["3fff::", "3fff::1", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"]),
     ("6to4", &["2002::", "2002:7f00:1::", "2002:808:808::1", "2002:ffff:ffff::1"]),
     ("AS112", &["2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff"]),
-    ("6bone, given back", &["3ffe::", "3ffe:b00::1", "3ffe:ffff::1"]),
+    ("6bone, returned", &["3ffe::", "3ffe:b00::1", "3ffe:ffff::1"]),
     ("segment routing", &["5f00::", "5f00:ffff::1"]),
     ("private use", &["fc00::", "fc00::1", "fd00::1", "fd00:ec2::254", "fdff:ffff::1"]),
     ("link-local", &["fe80::", "fe80::1", "fe80::a9fe:a9fe", "febf:ffff::1"]),
     ("site-local", &["fec0::", "fec0::1", "feff:ffff::1"]),
     ("multicast", &["ff00::", "ff02::1", "ff0e::1", "ffff:ffff::1"]),
     (
-        "not given out to anybody",
+        "unallocated",
         &["64:ff9b:2::1", "64:ff9a::1", "100:0:0:2::1", "200::1", "1000::1", "1fff:ffff::1"],
     ),
-    (
-        "not given out to anybody",
-        &["4000::1", "6000::1", "8000::1", "c000::1", "e000::1", "fbff::1"],
-    ),
+    ("unallocated", &["4000::1", "6000::1", "8000::1", "c000::1", "e000::1", "fbff::1"]),
     // The embedded address determines the range; the first half does not show it.
     ("loopback", &["2606:4700::5efe:7f00:1", "2606:4700::200:5efe:127.0.0.1"]),
     ("private use", &["2a00:1450:4001:800:0:5efe:10.0.0.1", "2a00::200:5efe:192.168.1.1"]),

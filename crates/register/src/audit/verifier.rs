@@ -30,7 +30,7 @@ pub enum Fault {
         head: i64,
     },
     /// The rows form a chain, but not the anchored one.
-    #[error("up to row {seq} the chain is not the one that was written down at {at}")]
+    #[error("up to row {seq} the chain differs from the one that was recorded at {at}")]
     Rewritten {
         /// The number of the anchored row.
         seq: i64,
@@ -38,7 +38,7 @@ pub enum Fault {
         at: Timestamp,
     },
     /// Rows were removed before their retention ended.
-    #[error("rows up to {seq} were let go before their time")]
+    #[error("rows up to {seq} were removed before their retention ended")]
     LetGoEarly {
         /// The last of the removed rows.
         seq: i64,

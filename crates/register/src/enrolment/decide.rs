@@ -33,7 +33,7 @@ pub enum Refusal {
     #[error("no such enrolment token")]
     Unknown,
     /// The token was already used.
-    #[error("enrolment token was used")]
+    #[error("enrolment token was used already")]
     Used,
     /// The token expired.
     #[error("enrolment token has expired")]
@@ -45,7 +45,7 @@ pub enum Refusal {
     #[error("enrolment token is for gateway {0}")]
     OtherName(String),
     /// A gateway of another agent of the tenant has the name.
-    #[error("gateway name is another agent's")]
+    #[error("gateway name belongs to another agent")]
     NameTaken,
     /// The gateway of that name was revoked.
     #[error("gateway of that name was revoked")]

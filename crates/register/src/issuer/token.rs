@@ -59,19 +59,19 @@ pub enum BadToken {
     #[error("token is too long")]
     TooLong,
     /// The token is not of our format.
-    #[error("token is not of our kind")]
+    #[error("token is not one of this desk")]
     OtherKind,
     /// No key of ours has that name.
-    #[error("token names no key of ours")]
+    #[error("token names no key of this desk")]
     UnknownKey,
     /// The key did not sign it, or its claims are not ours.
     #[error("token was not signed by the key it names")]
     NotSigned,
     /// It has another issuer or another audience.
-    #[error("token is for somebody else")]
+    #[error("token has another issuer or audience")]
     NotForUs,
     /// It is not valid yet, or it expired.
-    #[error("token is not good now")]
+    #[error("token has expired, or is not valid yet")]
     NotNow,
 }
 

@@ -31,7 +31,7 @@ impl std::fmt::Debug for PublicKey {
 /// The reason that a key set is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadKeys {
-    #[error("it is not a set of keys (RFC 7517)")]
+    #[error("it is not a JSON Web Key Set (RFC 7517)")]
     Unreadable,
     #[error("it has more than {ISSUER_KEYS_MAX} keys")]
     TooMany,

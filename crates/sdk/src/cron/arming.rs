@@ -17,7 +17,7 @@ impl Cron {
     pub(super) async fn arm_next(&self, id: &str) {
         let armed = timeout(CALL_WAIT, self.arm(id)).await;
         if !matches!(armed, Ok(Ok(()))) {
-            tracing::warn!(job = id, ?armed, "could not arm the next fire of a job; trying again");
+            tracing::warn!(job = id, ?armed, "could not arm the next fire of a job; retrying");
             self.unsettled.notify_one();
         }
     }
@@ -64,7 +64,7 @@ impl Cron {
             self.unsettled.notified().await;
             let mut failures = 0_u32;
             while let Err(error) = self.reconcile().await {
-                warn(&error, "the desk does not keep every job yet; trying again");
+                warn(&error, "the desk does not have every job yet; retrying");
                 failures = failures.saturating_add(1);
                 sleep(AGAIN.after(failures)).await;
             }

@@ -110,7 +110,7 @@ impl File {
         &self,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let what = || format!("could not read or keep the jobs in {}", self.path.display());
+        let what = || format!("could not read or write the jobs in {}", self.path.display());
         let failed = |error: Box<dyn Error + Send + Sync>| StoreError::new(what(), error);
         let worked =
             tokio::task::spawn_blocking(work).await.map_err(|error| failed(error.into()))?;

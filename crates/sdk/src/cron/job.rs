@@ -43,13 +43,13 @@ pub enum BadJob {
     #[error("a job's name has 1 to {JOB_ID_BYTES_MAX} letters, digits, '.', '-' and '_'")]
     Id,
     /// The payload is too large.
-    #[error("a job carries at most {PAYLOAD_BYTES_MAX} bytes of JSON; keep the rest elsewhere")]
+    #[error("a job carries at most {PAYLOAD_BYTES_MAX} bytes of JSON; store the rest elsewhere")]
     Payload,
     /// The catch-up time is too long, or not in whole seconds.
-    #[error("a fire is made up for within whole seconds, at most {} s", CATCH_UP_MAX.as_secs())]
+    #[error("the catch-up time has whole seconds, at most {} s", CATCH_UP_MAX.as_secs())]
     CatchUp,
     /// The jitter is too long, or not in whole seconds.
-    #[error("fires are spread over whole seconds, at most {} s", JITTER_MAX.as_secs())]
+    #[error("the jitter has whole seconds, at most {} s", JITTER_MAX.as_secs())]
     Jitter,
 }
 

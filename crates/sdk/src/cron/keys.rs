@@ -105,7 +105,7 @@ impl Keys {
         let body = answer("read the desk's keys", asked).await;
         match body.map(|body| read(&body)) {
             Ok(Some(keys)) => self.kept(|kept| kept.was_read(keys, Instant::now())),
-            Ok(None) => tracing::warn!("what the desk has at {} are no keys", self.url),
+            Ok(None) => tracing::warn!("the response of {} is not a key set", self.url),
             Err(error) => warn(&error, "the desk's keys could not be read"),
         }
     }

@@ -45,7 +45,7 @@ impl Cron {
     /// Cancels a job after its last time, because the desk may expect another.
     async fn take_back(&self, job: &Job) {
         if let Err(error) = self.cancel_ended(job.id()).await {
-            warn(&error, "a job that has ended could not be cancelled; trying again");
+            warn(&error, "a job that has ended could not be cancelled; retrying");
             self.unsettled.notify_one();
         }
     }

@@ -30,7 +30,7 @@ enum When {
 pub enum BadSchedule {
     /// The interval is too short, too long, or not in whole seconds.
     #[error(
-        "an interval is of whole seconds, {} s to {} s",
+        "an interval has whole seconds, {} s to {} s",
         EVERY_MIN.as_secs(),
         EVERY_MAX.as_secs()
     )]
@@ -42,7 +42,7 @@ pub enum BadSchedule {
     #[error("not a time zone; write it like Europe/Berlin")]
     Zone,
     /// The schedule has no future time.
-    #[error("no such time will come")]
+    #[error("the schedule has no future time")]
     Never,
 }
 

@@ -52,7 +52,7 @@ pub(super) async fn change<T>(
             return Ok(outcome);
         }
     }
-    Err(StoreError::new("others change the jobs all the time", None))
+    Err(StoreError::new("other processes change the jobs too often", None))
 }
 
 #[cfg(test)]

@@ -73,15 +73,15 @@ impl Proven {
 pub(super) enum BadToken {
     #[error("it is too long")]
     TooLong,
-    #[error("it is not of the desk's kind")]
+    #[error("it is not a fire token of the desk")]
     OtherKind,
     #[error("it names no key of the desk")]
     UnknownKey,
-    #[error("the key it names did not sign it, or it says what no fire says")]
+    #[error("the key it names did not sign it, or its claims are not those of a fire")]
     NotSigned,
-    #[error("it is of another desk, for another agent or for something else")]
+    #[error("it is of another desk, for another agent or for another purpose")]
     NotForUs,
-    #[error("it is not good now")]
+    #[error("it has expired, or is not valid yet")]
     NotNow,
 }
 

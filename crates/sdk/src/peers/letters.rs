@@ -135,6 +135,6 @@ impl Peers {
     ///
     /// The desk did not answer, or refused the call.
     pub async fn letter(&self, id: &str) -> Result<Option<Shown>, PeerError> {
-        self.find("look at a letter", &format!("/v1/letters/{}", escaped(id))).await
+        self.find("read a letter", &format!("/v1/letters/{}", escaped(id))).await
     }
 }

@@ -322,7 +322,7 @@ impl Peers {
     ///
     /// The desk did not answer, or refused the call.
     pub async fn skill_versions(&self, name: &str) -> Result<Option<Vec<Change>>, PeerError> {
-        self.find("look what became of a skill", &format!("/v1/skills/{}/versions", escaped(name)))
+        self.find("list the changes of a skill", &format!("/v1/skills/{}/versions", escaped(name)))
             .await
     }
 
@@ -351,7 +351,7 @@ impl Peers {
     ///
     /// A filter is not supported, the desk did not answer, or refused the call.
     pub async fn data_query(&self, query: &DataQuery) -> Result<Vec<DataEntry>, PeerError> {
-        self.post("look for data", "/v1/data/query", query).await.map(|found: Found| found.items)
+        self.post("query data", "/v1/data/query", query).await.map(|found: Found| found.items)
     }
 
     /// Returns an entry of data. `None`: it does not exist, or it expired.

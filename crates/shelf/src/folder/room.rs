@@ -113,7 +113,7 @@ impl Held<'_> {
         };
         let path = self.room.aside(name).join(&info.content_hash);
         let read = read(&path, SKILL_BYTES_MAX + STATUS_LINE_BYTES_MAX);
-        let source = read.map_err(|error| failed("read what a skill was", error))?;
+        let source = read.map_err(|error| failed("read an old version of a skill", error))?;
         let kept = Kept { source, ..current.kept.clone() };
         let status_changed_at = info.changed_at;
         Ok(Some(Revision { info, kept, status_changed_at, ..current.clone() }))
@@ -133,7 +133,7 @@ impl Held<'_> {
         let name = &next.info.name;
         if before.is_none() && self.names()?.len() >= SKILLS_MAX {
             let full = format!("a folder has at most {SKILLS_MAX} skills");
-            return Err(StoreError::broken("keep a skill", full));
+            return Err(StoreError::broken("write a skill", full));
         }
         let mut changes =
             before.map(|before| self.changes(before)).transpose()?.unwrap_or_default();
@@ -147,7 +147,7 @@ impl Held<'_> {
             status_changed_at: next.status_changed_at,
             changes,
         };
-        self.write(name, before, next, &log).map_err(|error| failed("keep a skill", error))
+        self.write(name, before, next, &log).map_err(|error| failed("write a skill", error))
     }
 
     /// Removes a skill and its history.
@@ -210,7 +210,7 @@ impl Held<'_> {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 tracing::warn!(
                     skill.name = name,
-                    "the file of skill {name} is too long or no text"
+                    "the file of skill {name} is too long or not text"
                 );
                 Ok(None)
             }
@@ -223,10 +223,10 @@ impl Held<'_> {
         let text = match read(&path, LOG_BYTES_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Log::default()),
-            Err(error) => return Err(failed("read what became of a skill", error)),
+            Err(error) => return Err(failed("read the history of a skill", error)),
         };
         let read = serde_json::from_str(&text);
-        read.map_err(|error| StoreError::broken("read what became of a skill", error))
+        read.map_err(|error| StoreError::broken("read the history of a skill", error))
     }
 }
 

@@ -108,7 +108,7 @@ impl World {
 
     /// Makes the desk reread its key file, and waits for the confirmation in its log.
     pub fn keys_changed(&self) -> Result<()> {
-        let said = || self.desk.log().matches("vault keys read again").count();
+        let said = || self.desk.log().matches("vault keys reloaded").count();
         let before = said();
         signal("HUP", &[self.desk.pid()])?;
         let deadline = Instant::now() + PATIENCE;

@@ -59,12 +59,12 @@ impl Outcome {
             Self::Sent { .. } => return None,
             Self::LinkedOnly(code) => Notice {
                 text: "This chat is for linked people, and you are not linked yet. Your message \
-                       was not kept. Give this code to whoever runs the chat:"
+                       was not stored. Give this code to the person who runs the chat:"
                     .to_owned(),
                 code: Some(code.clone()),
             },
             Self::TooFast(wait) => Notice::of(format!(
-                "That was a lot at once. Please wait {} seconds and try again.",
+                "You are sending messages too fast. Please wait {} seconds and try again.",
                 seconds(*wait)
             )),
             Self::Unfit(PostedError::TooLong) => Notice::of(format!(

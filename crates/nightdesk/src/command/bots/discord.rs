@@ -20,7 +20,7 @@ pub(super) async fn checked(
     let Some(key) = &bot.key else {
         return Ok((
             Value::Null,
-            vec!["it has no token; `nightdesk bot rotate-key` takes one".to_owned()],
+            vec!["the bot has no token; set one with `nightdesk bot rotate-key`".to_owned()],
         ));
     };
     // No session is begun here.
@@ -43,14 +43,14 @@ fn wrong(standing: &Standing, hook: &str) -> Vec<String> {
     let mut wrong = missing_intents(standing);
     if standing.interactions_url.as_deref().is_some_and(|url| url != hook) {
         wrong.push(format!(
-            "Discord posts its interactions elsewhere; Interactions Endpoint URL, under General \
-             Information, should be {hook}, or empty"
+            "Discord posts interactions to another URL; set Interactions Endpoint URL, under General \
+             Information, to {hook}, or leave it empty"
         ));
     }
     if standing.sessions_left < SESSIONS_LEFT_MIN {
         let left = standing.sessions_left;
         wrong.push(format!(
-            "it may begin {left} more sessions today; does something else use its token?"
+            "the bot may begin {left} more sessions today; does another program use its token?"
         ));
     }
     wrong
@@ -59,8 +59,8 @@ fn wrong(standing: &Standing, hook: &str) -> Vec<String> {
 /// Returns the intents that the bot lacks, each with its fix.
 pub(crate) fn missing_intents(standing: &Standing) -> Vec<String> {
     let told = [
-        (standing.hears_members, "SERVER MEMBERS", "nobody is known to see any channel"),
-        (standing.hears_text, "MESSAGE CONTENT", "it reads only what names it"),
+        (standing.hears_members, "SERVER MEMBERS", "the desk cannot know which people see a chat"),
+        (standing.hears_text, "MESSAGE CONTENT", "the bot reads only messages that mention it"),
     ];
     let missing = told.into_iter().filter(|(is_told, ..)| !is_told);
     let words = |(_, intent, without): (bool, &str, &str)| {
@@ -72,11 +72,11 @@ pub(crate) fn missing_intents(standing: &Standing) -> Vec<String> {
 fn in_words(error: &ConnectError) -> String {
     match error {
         ConnectError::KeyRejected => {
-            "Discord does not take its token; Reset Token, under Bot, shows one that is good, and \
-             `nightdesk bot rotate-key` takes it"
+            "Discord rejects the token; get a new one with Reset Token, under Bot, and set it with \
+             `nightdesk bot rotate-key`"
         }
         ConnectError::Refused(_) | ConnectError::Unavailable(_) => {
-            "Discord did not answer; can this machine reach discord.api_url, and is it right?"
+            "Discord did not respond; check discord.api_url, and that this machine can reach it"
         }
     }
     .to_owned()
@@ -101,7 +101,7 @@ mod tests {
         let cases = [
             ("well", well.clone(), ""),
             ("posted", at("ours"), ""),
-            ("posted elsewhere", at("theirs"), "elsewhere"),
+            ("posted elsewhere", at("theirs"), "another URL"),
             ("no members", Standing { hears_members: false, ..well.clone() }, "SERVER MEMBERS"),
             ("no text", Standing { hears_text: false, ..well.clone() }, "MESSAGE CONTENT"),
             ("few sessions", Standing { sessions_left: 3, ..well.clone() }, "3 more sessions"),

@@ -15,7 +15,7 @@ pub(super) async fn checked(
     let Some(key) = &bot.key else {
         return Ok((
             Value::Null,
-            vec!["it has no token; `nightdesk bot rotate-key` takes one".to_owned()],
+            vec!["the bot has no token; set one with `nightdesk bot rotate-key`".to_owned()],
         ));
     };
     Ok(match config.telegram.adapter()?.standing(key).await {
@@ -34,19 +34,19 @@ fn shown(standing: &Standing) -> Value {
 
 /// Returns the faults of the delivery of updates: to this address, or to none.
 fn wrong(standing: &Standing, hook: Option<&str>) -> Vec<String> {
-    let mend = "`nightdesk bot rotate-key` with its token tells Telegram anew";
+    let mend = "run `nightdesk bot rotate-key` with its token to set it again";
     let Standing { webhook, pending, last_error, .. } = standing;
     match (hook, webhook.as_deref(), last_error) {
         (None, Some(_), _) => vec![format!(
-            "the desk asks for its updates, and Telegram posts them somewhere; {mend}"
+            "the desk polls for updates, but Telegram posts them to a webhook; {mend}"
         )],
-        (Some(_), None, _) => vec![format!("Telegram posts its updates nowhere; {mend}")],
+        (Some(_), None, _) => vec![format!("Telegram has no webhook for the updates; {mend}")],
         (Some(hook), Some(webhook), _) if hook != webhook => vec![format!(
-            "Telegram posts its updates to another address than listen.public_url says; {mend}"
+            "Telegram posts updates to an address other than listen.public_url; {mend}"
         )],
         (Some(_), Some(_), Some(error)) if *pending > 0 => vec![format!(
-            "Telegram could not post {pending} updates ({error}); can listen.public_url be reached \
-             from outside, with a certificate that Telegram takes?"
+            "Telegram could not post {pending} updates ({error}); check that listen.public_url can be \
+             reached from outside, with a certificate that Telegram trusts"
         )],
         (None, None, _) | (Some(_), Some(_), _) => Vec::new(),
     }
@@ -55,11 +55,11 @@ fn wrong(standing: &Standing, hook: Option<&str>) -> Vec<String> {
 fn in_words(error: &ConnectError) -> String {
     match error {
         ConnectError::KeyRejected => {
-            "Telegram does not take its token; `/token` at @BotFather shows the one that is good, and \
-             `nightdesk bot rotate-key` takes it"
+            "Telegram rejects the token; send `/token` to @BotFather to get the valid one, and set it with \
+             `nightdesk bot rotate-key`"
         }
         ConnectError::Refused(_) | ConnectError::Unavailable(_) => {
-            "Telegram did not answer; can this machine reach telegram.api_url, and is it right?"
+            "Telegram did not respond; check telegram.api_url, and that this machine can reach it"
         }
     }
     .to_owned()
@@ -72,8 +72,8 @@ pub(super) async fn let_go(config: &Config, bot: &Bot) -> String {
         Err(error) => Err(error.to_string()),
     };
     match told {
-        Ok(()) => "its webhook is ended".to_owned(),
-        Err(words) => format!("its webhook was not ended: {words}"),
+        Ok(()) => "the webhook was removed".to_owned(),
+        Err(words) => format!("the webhook was not removed: {words}"),
     }
 }
 
@@ -95,10 +95,10 @@ mod tests {
             Standing { pending: 3, last_error: Some("timed out".to_owned()), ..at("ours") };
         let cases = [
             ("asked for", &plain, None, ""),
-            ("asked for, and posted", &at("theirs"), None, "posts them somewhere"),
+            ("asked for, and posted", &at("theirs"), None, "posts them to a webhook"),
             ("posted", &at("ours"), Some("ours"), ""),
-            ("posted nowhere", &plain, Some("ours"), "nowhere"),
-            ("posted elsewhere", &at("theirs"), Some("ours"), "another address"),
+            ("posted nowhere", &plain, Some("ours"), "no webhook"),
+            ("posted elsewhere", &at("theirs"), Some("ours"), "an address other than"),
             ("not taken", &failing, Some("ours"), "3 updates (timed out)"),
             ("taken since", &Standing { pending: 0, ..failing.clone() }, Some("ours"), ""),
         ];

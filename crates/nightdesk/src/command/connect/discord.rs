@@ -19,11 +19,11 @@ use crate::ui::Answer;
 pub(super) const STEPS: &str = "\
 1. Open https://discord.com/developers/applications: New Application, a name, and then Bot.
 2. There, under Privileged Gateway Intents, turn on SERVER MEMBERS and MESSAGE CONTENT.
-3. Reset Token shows a token, once.
-4. Under OAuth2, URL Generator, choose bot and applications.commands, and of the permissions View Channels,
+3. Choose Reset Token. The token is shown once.
+4. Under OAuth2, URL Generator, choose bot and applications.commands, and the permissions View Channels,
    Send Messages, Send Messages in Threads, Create Public Threads, Attach Files, Read Message History and Add
-   Reactions. Open the URL that it makes, and add the bot to a server.
-5. Put the token in here, and press enter:";
+   Reactions. Open the generated URL, and add the bot to a server.
+5. Paste the token here, and press Enter:";
 
 pub(super) async fn connect(
     config: &Config,
@@ -37,7 +37,7 @@ pub(super) async fn connect(
     let standing = discord.standing(&key).await.map_err(|error| in_words(&error))?;
     is_new(register, scope, nightdesk_discord::NAME, &standing.username).await?;
     let (id, path) = register.create_bot(scope, draft(&standing, key)).await?;
-    let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
+    let (bot, _) = register.bot(id).await?.context("the new bot was removed in the meantime")?;
     let hook = format!("{}/hooks/{path}", config.public_url());
     let mut answer = answer(id, &standing, &hook);
     if let Some(chat) = &connect.test_chat {
@@ -61,7 +61,7 @@ fn answer(id: BotId, standing: &Standing, hook: &str) -> Value {
     let mut to_do = missing_intents(standing);
     if standing.interactions_url.as_deref() != Some(hook) {
         to_do.push(format!(
-            "for commands and buttons, put {hook} into Interactions Endpoint URL, under General Information"
+            "for commands and buttons, set Interactions Endpoint URL, under General Information, to {hook}"
         ));
     }
     json!({
@@ -72,12 +72,12 @@ fn answer(id: BotId, standing: &Standing, hook: &str) -> Value {
 
 fn in_words(error: &ConnectError) -> anyhow::Error {
     match error {
-        ConnectError::KeyRejected => anyhow::anyhow!(
-            "Discord does not take this token; Reset Token, under Bot, shows one that is good"
-        ),
-        ConnectError::Refused(code) => anyhow::anyhow!("Discord said no ({code})"),
+        ConnectError::KeyRejected => {
+            anyhow::anyhow!("Discord rejects this token; get a new one with Reset Token, under Bot")
+        }
+        ConnectError::Refused(code) => anyhow::anyhow!("Discord refused the request ({code})"),
         ConnectError::Unavailable(_) => anyhow::anyhow!(
-            "Discord did not answer; can this machine reach discord.api_url, and is it right?"
+            "Discord did not respond; check discord.api_url, and that this machine can reach it"
         ),
     }
 }

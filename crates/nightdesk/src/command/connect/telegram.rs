@@ -14,9 +14,9 @@ use crate::ui::Answer;
 
 /// The steps to get a token.
 pub(super) const STEPS: &str = "\
-1. Talk to @BotFather on Telegram: /newbot, a name, a username. It answers with a token, 123456:ABC…
-2. If agents are to hear everything in groups, tell it /setprivacy, the bot, Disable.
-3. Put the token in here, and press enter:";
+1. Write to @BotFather on Telegram: /newbot, a name, a username. It replies with a token, 123456:ABC…
+2. If agents are to receive all messages in groups, send it /setprivacy, the bot, Disable.
+3. Paste the token here, and press Enter:";
 
 pub(super) async fn connect(
     config: &Config,
@@ -30,13 +30,13 @@ pub(super) async fn connect(
     let standing = standing.map_err(|error| in_words(&error))?;
     is_new(register, scope, nightdesk_telegram::NAME, &standing.username).await?;
     let (id, path) = register.create_bot(scope, draft(&standing, connect, key)).await?;
-    let (bot, _) = register.bot(id).await?.context("the bot was just entered, and is gone")?;
+    let (bot, _) = register.bot(id).await?.context("the new bot was removed in the meantime")?;
     let hook = format!("{}/hooks/{path}", config.public_url());
     let hook = connect.webhook.then_some(hook);
     told(&telegram, &bot, hook.as_deref()).await.with_context(|| {
         format!(
-            "bot {id} is entered, and Telegram was not told where to; mend what is said below, and \
-                 `nightdesk bot rotate-key` tells it"
+            "bot {id} was created, but Telegram does not deliver its updates; fix the cause below, and \
+                 set it again with `nightdesk bot rotate-key`"
         )
     })?;
     let mut answer = answer(id, &standing, hook.as_deref());
@@ -75,8 +75,8 @@ pub(super) async fn told_again(config: &Config, bot: &Bot, path: &str) -> anyhow
 fn answer(id: BotId, standing: &Standing, hook: Option<&str>) -> Value {
     let Standing { username, hears_all, webhook, pending, last_error: _ } = standing;
     let mut answer = json!({
-        "bot_id": id, "handle": username, "updates": hook.unwrap_or("asked for"),
-        "hears": if *hears_all { "everything in groups" } else { "what is said to it in groups" },
+        "bot_id": id, "handle": username, "updates": hook.unwrap_or("polled"),
+        "hears": if *hears_all { "all messages in groups" } else { "messages to it in groups" },
         "waiting": pending,
     });
     if let Some(webhook) = webhook.as_deref().filter(|webhook| Some(*webhook) != hook) {
@@ -88,13 +88,13 @@ fn answer(id: BotId, standing: &Standing, hook: Option<&str>) -> Value {
 fn in_words(error: &ConnectError) -> anyhow::Error {
     match error {
         ConnectError::KeyRejected => anyhow::anyhow!(
-            "Telegram does not take this token; `/token` at @BotFather shows the one that is good"
+            "Telegram rejects this token; send `/token` to @BotFather to get the valid one"
         ),
         ConnectError::Refused(code) => anyhow::anyhow!(
-            "Telegram said no ({code}); a webhook needs a public https address as listen.public_url"
+            "Telegram refused it ({code}); a webhook needs a public https address as listen.public_url"
         ),
         ConnectError::Unavailable(_) => anyhow::anyhow!(
-            "Telegram did not answer; can this machine reach telegram.api_url, and is it right?"
+            "Telegram did not respond; check telegram.api_url, and that this machine can reach it"
         ),
     }
 }

@@ -31,12 +31,12 @@ pub(super) fn letter(
 ) -> anyhow::Result<NewLetter> {
     ensure!(
         wait.is_none_or(|wait| wait <= EXCHANGE_WAIT_MAX),
-        "a reply is waited for {}s at most",
+        "--wait must be at most {}s",
         EXCHANGE_WAIT_MAX.as_secs()
     );
     let dispatch_id = dispatch_id.unwrap_or_else(fresh_id);
     Ok(NewLetter {
-        id: fresh_id().parse().context("an id could not be made")?,
+        id: fresh_id().parse().context("could not create an id")?,
         from,
         to,
         correlation_id: wait.map(|_| dispatch_id.clone()),
@@ -60,18 +60,19 @@ pub(super) async fn send(
     ensure!(words.len() <= LETTER_BYTES_MAX, "a letter has at most {LETTER_BYTES_MAX} bytes");
     let text = LetterText { from, words, event_type: None, origin: None };
     let entry = build_entry(letter, text);
-    let entry = entry.context("no client could take what it says; say something else")?;
+    let entry = entry.context("the letter has a text that clients cannot read; change the text")?;
     let posting = Posting { letter: letter.clone(), entry };
-    let outcome = pg.put(&[posting]).await?.pop().context("the letter got no outcome")?;
+    let outcome =
+        pg.put(&[posting]).await?.pop().context("the store returned no outcome for the letter")?;
     let id = match outcome {
         Put::Stored { .. } | Put::Scheduled | Put::Noted => letter.id,
         Put::Duplicate(before) => before.id,
         Put::Unknown => bail!("there is no such agent; `nightdesk agent list` shows them"),
-        Put::NotGranted => bail!("letters between tenants need `nightdesk grant letters` of both"),
-        Put::TooManyHops => bail!("the agent answers letters with letters; wait for five minutes"),
+        Put::NotGranted => bail!("letters between tenants need `nightdesk grant letters` in both"),
+        Put::TooManyHops => bail!("the chain of replies is too long; wait five minutes"),
         Put::Full => bail!(
-            "the agent's inbox is full; `nightdesk inbox list` shows what waits, and `nightdesk \
-             tenant quota` lets more wait"
+            "the agent's inbox is full; `nightdesk inbox list` shows it, and `nightdesk \
+             tenant quota` raises the limit"
         ),
     };
     let found = put(pg, letter, id).await?;
@@ -95,7 +96,7 @@ async fn put(pg: &Pg, letter: &NewLetter, id: LetterId) -> anyhow::Result<Letter
 
 /// Arms the job that delivers a letter. The send is audited; the job is the desk's own action.
 async fn arm(pg: &Pg, to: Party, id: LetterId, when: Timestamp) -> anyhow::Result<()> {
-    let arm = arming(id, when).context("the letter has no id that can be armed")?;
+    let arm = arming(id, when).context("could not derive a job from the letter")?;
     let scope = to.scope.by(Actor::Desk);
     nightdesk_schedule::Store::arm(pg, scope, to.agent, &arm).await?;
     Ok(())
@@ -116,5 +117,5 @@ async fn settled(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
 }
 
 async fn look(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
-    pg.letter(from, id).await?.context("the letter is gone")
+    pg.letter(from, id).await?.context("the letter was deleted in the meantime")
 }

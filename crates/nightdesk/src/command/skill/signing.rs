@@ -22,14 +22,14 @@ pub(super) fn make(out: &Path) -> anyhow::Result<Answer> {
     public.push(".pub");
     let public = PathBuf::from(public);
     let made = OpenOptions::new().write(true).create_new(true).mode(OWN).open(out);
-    let mut file = made.with_context(|| format!("could not make {}", out.display()))?;
+    let mut file = made.with_context(|| format!("could not create {}", out.display()))?;
     file.write_all(key.to_pem().as_bytes()).and_then(|()| file.sync_all())?;
     fs::write(&public, key.public().to_pem())
         .with_context(|| format!("could not write {}", public.display()))?;
     Ok(Answer::One(json!({
         "private_key": out.display().to_string(),
         "public_key": public.display().to_string(),
-        "next": "keep the private one away from the desk, and give it the public one with `nightdesk skill secure`",
+        "next": "store the private key away from the desk, and set the public key with `nightdesk skill secure`",
     })))
 }
 

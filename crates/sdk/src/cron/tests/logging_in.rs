@@ -45,7 +45,7 @@ async fn who_has_another_secret_hears_so() {
     let stage = Stage::on(desk, settings).await;
 
     let error = stage.provider.reconcile().await.unwrap_err().to_string();
-    assert_eq!(error, "could not log in: the desk answered with 401");
+    assert_eq!(error, "could not log in: the desk responded with 401");
 }
 
 #[tokio::test]
