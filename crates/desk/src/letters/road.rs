@@ -27,12 +27,12 @@ use crate::{Desk, waking};
 
 /// The sender of a letter that is no agent of its tenant.
 const OPERATOR: &str = "operator";
-const ASLEEP: &str = "the agent sleeps: it is called, and finds the letter in its inbox";
-const KEPT: &str = "the letter is kept until it is due";
-const NOTHING_TOLD: &str = "the agent sleeps, and is called only if something waits for it";
-const NOT_GRANTED: &str = "letters to agents of others need a grant from both sides";
+const ASLEEP: &str = "the agent sleeps; the desk wakes it, and the letter waits in its inbox";
+const KEPT: &str = "the letter is stored until it is due";
+const NOTHING_TOLD: &str = "the agent sleeps; the desk wakes it only if entries wait in its inbox";
+const NOT_GRANTED: &str = "letters to another tenant's agent need a grant from both tenants";
 const TOO_MANY_HOPS: &str =
-    "this letter would be the end of more than eight, each sent to answer the one before";
+    "a chain of letters in which each answers the one before has at most eight letters";
 const _: () = assert!(HOPS_MAX == 8, "the words say how many");
 
 /// The road, for one sender.
@@ -179,7 +179,7 @@ impl Road {
         let letter = self.letter(to, said);
         let told = chat::Told { from: &to.sender, words: said.words, event_type: said.event_type };
         let entry = chat::entry(&letter, told, said.origin);
-        let entry = entry.ok_or_else(|| Cause::Invalid("no client could take it".to_owned()))?;
+        let entry = entry.ok_or_else(|| Cause::Invalid("the text cannot be encoded".to_owned()))?;
         let id = letter.id;
         let put = self.desk.courier.writer.put(Posting { letter, entry }).await;
         let came = match put.map_err(broken)? {
@@ -341,7 +341,7 @@ fn woken(to: &Correspondent, live: Option<Live>, otherwise: &str) -> WakeReceipt
             let other = &live.session;
             receipt.session_id = Some(session.clone());
             receipt.warnings =
-                vec![format!("the agent is up at {other}, which is not the session named")];
+                vec![format!("the agent is awake in session {other}, not in the named session")];
         }
         (Some(live), _) => (receipt.woken, receipt.session_id) = (true, Some(live.session)),
         (None, session) => {
@@ -359,9 +359,9 @@ fn now() -> Millis {
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 fn broken(error: StoreError) -> Cause {
     let words =
-        if error.retryable { "the desk cannot keep it now" } else { "the desk cannot keep it" };
+        if error.retryable { "the desk cannot store it now" } else { "the desk cannot store it" };
     let error = &error as &dyn std::error::Error;
-    tracing::warn!(error, "a letter was not kept");
+    tracing::warn!(error, "a letter could not be addressed or stored");
     Cause::Network(words.to_owned())
 }
 
@@ -384,7 +384,7 @@ fn check(said: &Said<'_>) -> Result<(), Cause> {
         words.map(str::len).max().unwrap_or(0)
     };
     if said.origin.map_or(0, told) > LETTER_LABEL_BYTES_MAX {
-        return Err(most("each word of origin", LETTER_LABEL_BYTES_MAX));
+        return Err(most("each text of origin", LETTER_LABEL_BYTES_MAX));
     }
     if said.event_type.is_some_and(|label| label.len() > LETTER_LABEL_BYTES_MAX) {
         return Err(most("event_type", LETTER_LABEL_BYTES_MAX));
