@@ -38,7 +38,7 @@ pub(crate) async fn said(desk: &Desk, caller: Caller, send: &Send) -> Outcome {
     let Op::Send { content, reply_to } = &send.op else { return Outcome::delivered(None) };
     let letter = send.chat_id.strip_prefix(CHAT).and_then(|id| id.parse::<LetterId>().ok());
     let Some(letter) = letter else {
-        return Outcome::refused(PLATFORM, "no such letter came to this agent");
+        return Outcome::refused(PLATFORM, "this agent received no such letter");
     };
     if content.is_empty() || !is_answer(send, reply_to.as_deref(), letter) {
         return Outcome::delivered(None);
@@ -53,8 +53,8 @@ pub(crate) async fn said(desk: &Desk, caller: Caller, send: &Send) -> Outcome {
             Outcome::delivered(Some(letter.to_string()))
         }
         Ok(Replied::Again) => Outcome::delivered(None),
-        Ok(Replied::Late) => Outcome::failed("nobody waits for this reply any more"),
-        Ok(Replied::Unknown) => Outcome::refused(PLATFORM, "no such letter came to this agent"),
+        Ok(Replied::Late) => Outcome::failed("the sender no longer waits for this reply"),
+        Ok(Replied::Unknown) => Outcome::refused(PLATFORM, "this agent received no such letter"),
         // Nothing was written: this text makes the client retry.
         Err(_) => Outcome::failed("network error behind the desk"),
     }

@@ -52,7 +52,7 @@ pub(crate) async fn telling_of(desk: &Desk, fire: &Claimed) -> Option<Result<Tel
 
 async fn telling(desk: &Desk, to: Party, letter: LetterId) -> Result<Telling, StoreError> {
     let Some(due) = desk.courier.store.due(to, letter).await? else {
-        let refused = Outcome::Refused("the letter may not be handed over any more".to_owned());
+        let refused = Outcome::Refused("the letter may no longer be delivered".to_owned());
         return Ok(Telling::Came(refused));
     };
     if let Some(outlet) = desk.courier.ways.of(to) {
@@ -71,6 +71,6 @@ pub(crate) async fn lies_at(desk: &Desk, fire: &Claimed, seq: Seq) {
     let to = Party { scope: fire.scope, agent: fire.agent };
     if let Err(error) = desk.courier.store.came(to, letter, Some(seq)).await {
         let error = &error as &dyn std::error::Error;
-        tracing::warn!(error, "it is not written down where a letter lies");
+        tracing::warn!(error, "could not store the inbox number of a letter");
     }
 }

@@ -58,7 +58,7 @@ pub(super) async fn up(desk: &Desk, party: Party) -> Result<Option<Live>, Cause>
     let until = Instant::now() + WOKEN_WAIT;
     loop {
         let live = desk.courier.store.live(party).await;
-        let live = live.map_err(|_| Cause::Network("the desk cannot look now".to_owned()))?;
+        let live = live.map_err(|_| Cause::Network("the line cannot be read now".to_owned()))?;
         if live.is_some() || Instant::now() >= until {
             return Ok(live);
         }

@@ -100,7 +100,7 @@ async fn in_time<T>(asked: impl Future<Output = Result<T, ConnectorError>>) -> R
         timeout(CONNECTOR_WAIT, asked).await.unwrap_or_else(|_| Err(Cause::TimedOut.to("")));
     asked.map_err(|error| match error {
         ConnectorError::DeliveryFailed { cause, .. } => cause,
-        ConnectorError::NotImplemented(what) => Cause::Invalid(format!("{what} is not possible")),
+        ConnectorError::NotImplemented(what) => Cause::Invalid(format!("{what} is not supported")),
         ConnectorError::Timeout { .. } => Cause::TimedOut,
     })
 }
@@ -191,7 +191,7 @@ pub(super) async fn hand_over(
             let asked = asked(outlet, due.route, session.as_deref(), payload);
             timeout(WAY_WHEN_DUE_WAIT, asked).await.unwrap_or(Err(Cause::TimedOut))
         }
-        None => Err(Cause::Invalid("what is kept of it cannot be read".to_owned())),
+        None => Err(Cause::Invalid("the stored letter cannot be read".to_owned())),
     };
     let failed = |cause: Cause| Came::Failed(cause.to(&outlet.called).into());
     let came = came.unwrap_or_else(failed);
@@ -199,7 +199,7 @@ pub(super) async fn hand_over(
     Ok(match came {
         Came::Delivered(_) | Came::Woken(_) => {
             desk.courier.store.came(to, letter, None).await?;
-            Outcome::Taken(format!("handed over by {}", outlet.way.slug()))
+            Outcome::Taken(format!("delivered by {}", outlet.way.slug()))
         }
         Came::Failed(failure) if is_passing(&failure.cause) => Outcome::Again(failure.words, None),
         Came::Failed(failure) => Outcome::Refused(failure.words),
