@@ -48,7 +48,7 @@ impl Letters for Pg {
     }
 
     async fn came(&self, to: Party, letter: LetterId, seq: Option<Seq>) -> Result<(), StoreError> {
-        self.single("note where a letter lies", move |connection| {
+        self.single("store the inbox number of a letter", move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "select letter_came($1, $2, $3, $4)",
@@ -74,7 +74,7 @@ impl Letters for Pg {
     }
 
     async fn letter(&self, from: Party, letter: LetterId) -> Result<Option<Letter>, StoreError> {
-        self.single("look at a letter", move |connection| {
+        self.single("read a letter", move |connection| {
             Box::pin(async move { looked_at(connection, from, letter).await })
         })
         .await
@@ -112,7 +112,7 @@ impl Letters for Pg {
     }
 
     async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError> {
-        self.single("look whom an agent can write to", move |connection| {
+        self.single("list the agents that an agent can write to", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select tenant as "tenant!", agent as "agent!", name, session, is_busy
@@ -140,7 +140,7 @@ impl Letters for Pg {
     }
 
     async fn live(&self, party: Party) -> Result<Option<Live>, StoreError> {
-        self.scoped("look for a line", party.scope, move |connection| {
+        self.scoped("find an agent's line", party.scope, move |connection| {
             Box::pin(live(connection, party))
         })
         .await
@@ -202,7 +202,7 @@ impl Receipts for Pg {
         dispatch_id: &str,
     ) -> Result<Vec<Record>, StoreError> {
         let dispatch_id = dispatch_id.to_owned();
-        self.scoped("look what came of a letter", scope, move |connection| {
+        self.scoped("read the receipts of a letter", scope, move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     "select connector, address, route, came from letter_receipts

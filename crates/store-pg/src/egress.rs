@@ -26,8 +26,8 @@ impl Store for Pg {
         let used = send.send().op.capability();
         let used = used.map(|kind| json!({ "agent_id": key.agent, "kind": kind }));
         let body = serde_json::to_vec(send.send())
-            .map_err(|error| StoreError::broken("ask for a send", error))?;
-        self.scoped("ask for a send", key.scope, move |connection| {
+            .map_err(|error| StoreError::broken("request a send", error))?;
+        self.scoped("request a send", key.scope, move |connection| {
             Box::pin(async move {
                 let new = sqlx::query!(
                     "insert into sends
@@ -59,7 +59,7 @@ impl Store for Pg {
 
     async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
         let key = send.clone();
-        self.scoped("look at a send", key.scope, move |connection| {
+        self.scoped("read a send", key.scope, move |connection| {
             Box::pin(async move { look(&key, connection).await })
         })
         .await
@@ -148,7 +148,7 @@ impl Store for Pg {
 
     async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError> {
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
-        self.single("give sends up", move |connection| {
+        self.single("give up sends", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select agent_id as "agent!", request_id as "request!", asked_on
@@ -226,7 +226,7 @@ impl Sayings for Pg {
         since: Timestamp,
     ) -> Result<Vec<Said>, StoreError> {
         let (bot, chat) = (place.bot.uuid(), place.chat_id.to_owned());
-        self.scoped("read what an agent said", scope, move |connection| {
+        self.scoped("read an agent's sends", scope, move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select request_id, asked_at as "asked_at: jiff_sqlx::Timestamp", state,

@@ -15,7 +15,7 @@ use crate::row::misfit;
 #[async_trait]
 impl Store for Pg {
     async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
-        self.single("read who may be reached", move |connection| {
+        self.single("read the reach of a bot", move |connection| {
             Box::pin(reach::changes(connection, bot, since))
         })
         .await
@@ -24,7 +24,7 @@ impl Store for Pg {
     async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
         let (bots, versions): (Vec<Uuid>, Vec<i64>) =
             bots.iter().map(|(bot, version)| (bot.uuid(), *version)).unzip();
-        self.single("read where something changed", move |connection| {
+        self.single("read changes of reach", move |connection| {
             Box::pin(async move {
                 let changed = sqlx::query_scalar!(
                     r#"select bot_id as "bot!" from door_changed($1, $2)"#,
@@ -106,7 +106,7 @@ impl Store for Pg {
         Prompt { bot, id }: Prompt<'_>,
     ) -> Result<bool, StoreError> {
         let id = id.to_owned();
-        self.scoped("note who asks", scope, move |connection| {
+        self.scoped("store the agent of a prompt", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query_scalar!(
                     r#"select prompt_ask($1, $2, $3, $4) as "asked!""#,
@@ -124,7 +124,7 @@ impl Store for Pg {
 
     async fn asker(&self, Prompt { bot, id }: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
         let id = id.to_owned();
-        self.single("find who asked", move |connection| {
+        self.single("find the agent of a prompt", move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
                     r#"select tenant_id as "tenant!", agent_id as "agent!" from door_asker($1, $2)"#,

@@ -64,7 +64,7 @@ impl Store for Pg {
     async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
         let tenants: Vec<Uuid> = agents.iter().map(|(scope, _)| scope.tenant().uuid()).collect();
         let ids: Vec<Uuid> = agents.iter().map(|(_, agent)| agent.uuid()).collect();
-        self.single("look at inboxes", move |connection| {
+        self.single("check inboxes", move |connection| {
             Box::pin(async move {
                 let heads = sqlx::query_scalar!(
                     r#"select seq as "seq!" from inbox_last_seqs($1, $2)"#,
@@ -86,7 +86,7 @@ impl Store for Pg {
         source: &str,
     ) -> Result<(NodeEpoch, Option<String>), StoreError> {
         let source = source.to_owned();
-        self.scoped("take a source", operator, move |connection| {
+        self.scoped("claim a source", operator, move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
                     "insert into source_cursors as c (tenant_id, bot_id, source, epoch)

@@ -12,7 +12,7 @@ use crate::Pg;
 impl Store for Pg {
     async fn begin(&self, name: &str, lasts: Duration) -> Result<NodeEpoch, StoreError> {
         let name = name.to_owned();
-        self.single("begin a node's life", move |connection| {
+        self.single("register a node", move |connection| {
             Box::pin(async move {
                 let epoch = sqlx::query_scalar!(
                     "insert into nodes as n (node, epoch, started_at, expires_at)
@@ -71,7 +71,7 @@ impl Store for Pg {
     }
 
     async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
-        self.single("look for dead nodes", move |connection| {
+        self.single("find dead nodes", move |connection| {
             Box::pin(async move {
                 let buried = sqlx::query!(
                     "update nodes set is_over = true
@@ -106,7 +106,7 @@ impl Store for Pg {
 
     async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError> {
         let node = node.clone();
-        self.single("own something", move |connection| {
+        self.single("claim ownership", move |connection| {
             Box::pin(async move {
                 let owner = sqlx::query!(
                     r#"select node as "node!", node_epoch as "node_epoch!", epoch as "epoch!"

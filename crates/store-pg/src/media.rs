@@ -20,7 +20,7 @@ impl Store for Pg {
     ) -> Result<(), StoreError> {
         let rows: Rows = files.iter().map(|(id, kept)| (*id, kept.clone())).collect();
         let good_for_secs = good_for.as_secs_f64();
-        self.scoped("let an agent have files", scope, move |connection| {
+        self.scoped("grant files to an agent", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "insert into media (tenant_id, agent_id, media_id, bot_id, reference, mime,

@@ -35,7 +35,7 @@ impl Entering for Pg {
         let (name, WrappedKey(wrapped)) = (name.to_owned(), key.clone());
         // Only the operator creates tenants.
         let scope = TenantScope::of(id).by(Actor::Operator);
-        self.scoped("enter a tenant", scope, move |connection| {
+        self.scoped("create a tenant", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "with tenant as (
@@ -72,7 +72,7 @@ impl Entering for Pg {
 
     async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
         let name = name.to_owned();
-        self.scoped("enter an agent", scope, move |connection| {
+        self.scoped("create an agent", scope, move |connection| {
             Box::pin(async move {
                 let tenant = scope.tenant().uuid();
                 let agent = sqlx::query_scalar!(
@@ -100,7 +100,7 @@ impl Entering for Pg {
 
     async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError> {
         let bot = bot.clone();
-        self.scoped("enter a bot", scope, move |connection| {
+        self.scoped("create a bot", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "insert into bots

@@ -83,7 +83,7 @@ impl Store for Pg {
     }
 
     async fn armed(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<Armed>, StoreError> {
-        self.single("look what is armed", move |connection| {
+        self.single("list armed jobs", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query_as!(
                     ArmedRow,
@@ -149,7 +149,7 @@ impl Store for Pg {
     ) -> Result<bool, StoreError> {
         let retry = Retry { attempt: claimed.tries, wait, counts };
         let attempt = Attempt::new(claimed, outcome);
-        self.scoped("note a try", claimed.scope, move |connection| {
+        self.scoped("store an attempt", claimed.scope, move |connection| {
             Box::pin(async move {
                 let locked = lock_try(connection, attempt.scope, attempt.fire).await?;
                 let status = locked.and_then(|it| retry_fire(&it.fire, retry, it.now));
@@ -169,7 +169,7 @@ impl Store for Pg {
         report: &Report,
     ) -> Result<bool, StoreError> {
         let report = report.clone();
-        self.scoped("note the end of a run", scope, move |connection| {
+        self.scoped("store the end of a run", scope, move |connection| {
             Box::pin(async move {
                 let locked = lock_fire(connection, scope, fire).await?;
                 let Some(locked) = locked.filter(|locked| locked.fire.fire.agent == agent) else {

@@ -26,7 +26,7 @@ impl Skills for Pg {
         patch: &SkillPatch,
     ) -> Result<Asked<VersionInfo>, StoreError> {
         let (name, source, patch) = (name.to_owned(), source.to_owned(), patch.clone());
-        self.scoped("keep a skill", scope, move |connection| {
+        self.scoped("store a skill", scope, move |connection| {
             Box::pin(async move {
                 let (approval, now) = locked(connection, scope).await?;
                 let before = newest(connection, scope, &name).await?;
@@ -114,7 +114,7 @@ impl Skills for Pg {
         name: &str,
     ) -> Result<Asked<Vec<VersionInfo>>, StoreError> {
         let name = name.to_owned();
-        self.scoped("read what became of a skill", scope, move |connection| {
+        self.scoped("read the versions of a skill", scope, move |connection| {
             Box::pin(async move {
                 let versions = versions(connection, scope, &name).await?;
                 // Every existing skill has at least one version.
@@ -171,7 +171,7 @@ impl Skills for Pg {
     }
 
     async fn shelf(&self, scope: TenantScope) -> Result<Shelf, StoreError> {
-        self.scoped("look at a shelf", scope, move |connection| {
+        self.scoped("read a shelf", scope, move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
                     "select revision, approval_key from shelves where tenant_id = $1",
@@ -194,7 +194,7 @@ impl Skills for Pg {
         approval: &Approval,
     ) -> Result<(), StoreError> {
         let key = key_of(approval);
-        self.scoped("say who approves skills", scope, move |connection| {
+        self.scoped("set the approval of skills", scope, move |connection| {
             Box::pin(async move {
                 locked(connection, scope).await?;
                 sqlx::query!(

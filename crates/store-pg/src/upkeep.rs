@@ -51,7 +51,7 @@ pub(crate) async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
 impl Pg {
     /// Creates the partitions of the days ahead. A node needs them before it accepts an event.
     pub async fn open_days(&self) -> Result<(), StoreError> {
-        self.single("open the days ahead", move |connection| {
+        self.single("create partitions", move |connection| {
             Box::pin(async move {
                 sqlx::query!("select open_days(1, $1)", DAYS_OPENED_AHEAD).execute(connection).await
             })
@@ -77,7 +77,7 @@ impl Pg {
     }
 
     async fn forget_acked(&self) -> Result<u64, StoreError> {
-        self.single("forget what was acked", |connection| {
+        self.single("delete acknowledged entries", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_acked(make_interval(hours => $1), $2) as "forgotten!""#,
@@ -93,7 +93,7 @@ impl Pg {
     }
 
     async fn forget_sends(&self) -> Result<u64, StoreError> {
-        self.single("forget old sends", |connection| {
+        self.single("delete old sends", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
@@ -109,7 +109,7 @@ impl Pg {
     }
 
     async fn forget_prompts(&self) -> Result<u64, StoreError> {
-        self.single("forget old prompts", |connection| {
+        self.single("delete old prompts", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_prompts(make_interval(days => $1), $2) as "forgotten!""#,
@@ -125,7 +125,7 @@ impl Pg {
     }
 
     async fn forget_media(&self) -> Result<u64, StoreError> {
-        self.single("forget old media", |connection| {
+        self.single("delete old media", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_media($1) as "forgotten!""#,
@@ -140,7 +140,7 @@ impl Pg {
     }
 
     async fn forget_changes(&self) -> Result<u64, StoreError> {
-        self.single("forget old changes", |connection| {
+        self.single("delete old changes", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_changes(make_interval(hours => $1), $2) as "forgotten!""#,
@@ -156,7 +156,7 @@ impl Pg {
     }
 
     async fn forget_audit(&self) -> Result<u64, StoreError> {
-        self.single("forget old acts", |connection| {
+        self.single("delete old acts", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_audit(make_interval(days => $1), $2) as "forgotten!""#,
@@ -172,7 +172,7 @@ impl Pg {
     }
 
     async fn forget_links(&self) -> Result<u64, StoreError> {
-        self.single("forget old link codes", |connection| {
+        self.single("delete old link codes", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_links(make_interval(hours => $1), $2) as "forgotten!""#,
@@ -188,7 +188,7 @@ impl Pg {
     }
 
     async fn forget_fires(&self) -> Result<u64, StoreError> {
-        self.single("forget old fires", |connection| {
+        self.single("delete old fires", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_fires(make_interval(secs => $1), $2) as "forgotten!""#,
@@ -204,7 +204,7 @@ impl Pg {
     }
 
     async fn forget_letters(&self) -> Result<u64, StoreError> {
-        self.single("forget old letters", |connection| {
+        self.single("delete old letters", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_letters(make_interval(secs => $1), $2) as "forgotten!""#,
@@ -220,7 +220,7 @@ impl Pg {
     }
 
     async fn close_days(&self) -> Result<u64, StoreError> {
-        self.single("drop the days behind", |connection| {
+        self.single("drop old partitions", |connection| {
             Box::pin(async move {
                 let dropped =
                     sqlx::query_scalar!(r#"select close_days($1) as "dropped!""#, KEPT_DAYS)

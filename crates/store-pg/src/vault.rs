@@ -17,7 +17,7 @@ use crate::Pg;
 #[async_trait]
 impl Store for Pg {
     async fn vault_keys(&self) -> Result<Vec<Option<KekId>>, StoreError> {
-        self.single("look which vault keys are in use", |connection| {
+        self.single("read which vault keys are in use", |connection| {
             Box::pin(async move {
                 let ids =
                     sqlx::query_scalar!(r#"select vault_key as "id!" from door_vault_keys()"#);
@@ -48,7 +48,7 @@ impl Store for Pg {
 
     async fn rewrap(&self, rows: &[Rewrapped]) -> Result<u64, StoreError> {
         let rows = rows.to_vec();
-        self.single("wrap keys again", move |connection| {
+        self.single("rewrap keys", move |connection| {
             Box::pin(async move {
                 let tenants: Vec<Uuid> = rows.iter().map(|row| row.was.tenant.uuid()).collect();
                 let keys: Vec<i64> = rows.iter().map(|row| row.was.key.get()).collect();
@@ -115,7 +115,7 @@ impl Store for Pg {
     }
 
     async fn forget_ended(&self) -> Result<u64, StoreError> {
-        self.single("forget what ended", |connection| {
+        self.single("delete expired secrets", |connection| {
             Box::pin(async move {
                 let gone = sqlx::query_scalar!(
                     r#"select forget_ended(make_interval(secs => $1), $2) as "gone!""#,

@@ -29,7 +29,7 @@ impl Store for Pg {
         wait: Duration,
     ) -> Result<(), StoreError> {
         let (call, outcome) = (claimed.clone(), outcome.to_owned());
-        self.scoped("note a call", claimed.scope, move |connection| {
+        self.scoped("store a call", claimed.scope, move |connection| {
             Box::pin(async move {
                 let key = WakeKey::new(call.scope, call.agent);
                 change_wake(connection, key, |row, now| {
@@ -43,7 +43,7 @@ impl Store for Pg {
 
     async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError> {
         let call = claimed.clone();
-        self.scoped("put a call off", claimed.scope, move |connection| {
+        self.scoped("postpone a call", claimed.scope, move |connection| {
             Box::pin(async move {
                 let key = WakeKey::new(call.scope, call.agent);
                 change_wake(connection, key, |row, now| row.put_off(&call, wait, now)).await
@@ -54,7 +54,7 @@ impl Store for Pg {
 
     async fn told(&self, claimed: &Claimed) -> Result<(), StoreError> {
         let call = claimed.clone();
-        self.scoped("note who was told", claimed.scope, move |connection| {
+        self.scoped("store a notification", claimed.scope, move |connection| {
             Box::pin(async move {
                 let key = WakeKey::new(call.scope, call.agent);
                 change_wake(connection, key, |row, _| row.finish_giving_up(&call)).await

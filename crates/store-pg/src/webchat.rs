@@ -26,7 +26,7 @@ impl Store for Pg {
     async fn said(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
         let (chat, Said { at, nonce, text }) = (chat.clone(), said.clone());
         let line = NewLine { at, author: "visitor", text, nonce: Some(nonce), prompt: None };
-        self.scoped("write down what a visitor said", chat.scope, move |connection| {
+        self.scoped("store a visitor's message", chat.scope, move |connection| {
             Box::pin(async move {
                 let written = write(connection, &chat, line).await?;
                 Ok(if written.is_some() { Written::New } else { Written::Before })
@@ -38,7 +38,7 @@ impl Store for Pg {
     async fn answered(&self, chat: &Chat, answer: &Answer) -> Result<i64, StoreError> {
         let (chat, Answer { at, text, prompt }) = (chat.clone(), answer.clone());
         let line = NewLine { at, author: "agent", text, nonce: None, prompt };
-        self.scoped("write down what an agent said", chat.scope, move |connection| {
+        self.scoped("store an agent's message", chat.scope, move |connection| {
             Box::pin(async move {
                 let written = write(connection, &chat, line).await?;
                 set_status(connection, &chat, None).await?;
@@ -50,7 +50,7 @@ impl Store for Pg {
 
     async fn amend(&self, chat: &Chat, message: i64, amend: &Amend) -> Result<bool, StoreError> {
         let (chat, amend) = (chat.clone(), amend.clone());
-        self.scoped("change what an agent said", chat.scope, move |connection| {
+        self.scoped("edit an agent's message", chat.scope, move |connection| {
             Box::pin(async move {
                 let seq = lock(connection, &chat).await? + 1;
                 let amended = change(connection, &chat, message, seq, amend).await?;
@@ -89,7 +89,7 @@ impl Store for Pg {
 
 impl Pg {
     async fn forget_chats(&self) -> Result<u64, StoreError> {
-        self.single("forget old chats", |connection| {
+        self.single("delete old chats", |connection| {
             Box::pin(async move {
                 let forgotten = sqlx::query_scalar!(
                     r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,

@@ -35,7 +35,7 @@ impl Grants for Pg {
     }
 
     async fn release(&self, party: Party, peer: Party) -> Result<bool, StoreError> {
-        self.scoped("take a grant of letters back", party.scope, move |connection| {
+        self.scoped("revoke a grant of letters", party.scope, move |connection| {
             Box::pin(async move {
                 let done = sqlx::query!(
                     "delete from letter_grants

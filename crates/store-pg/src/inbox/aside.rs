@@ -24,7 +24,7 @@ impl Aside for Pg {
         after: Seq,
     ) -> Result<Option<Overview>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
-        self.scoped("look into an inbox", scope, move |connection| {
+        self.scoped("list the entries of an inbox", scope, move |connection| {
             Box::pin(async move {
                 let Some((head, acked)) = ends(connection, whose).await? else { return Ok(None) };
                 let waiting = waiting(connection, whose, after).await?;

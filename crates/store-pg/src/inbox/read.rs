@@ -16,7 +16,7 @@ pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreE
     let asks = asks.to_vec();
     let count = asks.len();
     let rows = store
-        .single("read what waits", move |connection| {
+        .single("read waiting entries", move |connection| {
             Box::pin(async move {
                 let tenants = tenants_of(asks.iter().map(|ask| ask.line.scope));
                 let scopes: Vec<Uuid> =
@@ -49,7 +49,7 @@ pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreE
             })
         })
         .await?;
-    waiting(count, rows).map_err(|error| StoreError::broken("read what waits", error))
+    waiting(count, rows).map_err(|error| StoreError::broken("read waiting entries", error))
 }
 
 /// One row of the result: an entry, or a row without one if none waits.

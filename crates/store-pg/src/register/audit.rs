@@ -16,7 +16,7 @@ const ROUNDS: f64 = 3.0;
 impl Auditing for Pg {
     async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError> {
         let about = about.clone();
-        self.scoped("tell of an act", scope, move |connection| {
+        self.scoped("record an act", scope, move |connection| {
             Box::pin(async move { tell(connection, scope, kind, about).await })
         })
         .await
@@ -55,7 +55,7 @@ impl Auditing for Pg {
     }
 
     async fn chain(&self, scope: TenantScope) -> Result<Chain, StoreError> {
-        self.scoped("read where a chain ends", scope, move |connection| {
+        self.scoped("read the end of an audit chain", scope, move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
                     "select seq, hash, begins_seq, begins_hash from audit_heads
@@ -80,7 +80,7 @@ impl Auditing for Pg {
         lately: bool,
     ) -> Result<Vec<(TenantId, Link)>, StoreError> {
         let since = lately.then(|| AUDIT_ANCHORED_EVERY.as_secs_f64() * ROUNDS);
-        self.single("read where chains end", move |connection| {
+        self.single("read the ends of audit chains", move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select tenant_id as "tenant!", seq as "seq!", hash as "hash!"

@@ -114,7 +114,7 @@ impl Bots for Pg {
     }
 
     async fn time(&self) -> Result<Timestamp, StoreError> {
-        self.single("tell the time", |connection| {
+        self.single("read the time", |connection| {
             Box::pin(async move {
                 let time = sqlx::query_scalar!(
                     r#"select clock_timestamp() as "now!: jiff_sqlx::Timestamp""#

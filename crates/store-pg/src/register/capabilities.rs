@@ -51,7 +51,7 @@ impl Lending for Pg {
     async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError> {
         let Lessee { scope, agent, session, kind } = *lessee;
         let kind = kind.to_owned();
-        self.scoped("find where a capability acts", scope, move |connection| {
+        self.scoped("find the chat of a capability", scope, move |connection| {
             Box::pin(async move {
                 let row = sqlx::query!(
                     "select c.bot_id, c.chat_id from capabilities c

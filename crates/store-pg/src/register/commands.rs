@@ -67,7 +67,7 @@ impl Commanding for Pg {
     async fn note_command(&self, on: OnBot, command: &HeldCommand) -> Result<(), StoreError> {
         let HeldCommand { scope_id, name, told } = command.clone();
         let (digest, id) = told.unzip();
-        self.scoped("note a command", on.scope, move |connection| {
+        self.scoped("store a command", on.scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "update commands set told_sha256 = $6, command_id = $7

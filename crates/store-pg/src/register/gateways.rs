@@ -21,7 +21,7 @@ impl Gateways for Pg {
         secret: &NewSecret,
     ) -> Result<GatewayId, StoreError> {
         let (name, secret) = (name.to_owned(), secret.clone());
-        self.scoped("enter a gateway", scope, move |connection| {
+        self.scoped("create a gateway", scope, move |connection| {
             Box::pin(async move {
                 let gateway = enter_gateway(connection, scope, agent, &name).await?;
                 enter_secret(connection, scope, gateway, &secret).await?;

@@ -22,7 +22,7 @@ impl Hearings for Pg {
         lost: &str,
     ) -> Result<(), StoreError> {
         let lost = lost.to_owned();
-        self.scoped("note that a bot hears", scope, move |connection| {
+        self.scoped("note that a bot receives events", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "select bot_heard($1, $2, make_interval(secs => $3), $4, $5)",
@@ -48,7 +48,7 @@ impl Hearings for Pg {
         deaf_after: Duration,
     ) -> Result<bool, StoreError> {
         let why = why.to_owned();
-        self.scoped("note that a bot hears nothing", scope, move |connection| {
+        self.scoped("note that a bot receives no events", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query_scalar!(
                     r#"select bot_unheard($1, $2, $3, make_interval(secs => $4), $5) as "told!""#,
@@ -66,7 +66,7 @@ impl Hearings for Pg {
     }
 
     async fn said(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError> {
-        self.scoped("note that a bot was talked to", scope, move |connection| {
+        self.scoped("note that a bot received a message", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "insert into bot_hearings (tenant_id, bot_id, said_at)
@@ -86,7 +86,7 @@ impl Hearings for Pg {
 
     async fn missed(&self, scope: TenantScope, bot: BotId, words: &str) -> Result<Gap, StoreError> {
         let words = words.to_owned();
-        self.scoped("note what may be missing", scope, move |connection| {
+        self.scoped("note that messages may be missing", scope, move |connection| {
             Box::pin(async move {
                 let since = sqlx::query_scalar!(
                     r#"select bot_missed($1, $2, $3, $4) as "since: jiff_sqlx::Timestamp""#,
@@ -133,7 +133,7 @@ impl Hearings for Pg {
     }
 
     async fn hearings(&self, scope: TenantScope) -> Result<Vec<Hearing>, StoreError> {
-        self.scoped("read how well bots hear", scope, move |connection| {
+        self.scoped("read the listening state of bots", scope, move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select bot_id, heard_at as "heard_at: jiff_sqlx::Timestamp",

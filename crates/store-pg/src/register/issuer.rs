@@ -17,7 +17,7 @@ impl Issuing for Pg {
 
     async fn enter_signing_key(&self, key: &StoredKey) -> Result<Vec<StoredKey>, StoreError> {
         let key = key.clone();
-        self.single("enter a signing key", move |connection| {
+        self.single("store a signing key", move |connection| {
             Box::pin(async move {
                 // The first insert of a number wins, also if it commits only now.
                 sqlx::query!(

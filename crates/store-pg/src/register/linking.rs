@@ -19,7 +19,7 @@ impl Linking for Pg {
         code: &Digest,
     ) -> Result<bool, StoreError> {
         let code = code.as_bytes().to_vec();
-        self.scoped("enter a link code", scope, move |connection| {
+        self.scoped("store a link code", scope, move |connection| {
             Box::pin(async move {
                 // The lock serialises requests, so that two at the same time do not both pass the limit.
                 sqlx::query!(

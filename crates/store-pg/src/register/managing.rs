@@ -90,7 +90,7 @@ impl Managing for Pg {
     }
 
     async fn gateways_may_widen(&self, scope: TenantScope) -> Result<bool, StoreError> {
-        self.scoped("read what gateways may", scope, move |connection| {
+        self.scoped("read gateways' rights", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query_scalar!(
                     "select gateways_may_widen from tenants where tenant_id = $1",
@@ -104,7 +104,7 @@ impl Managing for Pg {
     }
 
     async fn let_gateways_widen(&self, scope: TenantScope, may: bool) -> Result<(), StoreError> {
-        self.scoped("say what gateways may", scope, move |connection| {
+        self.scoped("set gateways' rights", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "update tenants set gateways_may_widen = $2 where tenant_id = $1",

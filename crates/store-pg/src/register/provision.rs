@@ -55,7 +55,7 @@ impl Provisioning for Pg {
 
     async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError> {
         let gateway = gateway.to_owned();
-        self.scoped("read what a gateway fronts", scope, move |connection| {
+        self.scoped("read the platforms of a gateway", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query_as!(
                     Front,

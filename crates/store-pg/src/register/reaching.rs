@@ -133,7 +133,7 @@ impl Reaching for Pg {
         agent: AgentId,
         principal: Principal,
     ) -> Result<(), StoreError> {
-        self.scoped("say who may reach an agent", scope, move |connection| {
+        self.scoped("set the principal of an agent", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "with own as (
@@ -186,7 +186,7 @@ impl Reaching for Pg {
         agent: AgentId,
         rules: ClientRules,
     ) -> Result<(), StoreError> {
-        self.scoped("note by which rules a client is served", scope, move |connection| {
+        self.scoped("store the rules of a client", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "update agents set client_rules = $3
@@ -211,7 +211,7 @@ impl Reaching for Pg {
         relevance: &Relevance,
     ) -> Result<(), StoreError> {
         let (platform, relevance) = (platform.to_owned(), relevance.clone());
-        self.scoped("declare what concerns an agent", scope, move |connection| {
+        self.scoped("set the relevance policy of an agent", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query!(
                     "insert into relevance_policies as r (tenant_id, agent_id, platform,

@@ -20,7 +20,7 @@ impl Jobs for Pg {
     ) -> Result<Vec<Job>, StoreError> {
         let after = after.map(|(agent, job)| (agent.uuid(), job.as_str().to_owned()));
         let which = Which { agent: agent.map(AgentId::uuid), job: None, after };
-        self.scoped("look at jobs", scope, move |connection| {
+        self.scoped("list jobs", scope, move |connection| {
             Box::pin(found(connection, scope.tenant().uuid(), which))
         })
         .await
@@ -34,7 +34,7 @@ impl Jobs for Pg {
     ) -> Result<Option<Job>, StoreError> {
         let job = Some(job.as_str().to_owned());
         let which = Which { agent: Some(agent.uuid()), job, after: None };
-        self.scoped("look at a job", scope, move |connection| {
+        self.scoped("read a job", scope, move |connection| {
             Box::pin(async move {
                 Ok(found(connection, scope.tenant().uuid(), which).await?.into_iter().next())
             })
@@ -49,7 +49,7 @@ impl Jobs for Pg {
         before: Option<FireId>,
     ) -> Result<Vec<Fire>, StoreError> {
         let (agent, job) = of.map_or((None, None), |(agent, job)| (Some(agent), job));
-        self.scoped("look at fires", scope, move |connection| {
+        self.scoped("list fires", scope, move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query_as!(
                     FireRow,

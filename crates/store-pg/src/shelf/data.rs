@@ -21,7 +21,7 @@ impl Records for Pg {
         new: &NewData,
     ) -> Result<DataWriteRecord, StoreError> {
         let new = new.clone();
-        self.scoped("keep data", scope, move |connection| {
+        self.scoped("store data", scope, move |connection| {
             Box::pin(async move {
                 let (_, now) = locked(&mut *connection, scope).await?;
                 sqlx::query!(
@@ -84,7 +84,7 @@ impl Records for Pg {
     ) -> Result<Vec<PortableData>, StoreError> {
         let query = query.clone();
         let words = (!query.words.trim().is_empty()).then_some(query.words);
-        self.scoped("look for data", scope, move |connection| {
+        self.scoped("search data", scope, move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query_as!(
                     DataRow,

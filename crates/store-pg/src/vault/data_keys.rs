@@ -33,7 +33,7 @@ pub(super) async fn add(
     row: WrappedRow,
 ) -> Result<bool, StoreError> {
     store
-        .scoped("enter a data key", scope, move |connection| {
+        .scoped("store a data key", scope, move |connection| {
             Box::pin(async move {
                 let added = sqlx::query!(
                     "insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, $2, $3)
@@ -73,7 +73,7 @@ pub(super) async fn sealed_before(
     key: DataKeyId,
 ) -> Result<Vec<SealedRow>, StoreError> {
     store
-        .scoped("read what older keys seal", scope, move |connection| {
+        .scoped("read secrets under older keys", scope, move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query!(
                     r#"select s.is_bot as "is_bot!", s.id as "id!", s.sealed as "sealed!",
@@ -118,7 +118,7 @@ pub(super) async fn reseal(
     rows: Vec<Resealed>,
 ) -> Result<u64, StoreError> {
     store
-        .scoped("seal a tenant's secrets again", scope, move |connection| {
+        .scoped("reseal a tenant's secrets", scope, move |connection| {
             Box::pin(async move {
                 let (bots, gateways): (Vec<_>, Vec<_>) =
                     rows.into_iter().partition(|row| row.was.table == SealedTable::BotKeys);

@@ -20,7 +20,7 @@ pub(super) async fn keys(store: &Pg, scope: TenantScope) -> Result<(), StoreErro
 
 pub(super) async fn texts(store: &Pg, scope: TenantScope) -> Result<u64, StoreError> {
     store
-        .scoped("erase what a tenant wrote", scope, move |connection| {
+        .scoped("erase a tenant's texts", scope, move |connection| {
             Box::pin(async move {
                 let gone = sqlx::query_scalar!(
                     r#"select tenant_erase_texts($1, $2) + shelf_erase($1, $2) as "gone!""#,

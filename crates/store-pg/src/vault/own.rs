@@ -33,7 +33,7 @@ pub(super) async fn all(store: &Pg) -> Result<Vec<OwnRow>, StoreError> {
 
 pub(super) async fn reseal(store: &Pg, was: OwnRow, sealed: Vec<u8>) -> Result<bool, StoreError> {
     store
-        .single("seal a secret of the desk again", move |connection| {
+        .single("reseal a secret of the desk", move |connection| {
             Box::pin(async move {
                 let resealed = match was.table {
                     OwnTable::SigningKeys => {

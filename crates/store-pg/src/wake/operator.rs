@@ -16,7 +16,7 @@ use crate::row::misfit;
 #[async_trait]
 impl Wakers for Pg {
     async fn wakers(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<String>, StoreError> {
-        self.scoped("read where an agent is called", scope, move |connection| {
+        self.scoped("read an agent's wake URLs", scope, move |connection| {
             Box::pin(async move {
                 sqlx::query_scalar!(
                     "select url from wakers where tenant_id = $1 and agent_id = $2
@@ -38,7 +38,7 @@ impl Wakers for Pg {
         urls: &[String],
     ) -> Result<(), StoreError> {
         let urls = urls.to_vec();
-        self.scoped("say where an agent is called", scope, move |connection| {
+        self.scoped("set an agent's wake URLs", scope, move |connection| {
             Box::pin(async move {
                 let key = WakeKey::new(scope, agent);
                 let WakeKey { tenant, agent } = key;
@@ -67,7 +67,7 @@ impl Wakers for Pg {
     }
 
     async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
-        self.scoped("ask for a call", scope, move |connection| {
+        self.scoped("request a call", scope, move |connection| {
             Box::pin(async move {
                 let key = WakeKey::new(scope, agent);
                 begin_wakes(connection, &[key], |_, row, now| row.ask(now)).await?;
@@ -84,7 +84,7 @@ impl Wakers for Pg {
         after: &str,
     ) -> Result<Vec<Status>, StoreError> {
         let after = after.to_owned();
-        self.scoped("look at wakes", scope, move |connection| {
+        self.scoped("list wakes", scope, move |connection| {
             Box::pin(async move {
                 let rows = sqlx::query_as!(
                     Row,

@@ -18,7 +18,7 @@ pub(super) async fn since(
 ) -> Result<News, StoreError> {
     let (chat, lines_max) = (chat.clone(), bounded(lines_max));
     store
-        .scoped("read what changed in a chat", chat.scope, move |connection| {
+        .scoped("read the changes of a chat", chat.scope, move |connection| {
             Box::pin(async move {
                 let mut news = head(connection, &chat).await?;
                 // Most requests find nothing new.
