@@ -25,13 +25,13 @@ use crate::voice::Unsaid;
 pub(crate) enum Broken {
     #[error("could not connect to Redis")]
     Connect(#[source] RedisError),
-    #[error("could not listen in Redis")]
+    #[error("could not subscribe in Redis")]
     Follow(#[source] RedisError),
     #[error("the connection to Redis was lost")]
     Lost,
-    #[error("Redis is silent")]
+    #[error("Redis does not respond")]
     Silent,
-    #[error("node {0} is silent")]
+    #[error("node {0} does not respond")]
     NodeSilent(String),
 }
 
@@ -143,7 +143,7 @@ impl RedisBell {
         drop(state);
         tracing::warn!(
             error = why as &dyn Error,
-            "the bell between nodes is broken: {why}; all lines are looked at every 2 s"
+            "the bell between nodes is broken: {why}; the inboxes of all open lines are checked every 2 s"
         );
     }
 
@@ -155,7 +155,7 @@ impl RedisBell {
         let lasted = self.clock.moment().since(since);
         tracing::info!(
             bell.broken_ms = u64::try_from(lasted.as_millis()).unwrap_or(u64::MAX),
-            "the bell between nodes rings again after {:.1} s",
+            "the bell between nodes works again after {:.1} s",
             lasted.as_secs_f64()
         );
     }

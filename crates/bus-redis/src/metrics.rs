@@ -23,21 +23,21 @@ impl Metrics {
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
             "broken",
-            "Whether the bell between nodes is broken",
+            "1 if the bell between nodes is broken, 0 if it works",
             self.broken.clone(),
         );
         registry.register(
             "broken_since_seconds",
-            "Since when it is broken, in seconds since 1970; 0 if it is not",
+            "Unix time in seconds at which the bell broke, 0 if it works",
             self.broken_since.clone(),
         );
-        registry.register("breaks", "How often it broke", self.breaks.clone());
+        registry.register("breaks", "Number of times the bell broke", self.breaks.clone());
         registry.register(
             "rings",
-            "Rings for other nodes, by what came of them",
+            "Rings published for other nodes, by outcome",
             self.rings.clone(),
         );
-        registry.register("refused", "Hints without effect, by reason", self.refused.clone());
+        registry.register("refused", "Rejected hints, by reason", self.refused.clone());
     }
 
     pub(crate) fn broke(&self, second: i64) {

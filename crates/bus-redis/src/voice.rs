@@ -31,7 +31,7 @@ pub(crate) enum Unsaid {
     #[error("not connected")]
     Unconnected,
     /// Redis refused, or the connection is lost.
-    #[error("Redis could not pass it on")]
+    #[error("Redis could not publish the ring")]
     Failed(#[from] RedisError),
 }
 
@@ -58,7 +58,7 @@ impl Voice {
             match self.say(channel, sealed, RING_WAIT).await {
                 Ok(heard) => return Some(heard),
                 Err(unsaid) => {
-                    tracing::debug!(error = &unsaid as &dyn Error, "could not ring");
+                    tracing::debug!(error = &unsaid as &dyn Error, "could not ring other nodes");
                 }
             }
             self.is_clear.store(false, Ordering::Relaxed);

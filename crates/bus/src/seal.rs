@@ -22,13 +22,13 @@ pub enum Refused {
     #[error("forged")]
     Forged,
     /// Its time is too far from the local clock.
-    #[error("not of this time")]
+    #[error("its time differs too much from this node's clock")]
     Late,
     /// It was received before.
-    #[error("heard before")]
+    #[error("received before")]
     Doubled,
     /// It is in an unknown format, perhaps of another version.
-    #[error("not understood")]
+    #[error("in an unknown format")]
     Unreadable,
 }
 

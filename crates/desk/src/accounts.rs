@@ -122,7 +122,7 @@ impl Accounts {
 
     fn account_of(&self, bot: Bot, adapter: &str) -> Option<Account> {
         let Some(platform) = self.adapters.get(adapter) else {
-            tracing::warn!(bot.id = %bot.id, adapter, "bot {} has an adapter this build lacks: {adapter}", bot.id);
+            tracing::warn!(bot.id = %bot.id, adapter, "bot {} needs adapter {adapter}, which this build lacks", bot.id);
             return None;
         };
         Some(Account { bot: Arc::new(bot), platform: Arc::clone(platform) })
@@ -154,9 +154,9 @@ impl nightdesk_egress::Accounts for Accounts {
 pub(crate) fn store_error(error: RegisterError) -> StoreError {
     match error {
         RegisterError::Store(error) => error,
-        other @ RegisterError::NoIssuerKeys => StoreError::unavailable("judge a token", other),
+        other @ RegisterError::NoIssuerKeys => StoreError::unavailable("verify a token", other),
         other @ (RegisterError::Sealed(_) | RegisterError::NoSigningKey) => {
-            StoreError::broken("open what is sealed", other)
+            StoreError::broken("open a sealed value", other)
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn announce(desk: &Arc<Desk>, caller: Caller, bot: BotId, offered: &[
     if offered.len() > AGENT_COMMANDS_MAX {
         tracing::warn!(
             agent.id = %agent,
-            "agent {agent} offers {} commands; the first {AGENT_COMMANDS_MAX} are made known",
+            "agent {agent} offers {} commands; only the first {AGENT_COMMANDS_MAX} are registered",
             offered.len()
         );
     }
@@ -55,11 +55,11 @@ pub(crate) fn announce(desk: &Arc<Desk>, caller: Caller, bot: BotId, offered: &[
             Ok(Err(error)) => tracing::warn!(
                 agent.id = %agent,
                 error = &error as &dyn Error,
-                "the commands of agent {agent} wait for its next hello"
+                "could not register the commands of agent {agent}; its next hello retries"
             ),
             Err(_) => tracing::warn!(
                 agent.id = %agent,
-                "some commands of agent {agent} wait for its next hello: there was no time"
+                "could not register all commands of agent {agent} in time; its next hello retries"
             ),
         }
     });
@@ -153,7 +153,7 @@ async fn take(desk: &Desk, on: OnBot, step: Step) -> Result<(), StoreError> {
 fn taken(agent: AgentId) {
     tracing::info!(
         agent.id = %agent,
-        "a command of agent {agent} is not made known: another agent has its name there"
+        "a command of agent {agent} is not registered: another agent uses its name there"
     );
 }
 
@@ -161,7 +161,7 @@ fn unknown(agent: AgentId, error: &DeliverError) {
     tracing::warn!(
         agent.id = %agent,
         error = error as &dyn Error,
-        "a command of agent {agent} waits for its next hello: its platform did not take it"
+        "the platform did not register a command of agent {agent}; its next hello retries"
     );
 }
 

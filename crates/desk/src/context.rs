@@ -122,7 +122,7 @@ pub(crate) async fn around(
     };
     let said = said.inspect_err(|error| {
         let error = error as &dyn Error;
-        tracing::debug!(bot.id = %account.bot.id, error, "what was said before is not told");
+        tracing::debug!(bot.id = %account.bot.id, error, "could not read the messages before an event");
     });
     let failed = said.is_err();
     Ok(Around { said: said.unwrap_or_default(), failed })

@@ -145,7 +145,7 @@ fn answer(said: &Said) -> Value {
         None => "under way".to_owned(),
         Some(Settled::Delivered(_) | Settled::InParts(_)) => "delivered".to_owned(),
         Some(Settled::Failed(why)) => format!("failed: {why}"),
-        Some(Settled::Ambiguous) => "ambiguous: nobody knows whether it was said".to_owned(),
+        Some(Settled::Ambiguous) => "ambiguous: it may have been delivered".to_owned(),
     };
     json!({ "request": said.request.as_str(), "asked_at": second(said.asked_at), "came": came })
 }
@@ -171,11 +171,11 @@ pub async fn decided(records: &dyn Records, decision: &Decision) -> Result<Value
 
 fn verdict(verdict: &Verdict) -> Value {
     let ground = match verdict.ground {
-        Ground::Binding => "the author is linked to it",
-        Ground::Grant(Extent::Chat) => "the chat is its",
-        Ground::Grant(Extent::Parent) => "the channel of the thread is its",
-        Ground::Grant(Extent::Scope) => "the scope is its",
-        Ground::Grant(Extent::Bot) => "every chat of the bot is its",
+        Ground::Binding => "the author is linked to the agent",
+        Ground::Grant(Extent::Chat) => "the chat is granted to the agent",
+        Ground::Grant(Extent::Parent) => "the channel of the thread is granted to the agent",
+        Ground::Grant(Extent::Scope) => "the scope is granted to the agent",
+        Ground::Grant(Extent::Bot) => "every chat of the bot is granted to the agent",
     };
     json!({
         "agent": verdict.recipient.agent,

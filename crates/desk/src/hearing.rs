@@ -32,7 +32,7 @@ pub(crate) async fn said(desk: &Desk, bot: &Bot) {
 
 fn not_noted(bot: BotId, error: &StoreError) {
     let error = error as &dyn Error;
-    tracing::warn!(bot.id = %bot, error, "how well bot {bot} hears was not written down");
+    tracing::warn!(bot.id = %bot, error, "could not store the listening state of bot {bot}");
 }
 
 /// The state that one listener has recorded for a bot.
@@ -65,7 +65,7 @@ impl Noted {
         self.heard_at = None;
         match desk.register.store().unheard(bot.operator, bot.id, why, DEAF_AFTER).await {
             Ok(true) => {
-                tracing::error!(bot.id = %bot.id, "bot {} is deaf, and its operator is told: {why}", bot.id);
+                tracing::error!(bot.id = %bot.id, "bot {} receives no events, and its operator is notified: {why}", bot.id);
             }
             Ok(false) => {}
             Err(error) => not_noted(bot.id, &error),

@@ -83,9 +83,9 @@ async fn put_in_time(
     let (whole, account, body) = (Arc::clone(desk), account.clone(), body.to_vec());
     let put = async move { put_all(&whole, &account, events, &body, began).await };
     let left = SOURCE_REFUSED_WITHIN.saturating_sub(began.elapsed());
-    let late = |error| StoreError::unavailable("put what was posted", error);
-    let put = timeout(left, desk.tasks.spawn(put)).await.map_err(|_| late("it took too long"))?;
-    put.map_err(|_| late("it broke off"))?
+    let late = |error| StoreError::unavailable("put posted events", error);
+    let put = timeout(left, desk.tasks.spawn(put)).await.map_err(|_| late("the call took too long"))?;
+    put.map_err(|_| late("the task ended early"))?
 }
 
 /// The result of putting an event.
@@ -143,5 +143,5 @@ pub(crate) async fn place(
         }
         admitted = admitted_again(desk, account, stale).await?;
     }
-    Err(StoreError::unavailable("put an event", "who may see it changes too fast"))
+    Err(StoreError::unavailable("put an event", "its recipients change too fast"))
 }

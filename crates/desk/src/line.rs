@@ -87,7 +87,7 @@ impl Desk for Counter {
                     outbound::send(&desk, caller, &greeted, outbound, turn).await
                 }
                 // Nothing was executed; this text makes the client retry by itself.
-                None => Outcome::failed("network error: more sends than the desk passes on"),
+                None => Outcome::failed("network error: too many sends for the rate limit"),
             };
             // The line may have ended; the result is stored all the same.
             drop(tell.send(outcome));
@@ -103,7 +103,7 @@ impl Desk for Counter {
     async fn follow_rules(&self, caller: &Caller, rules: ClientRules) -> Result<(), StoreError> {
         let store = self.0.register.store();
         store.follow_rules(caller.scope, caller.agent, rules).await?;
-        tracing::info!(agent.id = %caller.agent, rules = rules.slug(), "the agent's client is served by other rules");
+        tracing::info!(agent.id = %caller.agent, rules = rules.slug(), "the rules for the agent's client changed");
         Ok(())
     }
 

@@ -28,19 +28,19 @@ pub(crate) async fn link(desk: &Arc<Desk>, ask: &Ask<'_>) -> Result<(), StoreErr
 }
 
 fn words(redeemed: &Redeemed) -> String {
-    const NEW: &str = "Ask whoever gave it to you for a new one.";
+    const NEW: &str = "Ask the person who gave it to you for a new one.";
     match redeemed {
         Redeemed::Linked { name, .. } => {
-            format!("You are linked to {name}. What you write to me from now on reaches it.")
+            format!("You are linked to {name}. From now on it receives your messages to me.")
         }
-        Redeemed::Unknown => format!("I do not know that code. Look whether it is whole. {NEW}"),
-        Redeemed::Expired => format!("That code is too old. {NEW}"),
-        Redeemed::Used => format!("That code was used already. {NEW}"),
+        Redeemed::Unknown => format!("I do not know that code. Check that it is complete. {NEW}"),
+        Redeemed::Expired => format!("That code has expired. {NEW}"),
+        Redeemed::Used => format!("That code was already used. {NEW}"),
         Redeemed::NotHere => {
-            "That code is for an agent that cannot be linked to me. Send it to the bot that you \
-             were told."
+            "That code is for an agent that cannot be linked to me. Send it to the bot that \
+             it was given for."
                 .to_owned()
         }
-        Redeemed::TooMany => "You tried too many codes. Wait an hour.".to_owned(),
+        Redeemed::TooMany => "You tried too many codes. Try again in an hour.".to_owned(),
     }
 }

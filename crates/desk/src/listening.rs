@@ -37,14 +37,14 @@ use patience::Patience;
 use source::Source;
 
 /// The possible loss after a pause longer than the platform retains events.
-const LOST: &str = "nobody asked for a day, and its platform keeps nothing longer";
+const LOST: &str = "no node requested events for a day, and its platform stores none longer";
 
 /// An error that ends a listening attempt.
 #[derive(Debug, thiserror::Error)]
 enum Unheard {
-    #[error("could not hear")]
+    #[error("could not receive events")]
     Platform(#[from] ListenError),
-    #[error("could not keep what was heard")]
+    #[error("could not store received events")]
     Store(#[from] StoreError),
 }
 
@@ -111,7 +111,7 @@ impl Listening {
             tracing::warn!(
                 bot.id = %bot,
                 error = &error as &dyn Error,
-                "bot {bot} hears nothing; it is tried again in {} s", span.as_secs()
+                "bot {bot} receives no events; the next attempt is in {} s", span.as_secs()
             );
             self.rest(bot, span, error.words().as_deref(), &mut noted).await;
         }

@@ -17,7 +17,7 @@ use crate::limits::What;
 #[derive(Debug, thiserror::Error)]
 pub enum ManageError {
     /// A gateway's secret does not permit this.
-    #[error("a gateway's secret may narrow an agent's reach, and this would widen it")]
+    #[error("a gateway's secret can narrow an agent's reach, but not widen it")]
     Widens,
     /// No bot of that name is open to the tenant.
     #[error("no bot of that platform and name is open to the agent")]
@@ -35,7 +35,7 @@ pub enum ManageError {
     #[error("that person is not linked to the agent")]
     NotLinked,
     /// No person linked to the agent is known to see the chat.
-    #[error("nobody linked to the agent is known to see that chat")]
+    #[error("no person linked to the agent is known to see that chat")]
     NotSeen,
     /// The agent exceeded the rate of link codes.
     #[error("the agent got too many codes within the hour")]
@@ -44,10 +44,10 @@ pub enum ManageError {
     #[error("the agent claimed and released too many chats and scopes within the hour")]
     TooFast,
     /// The tenant has reached a quota.
-    #[error("the tenant may have no more {}", .0.quota.slug())]
+    #[error("the tenant has reached its quota of {}", .0.quota.slug())]
     OverQuota(OverQuota),
     /// The store failed.
-    #[error("could not be written down")]
+    #[error("the change could not be stored")]
     Store(#[source] StoreError),
 }
 

@@ -40,12 +40,12 @@ pub(crate) async fn gave_up(desk: &Desk, claimed: &Claimed) -> Result<(), StoreE
         }
     }
     let Claimed { agent, calls, .. } = claimed;
-    tracing::warn!(agent.id = %agent, "gave agent {agent} up after {calls} calls");
+    tracing::warn!(agent.id = %agent, "gave up agent {agent} after {calls} calls");
     desk.wake.told(claimed).await
 }
 
 fn not_told(agent: AgentId, why: &str) {
-    tracing::warn!(agent.id = %agent, "people of agent {agent} could not be told: {why}");
+    tracing::warn!(agent.id = %agent, "could not notify the people of agent {agent}: {why}");
 }
 
 /// Sends the message to one chat. `None` means that the agent may no longer write there.
@@ -55,7 +55,7 @@ async fn say(desk: &Desk, claimed: &Claimed, place: &Place) -> Result<Option<Set
         return Ok(None);
     };
     // Without a turn the wake stays due, and the next round sends the message.
-    let busy = || StoreError::unavailable("tell people", "too many wait for their turn");
+    let busy = || StoreError::unavailable("notify people", "too many sends wait for that chat");
     let turn = desk.egress.lanes().enter((claimed.agent, place.chat_id.clone()));
     let mut turn = turn.ok_or_else(busy)?;
     if !turn.come().await {

@@ -35,7 +35,7 @@ pub(crate) fn answer(desk: &Desk, account: &Account, key: String) {
         let answered = timeout(PLATFORM_CALL_WAIT, platform.answer_press(&bot, &key)).await;
         if let Ok(Err(error)) = answered {
             let error = &error as &dyn Error;
-            tracing::info!(bot.id = %bot.id, error, "a button of bot {} was left to itself", bot.id);
+            tracing::info!(bot.id = %bot.id, error, "could not answer a button press of bot {}", bot.id);
         }
         drop(room);
     });

@@ -133,7 +133,7 @@ mod tests {
         let readiness = Readiness::new(Arc::<SystemClock>::clone(&clock));
         assert_eq!(readiness.get(), Err(Unready::Starting));
 
-        let lost = StoreError::unavailable("tell the time", "gone");
+        let lost = StoreError::unavailable("read the time", "gone");
         readiness.look(ready(Err(lost))).await.unwrap_err();
         assert_eq!(readiness.get(), Err(Unready::StoreLost));
         readiness.look(ready(Ok(clock.now()))).await.unwrap();

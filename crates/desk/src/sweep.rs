@@ -26,10 +26,10 @@ pub async fn run(
 ) {
     let drain = &drain;
     tokio::join!(
-        every(UPKEEP_EVERY, "keep the days", drain, || keep(&*upkeep)),
+        every(UPKEEP_EVERY, "maintain the tables", drain, || keep(&*upkeep)),
         every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || clocks(&desk)),
-        every(REACH_LOOK_EVERY, "look who may be reached", drain, || desk.gate.look_at_all()),
-        every(REFUSAL_FLUSH_EVERY, "write refusals down", drain, || refusals(&desk)),
+        every(REACH_LOOK_EVERY, "refresh the reach of agents", drain, || desk.gate.look_at_all()),
+        every(REFUSAL_FLUSH_EVERY, "store refusals", drain, || refusals(&desk)),
         every(MEDIA_SWEPT_EVERY, "remove old files", drain, || files(&desk)),
         every(WAKE_SWEEP_EVERY, "call agents", drain, || waking::sweep(&desk)),
         every(WAKE_SWEEP_EVERY, "close lines of dead nodes", drain, || waking::bury(&desk)),
@@ -44,7 +44,7 @@ pub async fn run(
 pub async fn serve(desk: Arc<Desk>, ears: Arc<Ears>, until: CancellationToken) {
     let until = &until;
     tokio::join!(
-        every(SEND_SWEEP_EVERY, "find forgotten sends", until, || sends(&desk)),
+        every(SEND_SWEEP_EVERY, "find waiting sends", until, || sends(&desk)),
         every(REVOCATION_SWEEP_EVERY, "find revoked gateways", until, || revoked(&desk, &ears)),
         asked(&desk, &ears, until),
     );
@@ -80,7 +80,7 @@ async fn keep(upkeep: &dyn Upkeep) -> Result<(), StoreError> {
     if swept.expired > 0 {
         tracing::warn!(
             entries = swept.expired,
-            "parked {} entries nobody took in time",
+            "parked {} entries that were not taken in time",
             swept.expired
         );
     }
@@ -115,7 +115,7 @@ async fn sends(desk: &Desk) -> Result<(), StoreError> {
 async fn refusals(desk: &Desk) -> Result<(), StoreError> {
     let (notes, uncounted) = desk.refusals.take();
     if uncounted > 0 {
-        tracing::warn!(refusals = uncounted, "{uncounted} refusals were only counted");
+        tracing::warn!(refusals = uncounted, "{uncounted} refusals were counted but not stored");
     }
     if notes.is_empty() {
         return Ok(());
@@ -134,7 +134,7 @@ async fn lines(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
         if share.is_empty() {
             share = ears.agents_after(None, SWEEP_LINES_MAX);
         }
-        told("look at inboxes", look(desk, ears, &share).await);
+        told("check inboxes", look(desk, ears, &share).await);
         last = share.last().map(|(_, agent)| *agent);
         let span = SWEEP_EVERY / u32::try_from(shares).unwrap_or(u32::MAX);
         drain.run_until_cancelled(sleep(span.saturating_sub(began.elapsed()))).await;
@@ -152,7 +152,7 @@ async fn doubts(desk: &Desk, ears: &Ears, drain: &CancellationToken) {
                 (look_at(desk, ears, &ears.of_these(agents)).await, DOUBT_GATHERED_FOR)
             }
         };
-        told("look at inboxes in doubt", looked);
+        told("check inboxes that may have missed a ring", looked);
         drain.run_until_cancelled(sleep(rest.saturating_sub(began.elapsed()))).await;
     }
 }

@@ -134,7 +134,7 @@ pub async fn bury(desk: &Desk) -> Result<(), StoreError> {
 pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) -> Result<(), StoreError> {
     let LineClaim { scope, agent, generation } = *line;
     desk.wake.suspect(scope, agent, generation).await?;
-    tracing::info!(agent.id = %agent, "agent {agent} is called: its line is silent");
+    tracing::info!(agent.id = %agent, "calling agent {agent}: its line does not respond");
     Ok(())
 }
 
@@ -164,6 +164,6 @@ fn lost(agent: AgentId, error: &StoreError) {
     tracing::warn!(
         agent.id = %agent,
         error = error as &dyn Error,
-        "the wake of agent {agent} has to wait"
+        "the wake of agent {agent} failed and stays due"
     );
 }

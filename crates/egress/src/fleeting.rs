@@ -67,7 +67,7 @@ impl Egress {
     pub async fn show(&self, fleeting: &Fleeting) -> Settled {
         let Fleeting { bot, send, is_own } = fleeting;
         let Ok(Some(account)) = self.accounts.account(*bot).await else {
-            return Settled::Failed("the bot is not there".to_owned());
+            return Settled::Failed("the bot is unavailable".to_owned());
         };
         if let Err(why) = plan(send, &account.capabilities) {
             return Settled::Failed(why.to_string());

@@ -16,8 +16,8 @@ pub struct Metrics {
 impl Metrics {
     /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("sends", "Sends, by what came of them", self.settled.clone());
-        let help = "Calls that a platform asked to make later";
+        registry.register("sends", "Sends, by outcome", self.settled.clone());
+        let help = "Calls that a platform rate limited";
         registry.register("rate_limited_calls", help, self.rate_limited.clone());
     }
 

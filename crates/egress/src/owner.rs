@@ -138,7 +138,7 @@ impl Egress {
             tracing::warn!(
                 request.id = %request,
                 error = &error as &dyn Error,
-                "send {request} of another node could not be made yet"
+                "could not make send {request} of another node; it is retried"
             );
         }
     }

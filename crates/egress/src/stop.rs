@@ -124,7 +124,7 @@ impl Egress {
         until: Instant,
     ) -> Result<Result<Errand, Settled>, StoreError> {
         let Some(account) = self.accounts.account(bot).await? else {
-            return Ok(Err(Settled::Failed("the bot is gone".to_owned())));
+            return Ok(Err(Settled::Failed("the bot no longer exists".to_owned())));
         };
         let chat = send.chat_id.clone();
         let calls = plan(send, &account.capabilities);

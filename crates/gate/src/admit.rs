@@ -20,7 +20,7 @@ pub enum AdmitError<R: std::error::Error + 'static> {
     #[error("refused")]
     Refused(#[source] R),
     /// The store failed, so no decision was made.
-    #[error("could not be decided")]
+    #[error("the gate could not decide")]
     Store(#[from] StoreError),
 }
 

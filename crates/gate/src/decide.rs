@@ -67,10 +67,10 @@ pub enum Refusal {
     #[error("the agent may not be reached by this author")]
     NotWelcome,
     /// None of the agent's people can see the place.
-    #[error("nobody the agent belongs to can see this place")]
+    #[error("no person of the agent can see this chat")]
     NotVisible,
     /// The visibility is not known.
-    #[error("the platform has not said who can see this place")]
+    #[error("the desk does not know which people can see this chat")]
     SightUnknown,
     /// A program wrote it, and the agent's policy excludes programs.
     #[error("written by a program")]
@@ -79,10 +79,10 @@ pub enum Refusal {
     #[error("not addressed to the agent")]
     NotAddressed,
     /// It answers another agent's prompt, or the prompt is no longer stored.
-    #[error("an answer to what the agent did not ask")]
+    #[error("an answer to a prompt that is not the agent's")]
     NotAsked,
     /// The author exceeds the rate limit for the agent.
-    #[error("the author writes too fast")]
+    #[error("the author exceeds the rate limit")]
     TooFast,
 }
 

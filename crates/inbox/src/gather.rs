@@ -122,9 +122,9 @@ impl<B: Batch> Gather<B> {
         let is_gone = matches!(self.rung.try_send(()), Err(TrySendError::Closed(())));
         async move {
             let Some(answer) = queued else {
-                return Err(StoreError::unavailable(operation, "too many are waiting"));
+                return Err(StoreError::unavailable(operation, "too many requests are waiting"));
             };
-            let gone = || StoreError::unavailable(operation, "the writer is gone");
+            let gone = || StoreError::unavailable(operation, "the writer has stopped");
             if is_gone { Err(gone()) } else { answer.await.map_err(|_| gone())? }
         }
     }
@@ -174,7 +174,7 @@ async fn work<B: Batch>(batch: B, mut asked: Asked<B>, operation: &'static str) 
 fn refuse_broken<B: Batch>(queue: &Waits<B>, broken: &HashSet<B::Stream>, operation: &'static str) {
     let is_broken = |(ask, _): &Waiting<B>| B::stream(ask).is_some_and(|of| broken.contains(&of));
     for (_, reply) in lock(queue).take_out(is_broken) {
-        tell(reply, Err(StoreError::unavailable(operation, "an earlier one failed")));
+        tell(reply, Err(StoreError::unavailable(operation, "an earlier request failed")));
     }
 }
 
@@ -211,7 +211,7 @@ async fn run_together<B: Batch>(
         }
         Ok(_) => {
             for reply in replies {
-                tell(reply, Err(StoreError::broken(operation, "an ask got no answer")));
+                tell(reply, Err(StoreError::broken(operation, "a result is missing")));
             }
         }
         Err(error) if asks.len() == 1 => {
@@ -243,11 +243,11 @@ async fn run_apart<B: Batch>(
     for (ask, reply) in asks.into_iter().zip(replies) {
         let stream = B::stream(&ask);
         if stream.as_ref().is_some_and(|stream| broken_streams.contains(stream)) {
-            tell(reply, Err(StoreError::unavailable(operation, "an earlier one failed")));
+            tell(reply, Err(StoreError::unavailable(operation, "an earlier request failed")));
             continue;
         }
         let answer = batch.run(std::slice::from_ref(&ask)).await.and_then(|mut answers| {
-            answers.pop().ok_or_else(|| StoreError::broken(operation, "an ask got no answer"))
+            answers.pop().ok_or_else(|| StoreError::broken(operation, "a result is missing"))
         });
         if answer.as_ref().map_or(true, B::holds_back) {
             broken_streams.extend(stream);

@@ -36,10 +36,10 @@ impl Default for Metrics {
 impl Metrics {
     /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("puts", "Events given to the inbox", self.puts.clone());
+        registry.register("puts", "Events put into the inbox, by outcome", self.puts.clone());
         registry.register_with_unit(
             "put",
-            "From an event's admission to its commit",
+            "Time from an event's admission to its commit",
             Unit::Seconds,
             self.put_seconds.clone(),
         );

@@ -34,7 +34,7 @@ impl Inbox {
         let accepts = || Accepts(Arc::clone(&store));
         Self {
             accepts: Writers::start(WRITERS, accepts, "put an event", tasks),
-            reads: Gather::start(Reads(Arc::clone(&store)), "read what waits", tasks),
+            reads: Gather::start(Reads(Arc::clone(&store)), "read waiting entries", tasks),
             acks: Gather::start(Acks(Arc::clone(&store)), "ack entries", tasks),
             store,
             recent: Recent::new(),
@@ -61,7 +61,7 @@ impl Inbox {
         event: &Admitted<Event>,
         mark: Option<SourceMark>,
     ) -> Result<Put, StoreError> {
-        let nothing = || Err(StoreError::broken("put an event", "it got no answer"));
+        let nothing = || Err(StoreError::broken("put an event", "the store returned no result"));
         self.put_in_order(vec![Accept::of(event, mark)]).await.pop().unwrap_or_else(nothing)
     }
 

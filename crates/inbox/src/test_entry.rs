@@ -8,8 +8,8 @@ use nightdesk_types::{BotId, Event};
 const CHAT: &str = "nightdesk-verify";
 
 /// The text for the agent.
-const TEXT: &str = "This is a test by the operator of the desk: it shows that you can be woken. \
-                    There is nothing to do or to answer.";
+const TEXT: &str = "This is a test by the operator of the desk, to check that you can be woken. \
+                    It needs no action and no reply.";
 
 /// An entry that does not come from a platform.
 #[derive(Clone, Debug)]

@@ -84,7 +84,7 @@ pub enum Intake {
 
 /// The request does not come from the platform.
 #[derive(Debug, thiserror::Error)]
-#[error("signature does not check out")]
+#[error("the signature is invalid")]
 pub struct VerifyError;
 
 /// Verifies a request and returns its events.

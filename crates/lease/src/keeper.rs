@@ -110,7 +110,7 @@ impl Round {
 
 async fn bounded<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     let answered = timeout(LEASE_RENEWED_WITHIN, asked).await;
-    answered.unwrap_or_else(|late| Err(StoreError::unavailable("keep a lease", late)))
+    answered.unwrap_or_else(|late| Err(StoreError::unavailable("renew a lease", late)))
 }
 
 fn told<T>(what: &'static str, done: Result<T, StoreError>) -> Option<T> {

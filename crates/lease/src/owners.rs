@@ -54,7 +54,7 @@ impl Owners {
         let asked_at = Instant::now();
         let owner = self.store.own(resource, self.lease.node()).await?;
         let owner = owner.ok_or_else(|| {
-            StoreError::unavailable("own something", "the lease of this node ran out")
+            StoreError::unavailable("claim ownership", "the lease of this node ran out")
         })?;
         self.kept.insert(resource, (asked_at, owner.clone()));
         Ok(self.seen(owner))

@@ -14,8 +14,8 @@ use crate::letters::Letters;
 use crate::put::{LetterDraft, PutResult};
 use crate::reply::wait_for_reply;
 
-const ASLEEP: &str = "the agent sleeps: it is called, and finds the letter in its inbox";
-const NOTHING_PUT: &str = "the agent sleeps, and is called only if something waits for it";
+const ASLEEP: &str = "the agent sleeps; the desk wakes it, and the letter waits in its inbox";
+const NOTHING_PUT: &str = "the agent sleeps; the desk wakes it only if entries wait in its inbox";
 
 /// Delivers a payload.
 pub(crate) async fn deliver(
@@ -91,7 +91,7 @@ async fn wait_for_line(letters: &Letters, party: Party) -> Result<Option<Live>, 
     let until = Instant::now() + WOKEN_WAIT;
     loop {
         let live = letters.store.live(party).await;
-        let live = live.map_err(|_| Cause::Network("the desk cannot look now".to_owned()))?;
+        let live = live.map_err(|_| Cause::Network("the line cannot be read now".to_owned()))?;
         if live.is_some() || Instant::now() >= until {
             return Ok(live);
         }

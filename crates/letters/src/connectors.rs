@@ -21,7 +21,7 @@ use crate::error::{Cause, ConnectorError};
 use crate::fresh::fresh_id;
 
 /// Warning in the receipt of a wake for later, if the connector cannot wait.
-const NOT_PUT_OFF: &str = "this way cannot wait: the letter was handed over at once";
+const NOT_PUT_OFF: &str = "this connector cannot delay letters; the letter was delivered at once";
 
 /// Skill name in a wake that has no meta.
 const UNNAMED: &str = "(unnamed)";

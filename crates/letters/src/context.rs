@@ -17,8 +17,8 @@ use crate::letters::Letters;
 
 /// The sender's name in a letter from outside the tenant's agents.
 const OPERATOR: &str = "operator";
-pub(crate) const NOT_DUE: &str = "the letter is kept until it is due";
-pub(crate) const NOT_GRANTED: &str = "letters to agents of others need a grant from both sides";
+pub(crate) const NOT_DUE: &str = "the letter is stored until it is due";
+pub(crate) const NOT_GRANTED: &str = "letters to another tenant's agent need a grant from both tenants";
 
 /// A sender, and the parts that its letters need.
 #[derive(Clone)]
@@ -93,7 +93,7 @@ impl Correspondent {
                 let other = &live.session;
                 receipt.session_id = Some(session.clone());
                 receipt.warnings =
-                    vec![format!("the agent is up at {other}, which is not the session named")];
+                    vec![format!("the agent is awake in session {other}, not in the named session")];
             }
             (Some(live), _) => (receipt.woken, receipt.session_id) = (true, Some(live.session)),
             (None, session) => {
@@ -109,8 +109,8 @@ impl Correspondent {
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 pub(crate) fn store_failure(error: StoreError) -> Cause {
     let words =
-        if error.retryable { "the desk cannot keep it now" } else { "the desk cannot keep it" };
+        if error.retryable { "the desk cannot store it now" } else { "the desk cannot store it" };
     let error = &error as &dyn std::error::Error;
-    tracing::warn!(error, "a letter was not kept");
+    tracing::warn!(error, "a letter could not be addressed or stored");
     Cause::Network(words.to_owned())
 }

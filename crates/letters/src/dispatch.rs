@@ -52,7 +52,7 @@ pub struct DispatchReport {
 
 /// The error for a connector that fails its health check, and is not added.
 #[derive(Debug, thiserror::Error)]
-#[error("connector {0} is not healthy; see that what it needs is there")]
+#[error("connector {0} is not healthy; check that its program, folder or URL is available")]
 pub struct Unhealthy(pub String);
 
 /// Calls connectors one after the other, in the order in which they were added.
@@ -128,7 +128,7 @@ impl Dispatcher {
         let receipt = Receipt { scope: run.scope(), record: record.clone() };
         if let Err(error) = self.receipts.note(&[receipt]).await {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "a receipt of a letter is not stored");
+            tracing::warn!(error, "the receipt of a letter could not be stored");
         }
     }
 }

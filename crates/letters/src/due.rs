@@ -34,7 +34,7 @@ impl Letters {
         letter: LetterId,
     ) -> Result<DueDelivery, StoreError> {
         let Some(due) = self.store.due(to, letter).await? else {
-            let reason = "the letter may not be handed over any more";
+            let reason = "the letter may no longer be delivered";
             return Ok(DueDelivery::Refused(reason.to_owned()));
         };
         let Some(outlet) = self.ways.outlet(to) else {
@@ -59,7 +59,7 @@ impl Letters {
 }
 
 async fn deliver(outlet: &Outlet, due: &Due) -> Result<DeliveryOutcome, Cause> {
-    let unreadable = || Cause::Invalid("what is kept of it cannot be read".to_owned());
+    let unreadable = || Cause::Invalid("the stored letter cannot be read".to_owned());
     let letter = read_entry(&due.entry).ok_or_else(unreadable)?;
     let delivery = call(outlet, due.route, letter);
     timeout(WAY_WHEN_DUE_WAIT, delivery).await.unwrap_or(Err(Cause::TimedOut))

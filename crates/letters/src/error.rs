@@ -16,7 +16,7 @@ pub enum ConnectorError {
         cause: Cause,
     },
     /// The connector does not have this method.
-    #[error("{0} is not implemented here")]
+    #[error("{0} is not implemented by this connector")]
     NotImplemented(&'static str),
     /// No reply came in time.
     #[error("no reply within {timeout_ms} ms")]
@@ -58,10 +58,10 @@ pub enum Cause {
     #[error("{0}")]
     Refused(&'static str),
     /// The agent's inbox is at its quota.
-    #[error("the agent's inbox is full; it has to take what waits for it first")]
+    #[error("the agent's inbox is full; retry after the agent has acknowledged entries")]
     Full,
     /// The sender is over its rate limit.
-    #[error("too many letters for now")]
+    #[error("too many letters; retry later")]
     TooFast {
         /// The time until the next letter may be sent.
         retry_after: Duration,
@@ -70,7 +70,7 @@ pub enum Cause {
     #[error("{0}")]
     Network(String),
     /// The call timed out.
-    #[error("it took too long")]
+    #[error("the call took too long")]
     TimedOut,
     /// The server returned an error status.
     #[error("answered with status {0}")]

@@ -60,13 +60,13 @@ impl Default for Metrics {
 impl Metrics {
     /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
-        let help = "Letters that somebody asked to be handed over, by way";
+        let help = "Letters submitted for delivery, by way";
         registry.register("letters_taken", help, self.taken.clone());
-        let help = "Letters that were handed over, by way, and by what was asked";
+        let help = "Delivered letters, by way and route";
         registry.register("letters_delivered", help, self.delivered.clone());
-        let help = "Letters that were not handed over, by way and cause";
+        let help = "Letters that were not delivered, by way and cause";
         registry.register("letters_refused", help, self.refused.clone());
-        let help = "Exchanges that ended, by way and by how";
+        let help = "Finished exchanges, by way and outcome";
         registry.register("exchanges", help, self.exchanges.clone());
     }
 

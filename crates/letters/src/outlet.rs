@@ -97,7 +97,7 @@ impl Outlet {
 fn cause_of(error: ConnectorError) -> Cause {
     match error {
         ConnectorError::DeliveryFailed { cause, .. } => cause,
-        ConnectorError::NotImplemented(what) => Cause::Invalid(format!("{what} is not possible")),
+        ConnectorError::NotImplemented(what) => Cause::Invalid(format!("{what} is not supported")),
         ConnectorError::Timeout { .. } => Cause::TimedOut,
     }
 }

@@ -16,7 +16,7 @@ use crate::fresh::{fresh_id, now_millis};
 use crate::letter::{Letter, LetterState, Live, NewLetter, Posting, Put, Route};
 
 const TOO_MANY_HOPS: &str =
-    "this letter would be the end of more than eight, each sent to answer the one before";
+    "a chain of letters in which each answers the one before has at most eight letters";
 const _: () = assert!(HOPS_MAX == 8, "the words say how many");
 
 /// A letter to put.
@@ -82,7 +82,7 @@ impl<'a> LetterDraft<'a> {
             }
         }
         if self.origin.map_or(0, longest_word) > LETTER_LABEL_BYTES_MAX {
-            return Err(too_long("each word of origin", LETTER_LABEL_BYTES_MAX));
+            return Err(too_long("each text of origin", LETTER_LABEL_BYTES_MAX));
         }
         if self.event_type.is_some_and(|label| label.len() > LETTER_LABEL_BYTES_MAX) {
             return Err(too_long("event_type", LETTER_LABEL_BYTES_MAX));
@@ -142,7 +142,7 @@ impl SenderContext {
         let LetterDraft { words, event_type, origin, .. } = *draft;
         let text = LetterText { from: &to.sender, words, event_type, origin };
         let entry = build_entry(&letter, text);
-        let entry = entry.ok_or_else(|| Cause::Invalid("no client could take it".to_owned()))?;
+        let entry = entry.ok_or_else(|| Cause::Invalid("the text cannot be encoded".to_owned()))?;
         let id = letter.id;
         let put = self.letters.writer.put(Posting { letter, entry }).await;
         let result = match put.map_err(store_failure)? {

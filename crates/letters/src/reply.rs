@@ -13,7 +13,7 @@ use crate::error::ConnectorError;
 use crate::letter::{Letter, LetterState, Party, ReplyOutcome};
 use crate::letters::Letters;
 
-const UNKNOWN_LETTER: &str = "no such letter came to this agent";
+const UNKNOWN_LETTER: &str = "this agent received no such letter";
 
 impl Letters {
     /// Stores an agent's message in the chat of a letter as the reply. Every other operation there has no effect.
@@ -34,7 +34,7 @@ impl Letters {
                 Outcome::delivered(Some(letter.to_string()))
             }
             Ok(ReplyOutcome::Again) => Outcome::delivered(None),
-            Ok(ReplyOutcome::Late) => Outcome::failed("nobody waits for this reply any more"),
+            Ok(ReplyOutcome::Late) => Outcome::failed("the sender no longer waits for this reply"),
             Ok(ReplyOutcome::Unknown) => Outcome::refused(PLATFORM, UNKNOWN_LETTER),
             // Nothing was written: this text makes the client retry.
             Err(_) => Outcome::failed("network error behind the desk"),

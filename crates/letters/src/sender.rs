@@ -205,7 +205,7 @@ impl LetterSender {
         let receipt = Receipt { scope: self.from().scope, record };
         if let Err(error) = self.letters().writer.note(receipt).await {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "a receipt of a letter is not stored");
+            tracing::warn!(error, "the receipt of a letter could not be stored");
         }
     }
 }

@@ -228,7 +228,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             Effect::Greet(hello) => {
                 let Room { desk, dials, .. } = &*self.room;
                 let greeted = dials.in_turn(desk.greet(&self.caller, &hello)).await;
-                let greeted = self.or_lost("look a hello up", greeted);
+                let greeted = self.or_lost("look up a hello", greeted);
                 return Ok(Some(
                     greeted.map_or(Input::StoreLost, |greeted| Input::Greeted(Box::new(greeted))),
                 ));
@@ -262,13 +262,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             Effect::Suspect => {
                 if let Some((_, line)) = &self.taken {
                     let suspected = self.room.desk.suspect(line).await;
-                    let suspected = self.or_lost("have its agent called", suspected);
+                    let suspected = self.or_lost("request a call to its agent", suspected);
                     return Ok(suspected.is_none().then_some(Input::SuspectFailed));
                 }
             }
             Effect::FollowRules(rules) => {
                 let followed = self.room.desk.follow_rules(&self.caller, rules).await;
-                self.or_lost("note the rules of a client", followed);
+                self.or_lost("store the rules of a client", followed);
             }
             Effect::Close(close) => drop(self.socket.close(close).await),
             Effect::End(end) => self.end(end).await,
@@ -308,7 +308,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         let closed = self.room.store.close(&line, end).await;
         // From here on, a newer line need not wait for this one.
         self.room.ears.close(&ear);
-        if self.or_lost("note the end of a line", closed).is_none() {
+        if self.or_lost("store the end of a line", closed).is_none() {
             note_again(&*self.room.store, &line, end, LINE_END_AGAIN, &self.room.drain).await;
         }
     }

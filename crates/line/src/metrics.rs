@@ -29,7 +29,7 @@ impl Metrics {
     /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("open", "Lines that are open on this node", self.open.clone());
-        registry.register("dials", "Dials, by what came of them", self.dials.clone());
+        registry.register("dials", "Dials, by outcome", self.dials.clone());
         registry.register("ended", "Lines that ended, by close code", self.ended.clone());
     }
 

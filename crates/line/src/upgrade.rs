@@ -33,8 +33,8 @@ use crate::room::Room;
 use crate::socket::Socket;
 use crate::store::Caller;
 
-const CANNOT_TELL: &str = "cannot tell who you are just now; come again";
-const MANY_DIAL: &str = "too many dial just now; come again";
+const CANNOT_TELL: &str = "the gateway cannot be identified now; retry later";
+const MANY_DIAL: &str = "too many gateways dial now; retry later";
 
 /// State of the route.
 struct Door {
@@ -79,7 +79,7 @@ async fn dial(
     let accepted = accept_key(request.headers());
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let Some((accepted, upgrade)) = accepted.zip(upgrade) else {
-        return (StatusCode::UPGRADE_REQUIRED, "this is a WebSocket").into_response();
+        return (StatusCode::UPGRADE_REQUIRED, "a WebSocket upgrade is required").into_response();
     };
     let room = Arc::clone(&door.room);
     door.lines.spawn(async move {
@@ -113,8 +113,8 @@ impl Door {
         if self.addresses.is_elsewhere(gateway, address, self.room.clock.moment()) {
             tracing::warn!(
                 gateway.id = %gateway,
-                "gateway {gateway} dialled from two addresses within a minute; if that is not \
-                 its owner moving about, rotate its secret"
+                "gateway {gateway} dialled from two addresses within a minute; if its owner \
+                 did not move it, rotate its secret"
             );
         }
     }
@@ -122,7 +122,7 @@ impl Door {
     fn refused(&self, address: IpAddr) -> Response {
         self.room.metrics.dialled(Dial::Unknown);
         if self.room.failures.count(address, self.room.clock.moment()) {
-            (StatusCode::UNAUTHORIZED, "nobody this desk trusts signed this token").into_response()
+            (StatusCode::UNAUTHORIZED, "no trusted issuer signed this token").into_response()
         } else {
             let later = [(header::RETRY_AFTER, "60")];
             (StatusCode::TOO_MANY_REQUESTS, later, "too many bad tokens").into_response()

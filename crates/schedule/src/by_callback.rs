@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 const PATH: &str = "/api/cron/fire";
 
 /// Error for a callback that the desk cannot call as written.
-const PLAIN: &str = "name the callback without a query, as https://agent.example.org";
+const PLAIN: &str = "the callback must have no query, for example https://agent.example.org";
 
 /// Delivers a fire to an agent's callback with a single call.
 #[async_trait]
@@ -73,7 +73,7 @@ impl Callbacks {
 }
 
 fn no_token(agent: AgentId, error: &(dyn Error + 'static)) {
-    tracing::warn!(agent.id = %agent, error, "agent {agent} is told later: there is no token for a fire");
+    tracing::warn!(agent.id = %agent, error, "could not create a token for a fire of agent {agent}; the call is retried");
 }
 
 /// Body of the request to the agent. The instant is in the agent's own notation.

@@ -53,13 +53,13 @@ impl Metrics {
     /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("armed_jobs", "Jobs that were armed", self.armed.clone());
-        let help = "Jobs that agents cancelled, by what came of it";
+        let help = "Cancellations by agents, by outcome";
         registry.register("cancelled_jobs", help, self.cancels.clone());
-        let help = "Tries to tell agents of fires, by what came of them";
+        let help = "Attempts to deliver fires to agents, by outcome";
         registry.register("calls", help, self.calls.clone());
-        let help = "Fires that were over before anybody was told, by cause";
+        let help = "Fires that ended before an attempt to deliver them, by cause";
         registry.register("passed_fires", help, self.passed.clone());
-        let help = "From a job's instant to the first try to tell its agent";
+        let help = "Time from a job's instant to the first attempt to deliver its fire";
         registry.register_with_unit("late", help, Unit::Seconds, self.late_seconds.clone());
         let help = "Recurring jobs that were not armed again";
         registry.register("unarmed_jobs", help, self.unarmed.clone());

@@ -37,13 +37,13 @@ impl fmt::Debug for Secrets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSecrets {
     /// A secret is so short that it could be guessed.
-    #[error("a secret has at least {RELAY_SECRET_BYTES_MIN} bytes")]
+    #[error("a secret must have at least {RELAY_SECRET_BYTES_MIN} bytes")]
     Short,
     /// There are too many secrets.
-    #[error("at most {RELAY_SECRETS_MAX} secrets are good at a time; leave the oldest out")]
+    #[error("at most {RELAY_SECRETS_MAX} secrets are valid at a time; remove the oldest")]
     Many,
     /// There is no secret.
-    #[error("there is no secret; put one a line")]
+    #[error("there is no secret; write one per line")]
     None,
 }
 

@@ -50,7 +50,7 @@ impl LetterStore for Pg {
         letter: LetterId,
         seq: Option<Seq>,
     ) -> Result<(), StoreError> {
-        run_to_end!(self.single("note where a letter lies"), |connection| {
+        run_to_end!(self.single("store the inbox number of a letter"), |connection| {
             sqlx::query!(
                 "select letter_came($1, $2, $3, $4)",
                 to.scope.tenant().uuid(),
@@ -77,7 +77,7 @@ impl LetterStore for Pg {
     }
 
     async fn letter(&self, from: Party, letter: LetterId) -> Result<Option<Letter>, StoreError> {
-        run_to_end!(self.single("look at a letter"), |connection| {
+        run_to_end!(self.single("read a letter"), |connection| {
             looked_at(connection, from, letter).await
         })
     }
@@ -111,7 +111,7 @@ impl LetterStore for Pg {
     }
 
     async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError> {
-        run_to_end!(self.single("look whom an agent can write to"), |connection| {
+        run_to_end!(self.single("list the agents that an agent can write to"), |connection| {
             let rows = sqlx::query!(
                 r#"select tenant as "tenant!", agent as "agent!", name, session, is_busy
                    from letter_peers($1, $2, $3)"#,
@@ -136,7 +136,7 @@ impl LetterStore for Pg {
     }
 
     async fn live(&self, party: Party) -> Result<Option<Live>, StoreError> {
-        run_to_end!(self.for_tenant("look for a line", party.scope), |connection| {
+        run_to_end!(self.for_tenant("find an agent's line", party.scope), |connection| {
             live(connection, party).await
         })
     }
@@ -196,7 +196,7 @@ impl Receipts for Pg {
         dispatch_id: &str,
     ) -> Result<Vec<Record>, StoreError> {
         let dispatch_id = dispatch_id.to_owned();
-        run_to_end!(self.for_tenant("look what came of a letter", scope), |connection| {
+        run_to_end!(self.for_tenant("read the receipts of a letter", scope), |connection| {
             let rows = sqlx::query!(
                 "select connector, address, route, came from letter_receipts
                  where tenant_id = $1 and dispatch_id = $2 order by connector, address",

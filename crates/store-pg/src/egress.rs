@@ -26,8 +26,8 @@ impl Store for Pg {
         let used = send.send().op.capability();
         let used = used.map(|kind| json!({ "agent_id": key.agent, "kind": kind }));
         let body = serde_json::to_vec(send.send())
-            .map_err(|error| StoreError::broken("ask for a send", error))?;
-        run_to_end!(self.for_tenant("ask for a send", key.scope), |connection| {
+            .map_err(|error| StoreError::broken("request a send", error))?;
+        run_to_end!(self.for_tenant("request a send", key.scope), |connection| {
             let new = sqlx::query!(
                 "insert into sends
                      (tenant_id, agent_id, request_id, bot_id, chat_id, body, asked_on)
@@ -56,7 +56,7 @@ impl Store for Pg {
 
     async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
         let key = send.clone();
-        run_to_end!(self.for_tenant("look at a send", key.scope), |connection| {
+        run_to_end!(self.for_tenant("read a send", key.scope), |connection| {
             look(&key, connection).await
         })
     }
@@ -135,7 +135,7 @@ impl Store for Pg {
 
     async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError> {
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
-        run_to_end!(self.single("give sends up"), |connection| {
+        run_to_end!(self.single("give up sends"), |connection| {
             let rows = sqlx::query!(
                 r#"select agent_id as "agent!", request_id as "request!", asked_on
                    from door_give_up_sends($1)"#,
@@ -207,7 +207,7 @@ impl Sayings for Pg {
         since: Timestamp,
     ) -> Result<Vec<Said>, StoreError> {
         let (bot, chat) = (place.bot.uuid(), place.chat_id.to_owned());
-        run_to_end!(self.for_tenant("read what an agent said", scope), |connection| {
+        run_to_end!(self.for_tenant("read an agent's sends", scope), |connection| {
             let rows = sqlx::query!(
                 r#"select request_id, asked_at as "asked_at: jiff_sqlx::Timestamp", state,
                        receipt

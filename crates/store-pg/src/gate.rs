@@ -15,7 +15,7 @@ use crate::row::misfit;
 #[async_trait]
 impl Store for Pg {
     async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
-        run_to_end!(self.single("read who may be reached"), |connection| {
+        run_to_end!(self.single("read the reach of a bot"), |connection| {
             reach::changes(connection, bot, since).await
         })
     }
@@ -23,7 +23,7 @@ impl Store for Pg {
     async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
         let (bots, versions): (Vec<Uuid>, Vec<i64>) =
             bots.iter().map(|(bot, version)| (bot.uuid(), *version)).unzip();
-        run_to_end!(self.single("read where something changed"), |connection| {
+        run_to_end!(self.single("read changes of reach"), |connection| {
             let changed = sqlx::query_scalar!(
                 r#"select bot_id as "bot!" from door_changed($1, $2)"#,
                 &bots,
@@ -96,7 +96,7 @@ impl Store for Pg {
         Prompt { bot, id }: Prompt<'_>,
     ) -> Result<bool, StoreError> {
         let id = id.to_owned();
-        run_to_end!(self.for_tenant("note who asks", scope), |connection| {
+        run_to_end!(self.for_tenant("store the agent of a prompt", scope), |connection| {
             sqlx::query_scalar!(
                 r#"select prompt_ask($1, $2, $3, $4) as "asked!""#,
                 scope.tenant().uuid(),
@@ -111,7 +111,7 @@ impl Store for Pg {
 
     async fn asker(&self, Prompt { bot, id }: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
         let id = id.to_owned();
-        run_to_end!(self.single("find who asked"), |connection| {
+        run_to_end!(self.single("find the agent of a prompt"), |connection| {
             let row = sqlx::query!(
                 r#"select tenant_id as "tenant!", agent_id as "agent!" from door_asker($1, $2)"#,
                 bot.uuid(),

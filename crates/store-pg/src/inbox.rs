@@ -61,7 +61,7 @@ impl Store for Pg {
     async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
         let tenants: Vec<Uuid> = agents.iter().map(|(scope, _)| scope.tenant().uuid()).collect();
         let ids: Vec<Uuid> = agents.iter().map(|(_, agent)| agent.uuid()).collect();
-        run_to_end!(self.single("look at inboxes"), |connection| {
+        run_to_end!(self.single("check inboxes"), |connection| {
             let heads = sqlx::query_scalar!(
                 r#"select seq as "seq!" from inbox_last_seqs($1, $2)"#,
                 &tenants,
@@ -80,7 +80,7 @@ impl Store for Pg {
         source: &str,
     ) -> Result<(NodeEpoch, Option<String>), StoreError> {
         let source = source.to_owned();
-        run_to_end!(self.for_tenant("take a source", operator), |connection| {
+        run_to_end!(self.for_tenant("claim a source", operator), |connection| {
             let row = sqlx::query!(
                 "insert into source_cursors as c (tenant_id, bot_id, source, epoch)
                  values ($1, $2, $3, 1)

@@ -12,7 +12,7 @@ use crate::Pg;
 impl Store for Pg {
     async fn begin(&self, name: &str, lasts: Duration) -> Result<NodeEpoch, StoreError> {
         let name = name.to_owned();
-        run_to_end!(self.single("begin a node's life"), |connection| {
+        run_to_end!(self.single("register a node"), |connection| {
             let epoch = sqlx::query_scalar!(
                 "insert into nodes as n (node, epoch, started_at, expires_at)
                  values ($1, 1, now(), clock_timestamp() + make_interval(secs => $2))
@@ -62,7 +62,7 @@ impl Store for Pg {
     }
 
     async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
-        run_to_end!(self.single("look for dead nodes"), |connection| {
+        run_to_end!(self.single("find dead nodes"), |connection| {
             let buried = sqlx::query!(
                 "update nodes set is_over = true
                  where expires_at < clock_timestamp() - make_interval(secs => $1)
@@ -91,7 +91,7 @@ impl Store for Pg {
 
     async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError> {
         let node = node.clone();
-        run_to_end!(self.single("own something"), |connection| {
+        run_to_end!(self.single("claim ownership"), |connection| {
             let owner = sqlx::query!(
                 r#"select node as "node!", node_epoch as "node_epoch!", epoch as "epoch!"
                    from own($1, $2, $3)"#,

@@ -20,7 +20,7 @@ impl Store for Pg {
     ) -> Result<(), StoreError> {
         let rows: Rows = files.iter().map(|(id, kept)| (*id, kept.clone())).collect();
         let good_for_secs = good_for.as_secs_f64();
-        run_to_end!(self.for_tenant("let an agent have files", scope), |connection| {
+        run_to_end!(self.for_tenant("grant files to an agent", scope), |connection| {
             sqlx::query!(
                 "insert into media (tenant_id, agent_id, media_id, bot_id, reference, mime,
                      filename, size_bytes, expires_at)

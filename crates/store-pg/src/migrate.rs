@@ -18,7 +18,7 @@ use crate::Pg;
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
     /// The three roles could not be created.
-    #[error("could not make the roles; the first migration needs somebody who may create roles")]
+    #[error("could not create the roles; run the first migration as a user that may create roles")]
     Roles(#[source] sqlx::Error),
     /// A migration failed and was rolled back.
     #[error("a migration failed")]
@@ -62,7 +62,7 @@ impl Pg {
     /// Returns the first migration of this release, or in the folder `further`, that the database lacks, by its file's
     /// name.
     pub async fn lacks(&self, further: Option<&Path>) -> Result<Option<String>, StoreError> {
-        let operation = "look which migrations ran";
+        let operation = "read which migrations ran";
         let known = known(further).await.map_err(|error| StoreError::broken(operation, error))?;
         let applied = run_to_end!(self.single(operation), |connection| applied(connection).await)?;
         let lacking = known.iter().find(|migration| !applied.contains(&migration.version));

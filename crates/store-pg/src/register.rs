@@ -35,7 +35,7 @@ impl Entering for Pg {
         let (name, WrappedKey(wrapped)) = (name.to_owned(), key.clone());
         // Only the operator creates tenants.
         let scope = TenantScope::of(id).by(Actor::Operator);
-        run_to_end!(self.for_tenant("enter a tenant", scope), |connection| {
+        run_to_end!(self.for_tenant("create a tenant", scope), |connection| {
             sqlx::query!(
                 "with tenant as (
                      insert into tenants (tenant_id, name) values ($1, $2)
@@ -66,7 +66,7 @@ impl Entering for Pg {
 
     async fn create_agent(&self, scope: TenantScope, name: &str) -> Result<AgentId, StoreError> {
         let name = name.to_owned();
-        run_to_end!(self.for_tenant("enter an agent", scope), |connection| {
+        run_to_end!(self.for_tenant("create an agent", scope), |connection| {
             let tenant = scope.tenant().uuid();
             let agent = sqlx::query_scalar!(
                 "insert into agents (tenant_id, name) values ($1, $2) returning agent_id",
@@ -91,7 +91,7 @@ impl Entering for Pg {
 
     async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError> {
         let bot = bot.clone();
-        run_to_end!(self.for_tenant("enter a bot", scope), |connection| {
+        run_to_end!(self.for_tenant("create a bot", scope), |connection| {
             sqlx::query!(
                 "insert into bots
                      (tenant_id, bot_id, platform, adapter, handle, path, settings)

@@ -49,7 +49,7 @@ fn is_passing(error: &sqlx::Error) -> bool {
 
 /// The error for a row with an unknown value.
 pub(crate) fn misfit(table: &'static str, column: &'static str) -> sqlx::Error {
-    sqlx::Error::Decode(format!("{table}.{column} holds something unknown").into())
+    sqlx::Error::Decode(format!("{table}.{column} has an unknown value").into())
 }
 
 /// Converts a timestamp into the driver's type.

@@ -77,7 +77,7 @@ impl Store for Pg {
     }
 
     async fn armed(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<Armed>, StoreError> {
-        run_to_end!(self.single("look what is armed"), |connection| {
+        run_to_end!(self.single("list armed jobs"), |connection| {
             let rows = sqlx::query_as!(
                 ArmedRow,
                 r#"select schedule_id as "schedule_id!", arming as "arming!", job_id as "job_id!",
@@ -135,7 +135,7 @@ impl Store for Pg {
     ) -> Result<bool, StoreError> {
         let retry = Retry { attempt: claimed.tries, wait, counts };
         let attempt = Attempt::new(claimed, outcome);
-        run_to_end!(self.for_tenant("note a try", claimed.scope), |connection| {
+        run_to_end!(self.for_tenant("store an attempt", claimed.scope), |connection| {
             let locked = lock_try(connection, attempt.scope, attempt.fire).await?;
             let status = locked.and_then(|it| retry_fire(&it.fire, retry, it.now));
             let Some(status) = status else { return Ok(false) };
@@ -152,7 +152,7 @@ impl Store for Pg {
         report: &Report,
     ) -> Result<bool, StoreError> {
         let report = report.clone();
-        run_to_end!(self.for_tenant("note the end of a run", scope), |connection| {
+        run_to_end!(self.for_tenant("store the end of a run", scope), |connection| {
             let locked = lock_fire(connection, scope, fire).await?;
             let Some(locked) = locked.filter(|locked| locked.fire.fire.agent == agent) else {
                 return Ok(false);

@@ -26,7 +26,7 @@ impl Skills for Pg {
         patch: &SkillPatch,
     ) -> Result<Asked<VersionInfo>, StoreError> {
         let (name, source, patch) = (name.to_owned(), source.to_owned(), patch.clone());
-        run_to_end!(self.for_tenant("keep a skill", scope), |connection| {
+        run_to_end!(self.for_tenant("store a skill", scope), |connection| {
             let (approval, now) = locked(connection, scope).await?;
             let before = newest(connection, scope, &name).await?;
             let draft = Draft { name: &name, source: &source, patch: &patch };
@@ -102,7 +102,7 @@ impl Skills for Pg {
         name: &str,
     ) -> Result<Asked<Vec<VersionInfo>>, StoreError> {
         let name = name.to_owned();
-        run_to_end!(self.for_tenant("read what became of a skill", scope), |connection| {
+        run_to_end!(self.for_tenant("read the versions of a skill", scope), |connection| {
             let versions = versions(connection, scope, &name).await?;
             // Every existing skill has at least one version.
             let known = (!versions.is_empty()).then_some(versions);
@@ -150,7 +150,7 @@ impl Skills for Pg {
     }
 
     async fn shelf(&self, scope: TenantScope) -> Result<Shelf, StoreError> {
-        run_to_end!(self.for_tenant("look at a shelf", scope), |connection| {
+        run_to_end!(self.for_tenant("read a shelf", scope), |connection| {
             let row = sqlx::query!(
                 "select revision, approval_key from shelves where tenant_id = $1",
                 scope.tenant().uuid()
@@ -170,7 +170,7 @@ impl Skills for Pg {
         approval: &Approval,
     ) -> Result<(), StoreError> {
         let key = key_of(approval);
-        run_to_end!(self.for_tenant("say who approves skills", scope), |connection| {
+        run_to_end!(self.for_tenant("set the approval of skills", scope), |connection| {
             locked(connection, scope).await?;
             sqlx::query!(
                 "update shelves set approval_key = $2, revision = revision + 1

@@ -51,7 +51,7 @@ pub(crate) async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
 impl Pg {
     /// Creates the partitions of the days ahead. A node needs them before it accepts an event.
     pub async fn open_days(&self) -> Result<(), StoreError> {
-        run_to_end!(self.single("open the days ahead"), |connection| {
+        run_to_end!(self.single("create partitions"), |connection| {
             sqlx::query!("select open_days(1, $1)", DAYS_OPENED_AHEAD).execute(connection).await
         })?;
         Ok(())
@@ -71,7 +71,7 @@ impl Pg {
     }
 
     async fn forget_acked(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget what was acked"), |connection| {
+        run_to_end!(self.single("delete acknowledged entries"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_acked(make_interval(hours => $1), $2) as "forgotten!""#,
                 ACKED_HOURS,
@@ -84,7 +84,7 @@ impl Pg {
     }
 
     async fn forget_sends(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old sends"), |connection| {
+        run_to_end!(self.single("delete old sends"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
                 SEND_HOURS,
@@ -97,7 +97,7 @@ impl Pg {
     }
 
     async fn forget_prompts(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old prompts"), |connection| {
+        run_to_end!(self.single("delete old prompts"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_prompts(make_interval(days => $1), $2) as "forgotten!""#,
                 PROMPT_DAYS,
@@ -110,7 +110,7 @@ impl Pg {
     }
 
     async fn forget_media(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old media"), |connection| {
+        run_to_end!(self.single("delete old media"), |connection| {
             let forgotten =
                 sqlx::query_scalar!(r#"select forget_media($1) as "forgotten!""#, UPKEEP_ROWS_MAX)
                     .fetch_one(connection)
@@ -120,7 +120,7 @@ impl Pg {
     }
 
     async fn forget_changes(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old changes"), |connection| {
+        run_to_end!(self.single("delete old changes"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_changes(make_interval(hours => $1), $2) as "forgotten!""#,
                 REACH_CHANGES_HOURS,
@@ -133,7 +133,7 @@ impl Pg {
     }
 
     async fn forget_audit(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old acts"), |connection| {
+        run_to_end!(self.single("delete old acts"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_audit(make_interval(days => $1), $2) as "forgotten!""#,
                 AUDIT_KEPT_DAYS,
@@ -146,7 +146,7 @@ impl Pg {
     }
 
     async fn forget_links(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old link codes"), |connection| {
+        run_to_end!(self.single("delete old link codes"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_links(make_interval(hours => $1), $2) as "forgotten!""#,
                 LINK_KEPT_HOURS,
@@ -159,7 +159,7 @@ impl Pg {
     }
 
     async fn forget_fires(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old fires"), |connection| {
+        run_to_end!(self.single("delete old fires"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_fires(make_interval(secs => $1), $2) as "forgotten!""#,
                 FIRES_KEPT.as_secs_f64(),
@@ -172,7 +172,7 @@ impl Pg {
     }
 
     async fn forget_letters(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old letters"), |connection| {
+        run_to_end!(self.single("delete old letters"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_letters(make_interval(secs => $1), $2) as "forgotten!""#,
                 LETTERS_KEPT.as_secs_f64(),
@@ -185,7 +185,7 @@ impl Pg {
     }
 
     async fn close_days(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("drop the days behind"), |connection| {
+        run_to_end!(self.single("drop old partitions"), |connection| {
             let dropped = sqlx::query_scalar!(r#"select close_days($1) as "dropped!""#, KEPT_DAYS)
                 .fetch_one(connection)
                 .await?;

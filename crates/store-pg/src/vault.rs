@@ -17,7 +17,7 @@ use crate::Pg;
 #[async_trait]
 impl Store for Pg {
     async fn vault_keys(&self) -> Result<Vec<Option<KekId>>, StoreError> {
-        run_to_end!(self.single("look which vault keys are in use"), |connection| {
+        run_to_end!(self.single("read which vault keys are in use"), |connection| {
             let ids = sqlx::query_scalar!(r#"select vault_key as "id!" from door_vault_keys()"#);
             let ids = ids.fetch_all(connection).await?;
             Ok(ids.iter().map(|id| KekId::from_bytes(id)).collect())
@@ -41,7 +41,7 @@ impl Store for Pg {
 
     async fn rewrap(&self, rows: &[Rewrapped]) -> Result<u64, StoreError> {
         let rows = rows.to_vec();
-        run_to_end!(self.single("wrap keys again"), |connection| {
+        run_to_end!(self.single("rewrap keys"), |connection| {
             let tenants: Vec<Uuid> = rows.iter().map(|row| row.was.tenant.uuid()).collect();
             let keys: Vec<i64> = rows.iter().map(|row| row.was.key.get()).collect();
             let (was, wrapped): (Vec<_>, Vec<_>) =
@@ -105,7 +105,7 @@ impl Store for Pg {
     }
 
     async fn forget_ended(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget what ended"), |connection| {
+        run_to_end!(self.single("delete expired secrets"), |connection| {
             let gone = sqlx::query_scalar!(
                 r#"select forget_ended(make_interval(secs => $1), $2) as "gone!""#,
                 DATA_KEY_KEPT_FOR.as_secs_f64(),

@@ -29,7 +29,7 @@ impl Store for Pg {
         wait: Duration,
     ) -> Result<(), StoreError> {
         let (call, outcome) = (claimed.clone(), outcome.to_owned());
-        run_to_end!(self.for_tenant("note a call", claimed.scope), |connection| {
+        run_to_end!(self.for_tenant("store a call", claimed.scope), |connection| {
             let key = WakeKey::new(call.scope, call.agent);
             change_wake(connection, key, |row, now| row.record_outcome(&call, &outcome, wait, now))
                 .await
@@ -38,7 +38,7 @@ impl Store for Pg {
 
     async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError> {
         let call = claimed.clone();
-        run_to_end!(self.for_tenant("put a call off", claimed.scope), |connection| {
+        run_to_end!(self.for_tenant("postpone a call", claimed.scope), |connection| {
             let key = WakeKey::new(call.scope, call.agent);
             change_wake(connection, key, |row, now| row.put_off(&call, wait, now)).await
         })
@@ -46,7 +46,7 @@ impl Store for Pg {
 
     async fn told(&self, claimed: &Claimed) -> Result<(), StoreError> {
         let call = claimed.clone();
-        run_to_end!(self.for_tenant("note who was told", claimed.scope), |connection| {
+        run_to_end!(self.for_tenant("store a notification", claimed.scope), |connection| {
             let key = WakeKey::new(call.scope, call.agent);
             change_wake(connection, key, |row, _| row.finish_giving_up(&call)).await
         })

@@ -26,7 +26,7 @@ impl Store for Pg {
     async fn said(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
         let (chat, Said { at, nonce, text }) = (chat.clone(), said.clone());
         let line = NewLine { at, author: "visitor", text, nonce: Some(nonce), prompt: None };
-        run_to_end!(self.for_tenant("write down what a visitor said", chat.scope), |connection| {
+        run_to_end!(self.for_tenant("store a visitor's message", chat.scope), |connection| {
             let written = write(connection, &chat, line).await?;
             Ok(if written.is_some() { Written::New } else { Written::Before })
         })
@@ -35,7 +35,7 @@ impl Store for Pg {
     async fn answered(&self, chat: &Chat, answer: &Answer) -> Result<i64, StoreError> {
         let (chat, Answer { at, text, prompt }) = (chat.clone(), answer.clone());
         let line = NewLine { at, author: "agent", text, nonce: None, prompt };
-        run_to_end!(self.for_tenant("write down what an agent said", chat.scope), |connection| {
+        run_to_end!(self.for_tenant("store an agent's message", chat.scope), |connection| {
             let written = write(connection, &chat, line).await?;
             set_status(connection, &chat, None).await?;
             written.ok_or_else(|| misfit("webchat_messages", "nonce"))
@@ -44,7 +44,7 @@ impl Store for Pg {
 
     async fn amend(&self, chat: &Chat, message: i64, amend: &Amend) -> Result<bool, StoreError> {
         let (chat, amend) = (chat.clone(), amend.clone());
-        run_to_end!(self.for_tenant("change what an agent said", chat.scope), |connection| {
+        run_to_end!(self.for_tenant("edit an agent's message", chat.scope), |connection| {
             let seq = lock(connection, &chat).await? + 1;
             let amended = change(connection, &chat, message, seq, amend).await?;
             if amended {
@@ -77,7 +77,7 @@ impl Store for Pg {
 
 impl Pg {
     async fn forget_chats(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("forget old chats"), |connection| {
+        run_to_end!(self.single("delete old chats"), |connection| {
             let forgotten = sqlx::query_scalar!(
                 r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
                 CHAT_KEPT_DAYS,

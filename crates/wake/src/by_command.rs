@@ -27,10 +27,10 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// It names no program by its whole path.
-    #[error("wake.command must begin with the whole path of a program, like /usr/local/bin/wake")]
+    #[error("wake.command must begin with the full path of a program, like /usr/local/bin/wake")]
     NoProgram,
     /// No argument has the placeholder of the agent.
-    #[error("wake.command has no argument with {{agent}}, so it could not tell whom to wake")]
+    #[error("wake.command has no argument with {{agent}}, so it would not know the agent to wake")]
     NoAgent,
 }
 
@@ -61,16 +61,16 @@ impl ByCommand {
         let began = Instant::now();
         match timeout(self.wait, self.run(tenant, agent)).await {
             Ok(Ok((Some(0), _))) => Outcome::Taken(format!(
-                "the command ended well in {} ms",
+                "the command succeeded in {} ms",
                 began.elapsed().as_millis()
             )),
             Ok(Ok((Some(code), said))) => {
-                Outcome::Failed(format!("the command ended with {code}: {}", said.trim()))
+                Outcome::Failed(format!("the command exited with code {code}: {}", said.trim()))
             }
             Ok(Ok((None, _))) => Outcome::Failed("the command was killed".to_owned()),
             Ok(Err(error)) => Outcome::Failed(format!("the command could not be run: {error}")),
             Err(_) => Outcome::Failed(format!(
-                "the command took more than {} s and was ended",
+                "the command took more than {} s and was stopped",
                 self.wait.as_secs()
             )),
         }

@@ -37,8 +37,8 @@ impl Default for Metrics {
 impl Metrics {
     /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("claims", "Wakes claimed, by what was to be done", self.claims.clone());
-        registry.register("calls", "Calls to agents, by what came of them", self.calls.clone());
+        registry.register("claims", "Claimed wakes, by step", self.claims.clone());
+        registry.register("calls", "Calls to agents, by outcome", self.calls.clone());
         let help = "Lines closed because their node died";
         registry.register("buried_lines", help, self.buried.clone());
     }

@@ -62,38 +62,38 @@ impl Notice {
     /// Returns the text for a person, with the step to take.
     pub fn text(&self) -> String {
         let Self { calls, outcome, .. } = self;
-        let last = outcome.as_deref().unwrap_or("nothing is known of it");
+        let last = outcome.as_deref().unwrap_or("no details are known");
         match self.kind {
             NoticeKind::Unreachable if *calls == 0 => format!(
-                "could not be woken for {} hours: nobody can be called for it; set a URL with \
+                "could not be woken for {} hours: it has no wake URL; set one with \
                  `nightdesk agent wake-url`, or start it by hand",
                 WAKE_DEADLINE.as_secs() / 3_600
             ),
             NoticeKind::Unreachable => format!(
                 "could not be woken for {} hours, by {calls} calls; the last one: {last}; \
-                 `nightdesk verify --wake` shows what to mend",
+                 `nightdesk verify --wake` shows what to fix",
                 WAKE_DEADLINE.as_secs() / 3_600
             ),
             NoticeKind::Held => format!(
-                "was woken {calls} times within an hour and is not called again before it is over; \
+                "was woken {calls} times within an hour and is not called again until it is over; \
                  let it stay up longer, or raise wake.per_hour"
             ),
             NoticeKind::Deaf => {
-                format!("is deaf: {last}; `nightdesk bot check` shows what to mend")
+                format!("receives no events: {last}; `nightdesk bot check` shows what to fix")
             }
             NoticeKind::Missed => {
-                format!("hears again, and something may be lost: {last}")
+                format!("receives events again, but some may be lost: {last}")
             }
             NoticeKind::Sessions => format!(
-                "{last}; its platform lets it begin no more than so many, and then it is deaf until the \
-                 next day; is something else using its token?"
+                "{last}; its platform limits them, and over the limit it receives no events until the \
+                 next day; check that no other program uses its token"
             ),
             NoticeKind::FireMissed => format!(
-                "was not told of a job: {last}; see that it answers at its callback, then have it arm \
+                "did not receive a job: {last}; check that it answers at its callback, then have it arm \
                  the job again"
             ),
             NoticeKind::Unarmed => format!(
-                "did not arm a recurring job again: {last}; start it or have it look at its jobs, or \
+                "did not arm a recurring job again: {last}; start it, have it check its jobs, or \
                  cancel this one"
             ),
         }

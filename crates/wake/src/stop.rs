@@ -162,7 +162,7 @@ impl Wake {
         match (nth.and_then(|nth| urls.get(nth)), &self.by_command) {
             (Some(url), _) => self.by_url.call(scope.tenant(), url).await,
             (None, Some(command)) => command.call(scope.tenant(), *agent).await,
-            (None, None) => Outcome::Failed("nobody can be called for it".to_owned()),
+            (None, None) => Outcome::Failed("the agent has no wake URL".to_owned()),
         }
     }
 

@@ -165,7 +165,7 @@ impl Status {
     pub fn awake_because(&self) -> Option<String> {
         self.line_since?;
         Some(match self.waiting {
-            0 => "its client keeps the line open though nothing waits here; a stock client goes idle only when no turn \
+            0 => "its client keeps the line open although no entry waits; a stock client goes idle only when no turn \
                   runs and no platform is connected to it directly"
                 .to_owned(),
             1 => "one entry waits for its acknowledgement".to_owned(),

@@ -153,7 +153,7 @@ impl Api {
 
     fn request(&self, call: &Call) -> Result<RequestBuilder, CallError> {
         let url = self.base.join(&format!("api/v10/{}", call.path));
-        let url = url.ok_or_else(|| CallError::NotSent("the address is none".into()))?;
+        let url = url.ok_or_else(|| CallError::NotSent("the URL is invalid".into()))?;
         let request = self.client.request(call.method.clone(), url).header(USER_AGENT, CALLER);
         Ok(match (&call.body, &call.file) {
             (Some(body), Some(file)) => files::giving(request, body, file.clone()),

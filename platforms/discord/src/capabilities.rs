@@ -20,7 +20,7 @@ pub(crate) fn capabilities() -> Capabilities {
         message_length_max: MESSAGE_CHARS_MAX,
         length_unit: LengthUnit::Chars,
         markdown_dialect: "discord".to_owned(),
-        hint: "Markdown is shown, but for tables and images. Nobody is called by being named."
+        hint: "Markdown is rendered, except tables and images. Mentions notify no person."
             .to_owned(),
         ops: chat_ops("follow_up"),
         threads: true,

@@ -76,8 +76,8 @@ pub(crate) fn answer(kind: u8, taken: Taken) -> Value {
         // An autocomplete request gets an empty list of choices.
         (4, _) => json!({ "type": 8, "data": { "choices": [] } }),
         (BUTTON, Taken::Kept) => json!({ "type": 6 }),
-        (_, Taken::Kept | Taken::Refused) => for_one("There is nobody here who may answer you."),
-        (_, Taken::NotKept) => for_one("This could not be kept. Please try it again in a moment."),
+        (_, Taken::Kept | Taken::Refused) => for_one("No agent here may answer you."),
+        (_, Taken::NotKept) => for_one("This could not be saved. Please try again in a moment."),
     }
 }
 

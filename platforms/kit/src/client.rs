@@ -120,7 +120,7 @@ async fn read_body(mut response: Response) -> Result<Vec<u8>, CallError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(CallError::from_client)? {
         if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-            return Err(CallError::Unanswered("it is too long".into()));
+            return Err(CallError::Unanswered("the response is too long".into()));
         }
         body.extend_from_slice(&chunk);
     }

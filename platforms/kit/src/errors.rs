@@ -16,7 +16,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The bot has no key, or its key has the wrong form. The call was not made.
-    #[error("the bot has no key of the platform's form")]
+    #[error("the bot has no key, or its key has the wrong format")]
     NoKey,
     /// A rate limit that the platform reported earlier is not over. The call was not made.
     #[error("the platform's rate limit holds the call back")]
@@ -35,7 +35,7 @@ pub enum CallError {
 impl CallError {
     /// Returns the error of a response in an unknown format.
     pub fn unreadable() -> Self {
-        Self::Unanswered("it is not what was asked for".into())
+        Self::Unanswered("the response has an unexpected format".into())
     }
 
     /// Converts a client error. The call was certainly not executed only if there was no connection.
@@ -167,13 +167,13 @@ impl From<CallError> for ConnectError {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The address has the wrong form.
-    #[error("the address of the platform is not one of the form {form}")]
+    #[error("the address of the platform must have the form {form}")]
     Address {
         /// An address of the right form.
         form: &'static str,
     },
     /// The HTTP client could not be created.
-    #[error("could not make an HTTP client for the platform")]
+    #[error("could not create an HTTP client for the platform")]
     Client(#[source] reqwest::Error),
 }
 

@@ -62,7 +62,7 @@ pub enum DeliverError {
     #[error("key rejected by the platform")]
     KeyRejected,
     /// The platform does not support the call.
-    #[error("the platform cannot do that")]
+    #[error("the platform does not support that")]
     Unsupported,
 }
 

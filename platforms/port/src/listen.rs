@@ -39,7 +39,7 @@ pub enum Part<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// The platform sends the bot's events to another receiver.
-    #[error("the platform tells somebody else")]
+    #[error("the platform sends the bot's events to another receiver")]
     Elsewhere,
     /// The request exceeded the platform's rate limit.
     #[error("rate limited by the platform")]

@@ -29,10 +29,10 @@ pub enum Received {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
     /// The signature is wrong, and nothing of the request was parsed.
-    #[error("signature does not check out")]
+    #[error("the signature is invalid")]
     BadSignature,
     /// The request is authentic, but its format is unknown.
-    #[error("authentic, but not readable")]
+    #[error("the request is authentic, but its format is unknown")]
     Unreadable,
 }
 

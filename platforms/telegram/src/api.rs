@@ -82,7 +82,7 @@ impl Api {
         // The path is part of a URL with the key, so it must not change the URL's structure.
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"/_.-".contains(&b);
         if !path.bytes().all(is_plain) || path.contains("..") {
-            return Err(CallError::Unanswered("it names no file".into()));
+            return Err(CallError::Unanswered("the path names no file".into()));
         }
         let url = self.at(key, |key| format!("file/bot{key}/{path}"));
         self.client.download(url.ok_or(CallError::NoKey)?).await

@@ -19,8 +19,8 @@ pub(crate) fn capabilities() -> Capabilities {
         message_length_max: MESSAGE_UTF16_MAX,
         length_unit: LengthUnit::Utf16,
         markdown_dialect: "markdown_v2".to_owned(),
-        hint: "Markdown is shown, but for headings, tables and images. Keep it short: people read \
-               it on telephones."
+        hint: "Markdown is rendered, except headings, tables and images. Keep it short: many \
+               people read on phones."
             .to_owned(),
         ops: chat_ops("draft"),
         threads: true,

@@ -33,7 +33,7 @@ pub struct Posted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PostedError {
     /// The format is not that of the desk's page.
-    #[error("not a message of our page")]
+    #[error("the request is not a message of the chat page")]
     Unreadable,
     /// The text is empty.
     #[error("the message is empty")]
@@ -133,7 +133,7 @@ pub(crate) fn capabilities() -> Capabilities {
         message_length_max: u32::try_from(CHAT_TEXT_CHARS_MAX).unwrap_or(u32::MAX),
         length_unit: LengthUnit::Chars,
         markdown_dialect: "markdown".to_owned(),
-        hint: "A private page for one visitor. Markdown is shown; HTML and images are not."
+        hint: "A private page for one visitor. Markdown is rendered; HTML and images are not."
             .to_owned(),
         ops: OPS.to_vec(),
         threads: false,

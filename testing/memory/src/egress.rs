@@ -109,7 +109,7 @@ impl Store for Memory {
     }
 
     async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
-        let unknown = || StoreError::broken("look at a send", "nobody asked for it");
+        let unknown = || StoreError::broken("read a send", "nobody asked for it");
         self.lock().sends.get(&name(send)).map(SendRow::looked_at).ok_or_else(unknown)
     }
 

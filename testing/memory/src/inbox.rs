@@ -36,7 +36,7 @@ impl Store for Memory {
     async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
         let mut state = self.lock();
         let waiting = |ask: &Ask| {
-            state.agent("read what waits", ask.line.scope, ask.line.agent)?;
+            state.agent("read waiting entries", ask.line.scope, ask.line.agent)?;
             let mine = state.agent_of(&ask.line);
             Ok(mine.map_or(Waiting::LineReplaced, |agent| Waiting::Entries(agent.waiting(ask))))
         };

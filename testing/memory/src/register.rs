@@ -77,7 +77,7 @@ impl Entering for Memory {
         let mut state = self.lock();
         let scope = TenantScope::of(id);
         let named = state.tenants.values().any(|tenant| tenant.name == name);
-        must_be_free("enter a tenant", named || state.tenants.contains_key(&scope))?;
+        must_be_free("create a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
         let name = name.to_owned();
         state.tenants.insert(scope, Tenant { name, created_at, keys, gateways_may_widen: false });
@@ -95,8 +95,8 @@ impl Entering for Memory {
         let first = (scope, AgentId::from_uuid(Uuid::nil()));
         let is_own = |((tenant, _), _): &(&AgentKey, &Agent)| *tenant == scope;
         let of_tenant = || state.agents.range(first..).take_while(is_own);
-        must_be_free("enter an agent", of_tenant().any(|(_, agent)| agent.name == name))?;
-        state.keep_quota("enter an agent", scope, Quota::Agents, of_tenant().count())?;
+        must_be_free("create an agent", of_tenant().any(|(_, agent)| agent.name == name))?;
+        state.keep_quota("create an agent", scope, Quota::Agents, of_tenant().count())?;
         let id = AgentId::from_uuid(state.mint());
         state.agents.insert((scope, id), Agent::named(name, now));
         self.tell(&mut state, scope, Kind::AgentCreated, &json!({ "agent_id": id }));
@@ -106,7 +106,7 @@ impl Entering for Memory {
     async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError> {
         let mut state = self.lock();
         let clashes = |row: &BotRow| row.clashes_with(scope, bot);
-        must_be_free("enter a bot", state.bots.values().any(clashes))?;
+        must_be_free("create a bot", state.bots.values().any(clashes))?;
         let id = BotId::from_uuid(bot.id);
         let keys = BotKeyRow::first(bot).into_iter().collect();
         state.bots.insert(id, BotRow { operator: scope, new: bot.clone(), shared: false, keys });

@@ -49,14 +49,14 @@ impl Memory {
         let is_new = !mine.skills.contains_key(&next.info.name);
         let (has, had) = (mine.skills.len(), mine.bytes());
         if is_new {
-            state.keep_quota("keep a skill", scope, Quota::Skills, has)?;
+            state.keep_quota("store a skill", scope, Quota::Skills, has)?;
             if has >= SKILLS_MAX {
                 let allowed = i64::try_from(SKILLS_MAX).unwrap_or(i64::MAX);
                 let over = OverQuota { quota: Quota::Skills, allowed };
-                return Err(StoreError::over("keep a skill", over));
+                return Err(StoreError::over("store a skill", over));
             }
         }
-        state.keep_bytes("keep a skill", scope, had + next.kept.source.len())?;
+        state.keep_bytes("store a skill", scope, had + next.kept.source.len())?;
         let info = next.info.clone();
         let kind = info.previous_status.map_or(Kind::SkillWritten, |_| Kind::SkillStatusSet);
         let mine = state.shelves.entry(scope).or_default();
@@ -227,8 +227,8 @@ impl Records for Memory {
             return Ok(DataWriteRecord { id: entry.id.clone(), created_at: *created_at });
         }
         let (has, bytes) = (mine.data.len(), mine.bytes() + new.bytes());
-        state.keep_quota("keep data", scope, Quota::DataEntries, has)?;
-        state.keep_bytes("keep data", scope, bytes)?;
+        state.keep_quota("store data", scope, Quota::DataEntries, has)?;
+        state.keep_bytes("store data", scope, bytes)?;
         state.shelves.entry(scope).or_default().data.push((new.clone(), now));
         Ok(DataWriteRecord { id: new.id.clone(), created_at: now })
     }

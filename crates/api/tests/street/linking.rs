@@ -39,7 +39,7 @@ async fn a_person_is_linked_by_the_code_they_send() {
     assert_eq!(desk.says(&ann, "newcomer", &format!("/link {code}")).await, 200);
     assert_eq!(
         answered(&desk, &platform).await,
-        "You are linked to ann. What you write to me from now on reaches it."
+        "You are linked to ann. From now on it receives your messages to me."
     );
     assert_eq!(entries(&desk, &ann).await, 0, "a code is nobody's to read");
     assert_eq!(desk.says(&ann, "newcomer", "hello!").await, 200);
@@ -56,7 +56,7 @@ async fn a_code_links_nobody_twice_and_who_is_linked_hears_the_same_again() {
     assert_eq!(desk.says(&ann, "newcomer", &link).await, 200);
     assert_eq!(answered(&desk, &platform).await, first);
     assert_eq!(desk.says(&ann, "thief", &link).await, 200);
-    assert!(answered(&desk, &platform).await.starts_with("That code was used already."));
+    assert!(answered(&desk, &platform).await.starts_with("That code was already used."));
     assert_eq!(desk.says(&ann, "thief", "hello?").await, 200);
     assert_eq!(entries(&desk, &ann).await, 0);
 }

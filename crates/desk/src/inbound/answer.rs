@@ -41,7 +41,7 @@ pub(super) fn answered(
     match refused {
         Err(error) if told.is_empty() => Err(error.into()),
         Err(error) => {
-            tracing::warn!(error = &error as &dyn Error, "people were told that nothing was kept");
+            tracing::warn!(error = &error as &dyn Error, "could not store an interaction");
             Ok(Answer::Told(told))
         }
         Ok(refused) if told.is_empty() => Ok(Answer::Taken { refused }),
@@ -56,15 +56,15 @@ pub enum TakeError {
     #[error("no bot has this path")]
     NoBot,
     /// The request is not from the platform.
-    #[error("not the platform's request")]
+    #[error("the request does not come from the platform")]
     Verify(#[from] VerifyError),
     /// The bot exceeded its webhook rate; the platform should retry after this time.
-    #[error("too many at once")]
+    #[error("too many requests")]
     TooFast(Duration),
     /// The events could not be stored; the platform should retry.
-    #[error("could not be stored")]
+    #[error("the events could not be stored")]
     Store(#[from] StoreError),
     /// The lookup in the register failed.
-    #[error("could not find the bot")]
+    #[error("could not look up the bot")]
     Register(#[from] RegisterError),
 }

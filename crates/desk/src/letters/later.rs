@@ -42,7 +42,7 @@ fn telling(delivery: DueDelivery) -> Telling {
             Telling::Put(FireEntry { bot, chat_id, body })
         }
         DueDelivery::Delivered(way) => {
-            Telling::Came(Outcome::Taken(format!("handed over by {}", way.slug())))
+            Telling::Came(Outcome::Taken(format!("delivered by {}", way.slug())))
         }
         DueDelivery::Retry(reason) => Telling::Came(Outcome::Again(reason, None)),
         DueDelivery::Refused(reason) => Telling::Came(Outcome::Refused(reason)),
@@ -54,6 +54,6 @@ pub(crate) async fn record_seq(desk: &Desk, fire: &Claimed, seq: Seq) {
     let Some((letter, to)) = letter_in(fire) else { return };
     if let Err(error) = desk.letters.store.record_delivery(to, letter, Some(seq)).await {
         let error = &error as &dyn std::error::Error;
-        tracing::warn!(error, "the inbox number of a letter is not stored");
+        tracing::warn!(error, "could not store the inbox number of a letter");
     }
 }

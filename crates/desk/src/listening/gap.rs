@@ -22,10 +22,10 @@ use crate::quarantine::quarantine;
 
 /// The notice to the operator.
 const WORDS: &str =
-    "its platform had ended the session; what was said meanwhile is asked for, as far as it tells";
+    "its platform had ended the session; the desk requests the messages of that time";
 
 /// The notice to the operator if messages may still be missing.
-const UNFILLED: &str = "not all that was said meanwhile could be asked for; look through its busiest chats for what was not answered";
+const UNFILLED: &str = "the desk could not request all missed messages; look through its busiest chats for messages without an answer";
 
 /// The state of a chat after its backfill.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ enum Chat {
 impl Listening {
     /// Records a gap. Returns the time since which messages may be missing, and the chats.
     pub(super) async fn missed(&self, Account { bot, .. }: &Account) -> Result<Gap, StoreError> {
-        tracing::warn!(bot.id = %bot.id, "bot {} may have missed something; asking for it", bot.id);
+        tracing::warn!(bot.id = %bot.id, "bot {} may have missed messages; requesting them", bot.id);
         self.desk.register.store().missed(bot.operator, bot.id, WORDS).await
     }
 
@@ -114,7 +114,7 @@ impl Listening {
             Err(error) => error,
         };
         let (bot, told) = (account.bot.id, &error as &dyn Error);
-        tracing::warn!(bot.id = %bot, error = told, "a chat could not be asked for");
+        tracing::warn!(bot.id = %bot, error = told, "could not request the missed messages of a chat");
         // A chat that the bot may not read does not delay the others.
         let is_withheld = matches!(error, ListenError::Barred { .. });
         if is_withheld { Ok(ControlFlow::Break(Chat::Whole)) } else { Err(error) }

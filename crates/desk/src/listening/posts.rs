@@ -34,12 +34,12 @@ impl Listening {
 /// Returns the reason that a platform's posts fail, if they do.
 fn obstacle(Posting { waiting, failed_ago }: Posting) -> Option<String> {
     let fails = waiting > 0 && failed_ago.is_some_and(|ago| ago < POST_FAILED_LATELY);
-    fails.then(|| format!("what its platform posts is not taken, and {waiting} wait"))
+    fails.then(|| format!("the webhook requests of its platform fail, and {waiting} events wait"))
 }
 
 fn what_may_be_lost(Posting { waiting, .. }: Posting) -> String {
     format!(
-        "its platform could not post for more than {} minutes and may have given up on some of it; \
+        "its platform could not deliver events for more than {} minutes and may have dropped some; \
          {waiting} still wait",
         POSTS_KEPT_FOR.as_secs() / 60
     )

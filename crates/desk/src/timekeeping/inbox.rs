@@ -37,7 +37,7 @@ impl Deliver for Inboxes {
         if let Some(letter) = letters::deliver_fire(&self.0, fire).await {
             return letter;
         }
-        let refused = || Outcome::Refused("no client could take what it says".to_owned());
+        let refused = || Outcome::Refused("the job's text cannot be encoded".to_owned());
         Ok(entry(fire, words).map_or_else(|| Telling::Came(refused()), Telling::Put))
     }
 

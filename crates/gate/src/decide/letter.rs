@@ -32,7 +32,7 @@ impl AdmittedLetter {
 
 /// Refusal of a letter between two tenants: one of them has not granted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("letters to agents of others need a grant from both sides")]
+#[error("letters to another tenant's agent need a grant from both tenants")]
 pub struct LetterNotGranted;
 
 /// Decides whether one agent may write to another. Agents of one tenant may; between tenants both must have granted it.

@@ -39,13 +39,13 @@ pub enum SendRefusal {
     #[error("this chat is not one of the agent's")]
     NotReached,
     /// The line sent no hello for that bot.
-    #[error("the line does not speak for that bot")]
+    #[error("the line sent no hello for that bot")]
     NotGreeted,
     /// Two bots have a chat with that id, and the send names none.
-    #[error("several bots know this chat; name one")]
+    #[error("several bots have this chat; name one")]
     Ambiguous,
     /// The prompt's id belongs to a prompt of another agent.
-    #[error("another prompt has this id; take a new one")]
+    #[error("another prompt has this id; use a new one")]
     PromptTaken,
 }
 

@@ -51,7 +51,7 @@ impl FileDrop {
         let folder = address.known(|name| is_name(name) && self.dir.join(name).is_dir());
         let folder = self.dir.join(folder.ok_or_else(|| fails(Cause::UnknownAgent))?);
         if !is_name(dispatch_id) {
-            return Err(fails(Cause::Invalid("a dispatch_id must do as a file's name".to_owned())));
+            return Err(fails(Cause::Invalid("dispatch_id must be a valid file name".to_owned())));
         }
         let name = format!("{dispatch_id}.json");
         let bytes =
@@ -63,7 +63,7 @@ impl FileDrop {
         match written.await {
             Ok(Ok(())) => Ok(name),
             Ok(Err(error)) => Err(fails(Cause::Network(error.to_string()))),
-            Err(_) => Err(fails(Cause::Network("writing broke off".to_owned()))),
+            Err(_) => Err(fails(Cause::Network("the write was interrupted".to_owned()))),
         }
     }
 }

@@ -31,7 +31,7 @@ const TARGET_BYTES_MAX: usize = 64;
 /// The error for a name that tmux could read as something else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a tmux session or window is named by 1 to 64 letters, digits, dashes and underscores, not {0:?}"
+    "the name of a tmux session or window must be 1 to 64 letters, digits, dashes and underscores, not {0:?}"
 )]
 pub struct BadTarget(pub String);
 
@@ -86,7 +86,7 @@ impl Tmux {
         let target = target(&self.agents[name], session).map_err(|error| fails(error.into()))?;
         let line = line(meta, words);
         if line.len() > TMUX_WORDS_BYTES_MAX {
-            let most = format!("a terminal is typed at most {TMUX_WORDS_BYTES_MAX} bytes");
+            let most = format!("a letter to a terminal has at most {TMUX_WORDS_BYTES_MAX} bytes");
             return Err(fails(Cause::Invalid(most)));
         }
         let _typing = self.typing.lock().await;

@@ -184,7 +184,7 @@ fn before_live(
 ) -> State {
     let close = match input {
         Input::Heard(FromGateway::Outbound(outbound)) => {
-            let outcome = Outcome::failed("say hello first");
+            let outcome = Outcome::failed("send a hello first");
             effects.push(Effect::Say(Frame::outbound_result(&outbound.request_id, &outcome)));
             return state;
         }

@@ -190,7 +190,7 @@ fn the_operators_command_wakes_who_has_no_url() {
     wait_until("the command was run", || woken.exists());
     let ids = std::fs::read_to_string(woken).expect("what it was given");
     assert_eq!(ids.trim(), format!("{} {}", entered.get("TENANT"), entered.get("AGENT")));
-    wait_until("its end is noted", || desk.run(STATUS, &[]).contains("the command ended well"));
+    wait_until("its end is noted", || desk.run(STATUS, &[]).contains("the command succeeded"));
     desk.stop();
 }
 

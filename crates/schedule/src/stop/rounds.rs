@@ -29,7 +29,7 @@ impl Schedule {
         let tell_due = async {
             while !stop.is_cancelled() {
                 let looked = self.claim(&deliver, &tasks).await;
-                let wait = looked.unwrap_or_else(|error| lost("look for what is due", &error));
+                let wait = looked.unwrap_or_else(|error| lost("claim due fires", &error));
                 stop.run_until_cancelled(self.rest(wait)).await;
             }
         };
@@ -83,7 +83,7 @@ impl Schedule {
                 agent.id = %agent,
                 fire.id = %fire.fire,
                 error = &error as &dyn Error,
-                "what came of a fire of agent {agent} is not written down"
+                "could not store the outcome of a fire of agent {agent}"
             );
         }
         let was_full = self.at_once.available_permits() == 0;
@@ -99,7 +99,7 @@ impl Schedule {
         tracing::warn!(
             agent.id = %agent,
             fire.id = %fire.id,
-            "agent {agent} was not told of a fire: {cause}"
+            "a fire of agent {agent} was not delivered: {cause}"
         );
     }
 
@@ -108,7 +108,7 @@ impl Schedule {
         let unarmed = match self.store.flag_unarmed().await {
             Ok(unarmed) => unarmed,
             Err(error) => {
-                lost("look for jobs that are not armed", &error);
+                lost("find jobs that are not armed", &error);
                 return;
             }
         };

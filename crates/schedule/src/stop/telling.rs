@@ -174,11 +174,11 @@ impl Schedule {
 fn said(fire: &Claimed, note: &Note, noted: bool) {
     let Claimed { agent, fire: id, tries, .. } = fire;
     let words = note.words();
-    let late = if noted { "" } else { ", which came too late to count" };
+    let late = if noted { "" } else { " (too late to count)" };
     tracing::info!(
         agent.id = %agent,
         fire.id = %id,
         fire.attempt = tries,
-        "told agent {agent} of a fire, attempt {tries}: {words}{late}"
+        "attempt {tries} to deliver a fire to agent {agent}: {words}{late}"
     );
 }

@@ -32,7 +32,7 @@ impl Grants for Pg {
     }
 
     async fn release(&self, party: Party, peer: Party) -> Result<bool, StoreError> {
-        run_to_end!(self.for_tenant("take a grant of letters back", party.scope), |connection| {
+        run_to_end!(self.for_tenant("revoke a grant of letters", party.scope), |connection| {
             let done = sqlx::query!(
                 "delete from letter_grants
                  where tenant_id = $1 and agent_id = $2 and peer_tenant_id = $3

@@ -24,7 +24,7 @@ impl Aside for Pg {
         after: Seq,
     ) -> Result<Option<Overview>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
-        run_to_end!(self.for_tenant("look into an inbox", scope), |connection| {
+        run_to_end!(self.for_tenant("list the entries of an inbox", scope), |connection| {
             let Some((head, acked)) = ends(connection, whose).await? else { return Ok(None) };
             let waiting = waiting(connection, whose, after).await?;
             let parked = parked(connection, whose, after).await?;

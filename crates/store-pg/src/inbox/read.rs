@@ -15,7 +15,7 @@ use crate::row::{misfit, moment};
 pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
     let asks = asks.to_vec();
     let count = asks.len();
-    let rows = run_to_end!(store.single("read what waits"), |connection| {
+    let rows = run_to_end!(store.single("read waiting entries"), |connection| {
         let tenants = tenants_of(asks.iter().map(|ask| ask.line.scope));
         let scopes: Vec<Uuid> = asks.iter().map(|ask| ask.line.scope.tenant().uuid()).collect();
         let agents: Vec<Uuid> = asks.iter().map(|ask| ask.line.agent.uuid()).collect();
@@ -41,7 +41,7 @@ pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreE
         .fetch_all(connection)
         .await
     })?;
-    waiting(count, rows).map_err(|error| StoreError::broken("read what waits", error))
+    waiting(count, rows).map_err(|error| StoreError::broken("read waiting entries", error))
 }
 
 /// One row of the result: an entry, or a row without one if none waits.

@@ -16,7 +16,7 @@ const ROUNDS: f64 = 3.0;
 impl Auditing for Pg {
     async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError> {
         let about = about.clone();
-        run_to_end!(self.for_tenant("tell of an act", scope), |connection| {
+        run_to_end!(self.for_tenant("record an act", scope), |connection| {
             tell(connection, scope, kind, about).await
         })
     }
@@ -51,7 +51,7 @@ impl Auditing for Pg {
     }
 
     async fn chain(&self, scope: TenantScope) -> Result<Chain, StoreError> {
-        run_to_end!(self.for_tenant("read where a chain ends", scope), |connection| {
+        run_to_end!(self.for_tenant("read the end of an audit chain", scope), |connection| {
             let row = sqlx::query!(
                 "select seq, hash, begins_seq, begins_hash from audit_heads
                  where tenant_id = $1",
@@ -73,7 +73,7 @@ impl Auditing for Pg {
         lately: bool,
     ) -> Result<Vec<(TenantId, Link)>, StoreError> {
         let since = lately.then(|| AUDIT_ANCHORED_EVERY.as_secs_f64() * ROUNDS);
-        run_to_end!(self.single("read where chains end"), |connection| {
+        run_to_end!(self.single("read the ends of audit chains"), |connection| {
             let rows = sqlx::query!(
                 r#"select tenant_id as "tenant!", seq as "seq!", hash as "hash!"
                    from door_audit_heads($1, make_interval(secs => $2), $3)"#,

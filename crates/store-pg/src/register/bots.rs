@@ -101,7 +101,7 @@ impl Bots for Pg {
     }
 
     async fn time(&self) -> Result<Timestamp, StoreError> {
-        run_to_end!(self.single("tell the time"), |connection| {
+        run_to_end!(self.single("read the time"), |connection| {
             let time =
                 sqlx::query_scalar!(r#"select clock_timestamp() as "now!: jiff_sqlx::Timestamp""#)
                     .fetch_one(connection)

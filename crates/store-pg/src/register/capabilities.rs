@@ -46,7 +46,7 @@ impl Lending for Pg {
     async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError> {
         let Lessee { scope, agent, session, kind } = *lessee;
         let kind = kind.to_owned();
-        run_to_end!(self.for_tenant("find where a capability acts", scope), |connection| {
+        run_to_end!(self.for_tenant("find the chat of a capability", scope), |connection| {
             let row = sqlx::query!(
                 "select c.bot_id, c.chat_id from capabilities c
                  where c.tenant_id = $1 and c.agent_id = $2 and c.session_sha256 = $3

@@ -61,7 +61,7 @@ impl Commanding for Pg {
     async fn note_command(&self, on: OnBot, command: &HeldCommand) -> Result<(), StoreError> {
         let HeldCommand { scope_id, name, told } = command.clone();
         let (digest, id) = told.unzip();
-        run_to_end!(self.for_tenant("note a command", on.scope), |connection| {
+        run_to_end!(self.for_tenant("store a command", on.scope), |connection| {
             sqlx::query!(
                 "update commands set told_sha256 = $6, command_id = $7
                  where tenant_id = $1 and agent_id = $2 and bot_id = $3 and scope_id = $4

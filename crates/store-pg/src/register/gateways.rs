@@ -21,7 +21,7 @@ impl Gateways for Pg {
         secret: &NewSecret,
     ) -> Result<GatewayId, StoreError> {
         let (name, secret) = (name.to_owned(), secret.clone());
-        run_to_end!(self.for_tenant("enter a gateway", scope), |connection| {
+        run_to_end!(self.for_tenant("create a gateway", scope), |connection| {
             let gateway = enter_gateway(connection, scope, agent, &name).await?;
             enter_secret(connection, scope, gateway, &secret).await?;
             Ok(GatewayId::from_uuid(gateway))

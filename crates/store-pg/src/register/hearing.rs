@@ -22,7 +22,7 @@ impl Hearings for Pg {
         lost: &str,
     ) -> Result<(), StoreError> {
         let lost = lost.to_owned();
-        run_to_end!(self.for_tenant("note that a bot hears", scope), |connection| {
+        run_to_end!(self.for_tenant("note that a bot receives events", scope), |connection| {
             sqlx::query!(
                 "select bot_heard($1, $2, make_interval(secs => $3), $4, $5)",
                 scope.tenant().uuid(),
@@ -45,7 +45,7 @@ impl Hearings for Pg {
         deaf_after: Duration,
     ) -> Result<bool, StoreError> {
         let why = why.to_owned();
-        run_to_end!(self.for_tenant("note that a bot hears nothing", scope), |connection| {
+        run_to_end!(self.for_tenant("note that a bot receives no events", scope), |connection| {
             sqlx::query_scalar!(
                 r#"select bot_unheard($1, $2, $3, make_interval(secs => $4), $5) as "told!""#,
                 scope.tenant().uuid(),
@@ -60,7 +60,7 @@ impl Hearings for Pg {
     }
 
     async fn said(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError> {
-        run_to_end!(self.for_tenant("note that a bot was talked to", scope), |connection| {
+        run_to_end!(self.for_tenant("note that a bot received a message", scope), |connection| {
             sqlx::query!(
                 "insert into bot_hearings (tenant_id, bot_id, said_at)
                  select b.tenant_id, b.bot_id, clock_timestamp() from bots b
@@ -77,7 +77,7 @@ impl Hearings for Pg {
 
     async fn missed(&self, scope: TenantScope, bot: BotId, words: &str) -> Result<Gap, StoreError> {
         let words = words.to_owned();
-        run_to_end!(self.for_tenant("note what may be missing", scope), |connection| {
+        run_to_end!(self.for_tenant("note that messages may be missing", scope), |connection| {
             let since = sqlx::query_scalar!(
                 r#"select bot_missed($1, $2, $3, $4) as "since: jiff_sqlx::Timestamp""#,
                 scope.tenant().uuid(),
@@ -118,7 +118,7 @@ impl Hearings for Pg {
     }
 
     async fn hearings(&self, scope: TenantScope) -> Result<Vec<Hearing>, StoreError> {
-        run_to_end!(self.for_tenant("read how well bots hear", scope), |connection| {
+        run_to_end!(self.for_tenant("read the listening state of bots", scope), |connection| {
             let rows = sqlx::query!(
                 r#"select bot_id, heard_at as "heard_at: jiff_sqlx::Timestamp",
                        said_at as "said_at: jiff_sqlx::Timestamp",

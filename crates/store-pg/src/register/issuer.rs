@@ -17,7 +17,7 @@ impl Issuing for Pg {
 
     async fn enter_signing_key(&self, key: &StoredKey) -> Result<Vec<StoredKey>, StoreError> {
         let key = key.clone();
-        run_to_end!(self.single("enter a signing key"), |connection| {
+        run_to_end!(self.single("store a signing key"), |connection| {
             // The first insert of a number wins, also if it commits only now.
             sqlx::query!(
                 "insert into signing_keys (number, kid, algorithm, sealed, used_from)

@@ -19,7 +19,7 @@ impl Linking for Pg {
         code: &Digest,
     ) -> Result<bool, StoreError> {
         let code = code.as_bytes().to_vec();
-        run_to_end!(self.for_tenant("enter a link code", scope), |connection| {
+        run_to_end!(self.for_tenant("store a link code", scope), |connection| {
             // The lock serialises requests, so that two at the same time do not both pass the limit.
             sqlx::query!(
                 "select from agents where tenant_id = $1 and agent_id = $2 for update",

@@ -81,7 +81,7 @@ impl Managing for Pg {
     }
 
     async fn gateways_may_widen(&self, scope: TenantScope) -> Result<bool, StoreError> {
-        run_to_end!(self.for_tenant("read what gateways may", scope), |connection| {
+        run_to_end!(self.for_tenant("read gateways' rights", scope), |connection| {
             sqlx::query_scalar!(
                 "select gateways_may_widen from tenants where tenant_id = $1",
                 scope.tenant().uuid()
@@ -92,7 +92,7 @@ impl Managing for Pg {
     }
 
     async fn let_gateways_widen(&self, scope: TenantScope, may: bool) -> Result<(), StoreError> {
-        run_to_end!(self.for_tenant("say what gateways may", scope), |connection| {
+        run_to_end!(self.for_tenant("set gateways' rights", scope), |connection| {
             sqlx::query!(
                 "update tenants set gateways_may_widen = $2 where tenant_id = $1",
                 scope.tenant().uuid(),

@@ -51,7 +51,7 @@ impl Provisioning for Pg {
 
     async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError> {
         let gateway = gateway.to_owned();
-        run_to_end!(self.for_tenant("read what a gateway fronts", scope), |connection| {
+        run_to_end!(self.for_tenant("read the platforms of a gateway", scope), |connection| {
             sqlx::query_as!(
                 Front,
                 "select p.platform, p.bot_handle, p.route_keys, p.instance

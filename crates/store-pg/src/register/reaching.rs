@@ -118,7 +118,7 @@ impl Reaching for Pg {
         agent: AgentId,
         principal: Principal,
     ) -> Result<(), StoreError> {
-        run_to_end!(self.for_tenant("say who may reach an agent", scope), |connection| {
+        run_to_end!(self.for_tenant("set the principal of an agent", scope), |connection| {
             sqlx::query!(
                 "with own as (
                      update agents set principal = $3 where tenant_id = $1 and agent_id = $2
@@ -187,7 +187,7 @@ impl Reaching for Pg {
         relevance: &Relevance,
     ) -> Result<(), StoreError> {
         let (platform, relevance) = (platform.to_owned(), relevance.clone());
-        run_to_end!(self.for_tenant("declare what concerns an agent", scope), |connection| {
+        run_to_end!(self.for_tenant("set the relevance policy of an agent", scope), |connection| {
             sqlx::query!(
                 "insert into relevance_policies as r (tenant_id, agent_id, platform,
                      require_address, free_scopes, allow_other_bots)

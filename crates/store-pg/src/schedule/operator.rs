@@ -20,7 +20,7 @@ impl Jobs for Pg {
     ) -> Result<Vec<Job>, StoreError> {
         let after = after.map(|(agent, job)| (agent.uuid(), job.as_str().to_owned()));
         let which = Which { agent: agent.map(AgentId::uuid), job: None, after };
-        run_to_end!(self.for_tenant("look at jobs", scope), |connection| {
+        run_to_end!(self.for_tenant("list jobs", scope), |connection| {
             found(connection, scope.tenant().uuid(), which).await
         })
     }
@@ -33,7 +33,7 @@ impl Jobs for Pg {
     ) -> Result<Option<Job>, StoreError> {
         let job = Some(job.as_str().to_owned());
         let which = Which { agent: Some(agent.uuid()), job, after: None };
-        run_to_end!(self.for_tenant("look at a job", scope), |connection| {
+        run_to_end!(self.for_tenant("read a job", scope), |connection| {
             Ok(found(connection, scope.tenant().uuid(), which).await?.into_iter().next())
         })
     }
@@ -45,7 +45,7 @@ impl Jobs for Pg {
         before: Option<FireId>,
     ) -> Result<Vec<Fire>, StoreError> {
         let (agent, job) = of.map_or((None, None), |(agent, job)| (Some(agent), job));
-        run_to_end!(self.for_tenant("look at fires", scope), |connection| {
+        run_to_end!(self.for_tenant("list fires", scope), |connection| {
             let rows = sqlx::query_as!(
                 FireRow,
                 r#"select fire_id as "fire_id!", agent_id as "agent_id!", job_id as "job_id!",

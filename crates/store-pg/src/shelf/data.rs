@@ -21,7 +21,7 @@ impl Records for Pg {
         new: &NewData,
     ) -> Result<DataWriteRecord, StoreError> {
         let new = new.clone();
-        run_to_end!(self.for_tenant("keep data", scope), |connection| {
+        run_to_end!(self.for_tenant("store data", scope), |connection| {
             let (_, now) = locked(&mut *connection, scope).await?;
             sqlx::query!(
                 "select data_clear($1, $2, $3, $4)",
@@ -78,7 +78,7 @@ impl Records for Pg {
     ) -> Result<Vec<PortableData>, StoreError> {
         let query = query.clone();
         let words = (!query.words.trim().is_empty()).then_some(query.words);
-        run_to_end!(self.for_tenant("look for data", scope), |connection| {
+        run_to_end!(self.for_tenant("search data", scope), |connection| {
             let rows = sqlx::query_as!(
                 DataRow,
                 r#"select d.data_id, d.content, d.tags, d.recipients, d.end_said, d.expires_at,

@@ -28,7 +28,7 @@ pub(super) async fn add(
     scope: TenantScope,
     row: WrappedRow,
 ) -> Result<bool, StoreError> {
-    run_to_end!(store.for_tenant("enter a data key", scope), |connection| {
+    run_to_end!(store.for_tenant("store a data key", scope), |connection| {
         let added = sqlx::query!(
             "insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, $2, $3)
              on conflict do nothing",
@@ -64,7 +64,7 @@ pub(super) async fn sealed_before(
     scope: TenantScope,
     key: DataKeyId,
 ) -> Result<Vec<SealedRow>, StoreError> {
-    run_to_end!(store.for_tenant("read what older keys seal", scope), |connection| {
+    run_to_end!(store.for_tenant("read secrets under older keys", scope), |connection| {
         let rows = sqlx::query!(
             r#"select s.is_bot as "is_bot!", s.id as "id!", s.sealed as "sealed!",
                    s.key_id as "key_id!", k.wrapped
@@ -105,7 +105,7 @@ pub(super) async fn reseal(
     key: DataKeyId,
     rows: Vec<Resealed>,
 ) -> Result<u64, StoreError> {
-    run_to_end!(store.for_tenant("seal a tenant's secrets again", scope), |connection| {
+    run_to_end!(store.for_tenant("reseal a tenant's secrets", scope), |connection| {
         let (bots, gateways): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| row.was.table == SealedTable::BotKeys);
         let gateways = Columns::of(gateways);

@@ -13,7 +13,7 @@ pub(super) async fn keys(store: &Pg, scope: TenantScope) -> Result<(), StoreErro
 }
 
 pub(super) async fn texts(store: &Pg, scope: TenantScope) -> Result<u64, StoreError> {
-    run_to_end!(store.for_tenant("erase what a tenant wrote", scope), |connection| {
+    run_to_end!(store.for_tenant("erase a tenant's texts", scope), |connection| {
         let gone = sqlx::query_scalar!(
             r#"select tenant_erase_texts($1, $2) + shelf_erase($1, $2) as "gone!""#,
             scope.tenant().uuid(),

@@ -27,7 +27,7 @@ pub(super) async fn all(store: &Pg) -> Result<Vec<OwnRow>, StoreError> {
 }
 
 pub(super) async fn reseal(store: &Pg, was: OwnRow, sealed: Vec<u8>) -> Result<bool, StoreError> {
-    run_to_end!(store.single("seal a secret of the desk again"), |connection| {
+    run_to_end!(store.single("reseal a secret of the desk"), |connection| {
         let resealed = match was.table {
             OwnTable::SigningKeys => {
                 let number = i64::try_from(was.row.as_u128())

@@ -16,7 +16,7 @@ use crate::row::misfit;
 #[async_trait]
 impl Wakers for Pg {
     async fn wakers(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<String>, StoreError> {
-        run_to_end!(self.for_tenant("read where an agent is called", scope), |connection| {
+        run_to_end!(self.for_tenant("read an agent's wake URLs", scope), |connection| {
             sqlx::query_scalar!(
                 "select url from wakers where tenant_id = $1 and agent_id = $2
                  order by position",
@@ -35,7 +35,7 @@ impl Wakers for Pg {
         urls: &[String],
     ) -> Result<(), StoreError> {
         let urls = urls.to_vec();
-        run_to_end!(self.for_tenant("say where an agent is called", scope), |connection| {
+        run_to_end!(self.for_tenant("set an agent's wake URLs", scope), |connection| {
             let key = WakeKey::new(scope, agent);
             let WakeKey { tenant, agent } = key;
             sqlx::query!(
@@ -61,7 +61,7 @@ impl Wakers for Pg {
     }
 
     async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
-        run_to_end!(self.for_tenant("ask for a call", scope), |connection| {
+        run_to_end!(self.for_tenant("request a call", scope), |connection| {
             let key = WakeKey::new(scope, agent);
             begin_wakes(connection, &[key], |_, row, now| row.ask(now)).await?;
             tell(connection, scope, Kind::WakeAsked, json!({ "agent_id": agent })).await
@@ -75,7 +75,7 @@ impl Wakers for Pg {
         after: &str,
     ) -> Result<Vec<Status>, StoreError> {
         let after = after.to_owned();
-        run_to_end!(self.for_tenant("look at wakes", scope), |connection| {
+        run_to_end!(self.for_tenant("list wakes", scope), |connection| {
             let rows = sqlx::query_as!(
                 Row,
                 r#"select a.agent_id, a.name, a.client_rules as rules,

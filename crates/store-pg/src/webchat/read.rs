@@ -17,7 +17,7 @@ pub(super) async fn since(
     lines_max: usize,
 ) -> Result<News, StoreError> {
     let (chat, lines_max) = (chat.clone(), bounded(lines_max));
-    run_to_end!(store.for_tenant("read what changed in a chat", chat.scope), |connection| {
+    run_to_end!(store.for_tenant("read the changes of a chat", chat.scope), |connection| {
         let mut news = head(connection, &chat).await?;
         // Most requests find nothing new.
         if news.head > after {

@@ -27,7 +27,7 @@ impl Api {
             self.cdn.is_origin_of(url) || address.starts_with(&format!("{MOVING_URL}/"))
         };
         let url = Url::parse(address).ok().filter(is_theirs);
-        let url = url.ok_or_else(|| CallError::Unanswered("it names no file".into()))?;
+        let url = url.ok_or_else(|| CallError::Unanswered("the address names no file".into()))?;
         self.client.download(url).await
     }
 

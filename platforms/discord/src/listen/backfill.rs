@@ -29,7 +29,7 @@ impl Discord {
         channel: &str,
         part: Part<'_>,
     ) -> Result<Vec<Heard>, ListenError> {
-        let odd = || ListenError::Unavailable("the channel or the message is no id".into());
+        let odd = || ListenError::Unavailable("the id of the channel or message is invalid".into());
         let channel = Id::read(channel).ok_or_else(odd)?;
         let which = which(part).ok_or_else(odd)?;
         // Fetched messages do not contain their guild.
@@ -57,7 +57,7 @@ impl Discord {
 /// Converts a failed call. A deleted channel, or one that the bot may not read, is a permanent failure.
 fn untold(error: CallError) -> ListenError {
     if matches!(error.status(), Some(StatusCode::FORBIDDEN | StatusCode::NOT_FOUND)) {
-        return ListenError::Barred { reason: "it may not read a channel" };
+        return ListenError::Barred { reason: "the bot may not read a channel" };
     }
     error.into()
 }

@@ -32,11 +32,11 @@ pub(super) enum Fatal {
     Barred(&'static str),
 }
 
-const TOO_MANY_SERVERS: &str = "it is in too many servers";
+const TOO_MANY_SERVERS: &str = "the bot is in too many servers";
 
 /// The reason when the day's new sessions are used up.
 pub(super) const SPENT: Fatal =
-    Fatal::Barred("it has begun too many sessions today, and would lose its token");
+    Fatal::Barred("the bot began too many sessions today, and would lose its token");
 
 impl From<Fatal> for ListenError {
     fn from(fatal: Fatal) -> Self {
@@ -197,8 +197,8 @@ const fn fatal(code: u16) -> Option<Fatal> {
     Some(match code {
         4004 => Fatal::KeyRejected,
         4010 | 4011 => Fatal::TooFewSockets,
-        4012 => Fatal::Barred("Discord does not speak this version any more"),
-        4013 => Fatal::Barred("Discord does not know what it wants to be told"),
+        4012 => Fatal::Barred("Discord no longer supports this version of its gateway"),
+        4013 => Fatal::Barred("Discord does not know the requested intents"),
         4014 => Fatal::Barred(
             "switch on the server members intent and the message content intent in Discord's developer portal",
         ),

@@ -108,7 +108,7 @@ impl Discord {
         let Gateway { shards } = self.api.call(bot, Call::get("gateway/bot".to_owned())).await?;
         let is_possible = shards > sockets && shards <= SOCKETS_MAX;
         if is_possible {
-            tracing::info!(bot.id = %bot.id, "Discord tells bot {} over {shards} sockets now", bot.id);
+            tracing::info!(bot.id = %bot.id, "bot {} now receives its events over {shards} sockets", bot.id);
             self.ears.want(bot.id, shards);
         }
         Ok(is_possible)

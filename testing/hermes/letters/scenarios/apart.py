@@ -43,6 +43,6 @@ async def is_refused(stage: Apart) -> str:
     """The owl writes to the bat, and the desk refuses it; returns the word of the letter."""
     word, _ = stage.question()
     came = await stage.came(await stage.writes("exchange", word, timeout_ms=PATIENCE_MS))
-    require("grant from both sides" in came, f"the owl was told {came}")
+    require("grant from both tenants" in came, f"the owl was told {came}")
     require("error" in came, f"the owl was told {came}")
     return word

@@ -92,7 +92,7 @@ async def link_by_a_code(stage: Shared) -> None:
         await stage.says("lee", lees, refused)
         await until("Lee is answered", lambda: len(stage.told(lees)) > told)
     said = " ".join(stage.told(lees))
-    require("used already" in said and "do not know" in said, f"Lee was told {said}")
+    require("already used" in said and "do not know" in said, f"Lee was told {said}")
     names = [name for agent in stage.agents for name in (agent.name, agent.tenant) if name in said]
     require(not names, f"Lee was told of {names}")
     unlinked = await stage.asks("lee", lees)

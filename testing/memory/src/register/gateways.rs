@@ -91,10 +91,10 @@ impl State {
         name: &str,
         (secret, now): (&NewSecret, Timestamp),
     ) -> Result<GatewayId, StoreError> {
-        must_be_free("enter a gateway", self.gateway_named(scope, name).is_some())?;
-        self.agent("enter a gateway", scope, agent)?;
+        must_be_free("create a gateway", self.gateway_named(scope, name).is_some())?;
+        self.agent("create a gateway", scope, agent)?;
         if self.wrapped(scope, secret.key).is_none() {
-            return Err(StoreError::broken("enter a gateway", "the tenant has no such key"));
+            return Err(StoreError::broken("create a gateway", "the tenant has no such key"));
         }
         let row = self.new_gateway(scope, agent, name, now);
         row.secrets.push(SecretRow::new(secret, now));

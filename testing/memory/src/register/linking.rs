@@ -70,7 +70,7 @@ impl Linking for Memory {
     ) -> Result<bool, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        state.agent("enter a link code", scope, agent)?;
+        state.agent("store a link code", scope, agent)?;
         let within = |row: &&CodeRow| row.is_of(scope, agent) && now < row.created_at + HOUR;
         let entered = state.link_codes.values().filter(within).count();
         if i64::try_from(entered).is_ok_and(|entered| entered >= LINK_CODES_PER_HOUR) {

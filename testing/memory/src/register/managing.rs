@@ -14,7 +14,7 @@ impl State {
     fn widens(&mut self, scope: TenantScope) -> Result<&mut bool, StoreError> {
         let tenant = self.tenants.get_mut(&scope);
         let tenant = tenant
-            .ok_or_else(|| StoreError::broken("say what gateways may", "there is no such tenant"));
+            .ok_or_else(|| StoreError::broken("set gateways' rights", "there is no such tenant"));
         tenant.map(|tenant| &mut tenant.gateways_may_widen)
     }
 

@@ -95,7 +95,7 @@ impl Reaching for Memory {
         principal: Principal,
     ) -> Result<(), StoreError> {
         let mut state = self.lock();
-        state.agent("say who may reach an agent", scope, agent)?.principal = principal;
+        state.agent("set the principal of an agent", scope, agent)?.principal = principal;
         let mut changed = Vec::new();
         for row in &mut state.grants {
             if (row.on.scope, row.on.agent) == (scope, agent) && row.principal != principal {
@@ -126,7 +126,7 @@ impl Reaching for Memory {
         rules: ClientRules,
     ) -> Result<(), StoreError> {
         let mut state = self.lock();
-        let row = state.agent("note by which rules a client is served", scope, agent)?;
+        let row = state.agent("store the rules of a client", scope, agent)?;
         if row.client_rules != rules {
             row.client_rules = rules;
             state.note_everywhere(scope, agent);
@@ -142,7 +142,7 @@ impl Reaching for Memory {
         relevance: &Relevance,
     ) -> Result<(), StoreError> {
         let mut state = self.lock();
-        let row = state.agent("declare what concerns an agent", scope, agent)?;
+        let row = state.agent("set the relevance policy of an agent", scope, agent)?;
         let before = row.relevance.insert(platform.to_owned(), relevance.clone());
         if before.as_ref() != Some(relevance) {
             state.note_everywhere(scope, agent);

@@ -35,7 +35,7 @@ impl Wakers for Memory {
     ) -> Result<(), StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        state.agent("say where an agent is called", scope, agent)?;
+        state.agent("set an agent's wake URLs", scope, agent)?;
         state.wakers.insert((scope, agent), urls.to_vec());
         state.change_wake((scope, agent), |row| row.call_soon(now));
         self.tell(&mut state, scope, Kind::WakeUrlSet, &json!({ "agent_id": agent }));

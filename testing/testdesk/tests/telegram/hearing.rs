@@ -32,7 +32,7 @@ async fn a_bot_that_is_asked_for_in_vain_is_deaf_after_a_while_and_told_of_once(
     stage.desk.store.clock().let_pass(DEAF_AFTER);
     until("it is told", async || !stage.told().await.is_empty()).await;
     let told = stage.told().await;
-    assert!(told[0].contains("is deaf: the platform tells somebody else"), "{told:?}");
+    assert!(told[0].contains("receives no events: the platform sends"), "{told:?}");
     stage.fake.behave();
     stage.says([1]);
     stage.has(1).await;
@@ -77,7 +77,7 @@ async fn what_may_be_lost_after_a_pause_is_told() {
 
         until("it is told", async || !stage.told().await.is_empty()).await;
         let told = stage.told().await;
-        assert!(told[0].contains("hears again, and something may be lost"), "{told:?}");
+        assert!(told[0].contains("receives events again, but some may be lost"), "{told:?}");
         stage.has(1).await;
     }
 }
