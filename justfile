@@ -8,6 +8,9 @@ tools := env("NIGHTDESK_TOOLS", env("HOME") / ".cache/nightdesk/tools")
 # One set of packages and features for tests and proofs: with another set, cargo rebuilds nearly everything.
 whole := "--locked --workspace --features nightdesk/scripted,nightdesk/failpoints"
 
+# The binaries for proofs.
+world := whole + " --bins --example fake-discord --example fake-telegram --example mint-fire"
+
 # The simulation has its own compiler flags, so it needs its own target folder.
 sim_target := env("CARGO_TARGET_DIR", "target") / "sim"
 
@@ -241,13 +244,13 @@ mutants-of-the-proofs: _mutants
 # Build the tree with all mutants, once as a debug build and once as a simulation.
 _mutants:
     cargo xtask mutants copy {{ mutants_tree }}
-    CARGO_TARGET_DIR={{ mutants_target }} cargo build --manifest-path {{ mutants_tree }}/Cargo.toml {{ whole }} --bins
+    CARGO_TARGET_DIR={{ mutants_target }} cargo build --manifest-path {{ mutants_tree }}/Cargo.toml {{ world }}
     RUSTFLAGS="--cfg tokio_unstable" CARGO_TARGET_DIR={{ mutants_target }}/sim \
         cargo build --manifest-path {{ mutants_tree }}/Cargo.toml --locked --profile sim -p nightdesk-sim
 
 # Build the binaries for proofs with a debug build.
 _world:
-    cargo build {{ whole }} --bins --example fake-discord --example fake-telegram --example mint-fire
+    cargo build {{ world }}
 
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
