@@ -134,7 +134,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "testdesk",
         &[
             "types", "protocol", "port", "bus", "gate", "inbox", "line", "egress", "register",
-            "vault", "lease", "wake", "schedule", "desk", "api", "testkit", "memory",
+            "vault", "lease", "wake", "schedule", "letters", "desk", "api", "testkit", "memory",
         ],
     ),
     // fakes know no adapter; their examples run one
