@@ -128,12 +128,14 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "testkit", "memory",
         ],
     ),
+    // a gateway's end of a line, with a token that its secret signs
+    ("gateway", &["types", "protocol", "vault"]),
     // assembles the desk as the binary does, on memory
     (
         "testdesk",
         &[
             "types", "protocol", "port", "bus", "gate", "inbox", "line", "egress", "register",
-            "vault", "lease", "wake", "schedule", "desk", "api", "testkit", "memory",
+            "vault", "lease", "wake", "schedule", "desk", "api", "testkit", "memory", "gateway",
         ],
     ),
     // fakes know no adapter; their examples run one
@@ -162,6 +164,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "conformance",
             "fake-telegram",
             "fake-discord",
+            "gateway",
             "judge",
             "sdk",
         ],
@@ -173,7 +176,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
             "register", "vault", "lease", "wake", "schedule", "courier", "media", "shelf", "desk",
-            "api", "webchat", "testkit", "memory", "judge",
+            "api", "webchat", "testkit", "memory", "gateway", "judge",
         ],
     ),
     ("xtask", &["servers"]),
