@@ -6,7 +6,7 @@
 //! atomic, and no data outlives the last clone. Time comes from its [`FakeClock`] and ids are counted, so a run can be
 //! repeated.
 //!
-//! Begin with [`agent`], which contains an inbox; then read one file per port.
+//! Begin with `agent.rs`, which contains an inbox; then read one file per port.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

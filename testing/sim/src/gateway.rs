@@ -6,14 +6,11 @@ mod line;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nightdesk_gateway::{DialError, token};
 use nightdesk_judge::{Event, GatewayState};
-use nightdesk_protocol::upgrade_token;
 use nightdesk_types::Clock;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
-use tokio_tungstenite::client_async;
-use tokio_tungstenite::tungstenite::Error;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use turmoil::net::TcpStream;
 
 pub use habit::{Habit, Leave};
@@ -152,17 +149,10 @@ impl Gateway {
 /// Dials a node. The error is the status of the response, or 0 without one.
 async fn dial(node: &str, login: &Login) -> Result<line::Socket, u16> {
     let stream = TcpStream::connect((node, PORT)).await.map_err(|_| 0_u16)?;
-    let now = SimClock::default().now();
-    let token = login.secret.with(|secret| {
-        let ttl = upgrade_token::UPGRADE_TTL_SECS;
-        upgrade_token::make(&login.name, secret.as_bytes(), ttl, now)
-    });
-    let mut request = "ws://desk/relay".into_client_request().map_err(|_| 0_u16)?;
-    let bearer = format!("Bearer {}", token.expose()).parse().map_err(|_| 0_u16)?;
-    request.headers_mut().insert("authorization", bearer);
-    match client_async(request, stream).await {
-        Ok((socket, _)) => Ok(socket),
-        Err(Error::Http(answer)) => Err(answer.status().as_u16()),
-        Err(_) => Err(0),
+    let token = token(&login.name, &login.secret, SimClock::default().now());
+    match line::Socket::open(stream, "desk", token.expose()).await {
+        Ok(socket) => Ok(socket),
+        Err(DialError::Refused(status)) => Err(status),
+        Err(DialError::Broken(_)) => Err(0),
     }
 }

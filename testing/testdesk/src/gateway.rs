@@ -3,24 +3,23 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use futures_util::{SinkExt, StreamExt};
+use futures_util::SinkExt;
+use nightdesk_gateway::{Closed, DialError, Line, Received, ack, hello, token};
 use nightdesk_protocol::upgrade_token;
 use nightdesk_types::{Clock, SystemClock};
 use nightdesk_vault::Key;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
-use tokio_tungstenite::tungstenite::{Error, Message};
-use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// Long enough for anything a test waits for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A gateway on an open line.
 pub struct TestGateway {
-    socket: WebSocketStream<TcpStream>,
+    line: Line<TcpStream>,
 }
 
 impl std::fmt::Debug for TestGateway {
@@ -43,24 +42,19 @@ pub enum Heard {
 impl TestGateway {
     /// Dials with a token of this name and secret. An error is the status of the refusal.
     pub async fn dial(address: SocketAddr, name: &str, secret: &Key) -> Result<Self, u16> {
-        let now = SystemClock::started().now();
-        let token = secret.with(|secret| {
-            upgrade_token::make(name, secret.as_bytes(), upgrade_token::UPGRADE_TTL_SECS, now)
-        });
+        let token = token(name, secret, SystemClock::started().now());
         Self::dial_with(address, token.expose()).await
     }
 
     /// Dials with any token.
     pub async fn dial_with(address: SocketAddr, token: &str) -> Result<Self, u16> {
         let stream = TcpStream::connect(address).await.expect("the desk listens");
-        let mut request =
-            format!("ws://{address}/relay").into_client_request().expect("a good address");
-        let bearer = format!("Bearer {token}").parse().expect("a header value");
-        request.headers_mut().insert("authorization", bearer);
-        match client_async(request, stream).await {
-            Ok((socket, _)) => Ok(Self { socket }),
-            Err(Error::Http(answer)) => Err(answer.status().as_u16()),
-            Err(error) => unreachable!("the desk answers a dial with HTTP: {error}"),
+        match Line::open(stream, &address.to_string(), token).await {
+            Ok(line) => Ok(Self { line }),
+            Err(DialError::Refused(status)) => Err(status),
+            Err(DialError::Broken(error)) => {
+                unreachable!("the desk answers a dial with HTTP: {error}")
+            }
         }
     }
 
@@ -71,35 +65,33 @@ impl TestGateway {
 
     /// Sends a hello for one bot of a platform.
     pub async fn hello_for(&mut self, platform: &str, bot: &str) {
-        let hello =
-            json!({"type": "hello", "platform": platform, "botId": bot, "command_manifest": []});
-        self.say(&hello).await;
+        self.say(&hello(platform, bot)).await;
     }
 
     /// Sends a frame.
     pub async fn say(&mut self, frame: &Value) {
         // If the line was closed meanwhile, the next read reports it.
-        drop(self.socket.send(Message::text(format!("{frame}\n"))).await);
+        drop(self.line.send_frame(frame).await);
     }
 
     /// Acks an entry.
     pub async fn ack(&mut self, buffer_id: &Value) {
-        self.say(&json!({"type": "inbound_ack", "bufferId": buffer_id})).await;
+        self.say(&ack(buffer_id.as_str().expect("an entry has a name"))).await;
     }
 
     /// Sends raw frames.
     pub async fn send_raw(&mut self, frames: impl IntoIterator<Item = Frame>) {
         for frame in frames {
-            if self.socket.feed(Message::Frame(frame)).await.is_err() {
+            if self.line.socket().feed(Message::Frame(frame)).await.is_err() {
                 return;
             }
         }
-        drop(self.socket.flush().await);
+        drop(self.line.socket().flush().await);
     }
 
     /// Sends any message.
     pub async fn send(&mut self, message: Message) {
-        drop(self.socket.send(message).await);
+        drop(self.line.send(message).await);
     }
 
     /// Returns the next event, without pings and pongs.
@@ -110,16 +102,13 @@ impl TestGateway {
     /// Returns the next event within a time.
     pub async fn hear_within(&mut self, span: Duration) -> Heard {
         loop {
-            match timeout(span, self.socket.next()).await {
-                Ok(Some(Ok(Message::Text(text)))) => {
+            match timeout(span, self.line.receive()).await {
+                Ok(Received::Text(text)) => {
                     let frame = serde_json::from_str(text.as_str()).expect("a frame is JSON");
                     return Heard::Frame(frame);
                 }
-                Ok(Some(Ok(Message::Close(close)))) => {
-                    return Heard::Closed(close.map_or(1005, |close| close.code.into()));
-                }
-                Ok(Some(Ok(_))) => {}
-                Ok(Some(Err(_)) | None) => return Heard::Closed(1006),
+                Ok(Received::Closed(Closed { code, .. })) => return Heard::Closed(code),
+                Ok(Received::Other) => {}
                 Err(_) => return Heard::Nothing,
             }
         }

@@ -129,12 +129,15 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "testkit", "memory",
         ],
     ),
+    // a gateway's end of a line, with a token that its secret signs
+    ("gateway", &["types", "protocol", "vault"]),
     // assembles the desk as the binary does, on memory
     (
         "testdesk",
         &[
             "types", "protocol", "port", "bus", "gate", "inbox", "line", "egress", "register",
             "vault", "lease", "wake", "schedule", "letters", "desk", "api", "testkit", "memory",
+            "gateway",
         ],
     ),
     // fakes know no adapter; their examples run one
@@ -163,6 +166,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "conformance",
             "fake-telegram",
             "fake-discord",
+            "gateway",
             "judge",
             "sdk",
         ],
@@ -174,7 +178,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
             "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf", "desk",
-            "api", "webchat", "testkit", "memory", "judge",
+            "api", "webchat", "testkit", "memory", "gateway", "judge",
         ],
     ),
     ("xtask", &["servers"]),

@@ -135,7 +135,7 @@ impl Socket {
 }
 
 /// Returns a hello that names the client, so that the desk does not delay entries as for a slowly booting client.
-fn hello(platform: &str) -> Hello {
+pub(crate) fn hello(platform: &str) -> Hello {
     let client = Client { name: "nightdesk-prove".to_owned(), version: "0".to_owned() };
     Hello {
         platform: platform.to_owned(),

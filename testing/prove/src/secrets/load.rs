@@ -6,19 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use nightdesk_gateway::{Received, ack};
+use nightdesk_protocol::Frame;
 use nightdesk_types::SystemClock;
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
 
 use super::canary::CAPABILITY;
-use crate::gateway::socket::Socket;
-use crate::gateway::wire::{self, Said};
+use crate::gateway::socket::hello;
 use crate::platform::Connection;
-use crate::setup::{self, Cast, Member, SharedBot};
+use crate::setup::{self, Cast, Member, PLATFORM, SharedBot};
 
 /// Kind of every lent capability.
 pub const KIND: &str = "discord.interaction_token";
+
+type Line = nightdesk_gateway::Line<TcpStream>;
 
 /// Pause between two requests of one client.
 const REST: Duration = Duration::from_millis(10);
@@ -118,9 +123,9 @@ impl Load {
     }
 
     /// Dials in for a member.
-    pub(crate) async fn dial(&self, member: usize) -> Result<Socket> {
+    pub(crate) async fn dial(&self, member: usize) -> Result<Line> {
         let token = self.member(member).token(&SystemClock::started());
-        let dialled = Socket::dial(self.desk, token.expose()).await;
+        let dialled = open(self.desk, token.expose()).await;
         dialled.with_context(|| format!("gateway {member} got no line"))
     }
 }
@@ -160,6 +165,17 @@ impl Requests {
     }
 }
 
+/// Opens a line. Returns when the desk has answered its hello.
+async fn open(desk: SocketAddr, token: &str) -> Result<Line> {
+    let stream = TcpStream::connect(desk).await.context("could not connect")?;
+    stream.set_nodelay(true).context("could not send at once")?;
+    let mut line = Line::open(stream, &desk.to_string(), token).await?;
+    let hello = Frame::hello(&hello(PLATFORM)).context("could not write a hello")?;
+    line.send(Message::text(hello.into_string())).await?;
+    hear(&mut line, "descriptor").await?;
+    Ok(line)
+}
+
 /// Holds a line, and follows up with a lent capability again and again.
 async fn follow_ups(load: &Load, member: usize) {
     let mut line = None;
@@ -178,64 +194,51 @@ fn bail_late() -> Result<()> {
     bail!("a follow-up took more than {PATIENCE:?}")
 }
 
-async fn follow_up_once(load: &Load, member: usize, line: &mut Option<Socket>) -> Result<()> {
-    let mut socket = match line.take() {
-        Some(socket) => socket,
+async fn follow_up_once(load: &Load, member: usize, held: &mut Option<Line>) -> Result<()> {
+    let mut line = match held.take() {
+        Some(line) => line,
         None => load.dial(member).await?,
     };
     load.post(member, Some(&json!({ "kind": KIND, "value": CAPABILITY }))).await?;
-    let result = follow_up(&mut socket, &session(member), "inbound").await?;
+    let result = follow_up(&mut line, &session(member), "inbound").await?;
     ensure!(result["success"] == true, "a follow-up failed: {result}");
-    *line = Some(socket);
+    *held = Some(line);
     Ok(())
 }
 
 /// Returns the session key by which a client knows a member's author.
 pub fn session(member: usize) -> String {
-    format!("agent:main:{}:dm:{}", setup::PLATFORM, setup::chat(member))
+    format!("agent:main:{PLATFORM}:dm:{}", setup::chat(member))
 }
 
 /// Follows up in a session after a frame of type `first`, and returns the result.
-pub(crate) async fn follow_up(socket: &mut Socket, session: &str, first: &str) -> Result<Value> {
+pub(crate) async fn follow_up(line: &mut Line, session: &str, first: &str) -> Result<Value> {
     if !first.is_empty() {
-        hear(socket, first).await?;
+        hear(line, first).await?;
     }
     let action = json!({ "op": "follow_up", "session_key": session, "kind": KIND,
         "content": "done" });
     // Each request has a unique id: a repeat would get the first one's result.
     let id = nightdesk_register::new_secret().with(|secret| secret[..32].to_owned());
     let frame = json!({ "type": "outbound", "requestId": id, "action": action });
-    wire::put_text(&mut socket.saying, format!("{frame}\n").as_bytes());
-    socket.say().await?;
-    Ok(hear(socket, "outbound_result").await?["result"].clone())
+    line.send_frame(&frame).await?;
+    Ok(hear(line, "outbound_result").await?["result"].clone())
 }
 
 /// Returns the next frame of a type. Entries are acked, and pings answered.
-async fn hear(socket: &mut Socket, kind: &str) -> Result<Value> {
+async fn hear(line: &mut Line, kind: &str) -> Result<Value> {
     loop {
-        let Some((said, length)) = wire::first_frame(&socket.heard)? else {
-            socket.hear().await?;
-            continue;
+        let text = match line.receive().await {
+            Received::Text(text) => text,
+            Received::Other => continue,
+            Received::Closed(closed) => return Err(closed.into()),
         };
-        let frame: Option<Value> = match said {
-            Said::Text(text) => Some(serde_json::from_slice(text).context("a frame is no JSON")?),
-            Said::Ping(payload) => {
-                wire::put_pong(&mut socket.saying, payload);
-                None
-            }
-            Said::Pong => None,
-            Said::Closed(code) => bail!("the desk closed with {code}"),
-        };
-        socket.heard.drain(..length);
-        if let Some(id) = frame.as_ref().and_then(|frame| frame["bufferId"].as_str()) {
-            ensure!(
-                !frame.as_ref().is_some_and(|f| f.to_string().contains(CAPABILITY)),
-                "an agent was told a capability"
-            );
-            wire::put_ack(&mut socket.saying, id.as_bytes());
+        let frame: Value = serde_json::from_str(&text).context("a frame is no JSON")?;
+        if let Some(id) = frame["bufferId"].as_str() {
+            ensure!(!frame.to_string().contains(CAPABILITY), "an agent was told a capability");
+            line.send_frame(&ack(id)).await?;
         }
-        socket.say().await?;
-        if let Some(frame) = frame.filter(|frame| frame["type"] == kind) {
+        if frame["type"] == kind {
             return Ok(frame);
         }
     }

@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{SinkExt, StreamExt};
+use nightdesk_gateway::{Closed, Received, ack, hello};
 use nightdesk_judge::{Event, OutResult};
-use nightdesk_protocol::Frame;
 use nightdesk_protocol::frame::ToGateway;
 use nightdesk_protocol::outcome::Outcome;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until, timeout};
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::{Error, Message};
 use turmoil::net::TcpStream;
 
 use super::habit::Habit;
@@ -20,7 +17,7 @@ use crate::cast::Agent;
 use crate::chance::Chance;
 use crate::notes::Notes;
 
-pub(super) type Socket = WebSocketStream<TcpStream>;
+pub(super) type Socket = nightdesk_gateway::Line<TcpStream>;
 
 /// Time without a frame from the desk after which a line counts as dead.
 const SILENT_FOR: Duration = Duration::from_mins(1);
@@ -84,12 +81,14 @@ impl Line {
 
     /// Sends a hello, and possibly repeats requests without a result.
     pub(super) async fn greet(&mut self, unanswered: &mut Vec<Request>) {
-        let mut hello = json!({ "type": "hello", "platform": "relay", "botId": "" });
-        if !self.habit.boots_slowly {
-            hello["command_manifest"] = json!([]);
+        let mut hello = hello("relay", "");
+        if self.habit.boots_slowly
+            && let Some(fields) = hello.as_object_mut()
+        {
+            fields.remove("command_manifest");
         }
         // If the line has ended, the next read reports it.
-        drop(self.say(format!("{hello}\n")).await);
+        drop(self.say(&hello).await);
         for request in unanswered.drain(..) {
             if self.chance.happens(AGAIN_PER_MILLE) {
                 let again = Request { repeated: true, ..request };
@@ -103,16 +102,18 @@ impl Line {
         loop {
             let next = self.due.first_key_value().map_or(until, |((at, _), _)| *at);
             let broken = tokio::select! {
-                heard = self.socket.next() => self.heard(heard),
+                received = self.socket.receive() => self.received_message(received),
                 () = sleep_until(next.min(until)) => {
                     if next >= until {
                         return None;
                     }
                     self.act().await
                 }
-                () = sleep_until(self.heard_at + SILENT_FOR) => Err((0, "silent".to_owned())),
+                () = sleep_until(self.heard_at + SILENT_FOR) => {
+                    Err(Closed { code: 0, reason: "silent".to_owned() })
+                }
             };
-            if let Err((code, reason)) = broken {
+            if let Err(Closed { code, reason }) = broken {
                 return Some(self.end(code, &reason));
             }
         }
@@ -128,7 +129,7 @@ impl Line {
 
     /// Announces that it goes idle, and leaves after the desk's response.
     pub(super) async fn say_goodbye(&mut self) -> Ended {
-        drop(self.say(Frame::going_idle().into_string()).await);
+        drop(self.say(&json!({ "type": "going_idle" })).await);
         match self.run(Instant::now() + GOODBYE_WAIT).await {
             Some(ended) => ended,
             None => self.close().await,
@@ -137,7 +138,7 @@ impl Line {
 
     pub(super) async fn close(&mut self) -> Ended {
         let ended = self.end(1000, "left");
-        drop(timeout(SAY_WAIT, self.socket.close(None)).await);
+        drop(timeout(SAY_WAIT, self.socket.close()).await);
         ended
     }
 
@@ -151,22 +152,14 @@ impl Line {
         Ended { code, unanswered }
     }
 
-    fn heard(&mut self, heard: Option<Result<Message, Error>>) -> Result<(), (u16, String)> {
+    fn received_message(&mut self, received: Received) -> Result<(), Closed> {
         self.heard_at = Instant::now();
-        match heard {
-            Some(Ok(Message::Text(text))) => {
-                self.understand(text.as_bytes());
-                Ok(())
-            }
-            Some(Ok(Message::Close(close))) => {
-                let close = close.map(|close| (close.code.into(), close.reason.to_string()));
-                Err(close.unwrap_or((1005, String::new())))
-            }
-            Some(Ok(
-                Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_),
-            )) => Ok(()),
-            Some(Err(_)) | None => Err((1006, "broken".to_owned())),
+        match received {
+            Received::Text(text) => self.understand(text.as_bytes()),
+            Received::Other => {}
+            Received::Closed(closed) => return Err(closed),
         }
+        Ok(())
     }
 
     fn understand(&mut self, text: &[u8]) {
@@ -214,12 +207,12 @@ impl Line {
     }
 
     /// Executes the next action that is due.
-    async fn act(&mut self) -> Result<(), (u16, String)> {
+    async fn act(&mut self) -> Result<(), Closed> {
         let Some((_, due)) = self.due.pop_first() else { return Ok(()) };
         let (conn, agent) = (self.conn.clone(), self.agent.name.clone());
         let frame = match due {
             Due::Ack(buffer_id) => {
-                let frame = json!({ "type": "inbound_ack", "bufferId": buffer_id });
+                let frame = ack(&buffer_id);
                 self.notes.note(Event::GwAck { conn, agent, buffer_id });
                 frame
             }
@@ -237,12 +230,12 @@ impl Line {
                 frame
             }
         };
-        self.say(format!("{frame}\n")).await
+        self.say(&frame).await
     }
 
-    async fn say(&mut self, frame: String) -> Result<(), (u16, String)> {
-        let said = timeout(SAY_WAIT, self.socket.send(Message::text(frame))).await;
-        said.ok().and_then(Result::ok).ok_or((1006, "broken".to_owned()))
+    async fn say(&mut self, frame: &Value) -> Result<(), Closed> {
+        let sent = timeout(SAY_WAIT, self.socket.send_frame(frame)).await;
+        sent.unwrap_or_else(|_| Err(Closed::broken()))
     }
 
     fn note_result(&self, request: &str, result: OutResult) {
