@@ -32,44 +32,22 @@ pub enum Tool {
     DataWrite,
 }
 
+nightdesk_types::slugs! {
+    Tool:
+    ListAgents = "list_agents",
+    Notify = "notify",
+    Wake = "wake",
+    Exchange = "exchange",
+    SkillList = "skill_list",
+    SkillRead = "skill_read",
+    SkillWrite = "skill_write",
+    SkillStatus = "skill_status",
+    DataQuery = "data_query",
+    DataRead = "data_read",
+    DataWrite = "data_write",
+}
+
 impl Tool {
-    /// All tools.
-    pub const ALL: [Self; 11] = [
-        Self::ListAgents,
-        Self::Notify,
-        Self::Wake,
-        Self::Exchange,
-        Self::SkillList,
-        Self::SkillRead,
-        Self::SkillWrite,
-        Self::SkillStatus,
-        Self::DataQuery,
-        Self::DataRead,
-        Self::DataWrite,
-    ];
-
-    /// Returns the tool of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
-    }
-
-    /// Returns the tool's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ListAgents => "list_agents",
-            Self::Notify => "notify",
-            Self::Wake => "wake",
-            Self::Exchange => "exchange",
-            Self::SkillList => "skill_list",
-            Self::SkillRead => "skill_read",
-            Self::SkillWrite => "skill_write",
-            Self::SkillStatus => "skill_status",
-            Self::DataQuery => "data_query",
-            Self::DataRead => "data_read",
-            Self::DataWrite => "data_write",
-        }
-    }
-
     /// Returns the tool's description for the agent that selects a tool.
     const fn words(self) -> &'static str {
         match self {
@@ -194,7 +172,7 @@ impl Tool {
             .destructive(false)
             .idempotent(true)
             .open_world(false);
-        rmcp::model::Tool::new(self.name(), self.words(), Arc::new(schema)).with_annotations(hints)
+        rmcp::model::Tool::new(self.slug(), self.words(), Arc::new(schema)).with_annotations(hints)
     }
 }
 
@@ -205,10 +183,10 @@ mod tests {
     #[test]
     fn every_tool_is_found_by_its_name_and_wants_only_what_it_names() {
         for tool in Tool::ALL {
-            assert_eq!(Tool::named(tool.name()), Some(tool));
+            assert_eq!(Tool::named(tool.slug()), Some(tool));
             let properties = tool.properties();
             for required in tool.required() {
-                assert!(properties.get(required).is_some(), "{required} of {}", tool.name());
+                assert!(properties.get(required).is_some(), "{required} of {}", tool.slug());
             }
         }
         assert_eq!(Tool::named("shell"), None);

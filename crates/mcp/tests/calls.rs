@@ -20,7 +20,7 @@ impl Tools for Echo {
     type Caller = &'static str;
 
     async fn call(&self, caller: &Self::Caller, tool: Tool, call: Call) -> Result<Value, Failed> {
-        let said = json!({ "by": caller, "tool": tool.name(), "with": call.arguments });
+        let said = json!({ "by": caller, "tool": tool.slug(), "with": call.arguments });
         let wish = call.arguments.get("message").and_then(Value::as_str).map(str::to_owned);
         self.0.lock().expect("nobody panicked").push((caller, tool, call));
         match wish.as_deref() {
@@ -66,7 +66,7 @@ async fn every_tool_is_listed_and_says_what_it_wants() {
     let tools = tools.as_array().expect("tools");
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
 
-    assert_eq!(names, Tool::ALL.map(Tool::name));
+    assert_eq!(names, Tool::ALL.map(Tool::slug));
     assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
     assert!(tools.iter().all(|tool| tool["annotations"]["idempotentHint"] == true));
 }

@@ -67,17 +67,6 @@ impl Close {
         }
     }
 
-    /// Returns true if the client should dial again by itself.
-    pub const fn should_come_back(self) -> bool {
-        match self {
-            Self::GoingAway | Self::TooBig | Self::Internal | Self::Restarting | Self::TryLater => {
-                true
-            }
-            // Otherwise two lines would replace each other for ever.
-            Self::Done | Self::Policy | Self::Revoked | Self::Replaced => false,
-        }
-    }
-
     /// Returns the reason of a code, if the desk uses it.
     pub fn of_code(code: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|close| close.code() == code)

@@ -65,11 +65,6 @@ impl Rate {
     pub const fn ahead(self) -> Duration {
         self.ahead
     }
-
-    /// Returns the most events that the rate admits in a window of this length.
-    pub fn most_within(self, window: Duration) -> u128 {
-        1 + (self.ahead + window).as_nanos() / self.step.as_nanos().max(1)
-    }
 }
 
 /// The rate-limit state of one key.
@@ -197,6 +192,11 @@ mod tests {
 
     use super::*;
 
+    /// Returns the most events that a rate admits in a window of this length.
+    fn most_within(rate: Rate, window: Duration) -> u128 {
+        1 + (rate.ahead + window).as_nanos() / rate.step.as_nanos().max(1)
+    }
+
     fn at(millis: u64) -> Moment {
         Moment::after_start(Duration::from_millis(millis))
     }
@@ -274,7 +274,7 @@ mod tests {
                 for (last, to) in let_through.iter().enumerate().skip(first) {
                     let within = u128::try_from(last - first + 1).unwrap();
                     let window = Duration::from_millis(to - from);
-                    prop_assert!(within <= whole.most_within(window));
+                    prop_assert!(within <= most_within(whole, window));
                 }
             }
         }

@@ -17,9 +17,6 @@ pub const DISPATCH_ID_BYTES_MAX: usize = 128;
 /// Longest event type of a letter and longest skill name, in bytes.
 pub const LETTER_LABEL_BYTES_MAX: usize = 256;
 
-/// Connectors that one letter may use.
-pub const CONNECTORS_MAX: usize = 16;
-
 /// Agents for which the configuration may set a route other than the inbox.
 pub const WAYS_MAX: usize = 256;
 
