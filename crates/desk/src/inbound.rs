@@ -84,7 +84,8 @@ async fn put_in_time(
     let put = async move { put_all(&whole, &account, events, &body, began).await };
     let left = SOURCE_REFUSED_WITHIN.saturating_sub(began.elapsed());
     let late = |error| StoreError::unavailable("put posted events", error);
-    let put = timeout(left, desk.tasks.spawn(put)).await.map_err(|_| late("the call took too long"))?;
+    let put =
+        timeout(left, desk.tasks.spawn(put)).await.map_err(|_| late("the call took too long"))?;
     put.map_err(|_| late("the task ended early"))?
 }
 
