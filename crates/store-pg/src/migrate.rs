@@ -34,7 +34,7 @@ pub async fn migrate(options: &PgConnectOptions) -> Result<(), MigrateError> {
     // All objects belong to the owner role, whichever user runs this.
     let owner = sqlx::raw_sql("set role nightdesk_owner");
     connection.execute(owner).await.map_err(MigrateError::Roles)?;
-    known().await?.run(&mut connection).await?;
+    known_migrations().await?.run(&mut connection).await?;
     // A node reads this table at its start to check for missing migrations.
     let seen = sqlx::raw_sql("grant select on _sqlx_migrations to nightdesk_app");
     connection.execute(seen).await.map_err(sqlx::migrate::MigrateError::from)?;
@@ -43,7 +43,7 @@ pub async fn migrate(options: &PgConnectOptions) -> Result<(), MigrateError> {
 
 /// Returns the migrations of this release. Migrations of a newer release in the database are not an error, because its
 /// nodes may run already.
-async fn known() -> Result<Migrator, sqlx::migrate::MigrateError> {
+async fn known_migrations() -> Result<Migrator, sqlx::migrate::MigrateError> {
     let mut migrator = sqlx::migrate!();
     if let Some(folder) = next_release() {
         let next = Migrator::new(folder).await?;
@@ -57,8 +57,10 @@ impl Pg {
     /// Returns the first migration of this release that the database lacks, by its file's name.
     pub async fn lacks(&self) -> Result<Option<String>, StoreError> {
         let operation = "look which migrations ran";
-        let known = known().await.map_err(|error| StoreError::broken(operation, error))?;
-        let applied = run_to_end!(self.single(operation), |connection| applied(connection).await)?;
+        let known =
+            known_migrations().await.map_err(|error| StoreError::broken(operation, error))?;
+        let applied =
+            run_to_end!(self.single(operation), |connection| read_applied(connection).await)?;
         let lacking = known.iter().find(|migration| !applied.contains(&migration.version));
         Ok(lacking.map(|lacking| {
             format!("{}_{}", lacking.version, lacking.description.replace(' ', "_"))
@@ -67,7 +69,7 @@ impl Pg {
 }
 
 /// Not a checked query: the table is the driver's, and not in the schema.
-async fn applied(connection: &mut PgConnection) -> sqlx::Result<Vec<i64>> {
+async fn read_applied(connection: &mut PgConnection) -> sqlx::Result<Vec<i64>> {
     let applied = sqlx::query_scalar("select version from _sqlx_migrations where success");
     match applied.fetch_all(connection).await {
         // The table does not exist or is not readable, so no migration ran yet.
