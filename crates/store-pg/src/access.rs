@@ -15,7 +15,7 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction}
 use tokio::sync::oneshot;
 use tracing::Instrument;
 
-use crate::row::broken;
+use crate::row::store_error;
 
 /// Connections for transactions.
 const CONNECTIONS_MAX: u32 = 8;
@@ -64,8 +64,8 @@ pub struct Pg {
 impl Pg {
     /// Creates the store. It connects to the database on first use.
     pub fn connect(url: &str, password: Option<&str>) -> Result<Self, UrlError> {
-        let options = bounded(connect_options(url, password)?);
-        let pool = rolling_back(pool_options(CONNECTIONS_MAX));
+        let options = with_timeouts(connect_options(url, password)?);
+        let pool = with_rollback(pool_options(CONNECTIONS_MAX));
         Ok(Self {
             pool: pool.connect_lazy_with(options.clone()),
             singles: pool_options(SINGLES_CONNECTIONS_MAX).connect_lazy_with(options),
@@ -129,7 +129,7 @@ impl Operation {
         let (sender, receiver) = oneshot::channel();
         run_in_task(operation, Box::pin(async move { drop(sender.send(work.await)) })).await?;
         let result = receiver.await.map_err(|lost| StoreError::broken(operation, lost))?;
-        result.map_err(|error| broken(operation, error))
+        result.map_err(|error| store_error(operation, error))
     }
 
     async fn connect<T>(self, work: Work<T>) -> sqlx::Result<T> {
@@ -176,7 +176,7 @@ fn is_of_a_dead_connection(error: &sqlx::Error) -> bool {
 }
 
 /// Sets timeouts, so that no statement, lock or idle transaction outlives its caller's wait.
-fn bounded(options: PgConnectOptions) -> PgConnectOptions {
+fn with_timeouts(options: PgConnectOptions) -> PgConnectOptions {
     options.application_name("nightdesk").options([
         ("statement_timeout", format!("{}ms", STATEMENT_WAIT.as_millis())),
         ("lock_timeout", "1s".to_owned()),
@@ -197,7 +197,7 @@ fn pool_options(connections_max: u32) -> PgPoolOptions {
 }
 
 /// Rolls back every returned connection before its next use.
-pub(crate) fn rolling_back(options: PgPoolOptions) -> PgPoolOptions {
+pub(crate) fn with_rollback(options: PgPoolOptions) -> PgPoolOptions {
     options.after_release(|connection, _| {
         Box::pin(async move {
             connection.execute(sqlx::raw_sql("rollback")).await?;

@@ -15,7 +15,7 @@ use serde_json::json;
 use sqlx::PgConnection;
 
 use crate::Pg;
-use crate::register::audit::tell;
+use crate::register::audit::record_act;
 use crate::row::{misfit, moment};
 
 #[async_trait]
@@ -44,20 +44,20 @@ impl Store for Pg {
             .await?;
             if new.rows_affected() == 1 {
                 if let Some(about) = used {
-                    tell(connection, key.scope, Kind::CapabilityUsed, about).await?;
+                    record_act(connection, key.scope, Kind::CapabilityUsed, about).await?;
                 }
                 return Ok(Asked::New);
             }
             // A separate statement: the row may have been committed after the insert's snapshot and be invisible to
             // the insert.
-            look(&key, connection).await
+            read_send(&key, connection).await
         })
     }
 
     async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
         let key = send.clone();
         run_to_end!(self.for_tenant("read a send", key.scope), |connection| {
-            look(&key, connection).await
+            read_send(&key, connection).await
         })
     }
 
@@ -88,7 +88,7 @@ impl Store for Pg {
         node: &Node,
         settled: &Settled,
     ) -> Result<bool, StoreError> {
-        self.set_down(send, node, settled, "calling").await
+        self.write_result(send, node, settled, "calling").await
     }
 
     async fn retract(
@@ -97,15 +97,14 @@ impl Store for Pg {
         node: &Node,
         why: &Settled,
     ) -> Result<bool, StoreError> {
-        self.set_down(send, node, why, "asked").await
+        self.write_result(send, node, why, "asked").await
     }
 
     async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError> {
         let node = node.clone();
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
         run_to_end!(self.single("find waiting sends"), |connection| {
-            let rows = sqlx::query_as!(
-                WaitingRow,
+            let rows = sqlx::query!(
                 r#"select tenant_id as "tenant!", agent_id as "agent!",
                        request_id as "request!", bot_id as "bot!", body as "body!", asked_on,
                        asked_ago_ms as "asked_ago_ms!"
@@ -116,7 +115,20 @@ impl Store for Pg {
             )
             .fetch_all(connection)
             .await?;
-            rows.into_iter().map(WaitingRow::read).collect()
+            let waiting = rows.into_iter().map(|row| {
+                Ok(Waiting {
+                    key: SendKey {
+                        scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
+                        agent: AgentId::from_uuid(row.agent),
+                        request: request_id(row.request)?,
+                    },
+                    bot: BotId::from_uuid(row.bot),
+                    send: serde_json::from_slice(&row.body).map_err(|_| misfit("sends", "body"))?,
+                    asked_on: row.asked_on,
+                    waits_for: Duration::from_millis(row.asked_ago_ms.try_into().unwrap_or(0)),
+                })
+            });
+            waiting.collect()
         })
     }
 
@@ -147,7 +159,7 @@ impl Store for Pg {
                 .map(|row| {
                     Ok(GivenUp {
                         agent: AgentId::from_uuid(row.agent),
-                        request: request(row.request)?,
+                        request: request_id(row.request)?,
                         asked_on: row.asked_on,
                     })
                 })
@@ -158,7 +170,7 @@ impl Store for Pg {
 
 impl Pg {
     /// Writes the result of a send, if the send is in state `from`.
-    async fn set_down(
+    async fn write_result(
         &self,
         send: &SendKey,
         node: &Node,
@@ -226,9 +238,9 @@ impl Sayings for Pg {
             .await?;
             let said = rows.into_iter().map(|row| {
                 Ok(Said {
-                    request: request(row.request_id)?,
+                    request: request_id(row.request_id)?,
                     asked_at: row.asked_at.to_jiff(),
-                    came: match asked(&row.state, row.receipt.as_deref())? {
+                    came: match read_state(&row.state, row.receipt.as_deref())? {
                         Asked::Settled(settled) => Some(settled),
                         Asked::New | Asked::UnderWay => None,
                     },
@@ -239,7 +251,7 @@ impl Sayings for Pg {
     }
 }
 
-async fn look(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<Asked> {
+async fn read_send(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<Asked> {
     let row = sqlx::query!(
         "select state, receipt from sends
          where tenant_id = $1 and agent_id = $2 and request_id = $3",
@@ -249,10 +261,10 @@ async fn look(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<Aske
     )
     .fetch_one(connection)
     .await?;
-    asked(&row.state, row.receipt.as_deref())
+    read_state(&row.state, row.receipt.as_deref())
 }
 
-fn asked(state: &str, receipt: Option<&[u8]>) -> sqlx::Result<Asked> {
+fn read_state(state: &str, receipt: Option<&[u8]>) -> sqlx::Result<Asked> {
     match (state, receipt) {
         ("asked" | "calling", _) => Ok(Asked::UnderWay),
         ("ambiguous", _) => Ok(Asked::Settled(Settled::Ambiguous)),
@@ -263,35 +275,6 @@ fn asked(state: &str, receipt: Option<&[u8]>) -> sqlx::Result<Asked> {
     }
 }
 
-struct WaitingRow {
-    tenant: uuid::Uuid,
-    agent: uuid::Uuid,
-    request: String,
-    bot: uuid::Uuid,
-    body: Vec<u8>,
-    asked_on: Option<String>,
-    asked_ago_ms: i64,
-}
-
-impl WaitingRow {
-    fn read(self) -> sqlx::Result<Waiting> {
-        let key = SendKey {
-            scope: TenantScope::of(TenantId::from_uuid(self.tenant)),
-            agent: AgentId::from_uuid(self.agent),
-            request: request(self.request)?,
-        };
-        let send = serde_json::from_slice(&self.body).map_err(|_| misfit("sends", "body"))?;
-        let waits_for = Duration::from_millis(self.asked_ago_ms.try_into().unwrap_or(0));
-        Ok(Waiting {
-            key,
-            bot: BotId::from_uuid(self.bot),
-            send,
-            asked_on: self.asked_on,
-            waits_for,
-        })
-    }
-}
-
-fn request(text: String) -> sqlx::Result<RequestId> {
+fn request_id(text: String) -> sqlx::Result<RequestId> {
     RequestId::new(text).ok_or_else(|| misfit("sends", "request_id"))
 }

@@ -23,7 +23,7 @@ mod media;
 mod wake;
 mod schedule;
 mod shelf;
-mod courier;
+mod letters;
 mod egress;
 mod lease;
 mod webchat;

@@ -39,7 +39,7 @@ pub async fn migrate(
     // All objects belong to the owner role, whichever user runs this.
     let owner = sqlx::raw_sql("set role nightdesk_owner");
     connection.execute(owner).await.map_err(MigrateError::Roles)?;
-    known(further).await?.run(&mut connection).await?;
+    known_migrations(further).await?.run(&mut connection).await?;
     // A node reads this table at its start to check for missing migrations.
     let seen = sqlx::raw_sql("grant select on _sqlx_migrations to nightdesk_app");
     connection.execute(seen).await.map_err(sqlx::migrate::MigrateError::from)?;
@@ -48,7 +48,7 @@ pub async fn migrate(
 
 /// Returns the migrations of this release. Migrations of a newer release in the database are not an error, because its
 /// nodes may run already.
-async fn known(further: Option<&Path>) -> Result<Migrator, sqlx::migrate::MigrateError> {
+async fn known_migrations(further: Option<&Path>) -> Result<Migrator, sqlx::migrate::MigrateError> {
     let mut migrator = sqlx::migrate!();
     if let Some(folder) = further {
         let next = Migrator::new(folder).await?;
@@ -63,8 +63,11 @@ impl Pg {
     /// name.
     pub async fn lacks(&self, further: Option<&Path>) -> Result<Option<String>, StoreError> {
         let operation = "read which migrations ran";
-        let known = known(further).await.map_err(|error| StoreError::broken(operation, error))?;
-        let applied = run_to_end!(self.single(operation), |connection| applied(connection).await)?;
+        let known = known_migrations(further)
+            .await
+            .map_err(|error| StoreError::broken(operation, error))?;
+        let applied =
+            run_to_end!(self.single(operation), |connection| read_applied(connection).await)?;
         let lacking = known.iter().find(|migration| !applied.contains(&migration.version));
         Ok(lacking.map(|lacking| {
             format!("{}_{}", lacking.version, lacking.description.replace(' ', "_"))
@@ -73,7 +76,7 @@ impl Pg {
 }
 
 /// Not a checked query: the table is the driver's, and not in the schema.
-async fn applied(connection: &mut PgConnection) -> sqlx::Result<Vec<i64>> {
+async fn read_applied(connection: &mut PgConnection) -> sqlx::Result<Vec<i64>> {
     let applied = sqlx::query_scalar("select version from _sqlx_migrations where success");
     match applied.fetch_all(connection).await {
         // The table does not exist or is not readable, so no migration ran yet.

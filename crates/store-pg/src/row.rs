@@ -5,7 +5,7 @@ use nightdesk_types::{OverQuota, Quota, StoreError, Timestamp};
 use sqlx::postgres::PgDatabaseError;
 
 /// Converts a driver error into a store error.
-pub(crate) fn broken(operation: &'static str, error: sqlx::Error) -> StoreError {
+pub(crate) fn store_error(operation: &'static str, error: sqlx::Error) -> StoreError {
     if let Some(over) = over_quota(&error) {
         return StoreError::over(operation, over);
     }

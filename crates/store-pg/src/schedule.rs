@@ -37,7 +37,7 @@ use self::write::{
 };
 use crate::Pg;
 use crate::inbox::put_by_hand;
-use crate::register::audit::tell;
+use crate::register::audit::record_act;
 
 #[async_trait]
 impl Store for Pg {
@@ -52,7 +52,7 @@ impl Store for Pg {
             let armed = arm_locked(connection, scope, agent, &arm).await?;
             if scope.actor() == Actor::Operator {
                 let about = json!({ "agent_id": agent, "job": arm.job.as_str() });
-                tell(connection, scope, Kind::JobArmed, about).await?;
+                record_act(connection, scope, Kind::JobArmed, about).await?;
             }
             Ok(armed)
         })
@@ -70,7 +70,7 @@ impl Store for Pg {
             let cancelled = cancel_locked(connection, locked).await?;
             if cancelled == Cancelled::Cancelled && scope.actor() == Actor::Operator {
                 let about = json!({ "agent_id": agent, "job": job.as_str() });
-                tell(connection, scope, Kind::JobCancelled, about).await?;
+                record_act(connection, scope, Kind::JobCancelled, about).await?;
             }
             Ok(cancelled)
         })

@@ -16,6 +16,19 @@ use sqlx::types::Json;
 use self::row::{RevisionRow, approval_of, key_of, secs, status_of};
 use crate::Pg;
 
+/// The rows of revisions and their skills.
+macro_rules! revision_rows {
+    ($from:literal, $($argument:expr),+ $(,)?) => {
+        sqlx::query_as!(
+            RevisionRow,
+            r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version,
+                   r.content_hash, r.status, r.previous_status,
+                   r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by"# + $from,
+            $($argument),+
+        )
+    };
+}
+
 #[async_trait]
 impl Skills for Pg {
     async fn put_skill(
@@ -27,8 +40,8 @@ impl Skills for Pg {
     ) -> Result<Asked<VersionInfo>, StoreError> {
         let (name, source, patch) = (name.to_owned(), source.to_owned(), patch.clone());
         run_to_end!(self.for_tenant("store a skill", scope), |connection| {
-            let (approval, now) = locked(connection, scope).await?;
-            let before = newest(connection, scope, &name).await?;
+            let (approval, now) = lock_shelf(connection, scope).await?;
+            let before = newest_revision(connection, scope, &name).await?;
             let draft = Draft { name: &name, source: &source, patch: &patch };
             let kept = before.as_ref().map(|before| &before.kept);
             let planned = match plan(kept, draft, &approval) {
@@ -52,13 +65,13 @@ impl Skills for Pg {
     ) -> Result<Asked<SkillSource>, StoreError> {
         let (name, version) = (name.to_owned(), version.map(ToOwned::to_owned));
         run_to_end!(self.for_tenant("load a skill", scope), |connection| {
-            let Some(newest) = newest(connection, scope, &name).await? else {
+            let Some(newest) = newest_revision(connection, scope, &name).await? else {
                 return Ok(Err(SkillStoreError::not_found(&name)));
             };
             let Some(version) = version.filter(|asked| *asked != newest.info.version) else {
                 return Ok(Ok(newest.into_source()));
             };
-            let earlier = earlier(connection, scope, &name, &version).await?;
+            let earlier = earlier_revision(connection, scope, &name, &version).await?;
             Ok(earlier
                 .map(Revision::into_source)
                 .ok_or_else(|| SkillStoreError::VersionNotFound { skill_name: name, version }))
@@ -79,14 +92,10 @@ impl Skills for Pg {
 
     async fn skill_sources(&self, scope: TenantScope) -> Result<Vec<SkillSource>, StoreError> {
         run_to_end!(self.for_tenant("load skills", scope), |connection| {
-            let rows = sqlx::query_as!(
-                RevisionRow,
-                r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version,
-                       r.content_hash, r.status, r.previous_status,
-                       r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by
-                   from skills s join skill_revisions r
-                       on r.tenant_id = s.tenant_id and r.name = s.name and r.revision = s.revision
-                   where s.tenant_id = $1"#,
+            let rows = revision_rows!(
+                " from skills s join skill_revisions r
+                      on r.tenant_id = s.tenant_id and r.name = s.name and r.revision = s.revision
+                  where s.tenant_id = $1",
                 scope.tenant().uuid()
             )
             .fetch_all(connection)
@@ -118,8 +127,8 @@ impl Skills for Pg {
     ) -> Result<Asked<VersionInfo>, StoreError> {
         let name = name.to_owned();
         run_to_end!(self.for_tenant("change a skill's status", scope), |connection| {
-            let (approval, now) = locked(connection, scope).await?;
-            let Some(before) = newest(connection, scope, &name).await? else {
+            let (approval, now) = lock_shelf(connection, scope).await?;
+            let Some(before) = newest_revision(connection, scope, &name).await? else {
                 return Ok(Err(SkillStoreError::not_found(&name)));
             };
             let planned = match plan_status(&name, &before.kept, status, &approval) {
@@ -138,7 +147,7 @@ impl Skills for Pg {
     async fn delete_skill(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
         run_to_end!(self.for_tenant("remove a skill", scope), |connection| {
-            locked(connection, scope).await?;
+            lock_shelf(connection, scope).await?;
             sqlx::query_scalar!(
                 r#"select skill_delete($1, $2) as "was_there!""#,
                 scope.tenant().uuid(),
@@ -171,7 +180,7 @@ impl Skills for Pg {
     ) -> Result<(), StoreError> {
         let key = key_of(approval);
         run_to_end!(self.for_tenant("set the approval of skills", scope), |connection| {
-            locked(connection, scope).await?;
+            lock_shelf(connection, scope).await?;
             sqlx::query!(
                 "update shelves set approval_key = $2, revision = revision + 1
                  where tenant_id = $1 and approval_key is distinct from $2",
@@ -186,7 +195,7 @@ impl Skills for Pg {
 }
 
 /// Locks a shelf. Returns its approval mode and the current time.
-async fn locked(
+async fn lock_shelf(
     connection: &mut PgConnection,
     scope: TenantScope,
 ) -> sqlx::Result<(Approval, i64)> {
@@ -199,18 +208,15 @@ async fn locked(
     Ok((approval_of(row.approval_key)?, row.now_secs))
 }
 
-async fn newest(
+async fn newest_revision(
     connection: &mut PgConnection,
     scope: TenantScope,
     name: &str,
 ) -> sqlx::Result<Option<Revision>> {
-    let row = sqlx::query_as!(
-        RevisionRow,
-        r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version, r.content_hash, r.status,
-               r.previous_status, r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by
-           from skills s join skill_revisions r
-               on r.tenant_id = s.tenant_id and r.name = s.name and r.revision = s.revision
-           where s.tenant_id = $1 and s.name = $2"#,
+    let row = revision_rows!(
+        " from skills s join skill_revisions r
+              on r.tenant_id = s.tenant_id and r.name = s.name and r.revision = s.revision
+          where s.tenant_id = $1 and s.name = $2",
         scope.tenant().uuid(),
         name
     )
@@ -219,7 +225,7 @@ async fn newest(
     row.map(RevisionRow::newest).transpose()
 }
 
-async fn earlier(
+async fn earlier_revision(
     connection: &mut PgConnection,
     scope: TenantScope,
     name: &str,
@@ -229,13 +235,10 @@ async fn earlier(
     if !version.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(None);
     }
-    let row = sqlx::query_as!(
-        RevisionRow,
-        r#"select s.meta as "meta: Json<SkillMeta>", r.source, r.version, r.content_hash, r.status,
-               r.previous_status, r.changed_at as "changed_at: jiff_sqlx::Timestamp", r.changed_by
-           from skills s join skill_revisions r on r.tenant_id = s.tenant_id and r.name = s.name
-           where s.tenant_id = $1 and s.name = $2 and r.version = $3
-           order by r.revision desc limit 1"#,
+    let row = revision_rows!(
+        " from skills s join skill_revisions r on r.tenant_id = s.tenant_id and r.name = s.name
+          where s.tenant_id = $1 and s.name = $2 and r.version = $3
+          order by r.revision desc limit 1",
         scope.tenant().uuid(),
         name,
         version

@@ -14,20 +14,35 @@ use crate::Pg;
 /// The days until a partition is dropped, when neither its keys nor its entries are needed any more.
 const KEPT_DAYS: i32 = if PENDING_DAYS > DEDUPE_DAYS { PENDING_DAYS } else { DEDUPE_DAYS } + 1;
 
+/// Runs a function that removes old rows, again while its batches are full. Its last argument is the size of a batch.
+macro_rules! run_batches {
+    ($store:ident.single($operation:literal), $sql:literal $(, $age:expr)?) => {
+        crate::upkeep::in_batches(|| async move {
+            run_to_end!($store.single($operation), |connection| {
+                let rows = sqlx::query_scalar!($sql, $($age,)? UPKEEP_ROWS_MAX);
+                Ok(rows.fetch_one(connection).await?.unsigned_abs())
+            })
+        })
+        .await
+    };
+}
+pub(crate) use run_batches;
+
 #[async_trait]
 impl Upkeep for Pg {
     async fn keep(&self) -> Result<Swept, StoreError> {
         self.open_days().await?;
-        let expired = in_batches(|| self.expire()).await?;
-        let forgotten = in_batches(|| self.forget_acked()).await?;
-        in_batches(|| self.forget_sends()).await?;
-        in_batches(|| self.forget_prompts()).await?;
-        in_batches(|| self.forget_media()).await?;
-        in_batches(|| self.forget_changes()).await?;
-        in_batches(|| self.forget_audit()).await?;
-        in_batches(|| self.forget_links()).await?;
-        in_batches(|| self.forget_fires()).await?;
-        in_batches(|| self.forget_letters()).await?;
+        let expired = run_batches!(
+            self.single("set aside what nobody took"),
+            r#"select expire_entries(make_interval(days => $1), $2) as "expired!""#,
+            PENDING_DAYS
+        )?;
+        let forgotten = run_batches!(
+            self.single("delete acknowledged entries"),
+            r#"select forget_acked(make_interval(hours => $1), $2) as "forgotten!""#,
+            ACKED_HOURS
+        )?;
+        self.forget_old_rows().await?;
         let days_dropped = self.close_days().await?;
         Ok(Swept { expired, forgotten, days_dropped })
     }
@@ -57,131 +72,47 @@ impl Pg {
         Ok(())
     }
 
-    async fn expire(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("set aside what nobody took"), |connection| {
-            let expired = sqlx::query_scalar!(
-                r#"select expire_entries(make_interval(days => $1), $2) as "expired!""#,
-                PENDING_DAYS,
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(expired.unsigned_abs())
-        })
-    }
-
-    async fn forget_acked(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete acknowledged entries"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_acked(make_interval(hours => $1), $2) as "forgotten!""#,
-                ACKED_HOURS,
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
-    }
-
-    async fn forget_sends(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old sends"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
-                SEND_HOURS,
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
-    }
-
-    async fn forget_prompts(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old prompts"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_prompts(make_interval(days => $1), $2) as "forgotten!""#,
-                PROMPT_DAYS,
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
-    }
-
-    async fn forget_media(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old media"), |connection| {
-            let forgotten =
-                sqlx::query_scalar!(r#"select forget_media($1) as "forgotten!""#, UPKEEP_ROWS_MAX)
-                    .fetch_one(connection)
-                    .await?;
-            Ok(forgotten.unsigned_abs())
-        })
-    }
-
-    async fn forget_changes(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old changes"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_changes(make_interval(hours => $1), $2) as "forgotten!""#,
-                REACH_CHANGES_HOURS,
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
-    }
-
-    async fn forget_audit(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old acts"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_audit(make_interval(days => $1), $2) as "forgotten!""#,
-                AUDIT_KEPT_DAYS,
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
-    }
-
-    async fn forget_links(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old link codes"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_links(make_interval(hours => $1), $2) as "forgotten!""#,
-                LINK_KEPT_HOURS,
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
-    }
-
-    async fn forget_fires(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old fires"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_fires(make_interval(secs => $1), $2) as "forgotten!""#,
-                FIRES_KEPT.as_secs_f64(),
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
-    }
-
-    async fn forget_letters(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old letters"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_letters(make_interval(secs => $1), $2) as "forgotten!""#,
-                LETTERS_KEPT.as_secs_f64(),
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
+    async fn forget_old_rows(&self) -> Result<(), StoreError> {
+        run_batches!(
+            self.single("delete old sends"),
+            r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
+            SEND_HOURS
+        )?;
+        run_batches!(
+            self.single("delete old prompts"),
+            r#"select forget_prompts(make_interval(days => $1), $2) as "forgotten!""#,
+            PROMPT_DAYS
+        )?;
+        run_batches!(
+            self.single("delete old media"),
+            r#"select forget_media($1) as "forgotten!""#
+        )?;
+        run_batches!(
+            self.single("delete old changes"),
+            r#"select forget_changes(make_interval(hours => $1), $2) as "forgotten!""#,
+            REACH_CHANGES_HOURS
+        )?;
+        run_batches!(
+            self.single("delete old acts"),
+            r#"select forget_audit(make_interval(days => $1), $2) as "forgotten!""#,
+            AUDIT_KEPT_DAYS
+        )?;
+        run_batches!(
+            self.single("delete old link codes"),
+            r#"select forget_links(make_interval(hours => $1), $2) as "forgotten!""#,
+            LINK_KEPT_HOURS
+        )?;
+        run_batches!(
+            self.single("delete old fires"),
+            r#"select forget_fires(make_interval(secs => $1), $2) as "forgotten!""#,
+            FIRES_KEPT.as_secs_f64()
+        )?;
+        run_batches!(
+            self.single("delete old letters"),
+            r#"select forget_letters(make_interval(secs => $1), $2) as "forgotten!""#,
+            LETTERS_KEPT.as_secs_f64()
+        )?;
+        Ok(())
     }
 
     async fn close_days(&self) -> Result<u64, StoreError> {

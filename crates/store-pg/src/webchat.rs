@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 
 use crate::Pg;
 use crate::row::{misfit, moment};
-use crate::upkeep::in_batches;
+use crate::upkeep::run_batches;
 
 mod read;
 
@@ -63,30 +63,33 @@ impl Store for Pg {
     }
 
     async fn since(&self, chat: &Chat, after: i64, lines_max: usize) -> Result<News, StoreError> {
-        read::since(self, chat, after, lines_max).await
+        let chat = chat.clone();
+        run_to_end!(self.for_tenant("read the changes of a chat", chat.scope), |connection| {
+            let mut news = read::news_without_lines(connection, &chat).await?;
+            // Most requests find nothing new.
+            if news.head > after {
+                news.lines = read::lines_after(connection, &chat, after, lines_max).await?;
+            }
+            Ok(news)
+        })
     }
 
     async fn latest(&self, chat: &Chat, lines_max: usize) -> Result<News, StoreError> {
-        read::latest(self, chat, lines_max).await
+        let chat = chat.clone();
+        run_to_end!(self.for_tenant("read a chat", chat.scope), |connection| {
+            // The head is read first, so that a line written in between is read twice instead of missed.
+            let mut news = read::news_without_lines(connection, &chat).await?;
+            news.lines = read::last_lines(connection, &chat, lines_max).await?;
+            Ok(news)
+        })
     }
 
     async fn forget(&self) -> Result<u64, StoreError> {
-        in_batches(|| self.forget_chats()).await
-    }
-}
-
-impl Pg {
-    async fn forget_chats(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.single("delete old chats"), |connection| {
-            let forgotten = sqlx::query_scalar!(
-                r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
-                CHAT_KEPT_DAYS,
-                UPKEEP_ROWS_MAX
-            )
-            .fetch_one(connection)
-            .await?;
-            Ok(forgotten.unsigned_abs())
-        })
+        run_batches!(
+            self.single("delete old chats"),
+            r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
+            CHAT_KEPT_DAYS
+        )
     }
 }
 

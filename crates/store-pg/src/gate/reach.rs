@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::row::misfit;
 
 /// One row of a change; the columns that are set depend on its kind.
-struct Row {
+struct ReachRow {
     kind: String,
     version: Option<i64>,
     whole: Option<bool>,
@@ -38,7 +38,7 @@ pub(super) async fn changes(
     since: Option<i64>,
 ) -> sqlx::Result<Change> {
     let rows = sqlx::query_as!(
-        Row,
+        ReachRow,
         r#"select kind as "kind!", version, whole, author_id as author, scope_id as scope,
                chat_id as chat, tenant_id as tenant, agent_id as agent, principal, listed, owners,
                require_address, free_scopes, allow_other_bots, client_rules as rules
@@ -68,7 +68,7 @@ pub(super) async fn changes(
     Ok(change)
 }
 
-impl Row {
+impl ReachRow {
     fn agent(&self) -> Option<Agent> {
         let tenant = TenantId::from_uuid(self.tenant?);
         Some((TenantScope::of(tenant), AgentId::from_uuid(self.agent?)))

@@ -6,15 +6,16 @@ use nightdesk_types::limits::{DEDUPE_DAYS, INBOX_ENTRIES_MAX};
 use nightdesk_types::{AgentId, Seq, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
 
+use self::capabilities::CapabilityColumns;
 use super::{ordinal, tenants_of};
 use crate::Pg;
 use crate::row::misfit;
 
-mod bound;
+mod capabilities;
 
 /// Events and recipients as columns, in the form of the statement's parameters.
 #[derive(Default)]
-struct Columns {
+struct AcceptColumns {
     tenants: Vec<Uuid>,
     operators: Vec<Uuid>,
     bots: Vec<Uuid>,
@@ -40,41 +41,65 @@ struct Marks {
 /// The data key of unsealed bodies.
 const NOT_SEALED: i64 = 0;
 
-pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
-    let columns = columns(events);
-    if let Some(bound) = bound::columns(events) {
-        let rows = bound::run(store, columns, bound).await?;
-        return puts(events.len(), rows).map_err(|error| StoreError::broken("put events", error));
-    }
-    let rows = run_to_end!(store.single("put events"), |connection| {
-        let Columns { tenants, operators, bots, keys, chats, unsendable, .. } = &columns;
-        let marks = columns.marks.as_ref();
-        fail_point!("store_pg::before_accept");
+/// The rows of a function that accepts, by the columns of events and recipients and perhaps further ones.
+macro_rules! accept_rows {
+    ($columns:ident, $from:literal $(, $further:expr)*) => {{
+        let marks = $columns.marks.as_ref();
         sqlx::query_as!(
-            Row,
+            AcceptRow,
             r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,
-                   at as "at: jiff_sqlx::Timestamp", parked, presence
-               from inbox_accept(
-                   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                   $17
-               )"#,
-            tenants,
-            operators,
-            bots,
-            keys,
-            chats,
-            unsendable,
+                   at as "at: jiff_sqlx::Timestamp", parked, presence"# + $from,
+            &$columns.tenants,
+            &$columns.operators,
+            &$columns.bots,
+            &$columns.keys,
+            &$columns.chats,
+            &$columns.unsendable,
             marks.map(|marks| marks.sources.as_slice()) as Option<&[Option<String>]>,
             marks.map(|marks| marks.epochs.as_slice()) as Option<&[Option<i64>]>,
             marks.map(|marks| marks.cursors.as_slice()) as Option<&[Option<String>]>,
-            &columns.events,
-            &columns.recipient_tenants,
-            &columns.agents,
-            &columns.versions,
-            &columns.bodies,
-            &columns.key_ids,
+            &$columns.events,
+            &$columns.recipient_tenants,
+            &$columns.agents,
+            &$columns.versions,
+            &$columns.bodies,
+            &$columns.key_ids,
             INBOX_ENTRIES_MAX,
             DEDUPE_DAYS
+            $(, $further)*
+        )
+    }};
+}
+
+pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+    let (columns, capabilities) = (columns(events), CapabilityColumns::new(events));
+    let rows = run_to_end!(store.single("put events"), |connection| {
+        fail_point!("store_pg::before_accept");
+        // Few events have capabilities, so the others use a statement without them.
+        let Some(capabilities) = capabilities else {
+            return accept_rows!(
+                columns,
+                " from inbox_accept(
+                    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+                )"
+            )
+            .fetch_all(connection)
+            .await;
+        };
+        accept_rows!(
+            columns,
+            " from inbox_accept_bound(
+                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+                $19, $20, $21, $22, $23, $24, $25
+            )",
+            &capabilities.events,
+            &capabilities.tenants,
+            &capabilities.agents,
+            &capabilities.sessions,
+            &capabilities.kinds,
+            &capabilities.sealed,
+            &capabilities.keys,
+            &capabilities.secs
         )
         .fetch_all(connection)
         .await
@@ -82,8 +107,8 @@ pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, Store
     puts(events.len(), rows).map_err(|error| StoreError::broken("put events", error))
 }
 
-fn columns(events: &[Accept]) -> Columns {
-    let mut columns = Columns { marks: marks(events), ..Columns::default() };
+fn columns(events: &[Accept]) -> AcceptColumns {
+    let mut columns = AcceptColumns { marks: marks(events), ..AcceptColumns::default() };
     let operators = events.iter().map(Accept::operator);
     let recipients = events.iter().flat_map(Accept::recipients);
     columns.tenants = tenants_of(operators.chain(recipients.map(|recipient| recipient.scope)));
@@ -121,7 +146,7 @@ fn marks(events: &[Accept]) -> Option<Marks> {
 }
 
 /// One row of the result: an event's outcome, once for each of its entries.
-struct Row {
+struct AcceptRow {
     event: i32,
     outcome: String,
     tenant: Option<Uuid>,
@@ -133,7 +158,7 @@ struct Row {
 }
 
 /// Returns one result for each event. An event without a row is an error.
-fn puts(events: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Put>> {
+fn puts(events: usize, rows: Vec<AcceptRow>) -> sqlx::Result<Vec<Put>> {
     let mut puts: Vec<Option<Put>> = (0..events).map(|_| None).collect();
     for row in rows {
         let index = usize::try_from(row.event - 1).ok();
@@ -141,7 +166,7 @@ fn puts(events: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Put>> {
         let put = put.ok_or_else(|| misfit("inbox_accept", "event"))?;
         match row.outcome.as_str() {
             "stored" => match put.get_or_insert_with(|| Put::Stored(Vec::new())) {
-                Put::Stored(stored) => stored.push(row.stored()?),
+                Put::Stored(stored) => stored.push(row.entry()?),
                 Put::Duplicate | Put::Stale | Put::Fenced => {
                     return Err(misfit("inbox_accept", "outcome"));
                 }
@@ -155,10 +180,10 @@ fn puts(events: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Put>> {
     puts.into_iter().map(|put| put.ok_or_else(|| misfit("inbox_accept", "outcome"))).collect()
 }
 
-impl Row {
-    fn stored(self) -> sqlx::Result<Stored> {
+impl AcceptRow {
+    fn entry(self) -> sqlx::Result<Stored> {
         let presence = self.presence()?;
-        let stored = || {
+        let entry = || {
             Some(Stored {
                 scope: TenantScope::of(TenantId::from_uuid(self.tenant?)),
                 agent: AgentId::from_uuid(self.agent?),
@@ -168,7 +193,7 @@ impl Row {
                 presence,
             })
         };
-        stored().ok_or_else(|| misfit("inbox_accept", "seq"))
+        entry().ok_or_else(|| misfit("inbox_accept", "seq"))
     }
 
     fn presence(&self) -> sqlx::Result<Presence> {

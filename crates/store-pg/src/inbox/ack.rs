@@ -16,7 +16,7 @@ pub(super) async fn run(store: &Pg, acks: &[AckOf]) -> Result<Vec<Ack>, StoreErr
         let scopes: Vec<Uuid> = acks.iter().map(|ack| ack.line.scope.tenant().uuid()).collect();
         let agents: Vec<Uuid> = acks.iter().map(|ack| ack.line.agent.uuid()).collect();
         let generations: Vec<i64> = acks.iter().map(|ack| ack.line.generation.get()).collect();
-        let ranges: Vec<(i32, AckRange)> = numbered(&acks);
+        let ranges: Vec<(i32, AckRange)> = number_ranges(&acks);
         let of: Vec<i32> = ranges.iter().map(|(ack, _)| *ack).collect();
         let from: Vec<i64> = ranges.iter().map(|(_, range)| range.from.get()).collect();
         let to: Vec<i64> = ranges.iter().map(|(_, range)| range.to.get()).collect();
@@ -45,7 +45,7 @@ pub(super) async fn run(store: &Pg, acks: &[AckOf]) -> Result<Vec<Ack>, StoreErr
     Ok(rows.into_iter().map(|row| ack(row.acked_seq)).collect())
 }
 
-fn numbered(acks: &[AckOf]) -> Vec<(i32, AckRange)> {
+fn number_ranges(acks: &[AckOf]) -> Vec<(i32, AckRange)> {
     let ranges = |(index, ack): (usize, &AckOf)| {
         ack.ranges.iter().map(move |range| (ordinal(index), *range)).collect::<Vec<_>>()
     };

@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
-use crate::register::audit::tell;
+use crate::register::audit::record_act;
 use crate::row::misfit;
 
 #[async_trait]
@@ -25,9 +25,9 @@ impl Aside for Pg {
     ) -> Result<Option<Overview>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
         run_to_end!(self.for_tenant("list the entries of an inbox", scope), |connection| {
-            let Some((head, acked)) = ends(connection, whose).await? else { return Ok(None) };
-            let waiting = waiting(connection, whose, after).await?;
-            let parked = parked(connection, whose, after).await?;
+            let Some((head, acked)) = read_ends(connection, whose).await? else { return Ok(None) };
+            let waiting = list_waiting(connection, whose, after).await?;
+            let parked = list_parked(connection, whose, after).await?;
             Ok(Some(Overview { head, acked, waiting, parked }))
         })
     }
@@ -40,7 +40,7 @@ impl Aside for Pg {
     ) -> Result<Option<Shown>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
         run_to_end!(self.for_tenant("show an entry", scope), |connection| {
-            show(connection, whose, seq).await
+            show_entry(connection, whose, seq).await
         })
     }
 
@@ -112,7 +112,7 @@ impl Aside for Pg {
             let seq = put_by_hand(connection, scope, agent, &entry).await?;
             if let Some(seq) = seq {
                 let about = json!({ "agent_id": agent, "seq": seq });
-                tell(connection, scope, Kind::EntryPut, about).await?;
+                record_act(connection, scope, Kind::EntryPut, about).await?;
             }
             Ok(seq)
         })
@@ -141,7 +141,10 @@ pub(crate) async fn put_by_hand(
     Ok(seq.map(Seq::new))
 }
 
-async fn ends(connection: &mut PgConnection, whose: Whose) -> sqlx::Result<Option<(Seq, Seq)>> {
+async fn read_ends(
+    connection: &mut PgConnection,
+    whose: Whose,
+) -> sqlx::Result<Option<(Seq, Seq)>> {
     let row = sqlx::query!(
         "select h.next_seq, c.acked_seq
          from inbox_heads h
@@ -155,13 +158,13 @@ async fn ends(connection: &mut PgConnection, whose: Whose) -> sqlx::Result<Optio
     Ok(row.map(|row| (Seq::new(row.next_seq - 1), Seq::new(row.acked_seq))))
 }
 
-async fn waiting(
+async fn list_waiting(
     connection: &mut PgConnection,
     whose: Whose,
     after: Seq,
 ) -> sqlx::Result<Vec<Listed>> {
     let rows = sqlx::query_as!(
-        Row,
+        EntryRow,
         r#"select e.seq, e.at as "at: jiff_sqlx::Timestamp", e.bot_id, e.chat_id,
                octet_length(e.body) as "body_bytes!"
            from inbox_entries e
@@ -176,10 +179,10 @@ async fn waiting(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(Row::listed).collect())
+    Ok(rows.into_iter().map(EntryRow::listed).collect())
 }
 
-async fn parked(
+async fn list_parked(
     connection: &mut PgConnection,
     whose: Whose,
     after: Seq,
@@ -199,15 +202,15 @@ async fn parked(
     .fetch_all(connection)
     .await?;
     let listed = rows.into_iter().map(|row| {
-        let parked = parked_of(&row.reason, row.parked_at, row.resubmitted_as)?;
+        let parked = park_record(&row.reason, row.parked_at, row.resubmitted_as)?;
         let (seq, at, bot_id) = (row.seq, row.at, row.bot_id);
-        let row = Row { seq, at, bot_id, chat_id: row.chat_id, body_bytes: row.body_bytes };
+        let row = EntryRow { seq, at, bot_id, chat_id: row.chat_id, body_bytes: row.body_bytes };
         Ok((row.listed(), parked))
     });
     listed.collect()
 }
 
-async fn show(
+async fn show_entry(
     connection: &mut PgConnection,
     whose: Whose,
     seq: Seq,
@@ -235,8 +238,8 @@ async fn show(
     .await?;
     let Some(row) = row else { return Ok(None) };
     let state = match (&row.reason, row.parked_at) {
-        (Some(reason), Some(at)) => State::Parked(parked_of(reason, at, row.resubmitted_as)?),
-        _ => state(connection, whose, seq).await?,
+        (Some(reason), Some(at)) => State::Parked(park_record(reason, at, row.resubmitted_as)?),
+        _ => read_state(connection, whose, seq).await?,
     };
     let listed = Listed {
         seq,
@@ -249,7 +252,7 @@ async fn show(
 }
 
 /// Returns the state of an entry that is not parked: waiting, or acked with its times.
-async fn state(connection: &mut PgConnection, whose: Whose, seq: Seq) -> sqlx::Result<State> {
+async fn read_state(connection: &mut PgConnection, whose: Whose, seq: Seq) -> sqlx::Result<State> {
     let row = sqlx::query!(
         r#"select $3 > c.acked_seq and not $3 <@ c.ahead as "waits!",
                case when c.tried_seq = $3 then c.tries else 0 end as "tries!",
@@ -277,7 +280,7 @@ async fn state(connection: &mut PgConnection, whose: Whose, seq: Seq) -> sqlx::R
 }
 
 /// An entry's row, without its body.
-struct Row {
+struct EntryRow {
     seq: i64,
     at: jiff_sqlx::Timestamp,
     bot_id: Uuid,
@@ -285,7 +288,7 @@ struct Row {
     body_bytes: i32,
 }
 
-impl Row {
+impl EntryRow {
     fn listed(self) -> Listed {
         Listed {
             seq: Seq::new(self.seq),
@@ -297,7 +300,7 @@ impl Row {
     }
 }
 
-fn parked_of(
+fn park_record(
     reason: &str,
     at: jiff_sqlx::Timestamp,
     resubmitted_as: Option<i64>,

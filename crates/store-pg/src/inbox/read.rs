@@ -25,7 +25,7 @@ pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreE
         let most: Vec<i32> =
             asks.iter().map(|ask| i32::try_from(ask.entries_max).unwrap_or(i32::MAX)).collect();
         sqlx::query_as!(
-            Row,
+            WaitingEntryRow,
             r#"select ask as "ask!", replaced as "replaced!", seq,
                    at as "at: jiff_sqlx::Timestamp", bot, chat, body
                from inbox_waiting($1, $2, $3, $4, $5, $6, $7, $8)"#,
@@ -45,7 +45,7 @@ pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreE
 }
 
 /// One row of the result: an entry, or a row without one if none waits.
-struct Row {
+struct WaitingEntryRow {
     ask: i32,
     replaced: bool,
     seq: Option<i64>,
@@ -55,7 +55,7 @@ struct Row {
     body: Option<Vec<u8>>,
 }
 
-fn waiting(asks: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Waiting>> {
+fn waiting(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<Waiting>> {
     let mut answers: Vec<Option<Waiting>> = (0..asks).map(|_| None).collect();
     for row in rows {
         let index = usize::try_from(row.ask - 1).ok();
@@ -74,7 +74,7 @@ fn waiting(asks: usize, rows: Vec<Row>) -> sqlx::Result<Vec<Waiting>> {
     answers.into_iter().map(|answer| answer.ok_or_else(|| misfit("inbox_waiting", "ask"))).collect()
 }
 
-impl Row {
+impl WaitingEntryRow {
     fn entry(self) -> Option<Entry> {
         Some(Entry {
             seq: Seq::new(self.seq?),

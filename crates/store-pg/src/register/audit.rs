@@ -17,7 +17,7 @@ impl Auditing for Pg {
     async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError> {
         let about = about.clone();
         run_to_end!(self.for_tenant("record an act", scope), |connection| {
-            tell(connection, scope, kind, about).await
+            record_act(connection, scope, kind, about).await
         })
     }
 
@@ -94,7 +94,7 @@ impl Auditing for Pg {
 
 /// Records an act that may change no row. It comes last in its transaction, so that no transaction waits for anything
 /// else while it holds the head of a chain.
-pub(crate) async fn tell(
+pub(crate) async fn record_act(
     connection: &mut PgConnection,
     scope: TenantScope,
     kind: Kind,

@@ -119,7 +119,7 @@ impl Pg {
     ) -> Result<Option<StoredBot>, StoreError> {
         run_to_end!(self.single("find a bot"), |connection| {
             let rows = sqlx::query_as!(
-                Row,
+                BotRow,
                 r#"select tenant_id as "tenant!", bot_id as "bot!", platform as "platform!",
                        adapter as "adapter!", handle as "handle!", settings as "settings!",
                        bot_key_id, sealed, key_id as key, wrapped
@@ -130,13 +130,13 @@ impl Pg {
             )
             .fetch_all(connection)
             .await?;
-            Ok(stored(rows))
+            Ok(assemble_bot(rows))
         })
     }
 }
 
 /// A bot, once for each of its live keys, or once without a key.
-struct Row {
+struct BotRow {
     tenant: Uuid,
     bot: Uuid,
     platform: String,
@@ -149,14 +149,15 @@ struct Row {
     wrapped: Option<Vec<u8>>,
 }
 
-fn stored(rows: Vec<Row>) -> Option<StoredBot> {
-    let keys = rows.iter().filter_map(Row::bot_key).collect();
-    let Row { tenant, bot, platform, adapter, handle, settings, .. } = rows.into_iter().next()?;
+fn assemble_bot(rows: Vec<BotRow>) -> Option<StoredBot> {
+    let keys = rows.iter().filter_map(BotRow::bot_key).collect();
+    let BotRow { tenant, bot, platform, adapter, handle, settings, .. } =
+        rows.into_iter().next()?;
     let (operator, id) = (TenantId::from_uuid(tenant), BotId::from_uuid(bot));
     Some(StoredBot { operator, id, platform, adapter, handle, settings, keys })
 }
 
-impl Row {
+impl BotRow {
     fn bot_key(&self) -> Option<StoredBotKey> {
         Some(StoredBotKey {
             row: self.bot_key_id?,

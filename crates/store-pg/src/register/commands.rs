@@ -28,7 +28,7 @@ impl Commanding for Pg {
             .await?;
             let held = rows.into_iter().map(|row| {
                 let told = row.told_sha256.zip(row.command_id);
-                let told = told.map(|(digest, id)| told_command(&digest, id));
+                let told = told.map(|(digest, id)| command_on_platform(&digest, id));
                 let (scope_id, name) = (row.scope_id, row.name);
                 Ok(HeldCommand { scope_id, name, told: told.transpose()? })
             });
@@ -100,7 +100,7 @@ impl Commanding for Pg {
     }
 }
 
-fn told_command(digest: &[u8], id: String) -> Result<(CommandDigest, String), sqlx::Error> {
+fn command_on_platform(digest: &[u8], id: String) -> Result<(CommandDigest, String), sqlx::Error> {
     let digest = CommandDigest::read(digest);
     Ok((digest.ok_or_else(|| misfit("commands", "told_sha256"))?, id))
 }

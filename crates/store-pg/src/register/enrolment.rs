@@ -12,7 +12,7 @@ use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::audit::tell;
+use super::audit::record_act;
 use super::gateways::{end_secrets, enter_gateway, enter_secret};
 use crate::Pg;
 use crate::row::misfit;
@@ -27,7 +27,7 @@ impl Enrolling for Pg {
     ) -> Result<(), StoreError> {
         let new = invitation.clone();
         run_to_end!(self.for_tenant("invite a gateway", scope), |connection| {
-            forget(connection, scope).await?;
+            delete_expired(connection, scope).await?;
             sqlx::query!(
                 "with client as (
                      insert into oauth_clients
@@ -89,14 +89,15 @@ impl Enrolling for Pg {
         let (Identity { scope, agent }, enrol) = (*identity, enrol.clone());
         run_to_end!(self.for_tenant("enrol a gateway", scope), |connection| {
             lock_tenant(connection, scope).await?;
-            let token = token(connection, scope, &enrol.token).await?;
-            let holder = holder(connection, scope, &enrol.gateway).await?;
+            let token = read_token(connection, scope, &enrol.token).await?;
+            let holder = lock_holder(connection, scope, &enrol.gateway).await?;
             match decide(agent, &enrol.gateway, token.as_ref(), holder.as_ref()) {
                 Ok(had) => {
-                    let gateway = give(connection, &Identity { scope, agent }, &enrol, had).await?;
+                    let gateway =
+                        give_secret(connection, &Identity { scope, agent }, &enrol, had).await?;
                     use_up(connection, scope, &enrol.token, gateway).await?;
                     let about = json!({ "gateway_id": gateway });
-                    tell(connection, scope, Kind::GatewayEnrolled, about).await?;
+                    record_act(connection, scope, Kind::GatewayEnrolled, about).await?;
                     Ok(Enrolled::Gateway(GatewayId::from_uuid(gateway)))
                 }
                 Err(refusal) => Ok(Enrolled::Refused(refusal)),
@@ -114,7 +115,7 @@ async fn lock_tenant(connection: &mut PgConnection, scope: TenantScope) -> sqlx:
     Ok(())
 }
 
-async fn token(
+async fn read_token(
     connection: &mut PgConnection,
     scope: TenantScope,
     token: &Digest,
@@ -136,7 +137,7 @@ async fn token(
     }))
 }
 
-pub(super) async fn holder(
+pub(super) async fn lock_holder(
     connection: &mut PgConnection,
     scope: TenantScope,
     name: &str,
@@ -157,7 +158,7 @@ pub(super) async fn holder(
 }
 
 /// Gives the secret to the gateway that has the name, or to a new one.
-async fn give(
+async fn give_secret(
     connection: &mut PgConnection,
     identity: &Identity,
     enrol: &Enrol,
@@ -193,7 +194,7 @@ async fn use_up(
 }
 
 /// Deletes entries that expired long ago. Each new entry triggers this, so the tables do not grow.
-async fn forget(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
+async fn delete_expired(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
     sqlx::query!(
         "with old as (
              delete from enrolments

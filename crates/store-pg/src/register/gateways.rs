@@ -118,7 +118,7 @@ impl Gateways for Pg {
         agent: AgentId,
     ) -> Result<Option<Proof>, StoreError> {
         run_to_end!(self.for_tenant("find an agent's gateway", scope), |connection| {
-            if let Some(found) = for_tokens(connection, scope, agent).await? {
+            if let Some(found) = gateway_of_tokens(connection, scope, agent).await? {
                 return Ok(Some(found));
             }
             sqlx::query!(
@@ -132,7 +132,7 @@ impl Gateways for Pg {
             .execute(&mut *connection)
             .await?;
             // Another node may have inserted it first.
-            for_tokens(connection, scope, agent).await
+            gateway_of_tokens(connection, scope, agent).await
         })
     }
 
@@ -156,7 +156,7 @@ impl Gateways for Pg {
 }
 
 /// Returns the gateway of an agent's tokens. No gateway that enrols or provisions may have such a name.
-async fn for_tokens(
+async fn gateway_of_tokens(
     connection: &mut PgConnection,
     scope: TenantScope,
     agent: AgentId,

@@ -12,7 +12,7 @@ use crate::row::{misfit, moment};
 #[async_trait]
 impl Issuing for Pg {
     async fn signing_keys(&self) -> Result<Vec<StoredKey>, StoreError> {
-        run_to_end!(self.single("read signing keys"), |connection| all(connection).await)
+        run_to_end!(self.single("read signing keys"), |connection| all_keys(connection).await)
     }
 
     async fn enter_signing_key(&self, key: &StoredKey) -> Result<Vec<StoredKey>, StoreError> {
@@ -30,7 +30,7 @@ impl Issuing for Pg {
             )
             .execute(&mut *connection)
             .await?;
-            all(connection).await
+            all_keys(connection).await
         })
     }
 
@@ -50,33 +50,17 @@ impl Issuing for Pg {
     }
 }
 
-async fn all(connection: &mut PgConnection) -> sqlx::Result<Vec<StoredKey>> {
-    let rows = sqlx::query_as!(
-        Row,
+async fn all_keys(connection: &mut PgConnection) -> sqlx::Result<Vec<StoredKey>> {
+    let rows = sqlx::query!(
         r#"select number, kid, algorithm, sealed, retired_at is not null as "retired!",
                used_from as "used_from: jiff_sqlx::Timestamp"
            from signing_keys order by number"#
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(StoredKey::try_from).collect()
-}
-
-struct Row {
-    number: i64,
-    kid: String,
-    algorithm: String,
-    sealed: Vec<u8>,
-    retired: bool,
-    used_from: jiff_sqlx::Timestamp,
-}
-
-impl TryFrom<Row> for StoredKey {
-    type Error = sqlx::Error;
-
-    fn try_from(row: Row) -> sqlx::Result<Self> {
+    let keys = rows.into_iter().map(|row| {
         let algorithm = KeyAlgorithm::named(&row.algorithm);
-        Ok(Self {
+        Ok(StoredKey {
             number: row.number,
             kid: row.kid,
             algorithm: algorithm.ok_or_else(|| misfit("signing_keys", "algorithm"))?,
@@ -84,5 +68,6 @@ impl TryFrom<Row> for StoredKey {
             used_from: row.used_from.to_jiff(),
             retired: row.retired,
         })
-    }
+    });
+    keys.collect()
 }

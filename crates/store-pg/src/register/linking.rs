@@ -66,7 +66,7 @@ impl Linking for Pg {
             )
             .fetch_one(connection)
             .await?;
-            redeemed(&row.outcome, row.tenant_id.zip(row.agent_id).zip(row.agent))
+            link_outcome(&row.outcome, row.tenant_id.zip(row.agent_id).zip(row.agent))
         })
     }
 
@@ -90,7 +90,7 @@ impl Linking for Pg {
     }
 }
 
-fn redeemed(outcome: &str, linked: Option<((Uuid, Uuid), String)>) -> sqlx::Result<Redeemed> {
+fn link_outcome(outcome: &str, linked: Option<((Uuid, Uuid), String)>) -> sqlx::Result<Redeemed> {
     Ok(match (outcome, linked) {
         ("linked", Some(((tenant, agent), name))) => Redeemed::Linked {
             scope: TenantScope::of(TenantId::from_uuid(tenant)),

@@ -17,13 +17,13 @@ impl Listing for Pg {
         let called = called.to_owned();
         run_to_end!(self.single("find a tenant"), |connection| {
             let rows = sqlx::query_as!(
-                Row,
+                NamedRow,
                 r#"select tenant_id as "id!", name as "name!",
                        created_at as "created_at!: jiff_sqlx::Timestamp"
                    from door_tenant($1)"#,
                 called
             );
-            Ok(named(rows.fetch_all(connection).await?, TenantId::from_uuid))
+            Ok(with_ids(rows.fetch_all(connection).await?, TenantId::from_uuid))
         })
     }
 
@@ -31,14 +31,14 @@ impl Listing for Pg {
         let after = after.to_owned();
         run_to_end!(self.single("list tenants"), |connection| {
             let rows = sqlx::query_as!(
-                Row,
+                NamedRow,
                 r#"select tenant_id as "id!", name as "name!",
                        created_at as "created_at!: jiff_sqlx::Timestamp"
                    from door_tenants($1, $2)"#,
                 after,
                 i32::try_from(LIST_ROWS_MAX).unwrap_or(i32::MAX)
             );
-            Ok(named(rows.fetch_all(connection).await?, TenantId::from_uuid))
+            Ok(with_ids(rows.fetch_all(connection).await?, TenantId::from_uuid))
         })
     }
 
@@ -50,14 +50,14 @@ impl Listing for Pg {
         let called = called.to_owned();
         run_to_end!(self.for_tenant("find an agent", scope), |connection| {
             let rows = sqlx::query_as!(
-                Row,
+                NamedRow,
                 r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
                    from agents
                    where tenant_id = $1 and (name = $2 or agent_id::text = lower($2))"#,
                 scope.tenant().uuid(),
                 called
             );
-            Ok(named(rows.fetch_all(connection).await?, AgentId::from_uuid))
+            Ok(with_ids(rows.fetch_all(connection).await?, AgentId::from_uuid))
         })
     }
 
@@ -69,7 +69,7 @@ impl Listing for Pg {
         let after = after.to_owned();
         run_to_end!(self.for_tenant("list agents", scope), |connection| {
             let rows = sqlx::query_as!(
-                Row,
+                NamedRow,
                 r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
                    from agents where tenant_id = $1 and name > $2
                    order by name limit $3"#,
@@ -77,7 +77,7 @@ impl Listing for Pg {
                 after,
                 LIST_ROWS_MAX
             );
-            Ok(named(rows.fetch_all(connection).await?, AgentId::from_uuid))
+            Ok(with_ids(rows.fetch_all(connection).await?, AgentId::from_uuid))
         })
     }
 
@@ -99,8 +99,7 @@ async fn gateways(
     after: &str,
 ) -> sqlx::Result<Vec<ListedGateway>> {
     // A line whose node restarted is over, although no process closed it.
-    let rows = sqlx::query_as!(
-        GatewayRow,
+    let rows = sqlx::query!(
         r#"select g.gateway_id, g.name, a.name as agent,
                g.created_at as "created_at: jiff_sqlx::Timestamp",
                g.revoked_at as "revoked_at: jiff_sqlx::Timestamp",
@@ -122,11 +121,21 @@ async fn gateways(
     .await?;
     let ids: Vec<Uuid> = rows.iter().map(|row| row.gateway_id).collect();
     let mut secrets = live_secrets(connection, scope, &ids).await?;
-    let listed = |row: GatewayRow| {
-        let secrets = secrets.remove(&row.gateway_id).unwrap_or_default();
-        row.listed(secrets)
-    };
-    Ok(rows.into_iter().map(listed).collect())
+    let gateways = rows.into_iter().map(|row| ListedGateway {
+        name: row.name,
+        agent: row.agent,
+        created_at: row.created_at.to_jiff(),
+        revoked_at: row.revoked_at.map(jiff_sqlx::Timestamp::to_jiff),
+        line: match (row.opened_at, row.open) {
+            (None, _) => LastLine::None,
+            (Some(since), Some(true)) => LastLine::Open { since: since.to_jiff() },
+            (Some(_), _) => {
+                LastLine::Closed { at: row.closed_at.map(jiff_sqlx::Timestamp::to_jiff) }
+            }
+        },
+        secrets: secrets.remove(&row.gateway_id).unwrap_or_default(),
+    });
+    Ok(gateways.collect())
 }
 
 async fn live_secrets(
@@ -155,44 +164,17 @@ async fn live_secrets(
     Ok(secrets)
 }
 
-struct Row {
+struct NamedRow {
     id: Uuid,
     name: String,
     created_at: jiff_sqlx::Timestamp,
 }
 
-fn named<Id>(rows: Vec<Row>, id: impl Fn(Uuid) -> Id) -> Vec<Named<Id>> {
-    let named =
-        |row: Row| Named { id: id(row.id), name: row.name, created_at: row.created_at.to_jiff() };
+fn with_ids<Id>(rows: Vec<NamedRow>, id: impl Fn(Uuid) -> Id) -> Vec<Named<Id>> {
+    let named = |row: NamedRow| Named {
+        id: id(row.id),
+        name: row.name,
+        created_at: row.created_at.to_jiff(),
+    };
     rows.into_iter().map(named).collect()
-}
-
-struct GatewayRow {
-    gateway_id: Uuid,
-    name: String,
-    agent: String,
-    created_at: jiff_sqlx::Timestamp,
-    revoked_at: Option<jiff_sqlx::Timestamp>,
-    opened_at: Option<jiff_sqlx::Timestamp>,
-    closed_at: Option<jiff_sqlx::Timestamp>,
-    open: Option<bool>,
-}
-
-impl GatewayRow {
-    fn listed(self, secrets: Vec<LiveSecret>) -> ListedGateway {
-        let closed_at = self.closed_at.map(jiff_sqlx::Timestamp::to_jiff);
-        let line = match (self.opened_at, self.open) {
-            (None, _) => LastLine::None,
-            (Some(since), Some(true)) => LastLine::Open { since: since.to_jiff() },
-            (Some(_), _) => LastLine::Closed { at: closed_at },
-        };
-        ListedGateway {
-            name: self.name,
-            agent: self.agent,
-            created_at: self.created_at.to_jiff(),
-            revoked_at: self.revoked_at.map(jiff_sqlx::Timestamp::to_jiff),
-            line,
-            secrets,
-        }
-    }
 }

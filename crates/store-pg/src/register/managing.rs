@@ -11,7 +11,7 @@ use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::audit::tell;
+use super::audit::record_act;
 use crate::Pg;
 use crate::row::misfit;
 use crate::schedule::cancel_jobs;
@@ -30,10 +30,10 @@ impl Managing for Pg {
             .await?;
             let (bound, listed) = people(connection, tenant, agent).await?;
             Ok(ReachOf {
-                principal: named(&principal)?,
-                people: named_on_bots(bound),
+                principal: read_principal(&principal)?,
+                people: people_by_bot(bound),
                 grants: grants(connection, tenant, agent).await?,
-                listed: named_on_bots(listed),
+                listed: people_by_bot(listed),
                 relevance: relevance(connection, tenant, agent).await?,
             })
         })
@@ -75,7 +75,7 @@ impl Managing for Pg {
             .fetch_all(&mut *connection)
             .await?;
             let about = json!({ "agent_id": agent, "gateways": revoked.len() });
-            tell(connection, scope, Kind::AgentDeprovisioned, about).await?;
+            record_act(connection, scope, Kind::AgentDeprovisioned, about).await?;
             Ok(revoked.into_iter().map(GatewayId::from_uuid).collect())
         })
     }
@@ -105,8 +105,8 @@ impl Managing for Pg {
     }
 }
 
-fn named(principal: &str) -> sqlx::Result<Principal> {
-    Principal::named(principal).ok_or_else(|| misfit("agents", "principal"))
+fn read_principal(slug: &str) -> sqlx::Result<Principal> {
+    Principal::named(slug).ok_or_else(|| misfit("agents", "principal"))
 }
 
 /// A person bound to an agent or on its list.
@@ -138,7 +138,7 @@ async fn people(
     Ok(people.into_iter().partition(|person| person.is_bound))
 }
 
-fn named_on_bots(people: Vec<Person>) -> Vec<(BotId, String)> {
+fn people_by_bot(people: Vec<Person>) -> Vec<(BotId, String)> {
     people.into_iter().map(|person| (BotId::from_uuid(person.bot), person.author)).collect()
 }
 
@@ -157,7 +157,7 @@ async fn grants(
     .await?;
     let grant = |bot, scope: String, chat: String, principal: String| {
         let scope = Some(scope.as_str()).filter(|scope| !scope.is_empty());
-        Ok((BotId::from_uuid(bot), Granted::of(scope, &chat), named(&principal)?))
+        Ok((BotId::from_uuid(bot), Granted::of(scope, &chat), read_principal(&principal)?))
     };
     rows.into_iter()
         .map(|row| grant(row.bot_id, row.scope_id, row.chat_id, row.principal))

@@ -13,8 +13,8 @@ use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::audit::tell;
-use super::enrolment::holder;
+use super::audit::record_act;
+use super::enrolment::lock_holder;
 use crate::Pg;
 use crate::wake::rows::{WakeKey, change_wake};
 
@@ -27,15 +27,15 @@ impl Provisioning for Pg {
     ) -> Result<Provisioned, StoreError> {
         let (identity, provision) = (*identity, provision.clone());
         run_to_end!(self.for_tenant("provision a gateway", identity.scope), |connection| {
-            enter(connection, &identity, &provision.said.gateway).await?;
+            insert_gateway(connection, &identity, &provision.said.gateway).await?;
             // The lock makes concurrent requests get the same secret.
-            let holder = holder(connection, identity.scope, &provision.said.gateway).await?;
+            let holder = lock_holder(connection, identity.scope, &provision.said.gateway).await?;
             let gateway = match may_be_called(identity.agent, holder.as_ref()) {
                 Ok(Some(gateway)) => gateway.uuid(),
                 Ok(None) => return Err(sqlx::Error::RowNotFound),
                 Err(refusal) => return Ok(Provisioned::Refused(refusal)),
             };
-            note(connection, identity.scope, gateway, &provision.said.front).await?;
+            note_platform(connection, identity.scope, gateway, &provision.said.front).await?;
             wake_at(connection, &identity, gateway, &provision.said).await?;
             call_agent(connection, &identity, provision.said.display_name.as_deref()).await?;
             let same = young_secret(connection, &identity, gateway, &provision).await?;
@@ -43,7 +43,7 @@ impl Provisioning for Pg {
                 replace_secret(connection, &identity, gateway, &provision).await?;
             }
             let about = json!({ "gateway_id": gateway, "platform": provision.said.front.platform });
-            tell(connection, identity.scope, Kind::GatewayProvisioned, about).await?;
+            record_act(connection, identity.scope, Kind::GatewayProvisioned, about).await?;
             let new = || Provisioned::New(GatewayId::from_uuid(gateway));
             Ok(same.map_or_else(new, |same| Provisioned::Same(Box::new(same))))
         })
@@ -68,7 +68,11 @@ impl Provisioning for Pg {
 }
 
 /// Inserts the gateway, unless the name is taken.
-async fn enter(connection: &mut PgConnection, identity: &Identity, name: &str) -> sqlx::Result<()> {
+async fn insert_gateway(
+    connection: &mut PgConnection,
+    identity: &Identity,
+    name: &str,
+) -> sqlx::Result<()> {
     sqlx::query!(
         "insert into gateways (tenant_id, agent_id, name) values ($1, $2, $3)
          on conflict do nothing",
@@ -82,7 +86,7 @@ async fn enter(connection: &mut PgConnection, identity: &Identity, name: &str) -
 }
 
 /// Writes the platform that the gateway fronts. If there are more than a line may front, the oldest is deleted.
-async fn note(
+async fn note_platform(
     connection: &mut PgConnection,
     scope: TenantScope,
     gateway: Uuid,

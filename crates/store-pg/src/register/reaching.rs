@@ -9,7 +9,7 @@ use nightdesk_types::{
 };
 use serde_json::json;
 
-use super::audit::tell;
+use super::audit::record_act;
 use crate::Pg;
 
 #[async_trait]
@@ -155,7 +155,7 @@ impl Reaching for Pg {
             .execute(&mut *connection)
             .await?;
             let about = json!({ "agent_id": on.agent, "bot_id": on.bot });
-            tell(connection, on.scope, Kind::ListReplaced, about).await
+            record_act(connection, on.scope, Kind::ListReplaced, about).await
         })
     }
 

@@ -33,14 +33,14 @@ impl Sessions for Pg {
             if let Some(refresh) = refresh {
                 enter_token(connection, scope, &session.id, refresh).await?;
             }
-            Ok(live(connection, scope, &session).await? == Some(agent))
+            Ok(live_agent(connection, scope, &session).await? == Some(agent))
         })
     }
 
     async fn end_session(&self, scope: TenantScope, session: &Session) -> Result<bool, StoreError> {
         let session = session.clone();
         run_to_end!(self.for_tenant("end a session", scope), |connection| {
-            end(connection, scope, &session).await
+            revoke_session(connection, scope, &session).await
         })
     }
 
@@ -51,7 +51,7 @@ impl Sessions for Pg {
     ) -> Result<Option<AgentId>, StoreError> {
         let session = session.clone();
         run_to_end!(self.for_tenant("find a session", scope), |connection| {
-            live(connection, scope, &session).await
+            live_agent(connection, scope, &session).await
         })
     }
 
@@ -65,18 +65,18 @@ impl Sessions for Pg {
         // The tenant id is unverified here; without the token, the result is always `Unknown`.
         let (scope, session) = (TenantScope::of(tenant), Session::own(session));
         run_to_end!(self.for_tenant("refresh a session", scope), |connection| {
-            let Some(agent) = live(connection, scope, &session).await? else {
+            let Some(agent) = live_agent(connection, scope, &session).await? else {
                 return Ok(Refreshed::Unknown);
             };
-            match trade(connection, scope, &session.id, shown).await? {
+            match trade_token(connection, scope, &session.id, shown).await? {
                 None => Ok(Refreshed::Unknown),
                 Some(true) => {
-                    forget(connection, scope, &session.id).await?;
+                    delete_old_tokens(connection, scope, &session.id).await?;
                     enter_token(connection, scope, &session.id, next).await?;
                     Ok(Refreshed::Next(Identity { scope, agent }))
                 }
                 Some(false) => {
-                    end(connection, scope, &session).await?;
+                    revoke_session(connection, scope, &session).await?;
                     Ok(Refreshed::Reused)
                 }
             }
@@ -84,7 +84,7 @@ impl Sessions for Pg {
     }
 }
 
-async fn live(
+async fn live_agent(
     connection: &mut PgConnection,
     scope: TenantScope,
     session: &Session,
@@ -101,7 +101,7 @@ async fn live(
     Ok(agent.map(AgentId::from_uuid))
 }
 
-async fn end(
+async fn revoke_session(
     connection: &mut PgConnection,
     scope: TenantScope,
     session: &Session,
@@ -119,7 +119,7 @@ async fn end(
 }
 
 /// Marks a token as traded. Returns true if it is still valid, or `None` if it does not exist.
-async fn trade(
+async fn trade_token(
     connection: &mut PgConnection,
     scope: TenantScope,
     session: &str,
@@ -138,7 +138,7 @@ async fn trade(
 }
 
 /// Deletes tokens that were traded long ago. Each trade triggers this, so the table does not grow.
-async fn forget(
+async fn delete_old_tokens(
     connection: &mut PgConnection,
     scope: TenantScope,
     session: &str,

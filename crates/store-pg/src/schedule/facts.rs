@@ -6,7 +6,7 @@ use nightdesk_types::{AgentId, Arming, FireId, ScheduleId, TenantScope, Timestam
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::row::{ArmedRow, FireRow, millis, written};
+use super::row::{ArmedRow, FireRow, millis, target_columns};
 use crate::row::{misfit, moment};
 
 /// A locked job, and perhaps one of its fires.
@@ -125,7 +125,7 @@ pub(super) async fn open_job(
     agent: AgentId,
     arm: &Arm,
 ) -> sqlx::Result<LockedJob> {
-    let (by_inbox, target) = written(arm.to.clone());
+    let (by_inbox, target) = target_columns(arm.to.clone());
     let rows = locked_rows!(
         " from schedule_open($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         scope.tenant().uuid(),

@@ -19,9 +19,9 @@ impl Jobs for Pg {
         after: Option<(AgentId, JobId)>,
     ) -> Result<Vec<Job>, StoreError> {
         let after = after.map(|(agent, job)| (agent.uuid(), job.as_str().to_owned()));
-        let which = Which { agent: agent.map(AgentId::uuid), job: None, after };
+        let filter = JobFilter { agent: agent.map(AgentId::uuid), job: None, after };
         run_to_end!(self.for_tenant("list jobs", scope), |connection| {
-            found(connection, scope.tenant().uuid(), which).await
+            find_jobs(connection, scope.tenant().uuid(), filter).await
         })
     }
 
@@ -32,9 +32,9 @@ impl Jobs for Pg {
         job: &JobId,
     ) -> Result<Option<Job>, StoreError> {
         let job = Some(job.as_str().to_owned());
-        let which = Which { agent: Some(agent.uuid()), job, after: None };
+        let filter = JobFilter { agent: Some(agent.uuid()), job, after: None };
         run_to_end!(self.for_tenant("read a job", scope), |connection| {
-            Ok(found(connection, scope.tenant().uuid(), which).await?.into_iter().next())
+            Ok(find_jobs(connection, scope.tenant().uuid(), filter).await?.into_iter().next())
         })
     }
 
@@ -69,18 +69,18 @@ impl Jobs for Pg {
 }
 
 /// The filter for jobs.
-struct Which {
+struct JobFilter {
     agent: Option<Uuid>,
     job: Option<String>,
     after: Option<(Uuid, String)>,
 }
 
-async fn found(
+async fn find_jobs(
     connection: &mut PgConnection,
     tenant: Uuid,
-    which: Which,
+    filter: JobFilter,
 ) -> sqlx::Result<Vec<Job>> {
-    let (after_agent, after_job) = which.after.unwrap_or_default();
+    let (after_agent, after_job) = filter.after.unwrap_or_default();
     let rows = sqlx::query_as!(
         JobRow,
         r#"select s.schedule_id, s.agent_id, s.job_id, s.arming, s.fire_at, s.by_inbox, s.target,
@@ -105,8 +105,8 @@ async fn found(
              and coalesce(s.job_id = $3, true) and (s.agent_id, s.job_id) > ($4, $5)
            order by s.agent_id, s.job_id limit $6"#,
         tenant,
-        which.agent,
-        which.job,
+        filter.agent,
+        filter.job,
         after_agent,
         after_job,
         LIST_ROWS_MAX

@@ -14,7 +14,7 @@ pub(super) fn millis(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
-pub(super) fn written(to: Target) -> (bool, String) {
+pub(super) fn target_columns(to: Target) -> (bool, String) {
     match to {
         Target::Callback(url) => (false, url),
         Target::Inbox(words) => (true, words),

@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::facts::JobKey;
-use super::row::{millis, written};
+use super::row::{millis, target_columns};
 use crate::row::moment;
 
 pub(super) type Moments = Vec<Option<jiff_sqlx::Timestamp>>;
@@ -69,7 +69,7 @@ impl JobColumns {
     }
 }
 
-/// Texts that are written with the columns of fires. `None` leaves a text unchanged.
+/// Texts that are target_columns with the columns of fires. `None` leaves a text unchanged.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FireTexts<'a> {
     /// The node that claimed them.
@@ -152,7 +152,7 @@ pub(super) async fn write_armed(
     job: &JobRecord,
 ) -> sqlx::Result<()> {
     let (arm, status) = (&job.arm, job.status);
-    let (by_inbox, target) = written(arm.to.clone());
+    let (by_inbox, target) = target_columns(arm.to.clone());
     sqlx::query!(
         "update schedules
          set arming = $4, fire_at = $5, due_at = $6, next_at = $7, by_inbox = $8, target = $9,

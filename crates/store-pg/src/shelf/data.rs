@@ -7,11 +7,11 @@ use nightdesk_types::{StoreError, TenantScope};
 use serde_json::{Map, Value};
 use sqlx::types::Json;
 
-use super::locked;
+use super::lock_shelf;
 use super::row::secs;
 use crate::Pg;
 
-type Noted = Map<String, Value>;
+type JsonFields = Map<String, Value>;
 
 #[async_trait]
 impl Records for Pg {
@@ -22,7 +22,7 @@ impl Records for Pg {
     ) -> Result<DataWriteRecord, StoreError> {
         let new = new.clone();
         run_to_end!(self.for_tenant("store data", scope), |connection| {
-            let (_, now) = locked(&mut *connection, scope).await?;
+            let (_, now) = lock_shelf(&mut *connection, scope).await?;
             sqlx::query!(
                 "select data_clear($1, $2, $3, $4)",
                 scope.tenant().uuid(),
@@ -41,8 +41,8 @@ impl Records for Pg {
                 new.recipients.as_deref(),
                 new.expires_at.is_some(),
                 new.expires_at.flatten(),
-                Json(&new.fields) as Json<&Noted>,
-                new.metadata.as_ref().map(Json) as Option<Json<&Noted>>,
+                Json(&new.fields) as Json<&JsonFields>,
+                new.metadata.as_ref().map(Json) as Option<Json<&JsonFields>>,
                 i64::try_from(new.bytes()).unwrap_or(i64::MAX)
             )
             .fetch_one(connection)
@@ -57,7 +57,8 @@ impl Records for Pg {
             let row = sqlx::query_as!(
                 DataRow,
                 r#"select data_id, content, tags, recipients, end_said, expires_at,
-                       fields as "fields: Json<Noted>", metadata as "metadata: Json<Noted>",
+                       fields as "fields: Json<JsonFields>",
+                       metadata as "metadata: Json<JsonFields>",
                        created_at as "created_at: jiff_sqlx::Timestamp", null::float8 as score
                    from data_entries
                    where tenant_id = $1 and data_id = $2
@@ -82,7 +83,8 @@ impl Records for Pg {
             let rows = sqlx::query_as!(
                 DataRow,
                 r#"select d.data_id, d.content, d.tags, d.recipients, d.end_said, d.expires_at,
-                       d.fields as "fields: Json<Noted>", d.metadata as "metadata: Json<Noted>",
+                       d.fields as "fields: Json<JsonFields>",
+                       d.metadata as "metadata: Json<JsonFields>",
                        d.created_at as "created_at: jiff_sqlx::Timestamp",
                        ts_rank_cd(d.words, asked, 32)::float8 as score
                    from data_entries d, plainto_tsquery('simple', $2::text) as asked
@@ -96,7 +98,7 @@ impl Records for Pg {
                 scope.tenant().uuid(),
                 words,
                 query.tags.as_deref(),
-                Json(&query.fields) as Json<&Noted>,
+                Json(&query.fields) as Json<&JsonFields>,
                 i64::try_from(query.limit).unwrap_or(i64::MAX)
             )
             .fetch_all(connection)
@@ -114,8 +116,8 @@ struct DataRow {
     recipients: Option<Vec<String>>,
     end_said: bool,
     expires_at: Option<i64>,
-    fields: Json<Noted>,
-    metadata: Option<Json<Noted>>,
+    fields: Json<JsonFields>,
+    metadata: Option<Json<JsonFields>>,
     created_at: jiff_sqlx::Timestamp,
     score: Option<f64>,
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::rows::{WakeKey, begin_wakes, change_wake};
 use crate::Pg;
-use crate::register::audit::tell;
+use crate::register::audit::record_act;
 use crate::row::misfit;
 
 #[async_trait]
@@ -56,7 +56,7 @@ impl Wakers for Pg {
             .execute(&mut *connection)
             .await?;
             change_wake(connection, key, WakeRow::call_soon).await?;
-            tell(connection, scope, Kind::WakeUrlSet, json!({ "agent_id": agent })).await
+            record_act(connection, scope, Kind::WakeUrlSet, json!({ "agent_id": agent })).await
         })
     }
 
@@ -64,7 +64,7 @@ impl Wakers for Pg {
         run_to_end!(self.for_tenant("request a call", scope), |connection| {
             let key = WakeKey::new(scope, agent);
             begin_wakes(connection, &[key], |_, row, now| row.ask(now)).await?;
-            tell(connection, scope, Kind::WakeAsked, json!({ "agent_id": agent })).await
+            record_act(connection, scope, Kind::WakeAsked, json!({ "agent_id": agent })).await
         })
     }
 
@@ -77,7 +77,7 @@ impl Wakers for Pg {
         let after = after.to_owned();
         run_to_end!(self.for_tenant("list wakes", scope), |connection| {
             let rows = sqlx::query_as!(
-                Row,
+                WakeStatusRow,
                 r#"select a.agent_id, a.name, a.client_rules as rules,
                        case when l.closed_at is null and node_lives(l.node, l.node_epoch)
                            then l.opened_at end as "line_since: jiff_sqlx::Timestamp",
@@ -109,7 +109,7 @@ impl Wakers for Pg {
             )
             .fetch_all(connection)
             .await?;
-            rows.into_iter().map(Row::status).collect()
+            rows.into_iter().map(WakeStatusRow::status).collect()
         })
     }
 
@@ -140,7 +140,7 @@ impl Wakers for Pg {
     }
 }
 
-struct Row {
+struct WakeStatusRow {
     agent_id: Uuid,
     name: String,
     rules: String,
@@ -156,7 +156,7 @@ struct Row {
     woken_at: Option<jiff_sqlx::Timestamp>,
 }
 
-impl Row {
+impl WakeStatusRow {
     fn status(self) -> sqlx::Result<Status> {
         let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
         let wake = self.state.zip(self.since).map(|(state, since)| State {

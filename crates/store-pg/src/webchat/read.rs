@@ -2,47 +2,17 @@
 
 use std::time::Duration;
 
-use nightdesk_types::StoreError;
 use nightdesk_webchat::store::{Author, Chat, Line, News, Status};
 use serde_json::Value;
 use sqlx::PgConnection;
 
-use crate::Pg;
 use crate::row::misfit;
 
-pub(super) async fn since(
-    store: &Pg,
-    chat: &Chat,
-    after: i64,
-    lines_max: usize,
-) -> Result<News, StoreError> {
-    let (chat, lines_max) = (chat.clone(), bounded(lines_max));
-    run_to_end!(store.for_tenant("read the changes of a chat", chat.scope), |connection| {
-        let mut news = head(connection, &chat).await?;
-        // Most requests find nothing new.
-        if news.head > after {
-            news.lines = changed(connection, &chat, after, lines_max).await?;
-        }
-        Ok(news)
-    })
-}
-
-pub(super) async fn latest(store: &Pg, chat: &Chat, lines_max: usize) -> Result<News, StoreError> {
-    let (chat, lines_max) = (chat.clone(), bounded(lines_max));
-    run_to_end!(store.for_tenant("read a chat", chat.scope), |connection| {
-        // The head is read first, so that a line written in between is read twice instead of missed.
-        let mut news = head(connection, &chat).await?;
-        news.lines = last(connection, &chat, lines_max).await?;
-        Ok(news)
-    })
-}
-
-fn bounded(lines_max: usize) -> i64 {
-    i64::try_from(lines_max).unwrap_or(i64::MAX)
-}
-
 /// Returns the state of a chat without its lines. An unused chat has the state of its beginning.
-async fn head(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<News> {
+pub(super) async fn news_without_lines(
+    connection: &mut PgConnection,
+    chat: &Chat,
+) -> sqlx::Result<News> {
     let row = sqlx::query!(
         r#"select last_seq, status, status_at as "set_at: jiff_sqlx::Timestamp",
                extract(epoch from clock_timestamp() - status_at)::float8 as stood
@@ -62,14 +32,14 @@ async fn head(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<News> 
     Ok(News { head: row.last_seq, lines: Vec::new(), status })
 }
 
-async fn changed(
+pub(super) async fn lines_after(
     connection: &mut PgConnection,
     chat: &Chat,
     after: i64,
-    lines_max: i64,
+    lines_max: usize,
 ) -> sqlx::Result<Vec<Line>> {
     let rows = sqlx::query_as!(
-        Row,
+        ChatLineRow,
         r#"select seq, message_id, at as "at: jiff_sqlx::Timestamp", author, text, nonce, prompt,
                edited_at is not null as "edited!", deleted
            from webchat_messages
@@ -79,20 +49,20 @@ async fn changed(
         chat.bot.uuid(),
         chat.visitor,
         after,
-        lines_max
+        i64::try_from(lines_max).unwrap_or(i64::MAX)
     )
     .fetch_all(connection)
     .await?;
     rows.into_iter().map(Line::try_from).collect()
 }
 
-async fn last(
+pub(super) async fn last_lines(
     connection: &mut PgConnection,
     chat: &Chat,
-    lines_max: i64,
+    lines_max: usize,
 ) -> sqlx::Result<Vec<Line>> {
     let rows = sqlx::query_as!(
-        Row,
+        ChatLineRow,
         r#"select seq as "seq!", message_id as "message_id!",
                at as "at!: jiff_sqlx::Timestamp", author as "author!", text as "text!",
                nonce, prompt, edited as "edited!", deleted as "deleted!"
@@ -107,14 +77,14 @@ async fn last(
         chat.scope.tenant().uuid(),
         chat.bot.uuid(),
         chat.visitor,
-        lines_max
+        i64::try_from(lines_max).unwrap_or(i64::MAX)
     )
     .fetch_all(connection)
     .await?;
     rows.into_iter().map(Line::try_from).collect()
 }
 
-struct Row {
+struct ChatLineRow {
     seq: i64,
     message_id: i64,
     at: jiff_sqlx::Timestamp,
@@ -126,10 +96,10 @@ struct Row {
     deleted: bool,
 }
 
-impl TryFrom<Row> for Line {
+impl TryFrom<ChatLineRow> for Line {
     type Error = sqlx::Error;
 
-    fn try_from(row: Row) -> Result<Self, sqlx::Error> {
+    fn try_from(row: ChatLineRow) -> Result<Self, sqlx::Error> {
         let author = match row.author.as_str() {
             "visitor" => Author::Visitor,
             "agent" => Author::Agent,

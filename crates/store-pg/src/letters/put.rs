@@ -10,10 +10,10 @@ use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::looked_at;
+use super::read_letter;
 use super::row::RoomRow;
 use crate::inbox::tenants_of;
-use crate::register::audit::tell;
+use crate::register::audit::record_act;
 use crate::row::{misfit, moment};
 
 /// Locks the inboxes, reads the facts of every letter, decides, and writes the decisions.
@@ -23,7 +23,7 @@ pub(super) async fn run(
 ) -> sqlx::Result<Vec<Put>> {
     let (facts, now) = read_facts(connection, postings).await?;
     let decisions = decide_batch(postings, &facts, now);
-    let written = write(connection, &Writes::decided(postings, &decisions), now).await?;
+    let written = write(connection, &Writes::new(postings, &decisions), now).await?;
     let puts = outcomes(connection, postings, &decisions, written).await?;
     tell_operators_acts(connection, postings, &decisions).await?;
     Ok(puts)
@@ -108,7 +108,7 @@ struct Writes {
 }
 
 impl Writes {
-    fn decided(postings: &[Posting], decisions: &[LetterDecision]) -> Self {
+    fn new(postings: &[Posting], decisions: &[LetterDecision]) -> Self {
         let mut writes = Self::default();
         for (posting, decision) in postings.iter().zip(decisions) {
             if let LetterDecision::Write { hop, place, .. } = decision {
@@ -197,7 +197,7 @@ async fn outcomes(
                 row.put(*place)?
             }
             LetterDecision::Repeat(first) => {
-                let first = looked_at(connection, letter.from, *first).await?;
+                let first = read_letter(connection, letter.from, *first).await?;
                 let first = first.ok_or_else(|| misfit("letters", "letter_id"))?;
                 Put::Duplicate(Box::new(first))
             }
@@ -238,7 +238,7 @@ async fn tell_operators_acts(
     for letter in told {
         act_for(connection, letter.from.scope).await?;
         let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
-        tell(connection, letter.from.scope, Kind::EntryPut, about).await?;
+        record_act(connection, letter.from.scope, Kind::EntryPut, about).await?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use serde_json::json;
 
 use crate::Pg;
-use crate::register::audit::tell;
+use crate::register::audit::record_act;
 
 #[async_trait]
 impl Hooks for Pg {
@@ -32,7 +32,7 @@ impl Hooks for Pg {
             let made = made.rows_affected() == 1;
             if made {
                 let about = json!({ "agent_id": party.agent, "name": name });
-                tell(connection, party.scope, Kind::LetterHookMade, about).await?;
+                record_act(connection, party.scope, Kind::LetterHookMade, about).await?;
             }
             Ok(made)
         })
@@ -51,7 +51,7 @@ impl Hooks for Pg {
             let gone = gone.rows_affected() == 1;
             if gone {
                 let about = json!({ "name": name });
-                tell(connection, scope, Kind::LetterHookRemoved, about).await?;
+                record_act(connection, scope, Kind::LetterHookRemoved, about).await?;
             }
             Ok(gone)
         })

@@ -11,7 +11,7 @@ use crate::inbox::tenants_of;
 
 /// Receipts as columns for the statement.
 #[derive(Default)]
-struct Columns {
+struct ReceiptColumns {
     tenants: Vec<Uuid>,
     dispatches: Vec<String>,
     connectors: Vec<String>,
@@ -37,8 +37,8 @@ pub(super) async fn write(connection: &mut PgConnection, receipts: &[Receipt]) -
     Ok(())
 }
 
-fn columns(receipts: &[Receipt]) -> sqlx::Result<Columns> {
-    let mut columns = Columns::default();
+fn columns(receipts: &[Receipt]) -> sqlx::Result<ReceiptColumns> {
+    let mut columns = ReceiptColumns::default();
     for Receipt { scope, record } in newest(receipts) {
         let came = serde_json::to_value(&record.outcome);
         columns.outcomes.push(came.map_err(|error| sqlx::Error::Encode(error.into()))?);

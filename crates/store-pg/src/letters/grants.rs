@@ -7,7 +7,7 @@ use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use serde_json::{Value, json};
 
 use crate::Pg;
-use crate::register::audit::tell;
+use crate::register::audit::record_act;
 
 #[async_trait]
 impl Grants for Pg {
@@ -25,7 +25,8 @@ impl Grants for Pg {
             .await?;
             let is_news = done.rows_affected() == 1;
             if is_news {
-                tell(connection, party.scope, Kind::LettersGranted, about(party, peer)).await?;
+                record_act(connection, party.scope, Kind::LettersGranted, about(party, peer))
+                    .await?;
             }
             Ok(is_news)
         })
@@ -47,7 +48,7 @@ impl Grants for Pg {
             let was_there = done.rows_affected() == 1;
             if was_there {
                 let about = about(party, peer);
-                tell(connection, party.scope, Kind::LettersReleased, about).await?;
+                record_act(connection, party.scope, Kind::LettersReleased, about).await?;
             }
             Ok(was_there)
         })

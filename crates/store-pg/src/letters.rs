@@ -21,6 +21,24 @@ use self::row::LetterRow;
 use crate::Pg;
 use crate::row::misfit;
 
+/// The rows of a function that returns letters.
+macro_rules! letter_rows {
+    ($from:literal, $($argument:expr),+ $(,)?) => {
+        sqlx::query_as!(
+            LetterRow,
+            r#"select letter_id as "letter_id!", agent_id as "agent_id!",
+                   to_agent_id as "to_agent_id!", dispatch_id as "dispatch_id!", route as "route!",
+                   kind as "kind!", session, correlation_id, hop as "hop!",
+                   state as "state!", seq, is_acked as "is_acked!",
+                   sent_at as "sent_at!: jiff_sqlx::Timestamp",
+                   due_at as "due_at: jiff_sqlx::Timestamp",
+                   reply_by as "reply_by: jiff_sqlx::Timestamp", reply,
+                   replied_at as "replied_at: jiff_sqlx::Timestamp""# + $from,
+            $($argument),+
+        )
+    };
+}
+
 #[async_trait]
 impl LetterStore for Pg {
     async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
@@ -78,7 +96,7 @@ impl LetterStore for Pg {
 
     async fn letter(&self, from: Party, letter: LetterId) -> Result<Option<Letter>, StoreError> {
         run_to_end!(self.single("read a letter"), |connection| {
-            looked_at(connection, from, letter).await
+            read_letter(connection, from, letter).await
         })
     }
 
@@ -88,17 +106,8 @@ impl LetterStore for Pg {
         before: Option<LetterId>,
     ) -> Result<Vec<Letter>, StoreError> {
         run_to_end!(self.single("list letters"), |connection| {
-            let rows = sqlx::query_as!(
-                LetterRow,
-                r#"select letter_id as "letter_id!", agent_id as "agent_id!",
-                       to_agent_id as "to_agent_id!", dispatch_id as "dispatch_id!",
-                       route as "route!", kind as "kind!", session, correlation_id,
-                       hop as "hop!", state as "state!", seq, is_acked as "is_acked!",
-                       sent_at as "sent_at!: jiff_sqlx::Timestamp",
-                       due_at as "due_at: jiff_sqlx::Timestamp",
-                       reply_by as "reply_by: jiff_sqlx::Timestamp", reply,
-                       replied_at as "replied_at: jiff_sqlx::Timestamp"
-                   from letters_page($1, $2, $3, $4)"#,
+            let rows = letter_rows!(
+                " from letters_page($1, $2, $3, $4)",
                 from.scope.tenant().uuid(),
                 from.agent.uuid(),
                 before.map(LetterId::uuid),
@@ -128,7 +137,7 @@ impl LetterStore for Pg {
                 Peer {
                     party: Party { scope, agent: AgentId::from_uuid(row.agent) },
                     name: row.name,
-                    live: lives(row.session, row.is_busy),
+                    live: live_line(row.session, row.is_busy),
                 }
             });
             Ok(peers.collect())
@@ -137,41 +146,29 @@ impl LetterStore for Pg {
 
     async fn live(&self, party: Party) -> Result<Option<Live>, StoreError> {
         run_to_end!(self.for_tenant("find an agent's line", party.scope), |connection| {
-            live(connection, party).await
+            let row = sqlx::query!(
+                "select session, is_busy from letter_live($1, $2)",
+                party.scope.tenant().uuid(),
+                party.agent.uuid()
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(live_line(row.session, row.is_busy))
         })
     }
 }
 
-async fn live(connection: &mut PgConnection, to: Party) -> sqlx::Result<Option<Live>> {
-    let row = sqlx::query!(
-        "select session, is_busy from letter_live($1, $2)",
-        to.scope.tenant().uuid(),
-        to.agent.uuid()
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok(lives(row.session, row.is_busy))
-}
-
-fn lives(session: Option<String>, is_busy: Option<bool>) -> Option<Live> {
+fn live_line(session: Option<String>, is_busy: Option<bool>) -> Option<Live> {
     session.map(|session| Live { session, is_busy: is_busy.unwrap_or_default() })
 }
 
-async fn looked_at(
+async fn read_letter(
     connection: &mut PgConnection,
     from: Party,
     letter: LetterId,
 ) -> sqlx::Result<Option<Letter>> {
-    let row = sqlx::query_as!(
-        LetterRow,
-        r#"select letter_id as "letter_id!", agent_id as "agent_id!", to_agent_id as "to_agent_id!",
-               dispatch_id as "dispatch_id!", route as "route!", kind as "kind!", session,
-               correlation_id, hop as "hop!", state as "state!", seq, is_acked as "is_acked!",
-               sent_at as "sent_at!: jiff_sqlx::Timestamp",
-               due_at as "due_at: jiff_sqlx::Timestamp",
-               reply_by as "reply_by: jiff_sqlx::Timestamp", reply,
-               replied_at as "replied_at: jiff_sqlx::Timestamp"
-           from letter_look($1, $2, $3)"#,
+    let row = letter_rows!(
+        " from letter_look($1, $2, $3)",
         from.scope.tenant().uuid(),
         from.agent.uuid(),
         letter.uuid()
