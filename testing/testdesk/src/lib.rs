@@ -442,6 +442,8 @@ impl Rooms<'_> {
         let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
         let owners = Owners::new(Arc::new(lease), store());
         let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
+        let (bell, chats) = (Arc::<Ears>::clone(ears), ears.chats().clone());
+        let letters = Letters::start(store(), bell, chats, Ways::default(), writers);
         Desk {
             register: Arc::clone(register),
             issuers,
@@ -465,13 +467,7 @@ impl Rooms<'_> {
             waking: Waking::default(),
             schedule,
             shelf: Shelf::over(store(), store()),
-            letters: Arc::new(Letters::start(
-                store(),
-                Arc::<Ears>::clone(ears),
-                ears.chats().clone(),
-                Ways::default(),
-                writers,
-            )),
+            letters: Arc::new(letters),
             hearing: Hearing::default(),
             presses: Presses::default(),
             overheard: Overheard::default(),
