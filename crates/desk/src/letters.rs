@@ -13,7 +13,7 @@ mod ways;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_bus::Watchers;
+use nightdesk_bus::{Bell, Watchers};
 use nightdesk_courier::{
     AgentConnector, Came, Cause, ConnectorError, Dispatched, Dispatcher, Grant, Letter,
     LetterWriter, Metrics, Notify, Party, Receipt, Receipts, Record, Route, Run, Store, Way,
@@ -23,6 +23,7 @@ use nightdesk_protocol::delivery::{
     AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Payload, RequestResponseOpts,
     Response, TriggerKind, WakeOpts, WakeReceipt,
 };
+use nightdesk_schedule::Schedule;
 use nightdesk_types::{LetterId, StoreError, SystemClock, TenantScope};
 use tokio_util::task::TaskTracker;
 
@@ -35,7 +36,7 @@ pub use ways::{Outlet, Ways};
 
 use road::Correspondent;
 
-use crate::Desk;
+use crate::{Limits, Stops, Waking};
 
 /// The parts that letters need: the store, the waiting callers of this node, and the configured ways.
 #[derive(Clone)]
@@ -66,16 +67,33 @@ impl std::fmt::Debug for Courier {
     }
 }
 
+/// The services that letters use.
+#[derive(Debug)]
+pub struct LetterContext {
+    pub(crate) courier: Courier,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) schedule: Arc<Schedule>,
+    pub(crate) waking: Arc<Waking>,
+    pub(crate) bell: Arc<dyn Bell>,
+}
+
+impl LetterContext {
+    pub(crate) fn new(stops: &Stops, waking: &Arc<Waking>) -> Self {
+        let Stops { courier, limits, schedule, bell, .. } = stops.clone();
+        Self { courier, limits, schedule, waking: Arc::clone(waking), bell }
+    }
+}
+
 /// The letters of one sender.
 #[derive(Clone, Debug)]
 pub struct Letters {
-    desk: Arc<Desk>,
+    desk: Arc<LetterContext>,
     from: Party,
 }
 
 impl Letters {
     /// Creates the letters of this agent, for a caller that acts for it.
-    pub fn by(desk: &Arc<Desk>, from: Party) -> Self {
+    pub fn by(desk: &Arc<LetterContext>, from: Party) -> Self {
         Self { desk: Arc::clone(desk), from }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest;
 use nightdesk_courier::{ConnectorError, Party, is_passing};
-use nightdesk_desk::{Desk, Letters};
+use nightdesk_desk::{LetterContext, Letters};
 use nightdesk_mcp::{Call, Failed};
 use nightdesk_protocol::http::letters::{Op, Send, Sent};
 use nightdesk_types::limits::CALL_REMEMBERED_MS;
@@ -13,18 +13,21 @@ use serde_json::Value;
 use super::{read_arguments, write_result};
 use crate::letters::{reachable, sending};
 
-pub(super) async fn list_agents(desk: &Arc<Desk>, agent: Party) -> Result<Value, Failed> {
-    let agents = reachable(&Letters::by(desk, agent)).await;
+pub(super) async fn list_agents(
+    letters: &Arc<LetterContext>,
+    agent: Party,
+) -> Result<Value, Failed> {
+    let agents = reachable(&Letters::by(letters, agent)).await;
     write_result(agents.map_err(|error| not_sent(&error))?)
 }
 
 pub(super) async fn send(
-    desk: &Arc<Desk>,
+    letters: &Arc<LetterContext>,
     agent: Party,
     op: Op,
     call: Call,
 ) -> Result<Value, Failed> {
-    let letters = Letters::by(desk, agent);
+    let letters = Letters::by(letters, agent);
     let Call { id, arguments } = call;
     let text = Value::Object(arguments.clone()).to_string();
     let send: Send = read_arguments(arguments)?;

@@ -52,7 +52,7 @@ fn nobody() -> Party {
 }
 
 fn road(desk: &TestDesk, from: Party) -> Road {
-    Road::new(&desk.desk, from)
+    Road::new(&desk.desk.letters, from)
 }
 
 #[async_trait]

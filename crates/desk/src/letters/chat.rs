@@ -12,7 +12,7 @@ use nightdesk_types::send::Op;
 use nightdesk_types::{BotId, Event, LetterId, Send};
 use uuid::Uuid;
 
-use crate::Desk;
+use super::LetterContext;
 
 /// The platform name of the desk itself.
 const PLATFORM: &str = "desk";
@@ -34,7 +34,7 @@ pub(super) fn chat_of(letter: LetterId) -> String {
 }
 
 /// Stores an agent's message in the chat of a letter as the reply. Every other operation there has no effect.
-pub(crate) async fn said(desk: &Desk, caller: Caller, send: &Send) -> Outcome {
+pub(crate) async fn said(desk: &LetterContext, caller: Caller, send: &Send) -> Outcome {
     let Op::Send { content, reply_to } = &send.op else { return Outcome::delivered(None) };
     let letter = send.chat_id.strip_prefix(CHAT).and_then(|id| id.parse::<LetterId>().ok());
     let Some(letter) = letter else {
@@ -49,7 +49,7 @@ pub(crate) async fn said(desk: &Desk, caller: Caller, send: &Send) -> Outcome {
     let by = Party { scope: caller.scope, agent: caller.agent };
     match desk.courier.store.reply(by, letter, &content.replace('\0', "")).await {
         Ok(Replied::Taken) => {
-            desk.bell.0.ring(Ring::Chat { bot: NO_BOT, chat: chat_of(letter) }).await;
+            desk.bell.ring(Ring::Chat { bot: NO_BOT, chat: chat_of(letter) }).await;
             Outcome::delivered(Some(letter.to_string()))
         }
         Ok(Replied::Again) => Outcome::delivered(None),

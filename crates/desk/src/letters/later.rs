@@ -8,8 +8,7 @@ use nightdesk_schedule::{
 };
 use nightdesk_types::{LetterId, Seq, StoreError, Timestamp};
 
-use super::ways;
-use crate::Desk;
+use super::{LetterContext, ways};
 
 /// Returns the job that puts a letter. Agents cannot use its name.
 fn job_of(letter: LetterId) -> Option<JobId> {
@@ -35,7 +34,7 @@ pub fn arming(letter: LetterId, when: Timestamp) -> Option<Arm> {
 
 /// Schedules a letter. Repeated calls change nothing.
 pub(super) async fn arm(
-    desk: &Arc<Desk>,
+    desk: &Arc<LetterContext>,
     to: Party,
     letter: LetterId,
     when: Timestamp,
@@ -45,12 +44,15 @@ pub(super) async fn arm(
 }
 
 /// Returns the delivery of a fire, if it is that of a letter. If the inbox is full, the fire is retried like any other.
-pub(crate) async fn telling_of(desk: &Desk, fire: &Claimed) -> Option<Result<Telling, StoreError>> {
+pub(crate) async fn telling_of(
+    desk: &LetterContext,
+    fire: &Claimed,
+) -> Option<Result<Telling, StoreError>> {
     let (letter, to) = (letter_of(&fire.job)?, Party { scope: fire.scope, agent: fire.agent });
     Some(telling(desk, to, letter).await)
 }
 
-async fn telling(desk: &Desk, to: Party, letter: LetterId) -> Result<Telling, StoreError> {
+async fn telling(desk: &LetterContext, to: Party, letter: LetterId) -> Result<Telling, StoreError> {
     let Some(due) = desk.courier.store.due(to, letter).await? else {
         let refused = Outcome::Refused("the letter may not be handed over any more".to_owned());
         return Ok(Telling::Came(refused));
@@ -66,7 +68,7 @@ async fn telling(desk: &Desk, to: Party, letter: LetterId) -> Result<Telling, St
 }
 
 /// Records the inbox number of a letter that was put for a fire. If this fails, only the view of the letter lacks it.
-pub(crate) async fn lies_at(desk: &Desk, fire: &Claimed, seq: Seq) {
+pub(crate) async fn lies_at(desk: &LetterContext, fire: &Claimed, seq: Seq) {
     let Some(letter) = letter_of(&fire.job) else { return };
     let to = Party { scope: fire.scope, agent: fire.agent };
     if let Err(error) = desk.courier.store.came(to, letter, Some(seq)).await {

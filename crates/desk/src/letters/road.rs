@@ -21,9 +21,8 @@ use nightdesk_types::limits::{
 use nightdesk_types::planted::{Bug, is_planted};
 use nightdesk_types::{AgentId, LetterId, StoreError, SystemClock, Timestamp};
 
-use super::{chat, later, waiting};
+use super::{LetterContext, chat, later, waiting};
 use crate::limits::What;
-use crate::{Desk, waking};
 
 /// The sender of a letter that is no agent of its tenant.
 const OPERATOR: &str = "operator";
@@ -38,7 +37,7 @@ const _: () = assert!(HOPS_MAX == 8, "the words say how many");
 /// The road, for one sender.
 #[derive(Clone, Debug)]
 pub struct Road {
-    pub(super) desk: Arc<Desk>,
+    pub(super) desk: Arc<LetterContext>,
     pub(super) from: Party,
 }
 
@@ -103,7 +102,7 @@ impl Came {
 
 impl Road {
     /// Creates the road of an agent.
-    pub fn new(desk: &Arc<Desk>, from: Party) -> Self {
+    pub fn new(desk: &Arc<LetterContext>, from: Party) -> Self {
         Self { desk: Arc::clone(desk), from }
     }
 
@@ -139,7 +138,7 @@ impl Road {
         if let Some(outlet) = self.desk.courier.ways.of(to.party) {
             return self.rouse_by(outlet, &to).await.map_err(fails);
         }
-        waking::call(&self.desk, to.party.scope, to.party.agent);
+        self.desk.waking.call(to.party.scope, to.party.agent);
         let live = waiting::up(&self.desk, to.party).await.map_err(fails)?;
         Ok(woken(&to, live, NOTHING_TOLD))
     }
@@ -186,10 +185,10 @@ impl Road {
             Put::Stored { seq, live } => {
                 // An agent whose line is up is not called, as after an accept.
                 if live.is_none() {
-                    waking::call(&self.desk, to.party.scope, to.party.agent);
+                    self.desk.waking.call(to.party.scope, to.party.agent);
                 }
                 let agent = to.party.agent;
-                self.desk.bell.0.ring(Ring::Entry { agent, seq }).await;
+                self.desk.bell.ring(Ring::Entry { agent, seq }).await;
                 Came::Stored(id, live)
             }
             Put::Kept => Came::Kept(id),

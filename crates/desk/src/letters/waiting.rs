@@ -6,12 +6,12 @@ use nightdesk_types::limits::{REPLY_LOOKED_EVERY, WOKEN_LOOKED_EVERY, WOKEN_WAIT
 use nightdesk_types::{LetterId, StoreError};
 use tokio::time::{Instant, sleep};
 
+use super::LetterContext;
 use super::chat::{NO_BOT, chat_of};
-use crate::Desk;
 
 /// Waits until a letter is answered or has timed out. The first read after the deadline ends the wait for all.
 pub(super) async fn answered(
-    desk: &Desk,
+    desk: &LetterContext,
     from: Party,
     letter: LetterId,
 ) -> Result<Option<Letter>, StoreError> {
@@ -54,7 +54,7 @@ pub(super) fn reply_in(
 }
 
 /// Waits up to [`WOKEN_WAIT`] for an agent to dial in.
-pub(super) async fn up(desk: &Desk, party: Party) -> Result<Option<Live>, Cause> {
+pub(super) async fn up(desk: &LetterContext, party: Party) -> Result<Option<Live>, Cause> {
     let until = Instant::now() + WOKEN_WAIT;
     loop {
         let live = desk.courier.store.live(party).await;

@@ -21,8 +21,8 @@ use nightdesk_types::{LetterId, StoreError, SystemClock};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use super::LetterContext;
 use super::road::{Correspondent, Road, Said, said};
-use crate::Desk;
 
 /// The way of one agent's letters.
 #[derive(Clone)]
@@ -179,7 +179,7 @@ fn proven(to: &Correspondent, meta: &Meta) -> Meta {
 
 /// Delivers a letter that is due by its agent's way.
 pub(super) async fn hand_over(
-    desk: &Desk,
+    desk: &LetterContext,
     outlet: &Outlet,
     to: Party,
     letter: LetterId,

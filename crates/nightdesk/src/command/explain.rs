@@ -59,7 +59,7 @@ pub(super) async fn run(
             "nothing is known of {event} to {tenant}: refusals are kept in a ring and fall out, and what \
              was acknowledged is forgotten after a day; `nightdesk inbox list` shows what an agent has"
         ),
-        known @ (Explanation::Held(_) | Explanation::Refused(_)) => Ok(Answer::One(known.told())),
+        known @ (Explanation::Entry(_) | Explanation::Refused(_)) => Ok(Answer::One(known.told())),
     }
 }
 
