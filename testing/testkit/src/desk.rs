@@ -171,8 +171,7 @@ impl TestDesk {
             fires: &fires,
             url: webchat.public_url(),
         };
-        let platforms = adapters(&webchat, platforms);
-        let desk = Arc::new(rooms.desk(issuers, platforms, &writers, &work));
+        let desk = Arc::new(rooms.desk(issuers, adapters(&webchat, platforms), &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Arc::new(Room {
@@ -446,8 +445,7 @@ impl Rooms<'_> {
         let Rooms { store, register, ears, calls, .. } = self;
         let store = || Arc::new((*store).clone());
         let media = media(store(), self.url);
-        let accounts = Accounts::new(Arc::clone(register), adapters, Arc::clone(&media));
-        let accounts = Arc::new(accounts);
+        let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters, Arc::clone(&media)));
         let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
         let owners = Owners::new(Arc::new(lease), store());
         let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
