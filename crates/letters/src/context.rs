@@ -18,7 +18,8 @@ use crate::letters::Letters;
 /// The sender's name in a letter from outside the tenant's agents.
 const OPERATOR: &str = "operator";
 pub(crate) const NOT_DUE: &str = "the letter is stored until it is due";
-pub(crate) const NOT_GRANTED: &str = "letters to another tenant's agent need a grant from both tenants";
+pub(crate) const NOT_GRANTED: &str =
+    "letters to another tenant's agent need a grant from both tenants";
 
 /// A sender, and the parts that its letters need.
 #[derive(Clone)]
@@ -92,8 +93,9 @@ impl Correspondent {
             (Some(live), Some(session)) if live.session != *session => {
                 let other = &live.session;
                 receipt.session_id = Some(session.clone());
-                receipt.warnings =
-                    vec![format!("the agent is awake in session {other}, not in the named session")];
+                receipt.warnings = vec![format!(
+                    "the agent is awake in session {other}, not in the named session"
+                )];
             }
             (Some(live), _) => (receipt.woken, receipt.session_id) = (true, Some(live.session)),
             (None, session) => {

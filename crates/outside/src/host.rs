@@ -18,7 +18,6 @@ impl Host {
         let literal = text.parse().ok().map(Self::Literal);
         literal.or_else(|| url::Host::parse(text).ok().map(Self::from))
     }
-
 }
 
 impl From<url::Host> for Host {

@@ -1,7 +1,7 @@
 //! Finds sentences that do not name their subject.
 
-use super::mask::Masked;
 use super::Finding;
+use super::mask::Masked;
 use crate::repo::TextFile;
 
 /// Words that stand for a subject without naming it. No sentence begins with one.

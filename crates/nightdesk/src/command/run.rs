@@ -74,12 +74,10 @@ async fn migrated(config: &Config, json: bool) -> anyhow::Result<()> {
     let url = database.migrate_url.as_ref().unwrap_or(&database.url);
     let file = database.migrate_password_file.as_ref().or(database.password_file.as_ref());
     let password = password(file.map(std::path::PathBuf::as_path))?;
-    let options =
-        connect_options(url, password.as_deref()).context("the database URL is not a PostgreSQL URL")?;
+    let options = connect_options(url, password.as_deref())
+        .context("the database URL is not a PostgreSQL URL")?;
     let further = failpoints::next_release();
-    migrate(&options, further.as_deref())
-        .await
-        .context("could not migrate the database")?;
+    migrate(&options, further.as_deref()).await.context("could not migrate the database")?;
     ui::say("the database is up to date");
     if json {
         ui::put_answer(json, Answer::One(json!({ "up_to_date": true })));
