@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
-use nightdesk_desk::Desk;
+use nightdesk_register::Issuers;
 use nightdesk_types::{AgentId, Clock, TenantScope};
 
 use crate::oauth::AccessTokenResponse;
@@ -16,10 +16,10 @@ use crate::problem::{OrUnavailable, Problem};
 
 /// The agent that an ambient endpoint gives tokens for.
 #[derive(Clone)]
-#[expect(missing_debug_implementations, reason = "the desk shows nothing of itself")]
+#[expect(missing_debug_implementations, reason = "the clock shows nothing of itself")]
 pub struct AmbientAgent {
-    /// The desk whose issuer signs the tokens.
-    pub desk: Arc<Desk>,
+    /// The issuers, of which the desk's own signs the tokens.
+    pub issuers: Arc<Issuers>,
     /// The desk's clock.
     pub clock: Arc<dyn Clock>,
     /// The agent's tenant.
@@ -34,8 +34,8 @@ pub fn ambient_routes(agent: AmbientAgent) -> Router {
 }
 
 async fn access_token(State(ambient): State<AmbientAgent>) -> Result<AccessTokenResponse, Problem> {
-    let AmbientAgent { desk, clock, scope, agent } = ambient;
-    let access = desk.issuers.own().ambient_token(scope, agent, clock.now()).await;
+    let AmbientAgent { issuers, clock, scope, agent } = ambient;
+    let access = issuers.own().ambient_token(scope, agent, clock.now()).await;
     let access = access.or_unavailable("an ambient token could not be issued")?;
     Ok(AccessTokenResponse { access, refresh: None })
 }

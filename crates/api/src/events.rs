@@ -37,13 +37,13 @@ async fn explanation(
     Path(event): Path<String>,
     AgentCaller(caller): AgentCaller,
 ) -> Result<Json<Value>, Problem> {
-    let explanation = explain(&*api.desk.records.0, caller.scope, &event).await;
+    let explanation = explain(&*api.desk.stops.records, caller.scope, &event).await;
     match of_agent(explanation.or_unavailable("an event could not be explained")?, &caller) {
         Explanation::Unknown => Err(problem::NOT_FOUND.with_detail(
             "the desk has no record of that event for this agent; use the bufferId of its entry, or \
              the platform's key of an event that was refused recently",
         )),
-        known @ (Explanation::Held(_) | Explanation::Refused(_)) => Ok(Json(known.told())),
+        known @ (Explanation::Entry(_) | Explanation::Refused(_)) => Ok(Json(known.told())),
     }
 }
 
@@ -51,11 +51,11 @@ async fn explanation(
 fn of_agent(explanation: Explanation, caller: &Caller) -> Explanation {
     let is_callers = |agent: AgentId| agent == caller.agent;
     match explanation {
-        Explanation::Held(held) if is_callers(held.entry.agent) => Explanation::Held(held),
+        Explanation::Entry(found) if is_callers(found.entry.agent) => Explanation::Entry(found),
         Explanation::Refused(mut refusals) => {
             refusals.retain(|refusal| refusal.note.agent.is_some_and(is_callers));
             if refusals.is_empty() { Explanation::Unknown } else { Explanation::Refused(refusals) }
         }
-        Explanation::Held(_) | Explanation::Unknown => Explanation::Unknown,
+        Explanation::Entry(_) | Explanation::Unknown => Explanation::Unknown,
     }
 }

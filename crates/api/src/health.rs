@@ -39,7 +39,7 @@ struct Readiness {
     (status = 503, description = "The node is not ready, with the reason", body = Readiness),
 ))]
 async fn ready(State(desk): State<Arc<Desk>>) -> Response {
-    match desk.readiness.get() {
+    match desk.stops.readiness.get() {
         Ok(()) => Json(Readiness { ready: true, why: None }).into_response(),
         Err(why) => {
             let readiness = Readiness { ready: false, why: Some(why.to_string()) };

@@ -8,7 +8,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_desk::Desk;
-use nightdesk_desk::inbound::{Answer, TakeError, take};
+use nightdesk_desk::inbound::{Answer, TakeError};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
 use tokio::time::timeout;
@@ -47,14 +47,14 @@ async fn hook(
         Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
     };
     // The task goes on if the platform disconnects: the bell must ring for a stored event.
-    let tasks = desk.tasks.clone();
+    let tasks = desk.stops.tasks.clone();
     let accepted = tasks.spawn(accept(desk, path, head.headers, body)).await;
     accepted.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
 async fn accept(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
     let request = SignedRequest { headers: &headers, body: &body };
-    match take(&desk, Entrance::Hook, &path, &request).await {
+    match desk.inbound.take(Entrance::Hook, &path, &request).await {
         Ok(Answer::Taken { refused: _ }) => StatusCode::OK.into_response(),
         Ok(Answer::Challenge(answer) | Answer::Told(answer)) => {
             ([(header::CONTENT_TYPE, "application/json")], answer).into_response()

@@ -40,7 +40,7 @@ impl FromRequestParts<ApiState> for SenderLetters {
 
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
         let AuthenticatedAgent(sender) = AuthenticatedAgent::from_request_parts(parts, api).await?;
-        Ok(Self(letter_sender(&api.desk, sender)))
+        Ok(Self(letter_sender(&api.desk.letters, sender)))
     }
 }
 
@@ -62,7 +62,8 @@ async fn send(
     JsonBody(requested): JsonBody<Send>,
 ) -> Result<Json<Sent>, Problem> {
     // The task goes on if the client disconnects: the bell must ring for a stored letter.
-    let sending = api.desk.tasks.spawn(async move { sending::send(&letters, requested).await });
+    let sending =
+        api.desk.stops.tasks.spawn(async move { sending::send(&letters, requested).await });
     let stopping =
         |_| problem::UNAVAILABLE.with_detail("repeat the request with the same dispatch_id");
     Ok(Json(sending.await.map_err(stopping)??))

@@ -7,7 +7,7 @@ mod places;
 mod whole;
 
 use axum::http::StatusCode;
-use nightdesk_desk::managing::{ManageError, Named};
+use nightdesk_desk::managing::{BotName, ManageError};
 use nightdesk_protocol::http::manage::OnBot;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -31,8 +31,8 @@ pub(crate) fn routes() -> OpenApiRouter<ApiState> {
         .routes(routes!(whole::deprovision))
 }
 
-const fn named(on: &OnBot) -> Named<'_> {
-    Named {
+const fn named(on: &OnBot) -> BotName<'_> {
+    BotName {
         platform: on.platform.as_str(),
         handle: match &on.bot_id {
             Some(handle) => Some(handle.as_str()),

@@ -96,30 +96,26 @@ impl Tools for DeskTools {
     async fn call(&self, caller: &Party, tool: Tool, call: Call) -> Result<Value, Failed> {
         // The task goes on if the client disconnects: the bell must ring for a stored letter.
         let (desk, agent) = (Arc::clone(&self.0), *caller);
-        let calling = self.0.tasks.spawn(async move { call_tool(&desk, agent, tool, call).await });
+        let calling =
+            self.0.stops.tasks.spawn(async move { call_tool(&desk, agent, tool, call).await });
         let stopping = "the desk is stopping; call again";
         calling.await.unwrap_or_else(|_| Err(Failed::Unavailable(stopping.into())))
     }
 }
 
-async fn call_tool(
-    desk: &Arc<Desk>,
-    agent: Party,
-    tool: Tool,
-    call: Call,
-) -> Result<Value, Failed> {
+async fn call_tool(desk: &Desk, agent: Party, tool: Tool, call: Call) -> Result<Value, Failed> {
     match tool {
-        Tool::ListAgents => letters::list_agents(desk, agent).await,
-        Tool::Notify => letters::send(desk, agent, Op::Notify, call).await,
-        Tool::Wake => letters::send(desk, agent, Op::Wake, call).await,
-        Tool::Exchange => letters::send(desk, agent, Op::Exchange, call).await,
-        Tool::SkillList => shelf::skill_list(&desk.shelf, agent, call.arguments).await,
-        Tool::SkillRead => shelf::skill_read(&desk.shelf, agent, call.arguments).await,
-        Tool::SkillWrite => shelf::skill_write(&desk.shelf, agent, call.arguments).await,
-        Tool::SkillStatus => shelf::skill_status(&desk.shelf, agent, call.arguments).await,
-        Tool::DataQuery => shelf::data_query(&desk.shelf, agent, call.arguments).await,
-        Tool::DataRead => shelf::data_read(&desk.shelf, agent, call.arguments).await,
-        Tool::DataWrite => shelf::data_write(&desk.shelf, agent, call.arguments).await,
+        Tool::ListAgents => letters::list_agents(&desk.letters, agent).await,
+        Tool::Notify => letters::send(&desk.letters, agent, Op::Notify, call).await,
+        Tool::Wake => letters::send(&desk.letters, agent, Op::Wake, call).await,
+        Tool::Exchange => letters::send(&desk.letters, agent, Op::Exchange, call).await,
+        Tool::SkillList => shelf::skill_list(&desk.stops.shelf, agent, call.arguments).await,
+        Tool::SkillRead => shelf::skill_read(&desk.stops.shelf, agent, call.arguments).await,
+        Tool::SkillWrite => shelf::skill_write(&desk.stops.shelf, agent, call.arguments).await,
+        Tool::SkillStatus => shelf::skill_status(&desk.stops.shelf, agent, call.arguments).await,
+        Tool::DataQuery => shelf::data_query(&desk.stops.shelf, agent, call.arguments).await,
+        Tool::DataRead => shelf::data_read(&desk.stops.shelf, agent, call.arguments).await,
+        Tool::DataWrite => shelf::data_write(&desk.stops.shelf, agent, call.arguments).await,
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct ApiState {
 impl ApiState {
     /// The desk's own issuer.
     pub(crate) fn issuer(&self) -> &Issuer {
-        self.desk.issuers.own()
+        self.desk.stops.issuers.own()
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -46,7 +46,7 @@ impl ApiState {
 
     /// Counts a call of an agent against this node's share of a rate limit.
     pub(crate) fn count_call(&self, what: What, agent: Party) -> Result<(), Problem> {
-        let counted = self.desk.limits.allow(what, &agent.agent.to_string());
+        let counted = self.desk.stops.limits.allow(what, &agent.agent.to_string());
         let detail = "the agent exceeds its rate limit; wait, and send fewer requests";
         counted.map_err(|_| problem::TOO_MANY.with_detail(detail))
     }

@@ -1,5 +1,7 @@
 //! The hints that the bell carries, and their addresses.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, GatewayId, Generation, RequestId, Seq};
 use serde::{Deserialize, Serialize};
@@ -90,7 +92,7 @@ impl Ring {
 
 /// Sends hints to the nodes that hold lines.
 #[async_trait]
-pub trait Bell: Send + Sync {
+pub trait Bell: fmt::Debug + Send + Sync {
     /// Rings. Returns true if a recipient got the hint, as far as it is known. Only a message to a person may depend on
     /// that.
     async fn ring(&self, ring: Ring) -> bool;

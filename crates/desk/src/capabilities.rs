@@ -3,23 +3,25 @@
 //! A capability that a platform lends for answering an event stays in the desk. An agent names its session and the kind
 //! and gets a result; it never sees the capability.
 
-use nightdesk_egress::SendTurn;
-use nightdesk_gate::{AdmitError, Admitted, AdmittedSend, Sender, Tag};
+use std::sync::Arc;
+
+use nightdesk_egress::{Egress, SendTurn};
+use nightdesk_gate::{AdmitError, Admitted, AdmittedSend, Gate, Sender, Tag};
 use nightdesk_inbox::{Accept, Bound, SourceMark};
 use nightdesk_line::Caller;
 use nightdesk_protocol::action::FollowUp;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key;
-use nightdesk_register::{Lessee, SealedCapability, SessionDigest, Where};
+use nightdesk_register::{Lessee, Register, SealedCapability, SessionDigest, Where};
 use nightdesk_types::send::Op;
 use nightdesk_types::{Event, RequestId, Send, StoreError};
 
-use crate::Desk;
+use crate::Stops;
 use crate::accounts::store_error;
 
 /// Returns an event as the inbox stores it, together with the capability that the platform lent for it.
 pub(crate) async fn accept(
-    desk: &Desk,
+    register: &Register,
     event: &Admitted<Event>,
     mark: Option<SourceMark>,
 ) -> Result<Accept, StoreError> {
@@ -31,7 +33,7 @@ pub(crate) async fn accept(
     let mut bound = Vec::new();
     for recipient in event.recipients() {
         let (scope, agent) = (recipient.scope, recipient.agent);
-        let sealed = desk.register.bind(scope, agent, at, &sessions, capability).await;
+        let sealed = register.bind(scope, agent, at, &sessions, capability).await;
         bound.extend(sealed.map_err(store_error)?.into_iter().map(written));
     }
     Ok(accept.bearing(bound))
@@ -43,32 +45,50 @@ fn written(sealed: SealedCapability) -> Bound {
 }
 
 /// A follow-up that may be sent, with its turn in the lane.
-pub(crate) type Ready = (AdmittedSend, Option<SendTurn>);
+pub(crate) struct AdmittedFollowUp {
+    pub(crate) send: AdmittedSend,
+    pub(crate) turn: Option<SendTurn>,
+}
 
-/// Turns a follow-up into a send through the bot and to the chat that its capability was lent for, if it was lent to
-/// this agent and session.
-pub(crate) async fn follow_up(
-    desk: &Desk,
-    caller: Caller,
-    greeted: &[Tag],
-    request: RequestId,
-    follow_up: FollowUp,
-) -> Result<Ready, Outcome> {
-    let Caller { scope, agent, .. } = caller;
-    let FollowUp { session_key, kind, content, metadata } = follow_up;
-    let lessee =
-        Lessee { scope, agent, session: SessionDigest::of(session_key.as_str()), kind: &kind };
-    let bound = desk.register.bound(&lessee).await.map_err(|_| network())?;
-    let (bot, chat_id) = bound.ok_or_else(nothing_lent)?;
-    // The line must represent that bot, and the gate must still allow the agent there.
-    let sender = Sender { scope, agent, greeted, tag: &Tag::default(), through: Some(bot) };
-    let op = Op::FollowUp { session_key: session_key.as_str().to_owned(), kind, content };
-    let turn = desk.egress.lanes().enter((agent, chat_id.clone()));
-    let send = Send { chat_id, op, metadata };
-    match desk.gate.admit_send(sender, request, send).await {
-        Ok(admitted) => Ok((admitted, turn)),
-        Err(AdmitError::Refused(_)) => Err(nothing_lent()),
-        Err(AdmitError::Store(_)) => Err(network()),
+/// Admits follow-ups by the capabilities that platforms lent.
+#[derive(Debug)]
+pub(crate) struct FollowUps {
+    register: Arc<Register>,
+    gate: Arc<Gate>,
+    egress: Arc<Egress>,
+}
+
+impl FollowUps {
+    pub(crate) fn new(stops: &Stops) -> Self {
+        let Stops { register, gate, egress, .. } = stops.clone();
+        Self { register, gate, egress }
+    }
+
+    /// Turns a follow-up into a send through the bot and to the chat that its capability was lent for, if it was lent
+    /// to this agent and session.
+    pub(crate) async fn admit(
+        &self,
+        caller: Caller,
+        greeted: &[Tag],
+        request: RequestId,
+        follow_up: FollowUp,
+    ) -> Result<AdmittedFollowUp, Outcome> {
+        let Caller { scope, agent, .. } = caller;
+        let FollowUp { session_key, kind, content, metadata } = follow_up;
+        let lessee =
+            Lessee { scope, agent, session: SessionDigest::of(session_key.as_str()), kind: &kind };
+        let bound = self.register.bound(&lessee).await.map_err(|_| network())?;
+        let (bot, chat_id) = bound.ok_or_else(nothing_lent)?;
+        // The line must represent that bot, and the gate must still allow the agent there.
+        let sender = Sender { scope, agent, greeted, tag: &Tag::default(), through: Some(bot) };
+        let op = Op::FollowUp { session_key: session_key.as_str().to_owned(), kind, content };
+        let turn = self.egress.lanes().enter((agent, chat_id.clone()));
+        let send = Send { chat_id, op, metadata };
+        match self.gate.admit_send(sender, request, send).await {
+            Ok(send) => Ok(AdmittedFollowUp { send, turn }),
+            Err(AdmitError::Refused(_)) => Err(nothing_lent()),
+            Err(AdmitError::Store(_)) => Err(network()),
+        }
     }
 }
 

@@ -7,17 +7,19 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use nightdesk_egress::Egress;
 use nightdesk_line::Caller;
 use nightdesk_port::{Command, CommandChange, DeliverError};
 use nightdesk_protocol::hello;
-use nightdesk_register::{CommandDigest, HeldCommand, OnBot};
+use nightdesk_register::{CommandDigest, HeldCommand, OnBot, Register};
 use nightdesk_types::limits::{
     AGENT_COMMANDS_MAX, COMMAND_SCOPES_MAX, COMMANDS_WAIT, STOP_NOTICED_WITHIN,
 };
 use nightdesk_types::{AgentId, BotId, Granted, StoreError};
 use tokio::time::{Instant, timeout_at};
+use tokio_util::task::TaskTracker;
 
-use crate::Desk;
+use crate::Stops;
 use crate::pause::pause;
 
 /// One change to a command.
@@ -31,59 +33,124 @@ struct Step {
     change: Option<CommandChange>,
 }
 
-/// Registers the commands of a hello in the background.
-pub(crate) fn announce(desk: &Arc<Desk>, caller: Caller, bot: BotId, offered: &[hello::Command]) {
-    let Caller { scope, agent, .. } = caller;
-    let command = |one: &hello::Command| {
-        let hello::Command { name, description, options } = one.clone();
-        Command { name, description, options }
-    };
-    if offered.len() > AGENT_COMMANDS_MAX {
-        tracing::warn!(
-            agent.id = %agent,
-            "agent {agent} offers {} commands; only the first {AGENT_COMMANDS_MAX} are registered",
-            offered.len()
-        );
-    }
-    let offered: Vec<Command> = offered.iter().take(AGENT_COMMANDS_MAX).map(command).collect();
-    let (tasks, desk) = (desk.tasks.clone(), Arc::clone(desk));
-    tasks.spawn(async move {
-        let until = Instant::now() + COMMANDS_WAIT;
-        let told = tell(&desk, OnBot { scope, agent, bot }, &offered);
-        match timeout_at(until, told).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(
-                agent.id = %agent,
-                error = &error as &dyn Error,
-                "could not register the commands of agent {agent}; its next hello retries"
-            ),
-            Err(_) => tracing::warn!(
-                agent.id = %agent,
-                "could not register all commands of agent {agent} in time; its next hello retries"
-            ),
-        }
-    });
+/// Registers the commands of agents with platforms.
+#[derive(Debug)]
+pub(crate) struct Commands {
+    register: Arc<Register>,
+    egress: Arc<Egress>,
+    tasks: TaskTracker,
 }
 
-async fn tell(desk: &Desk, on: OnBot, offered: &[Command]) -> Result<(), StoreError> {
-    let store = desk.register.store();
-    let held = store.commands_of(on.scope, on.agent, on.bot).await?;
-    if offered.is_empty() && held.is_empty() {
-        return Ok(());
+impl Commands {
+    pub(crate) fn new(stops: &Stops) -> Self {
+        let Stops { register, egress, tasks, .. } = stops.clone();
+        Self { register, egress, tasks }
     }
-    let grants = store.reach_of(on.scope, on.agent).await?.grants;
-    let mut scopes: Vec<String> = grants
-        .into_iter()
-        .filter(|(bot, ..)| *bot == on.bot)
-        .filter_map(|(_, granted, _)| scope_of(granted))
-        .collect();
-    scopes.sort();
-    scopes.dedup();
-    scopes.truncate(COMMAND_SCOPES_MAX);
-    for step in steps(offered, &scopes, &held) {
-        take(desk, on, step).await?;
+
+    /// Registers the commands of a hello in the background.
+    pub(crate) fn announce(
+        self: &Arc<Self>,
+        caller: Caller,
+        bot: BotId,
+        offered: &[hello::Command],
+    ) {
+        let Caller { scope, agent, .. } = caller;
+        let command = |one: &hello::Command| {
+            let hello::Command { name, description, options } = one.clone();
+            Command { name, description, options }
+        };
+        if offered.len() > AGENT_COMMANDS_MAX {
+            tracing::warn!(
+                agent.id = %agent,
+                "agent {agent} offers {} commands; only the first {AGENT_COMMANDS_MAX} are registered",
+                offered.len()
+            );
+        }
+        let offered: Vec<Command> = offered.iter().take(AGENT_COMMANDS_MAX).map(command).collect();
+        let commands = Arc::clone(self);
+        self.tasks.spawn(async move {
+            let until = Instant::now() + COMMANDS_WAIT;
+            let told = commands.tell(OnBot { scope, agent, bot }, &offered);
+            match timeout_at(until, told).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(
+                    agent.id = %agent,
+                    error = &error as &dyn Error,
+                    "could not register the commands of agent {agent}; its next hello retries"
+                ),
+                Err(_) => tracing::warn!(
+                    agent.id = %agent,
+                    "could not register all commands of agent {agent} in time; its next hello retries"
+                ),
+            }
+        });
     }
-    Ok(())
+
+    async fn tell(&self, on: OnBot, offered: &[Command]) -> Result<(), StoreError> {
+        let store = self.register.store();
+        let held = store.commands_of(on.scope, on.agent, on.bot).await?;
+        if offered.is_empty() && held.is_empty() {
+            return Ok(());
+        }
+        let grants = store.reach_of(on.scope, on.agent).await?.grants;
+        let mut scopes: Vec<String> = grants
+            .into_iter()
+            .filter(|(bot, ..)| *bot == on.bot)
+            .filter_map(|(_, granted, _)| scope_of(granted))
+            .collect();
+        scopes.sort();
+        scopes.dedup();
+        scopes.truncate(COMMAND_SCOPES_MAX);
+        for step in steps(offered, &scopes, &held) {
+            self.take(on, step).await?;
+        }
+        Ok(())
+    }
+
+    /// Executes one step. The agent claims the name before the platform call; a change that the platform refuses is
+    /// retried with the next hello.
+    async fn take(&self, on: OnBot, step: Step) -> Result<(), StoreError> {
+        let store = self.register.store();
+        let Step { scope_id, name, digest, change } = step;
+        if digest.is_some() && !store.claim_command(on, &scope_id, &name).await? {
+            taken(on.agent);
+            return Ok(());
+        }
+        let answered = match &change {
+            Some(change) => self.call(on.bot, &scope_id, change).await,
+            None => Ok(None),
+        };
+        match (answered, digest) {
+            (Ok(id), Some(digest)) => {
+                let told = id.map(|id| (digest, id));
+                store.note_command(on, &HeldCommand { scope_id, name, told }).await
+            }
+            (Ok(_), None) => store.drop_command(on, &scope_id, &name).await,
+            (Err(error), _) => {
+                unknown(on.agent, &error);
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls the platform and retries when it is rate limited.
+    async fn call(
+        &self,
+        bot: BotId,
+        scope_id: &str,
+        change: &CommandChange,
+    ) -> Result<Option<String>, DeliverError> {
+        loop {
+            let answered = self.egress.command(bot, scope_id, change, COMMANDS_WAIT).await;
+            // The caller's timeout bounds all retries together.
+            if let Err(DeliverError::RateLimited { retry_after }) = answered
+                && pause(&self.tasks, retry_after.max(STOP_NOTICED_WITHIN)).await
+            {
+                continue;
+            }
+            return answered.map(|receipt| receipt.message_id);
+        }
+    }
 }
 
 /// Returns the guild of a grant if the grant covers the whole guild.
@@ -124,32 +191,6 @@ fn steps(offered: &[Command], scopes: &[String], held: &[HeldCommand]) -> Vec<St
     gone.chain(news).collect()
 }
 
-/// Executes one step. The agent claims the name before the platform call; a change that the platform refuses is retried
-/// with the next hello.
-async fn take(desk: &Desk, on: OnBot, step: Step) -> Result<(), StoreError> {
-    let store = desk.register.store();
-    let Step { scope_id, name, digest, change } = step;
-    if digest.is_some() && !store.claim_command(on, &scope_id, &name).await? {
-        taken(on.agent);
-        return Ok(());
-    }
-    let answered = match &change {
-        Some(change) => call(desk, on.bot, &scope_id, change).await,
-        None => Ok(None),
-    };
-    match (answered, digest) {
-        (Ok(id), Some(digest)) => {
-            let told = id.map(|id| (digest, id));
-            store.note_command(on, &HeldCommand { scope_id, name, told }).await
-        }
-        (Ok(_), None) => store.drop_command(on, &scope_id, &name).await,
-        (Err(error), _) => {
-            unknown(on.agent, &error);
-            Ok(())
-        }
-    }
-}
-
 fn taken(agent: AgentId) {
     tracing::info!(
         agent.id = %agent,
@@ -163,25 +204,6 @@ fn unknown(agent: AgentId, error: &DeliverError) {
         error = error as &dyn Error,
         "the platform did not register a command of agent {agent}; its next hello retries"
     );
-}
-
-/// Calls the platform and retries when it is rate limited.
-async fn call(
-    desk: &Desk,
-    bot: BotId,
-    scope_id: &str,
-    change: &CommandChange,
-) -> Result<Option<String>, DeliverError> {
-    loop {
-        let answered = desk.egress.command(bot, scope_id, change, COMMANDS_WAIT).await;
-        // The caller's timeout bounds all retries together.
-        if let Err(DeliverError::RateLimited { retry_after }) = answered
-            && pause(&desk.tasks, retry_after.max(STOP_NOTICED_WITHIN)).await
-        {
-            continue;
-        }
-        return answered.map(|receipt| receipt.message_id);
-    }
 }
 
 #[cfg(test)]

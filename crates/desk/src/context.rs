@@ -20,15 +20,15 @@ use nightdesk_types::limits::{
 use nightdesk_types::{BotId, Event, StoreError};
 use tokio::time::timeout;
 
+use crate::Account;
 use crate::sight::Looking;
-use crate::{Account, Desk};
 
 /// A chat, or a thread of it.
 type Room = (BotId, String, Option<String>);
 
 /// Messages that were addressed to none of the agents in a room, for platforms that cannot return them later. They are
 /// in memory only, so the list is empty after a restart.
-pub struct Overheard(Cache<Room, Arc<Vec<Event>>>);
+pub(crate) struct Overheard(Cache<Room, Arc<Vec<Event>>>);
 
 impl std::fmt::Debug for Overheard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -63,6 +63,27 @@ impl Overheard {
 
     fn before(&self, event: &Verified<Event>) -> Vec<Event> {
         self.0.get(&room(event)).map(|said| said.to_vec()).unwrap_or_default()
+    }
+
+    /// Returns the messages before an event, if at least one of its recipients did not receive them.
+    pub(crate) async fn around(
+        &self,
+        looking: &Looking<'_>,
+        event: &Admitted<Event>,
+    ) -> Result<Around, StoreError> {
+        let account = looking.account;
+        let said = match account.platform.context() {
+            Context::Untold => return Ok(Around::default()),
+            _ if !is_wanted(looking, event).await? => return Ok(Around::default()),
+            Context::Overheard => Ok(self.before(event.verified())),
+            Context::Asked => asked(account, event.verified()).await,
+        };
+        let said = said.inspect_err(|error| {
+            let error = error as &dyn Error;
+            tracing::debug!(bot.id = %account.bot.id, error, "could not read the messages before an event");
+        });
+        let failed = said.is_err();
+        Ok(Around { said: said.unwrap_or_default(), failed })
     }
 }
 
@@ -107,38 +128,16 @@ pub(crate) struct Around {
     failed: bool,
 }
 
-/// Returns the messages before an event, if at least one of its recipients did not receive them.
-pub(crate) async fn around(
-    desk: &Desk,
-    looking: &Looking<'_>,
-    event: &Admitted<Event>,
-) -> Result<Around, StoreError> {
-    let account = looking.account;
-    let said = match account.platform.context() {
-        Context::Untold => return Ok(Around::default()),
-        _ if !is_wanted(desk, looking, event).await? => return Ok(Around::default()),
-        Context::Overheard => Ok(desk.overheard.before(event.verified())),
-        Context::Asked => asked(account, event.verified()).await,
-    };
-    let said = said.inspect_err(|error| {
-        let error = error as &dyn Error;
-        tracing::debug!(bot.id = %account.bot.id, error, "could not read the messages before an event");
-    });
-    let failed = said.is_err();
-    Ok(Around { said: said.unwrap_or_default(), failed })
-}
-
 impl Around {
     /// Returns the event with the lines that all of its recipients may see, if there are any or the lookup failed.
-    pub(crate) async fn amid(
+    pub(crate) async fn with_context(
         &self,
-        desk: &Desk,
         looking: &Looking<'_>,
         event: &Admitted<Event>,
     ) -> Result<Option<Admitted<Event>>, StoreError> {
         let mut lines = Vec::new();
         for said in &self.said {
-            let may_be_told = may_be_told(desk, looking, event, said).await?;
+            let may_be_told = may_be_told(looking, event, said).await?;
             lines.extend(line_of(said).filter(|_| may_be_told));
         }
         let is_told = self.failed || !lines.is_empty();
@@ -147,28 +146,23 @@ impl Around {
 }
 
 /// Returns true if at least one recipient would not have received the event had it not been addressed to it.
-async fn is_wanted(
-    desk: &Desk,
-    looking: &Looking<'_>,
-    event: &Admitted<Event>,
-) -> Result<bool, StoreError> {
+async fn is_wanted(looking: &Looking<'_>, event: &Admitted<Event>) -> Result<bool, StoreError> {
     let said = event.verified().get();
     let (Some(facts), Some(_)) = (Facts::of(said), message_of(said)) else {
         return Ok(false);
     };
     let unsaid = Facts { is_addressed: false, ..facts };
-    Ok(is_chatter_to_some(event, &looking.explain(&desk.gate, &unsaid).await?))
+    Ok(is_chatter_to_some(event, &looking.explain(&unsaid).await?))
 }
 
 /// Returns true if all recipients of the event may see a line and at least one of them did not receive it.
 async fn may_be_told(
-    desk: &Desk,
     looking: &Looking<'_>,
     event: &Admitted<Event>,
     said: &Event,
 ) -> Result<bool, StoreError> {
     let Some(facts) = Facts::of(said) else { return Ok(false) };
-    let decision = looking.explain(&desk.gate, &facts).await?;
+    let decision = looking.explain(&facts).await?;
     let is_no_secret = event.recipients().iter().all(|recipient| {
         let mut verdicts = decision.verdicts.iter();
         let verdict = verdicts.find(|verdict| verdict.recipient.agent == recipient.agent);

@@ -2,6 +2,8 @@
 //!
 //! It reads only records that the stops write for themselves; nothing is recorded for this purpose alone.
 
+use std::fmt::Debug;
+
 use nightdesk_egress::{Said, Sayings, Settled, Where};
 use nightdesk_gate::decide::{Extent, Ground, Verdict};
 use nightdesk_gate::{Decision, KeptRefusal, Recipient, Refusal};
@@ -11,15 +13,15 @@ use nightdesk_wake::{Status, Wakers};
 use serde_json::{Value, json};
 
 /// All records about events.
-pub trait Records: nightdesk_gate::Store + Aside + Wakers + Sayings {}
+pub trait Records: nightdesk_gate::Store + Aside + Wakers + Sayings + Debug {}
 
-impl<T: nightdesk_gate::Store + Aside + Wakers + Sayings> Records for T {}
+impl<T: nightdesk_gate::Store + Aside + Wakers + Sayings + Debug> Records for T {}
 
 /// The outcome of an event, as its tenant may see it.
 #[derive(Clone, Debug)]
 pub enum Explanation {
     /// The event is an entry of an agent's inbox.
-    Held(Box<Held>),
+    Entry(Box<EntryExplanation>),
     /// The gate refused the event; one record for each attempt.
     Refused(Vec<KeptRefusal>),
     /// There is no record of the event, or no longer one.
@@ -28,7 +30,7 @@ pub enum Explanation {
 
 /// The state of an entry.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct EntryExplanation {
     /// The entry's id.
     pub entry: EntryId,
     /// The entry.
@@ -46,33 +48,33 @@ pub async fn explain(
     event: &str,
 ) -> Result<Explanation, StoreError> {
     if let Ok(entry) = event.parse::<EntryId>()
-        && let Some(held) = held(records, scope, entry).await?
+        && let Some(entry) = explain_entry(records, scope, entry).await?
     {
-        return Ok(Explanation::Held(Box::new(held)));
+        return Ok(Explanation::Entry(Box::new(entry)));
     }
     let refusals = records.refusals(scope, event).await?;
     let known = !refusals.is_empty();
     Ok(if known { Explanation::Refused(refusals) } else { Explanation::Unknown })
 }
 
-async fn held(
+async fn explain_entry(
     records: &dyn Records,
     scope: TenantScope,
     entry: EntryId,
-) -> Result<Option<Held>, StoreError> {
+) -> Result<Option<EntryExplanation>, StoreError> {
     let EntryId { agent, seq } = entry;
     let Some(shown) = records.show(scope, agent, seq).await? else { return Ok(None) };
     let place = Where { bot: shown.listed.bot, chat_id: &shown.listed.chat_id };
     let said = records.said(scope, agent, place, shown.listed.at).await?;
     let status = records.status(scope, Some(agent), "").await?.pop();
-    Ok(Some(Held { entry, shown, agent: status, said }))
+    Ok(Some(EntryExplanation { entry, shown, agent: status, said }))
 }
 
 impl Explanation {
     /// Returns the explanation as JSON.
     pub fn told(&self) -> Value {
         match self {
-            Self::Held(held) => held.told(),
+            Self::Entry(entry) => entry.told(),
             Self::Refused(refusals) => json!({
                 "outcome": "refused",
                 "refusals": refusals.iter().map(refused).collect::<Vec<_>>(),
@@ -94,7 +96,7 @@ fn refused(kept: &KeptRefusal) -> Value {
     })
 }
 
-impl Held {
+impl EntryExplanation {
     fn told(&self) -> Value {
         let Self { entry, shown, agent, said } = self;
         let state = match shown.state {

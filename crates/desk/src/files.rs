@@ -16,25 +16,7 @@ use nightdesk_types::{BotId, Event, StoreError};
 use tokio::time::timeout;
 
 use crate::accounts::store_error;
-use crate::{Account, Accounts, Desk};
-
-/// Returns the event with references in place of files that can only be fetched with the bot's key, or `None` if it has
-/// no such file.
-pub(crate) async fn referred(
-    desk: &Desk,
-    account: &Account,
-    event: &Admitted<Event>,
-) -> Result<Option<Admitted<Event>>, StoreError> {
-    let Content::Message(message) = event.verified().get().content() else { return Ok(None) };
-    if message.media.is_empty() || account.platform.files(&account.bot).is_none() {
-        return Ok(None);
-    }
-    let bot = event.verified().bot();
-    let files = message.media.iter().take(MEDIA_PER_EVENT_MAX).map(|media| kept(bot, media));
-    let agents: Vec<Agent> = event.recipients().iter().map(|one| (one.scope, one.agent)).collect();
-    let urls = desk.media.refer(&agents, files.collect()).await?;
-    Ok(Some(event.referring_to(urls)))
-}
+use crate::{Account, Accounts};
 
 fn kept(bot: BotId, media: &Media) -> Kept {
     let Media { url, mime, size, filename, .. } = media.clone();
@@ -63,6 +45,25 @@ fn bounded(bytes: Stream) -> Stream {
 }
 
 impl Accounts {
+    /// Returns the event with references in place of files that can only be fetched with the bot's key, or `None` if it
+    /// has no such file.
+    pub(crate) async fn referred(
+        &self,
+        account: &Account,
+        event: &Admitted<Event>,
+    ) -> Result<Option<Admitted<Event>>, StoreError> {
+        let Content::Message(message) = event.verified().get().content() else { return Ok(None) };
+        if message.media.is_empty() || account.platform.files(&account.bot).is_none() {
+            return Ok(None);
+        }
+        let bot = event.verified().bot();
+        let files = message.media.iter().take(MEDIA_PER_EVENT_MAX).map(|media| kept(bot, media));
+        let agents: Vec<Agent> =
+            event.recipients().iter().map(|one| (one.scope, one.agent)).collect();
+        let urls = self.media.refer(&agents, files.collect()).await?;
+        Ok(Some(event.referring_to(urls)))
+    }
+
     /// Returns an agent's file with its bytes, or `None` if it is not the agent's file or no longer exists.
     pub async fn give(
         &self,

@@ -4,29 +4,36 @@
 //! notifies the bot's operator once.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_egress::Paces;
 use nightdesk_port::Bot;
+use nightdesk_register::Register;
 use nightdesk_types::limits::{DEAF_AFTER, HEARD_NOTED_EVERY};
 use nightdesk_types::{BotId, StoreError};
 use tokio::time::Instant;
 
-use crate::Desk;
-
-/// The bots that received a message recently.
-#[derive(Debug, Default)]
-pub struct Hearing {
+/// Records which bots receive messages.
+#[derive(Debug)]
+pub(crate) struct Hearing {
+    register: Arc<Register>,
     talked_to: Paces<BotId>,
 }
 
-/// Records that a bot received a message. A failure is only logged, because the message itself is stored.
-pub(crate) async fn said(desk: &Desk, bot: &Bot) {
-    if !desk.hearing.talked_to.once_in(&bot.id, HEARD_NOTED_EVERY) {
-        return;
+impl Hearing {
+    pub(crate) fn new(register: &Arc<Register>) -> Self {
+        Self { register: Arc::clone(register), talked_to: Paces::default() }
     }
-    if let Err(error) = desk.register.store().said(bot.operator, bot.id).await {
-        not_noted(bot.id, &error);
+
+    /// Records that a bot received a message. A failure is only logged, because the message itself is stored.
+    pub(crate) async fn said(&self, bot: &Bot) {
+        if !self.talked_to.once_in(&bot.id, HEARD_NOTED_EVERY) {
+            return;
+        }
+        if let Err(error) = self.register.store().said(bot.operator, bot.id).await {
+            not_noted(bot.id, &error);
+        }
     }
 }
 
@@ -36,17 +43,21 @@ fn not_noted(bot: BotId, error: &StoreError) {
 }
 
 /// The state that one listener has recorded for a bot.
-#[derive(Debug, Default)]
-pub(crate) struct Noted {
+#[derive(Debug)]
+pub(crate) struct ListenerRecord {
+    register: Arc<Register>,
     heard_at: Option<Instant>,
 }
 
-impl Noted {
+impl ListenerRecord {
+    pub(crate) fn new(register: &Arc<Register>) -> Self {
+        Self { register: Arc::clone(register), heard_at: None }
+    }
+
     /// Records that the platform responded. `kept` is the time for which the platform retains undelivered events; if
     /// the previous record is older, `lost` is the text that describes the possible loss.
     pub(crate) async fn heard(
         &mut self,
-        desk: &Desk,
         bot: &Bot,
         kept: Duration,
         lost: &str,
@@ -55,15 +66,15 @@ impl Noted {
             return Ok(());
         }
         let now = Instant::now();
-        desk.register.store().heard(bot.operator, bot.id, kept, lost).await?;
+        self.register.store().heard(bot.operator, bot.id, kept, lost).await?;
         self.heard_at = Some(now);
         Ok(())
     }
 
     /// Records a failure, each time it is found.
-    pub(crate) async fn unheard(&mut self, desk: &Desk, bot: &Bot, why: &str) {
+    pub(crate) async fn unheard(&mut self, bot: &Bot, why: &str) {
         self.heard_at = None;
-        match desk.register.store().unheard(bot.operator, bot.id, why, DEAF_AFTER).await {
+        match self.register.store().unheard(bot.operator, bot.id, why, DEAF_AFTER).await {
             Ok(true) => {
                 tracing::error!(bot.id = %bot.id, "bot {} receives no events, and its operator is notified: {why}", bot.id);
             }

@@ -6,143 +6,145 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use nightdesk_inbox::Put;
+use nightdesk_bus::Bell;
+use nightdesk_inbox::{Inbox, Put};
 use nightdesk_intake::{Intake, Quarantined, Verified, verify};
 use nightdesk_port::{Entrance, SignedRequest};
+use nightdesk_register::Register;
 use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
 use nightdesk_types::{Event, StoreError};
 use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
 use crate::quarantine::quarantine;
-use crate::{Account, Desk};
+use crate::{Account, Accounts, Limits, Refusals, Stops, Waking};
 
 mod admission;
 mod answer;
 
-pub(crate) use admission::{Admission, admit};
+pub(crate) use admission::{Admission, Placement};
 pub use answer::{Answer, TakeError};
 
-use admission::{accepts, admitted_again, dealt_with};
+use admission::Admissions;
 use answer::answered;
 
 /// The number of times that an event is decided before the desk gives up because its snapshot keeps changing.
 const DECISIONS_MAX: usize = 4;
 
-/// Takes a request to a bot's path, if the bot has that entrance. Without this check, a webhook request could bypass
-/// the limits of a chat page.
-pub async fn take(
-    desk: &Arc<Desk>,
-    entrance: Entrance,
-    path: &str,
-    request: &SignedRequest<'_>,
-) -> Result<Answer, TakeError> {
-    let began = Instant::now();
-    let account = desk.accounts.at(path).await?;
-    let account = account.filter(|account| account.platform.entrance() == entrance);
-    let account = account.ok_or(TakeError::NoBot)?;
-    match verify(&*account.platform, &account.bot, request)? {
-        Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
-        Intake::Events(events) => {
-            // Only verified requests count, so no third party can use up a bot's rate limit.
-            desk.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
-            let taken = put_in_time(desk, &account, events, request.body, began).await;
-            answered(&account, request, taken)
-        }
-    }
+/// The way in.
+#[derive(Debug)]
+pub struct Inbound {
+    accounts: Arc<Accounts>,
+    limits: Arc<Limits>,
+    pub(crate) admissions: Admissions,
+    register: Arc<Register>,
+    inbox: Arc<Inbox>,
+    waking: Arc<Waking>,
+    bell: Arc<dyn Bell>,
+    tasks: TaskTracker,
 }
 
-/// Puts the events of a request. Returns true if at least one of them has no recipient.
-async fn put_all(
-    desk: &Arc<Desk>,
-    account: &Account,
+/// The events of one request, and the time at which the request arrived.
+struct Request {
+    account: Account,
     events: Vec<Result<Verified<Event>, Quarantined>>,
-    body: &[u8],
+    body: Vec<u8>,
     began: Instant,
-) -> Result<bool, StoreError> {
-    let mut refused = false;
-    for event in events {
-        match event {
-            Ok(event) => {
-                let placed = put(desk, account, event, began).await?;
-                refused |= placed == Placed::Nowhere;
+}
+
+impl Inbound {
+    pub(crate) fn new(stops: &Stops, refusals: &Arc<Refusals>, waking: &Arc<Waking>) -> Self {
+        let admissions = Admissions::new(stops, refusals);
+        let waking = Arc::clone(waking);
+        let Stops { accounts, limits, register, inbox, bell, tasks, .. } = stops.clone();
+        Self { accounts, limits, admissions, register, inbox, waking, bell, tasks }
+    }
+
+    /// Takes a request to a bot's path, if the bot has that entrance. Without this check, a webhook request could
+    /// bypass the limits of a chat page.
+    pub async fn take(
+        self: &Arc<Self>,
+        entrance: Entrance,
+        path: &str,
+        request: &SignedRequest<'_>,
+    ) -> Result<Answer, TakeError> {
+        let began = Instant::now();
+        let account = self.accounts.at(path).await?;
+        let account = account.filter(|account| account.platform.entrance() == entrance);
+        let account = account.ok_or(TakeError::NoBot)?;
+        match verify(&*account.platform, &account.bot, request)? {
+            Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
+            Intake::Events(events) => {
+                // Only verified requests count, so no third party can use up a bot's rate limit.
+                self.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
+                let (body, on) = (request.body.to_vec(), account.clone());
+                let taken = self.put_in_time(Request { account: on, events, body, began }).await;
+                answered(&account, request, taken)
             }
-            Err(unreadable) => quarantine(desk, unreadable, body).await?,
         }
     }
-    Ok(refused)
-}
 
-/// Runs `put_all` with a deadline for the response. Work that takes longer continues in the background.
-async fn put_in_time(
-    desk: &Arc<Desk>,
-    account: &Account,
-    events: Vec<Result<Verified<Event>, Quarantined>>,
-    body: &[u8],
-    began: Instant,
-) -> Result<bool, StoreError> {
-    let (whole, account, body) = (Arc::clone(desk), account.clone(), body.to_vec());
-    let put = async move { put_all(&whole, &account, events, &body, began).await };
-    let left = SOURCE_REFUSED_WITHIN.saturating_sub(began.elapsed());
-    let late = |error| StoreError::unavailable("put posted events", error);
-    let put =
-        timeout(left, desk.tasks.spawn(put)).await.map_err(|_| late("the call took too long"))?;
-    put.map_err(|_| late("the task ended early"))?
-}
-
-/// The result of putting an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placed {
-    Stored,
-    Nowhere,
-    /// Another node reads the source now. This does not occur for a webhook, which has no source.
-    Fenced,
-}
-
-/// Puts a verified event into the inboxes of all agents that may see it.
-pub(crate) async fn put(
-    desk: &Arc<Desk>,
-    account: &Account,
-    event: Verified<Event>,
-    began: Instant,
-) -> Result<Placed, StoreError> {
-    match admit(desk, account, event, None).await? {
-        Ok(admitted) => place(desk, account, vec![admitted], began).await,
-        Err(placed) => Ok(placed),
+    /// Runs `put_all` with a deadline for the response. Work that takes longer continues in the background.
+    async fn put_in_time(self: &Arc<Self>, request: Request) -> Result<bool, StoreError> {
+        let left = SOURCE_REFUSED_WITHIN.saturating_sub(request.began.elapsed());
+        let put = self.tasks.spawn(Arc::clone(self).put_all(request));
+        let late = |error| StoreError::unavailable("put posted events", error);
+        let put = timeout(left, put).await.map_err(|_| late("the call took too long"))?;
+        put.map_err(|_| late("the task ended early"))?
     }
-}
 
-/// Puts admitted events into inboxes in order: one event, or several of one source. If one cannot be put, none after it
-/// is put.
-pub(crate) async fn place(
-    desk: &Arc<Desk>,
-    account: &Account,
-    mut admitted: Vec<Admission<'_>>,
-    began: Instant,
-) -> Result<Placed, StoreError> {
-    let mut placed = Placed::Nowhere;
-    for _ in 0..DECISIONS_MAX {
-        let accepts = accepts(desk, account, &admitted).await?;
-        let mut puts = admitted.into_iter().zip(desk.inbox.put_in_order(accepts).await);
-        let mut stale = Vec::new();
-        for (one, put) in puts.by_ref() {
-            match put? {
-                Put::Stored(stored) => one.stored(desk, &stored, began).await,
-                Put::Duplicate => {}
-                Put::Fenced => return Ok(Placed::Fenced),
-                Put::Stale => {
-                    stale.push(one);
-                    break;
+    /// Puts the events of a request. Returns true if at least one of them has no recipient.
+    async fn put_all(self: Arc<Self>, request: Request) -> Result<bool, StoreError> {
+        let Request { account, events, body, began } = request;
+        let mut refused = false;
+        for event in events {
+            let placement = match event {
+                Ok(event) => match self.admissions.admit(&account, event, None).await? {
+                    Ok(admitted) => self.place(&account, vec![admitted], began).await?,
+                    Err(placement) => placement,
+                },
+                Err(unreadable) => {
+                    quarantine(&self.inbox, unreadable, &body).await.map(|()| Placement::Stored)?
                 }
-            }
-            placed = Placed::Stored;
-            dealt_with(desk, account, one.event()).await;
+            };
+            refused |= placement == Placement::Nowhere;
         }
-        // The events after a stale one are put again together with it.
-        stale.extend(puts.map(|(one, _)| one));
-        if stale.is_empty() {
-            return Ok(placed);
-        }
-        admitted = admitted_again(desk, account, stale).await?;
+        Ok(refused)
     }
-    Err(StoreError::unavailable("put an event", "its recipients change too fast"))
+
+    /// Puts admitted events into inboxes in order: one event, or several of one source. If one cannot be put, none
+    /// after it is put.
+    pub(crate) async fn place(
+        &self,
+        account: &Account,
+        mut admitted: Vec<Admission<'_>>,
+        began: Instant,
+    ) -> Result<Placement, StoreError> {
+        let mut placement = Placement::Nowhere;
+        for _ in 0..DECISIONS_MAX {
+            let accepts = self.accepts(account, &admitted).await?;
+            let mut puts = admitted.into_iter().zip(self.inbox.put_in_order(accepts).await);
+            let mut stale = Vec::new();
+            for (one, put) in puts.by_ref() {
+                match put? {
+                    Put::Stored(stored) => self.notify(&one, &stored, began).await,
+                    Put::Duplicate => {}
+                    Put::Fenced => return Ok(Placement::Fenced),
+                    Put::Stale => {
+                        stale.push(one);
+                        break;
+                    }
+                }
+                placement = Placement::Stored;
+                self.admissions.handled(account, one.event.verified().get()).await;
+            }
+            // The events after a stale one are put again together with it.
+            stale.extend(puts.map(|(one, _)| one));
+            if stale.is_empty() {
+                return Ok(placement);
+            }
+            admitted = self.admissions.admit_again(account, stale).await?;
+        }
+        Err(StoreError::unavailable("put an event", "its recipients change too fast"))
+    }
 }

@@ -2,8 +2,9 @@
 //!
 //! [`inbound`] is the path of a message, [`outbound`] the path of a reply. [`listening`] reads platforms that do not
 //! post events. [`mod@line`] implements the requests of lines, [`sweep`] finds entries that the bell missed, [`waking`]
-//! calls agents without a line and notifies their people, [`timekeeping`] fires due jobs, [`letters`] connects
-//! the letters between agents, [`shelf`] holds the skills and data that they share.
+//! calls agents without a line and notifies their people, [`timekeeping`] fires due jobs, [`letters`] connects the
+//! letters between agents, [`shelf`] holds the skills and data that they share. Each flow is a struct with the stops and
+//! flows that it uses; [`Desk::new`] builds all of them from the [`Stops`] of a node.
 
 pub mod explaining;
 pub mod inbound;
@@ -36,7 +37,7 @@ mod sight;
 
 use std::sync::Arc;
 
-use nightdesk_bus::Bell;
+use nightdesk_bus::{Bell, Ears};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
@@ -48,21 +49,26 @@ use nightdesk_wake::Wake;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
-pub use context::Overheard;
 pub use explaining::Records;
 pub use files::GiveError;
-pub use hearing::Hearing;
-pub use limits::{Limits, Raised, What};
-pub use presses::Presses;
+pub use inbound::Inbound;
+pub use letters::LetterContext;
+pub use limits::{Limits, RateSettings, What};
+pub use line::LineBackend;
+pub use listening::Listening;
+pub use managing::Managing;
+pub use outbound::Outbound;
 pub use ready::{Readiness, Unready};
 pub use refusals::Refusals;
 pub use sessions::Sessions;
 pub use shelf::Shelf;
+pub use sweep::Sweeps;
+pub use timekeeping::Timekeeping;
 pub use waking::Waking;
 
-/// All stops and services that the modules of this crate use.
-#[derive(Debug)]
-pub struct Desk {
+/// The stops and services of a node. Each flow takes from them what it needs; clones share them.
+#[derive(Clone, Debug)]
+pub struct Stops {
     /// The identities.
     pub register: Arc<Register>,
     /// The issuers of machine tokens.
@@ -70,11 +76,9 @@ pub struct Desk {
     /// The bots and their adapters.
     pub accounts: Arc<Accounts>,
     /// The permissions.
-    pub gate: Gate,
-    /// Recent refusals of the gate.
-    pub refusals: Refusals,
+    pub gate: Arc<Gate>,
     /// The rate limits.
-    pub limits: Limits,
+    pub limits: Arc<Limits>,
     /// The entries that wait for agents.
     pub inbox: Arc<Inbox>,
     /// The way out.
@@ -82,47 +86,70 @@ pub struct Desk {
     /// Files by reference.
     pub media: Arc<Media>,
     /// The bell.
-    pub bell: Ringer,
+    pub bell: Arc<dyn Bell>,
+    /// The lines of this node, which the bell rings.
+    pub ears: Arc<Ears>,
     /// The records about events.
-    pub records: Record,
+    pub records: Arc<dyn Records>,
     /// Calls agents without a line.
     pub wake: Arc<Wake>,
-    /// The recent wake notices to chats.
-    pub waking: Waking,
     /// Fires due jobs.
     pub schedule: Arc<Schedule>,
     /// Skills and data that agents share.
     pub shelf: Shelf,
     /// The letters between agents.
     pub letters: Arc<Letters>,
-    /// The bots that received a message recently.
-    pub hearing: Hearing,
-    /// Recent messages that were addressed to no agent.
-    pub overheard: Overheard,
-    /// Button presses that are being answered.
-    pub presses: Presses,
     /// Background tasks.
     pub tasks: TaskTracker,
     /// The readiness of this node.
     pub readiness: Readiness,
 }
 
-/// The records about events, behind any implementation.
-#[derive(Clone)]
-pub struct Record(pub Arc<dyn Records>);
-
-impl std::fmt::Debug for Record {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Record")
-    }
+/// The flows of a node.
+#[derive(Debug)]
+pub struct Desk {
+    /// The stops and services that the flows share.
+    pub stops: Stops,
+    /// Recent refusals of the gate.
+    pub refusals: Arc<Refusals>,
+    /// The way in.
+    pub inbound: Arc<Inbound>,
+    /// The requests of lines, and with them the way out.
+    pub line: Arc<LineBackend>,
+    /// Reads platforms that do not post events.
+    pub listening: Arc<Listening>,
+    /// Calls agents without a line.
+    pub waking: Arc<Waking>,
+    /// Fires due jobs.
+    pub timekeeping: Arc<Timekeeping>,
+    /// The services of the desk for letters.
+    pub letters: Arc<LetterContext>,
+    /// Changes the reach of agents.
+    pub managing: Managing,
+    /// The periodic sweeps.
+    pub sweeps: Arc<Sweeps>,
 }
 
-/// The bell, behind any implementation.
-#[derive(Clone)]
-pub struct Ringer(pub Arc<dyn Bell>);
-
-impl std::fmt::Debug for Ringer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Ringer")
+impl Desk {
+    /// Builds the flows over these stops.
+    pub fn new(stops: Stops) -> Self {
+        let refusals = Arc::new(Refusals::default());
+        let waking = Arc::new(Waking::new(&stops));
+        let letters = Arc::new(LetterContext::new(&stops, &waking));
+        let timekeeping = Arc::new(Timekeeping::new(&stops, &waking));
+        let inbound = Arc::new(Inbound::new(&stops, &refusals, &waking));
+        let outbound = Outbound::new(&stops);
+        Self {
+            line: Arc::new(LineBackend::new(&stops, outbound, &waking)),
+            listening: Arc::new(Listening::new(&stops, &inbound)),
+            managing: Managing::new(&stops),
+            sweeps: Arc::new(Sweeps::new(&stops, &refusals, &waking, &timekeeping)),
+            refusals,
+            inbound,
+            waking,
+            timekeeping,
+            letters,
+            stops,
+        }
     }
 }

@@ -10,16 +10,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use nightdesk_bus::{Ceiling, NoCeiling};
-use nightdesk_gate::{AdmitError, Admitted, Recipient, Refusal, Refused};
-use nightdesk_intake::Verified;
+use nightdesk_gate::{AdmitError, Recipient, Refusal};
 use nightdesk_types::limits::{
     AUTHOR_PER_MINUTE, CATALOGUES_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND,
     JOBS_PER_MINUTE, MANAGEMENT_PER_MINUTE, PAIR_PER_SECOND, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX,
     SENDS_PER_SECOND, SHELF_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::pace::{Paces, Rate};
-use nightdesk_types::{AgentId, BotId, Clock, Event, SystemClock};
+use nightdesk_types::{AgentId, BotId, Clock, SystemClock};
 use serde::Deserialize;
+
+use crate::sight::GateDecision;
 
 /// An action with a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +48,7 @@ pub enum What {
 /// The limits that an operator may raise.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Raised {
+pub struct RateSettings {
     /// Webhooks of one bot per second. The desk asks the platform to retry the excess.
     pub webhooks_per_second: NonZeroU32,
     /// Messages of one author to one agent per minute. The excess is refused and wakes no agent.
@@ -60,7 +61,7 @@ pub struct Raised {
     pub letters_per_second: NonZeroU32,
 }
 
-impl Default for Raised {
+impl Default for RateSettings {
     fn default() -> Self {
         let number = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
         Self {
@@ -73,7 +74,7 @@ impl Default for Raised {
     }
 }
 
-impl Raised {
+impl RateSettings {
     /// Practically no limits, for measurements of other things.
     pub const UNBOUNDED: Self = Self {
         webhooks_per_second: NonZeroU32::MAX,
@@ -90,7 +91,7 @@ impl Raised {
     }
 
     /// Returns the rates of an action. All of them must allow it.
-    fn rates(self, what: What) -> Vec<Rate> {
+    fn of_action(self, what: What) -> Vec<Rate> {
         const MINUTE: Duration = Duration::from_mins(1);
         const HOUR: Duration = Duration::from_hours(1);
         match what {
@@ -125,7 +126,7 @@ impl Raised {
 /// Counts actions against their rates.
 #[derive(Debug)]
 pub struct Limits {
-    raised: Raised,
+    rates: RateSettings,
     paces: Paces<(What, usize, String)>,
     nodes: AtomicU32,
     ceiling: Arc<dyn Ceiling>,
@@ -134,9 +135,9 @@ pub struct Limits {
 
 impl Limits {
     /// Creates limits with these rates, for one node.
-    pub fn new(raised: Raised) -> Self {
+    pub fn new(rates: RateSettings) -> Self {
         let (paces, clock) = (Paces::of(COUNTED_MAX), SystemClock::started());
-        Self { raised, paces, nodes: AtomicU32::new(1), ceiling: Arc::new(NoCeiling), clock }
+        Self { rates, paces, nodes: AtomicU32::new(1), ceiling: Arc::new(NoCeiling), clock }
     }
 
     /// Adds a counter that all nodes share, for rare actions.
@@ -153,7 +154,7 @@ impl Limits {
     /// Counts one action, or returns the retry delay.
     pub fn allow(&self, what: What, key: &str) -> Result<(), Duration> {
         let (now, nodes) = (self.clock.moment(), self.nodes.load(Ordering::Relaxed));
-        for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
+        for (nth, rate) in self.rates.of_action(what).into_iter().enumerate() {
             self.paces.take((what, nth, key.to_owned()), rate.shared_by(nodes), now)?;
         }
         Ok(())
@@ -162,7 +163,7 @@ impl Limits {
     /// Counts one action among those of all nodes, or returns the retry delay. This node never exceeds
     /// the rate of all nodes, even if the shared counter is wrong.
     pub async fn allow_among_all(&self, what: What, key: &str) -> Result<(), Duration> {
-        for (nth, rate) in self.raised.rates(what).into_iter().enumerate() {
+        for (nth, rate) in self.rates.of_action(what).into_iter().enumerate() {
             let asked = self.ceiling.take(&format!("{what:?}:{nth}:{key}"), rate).await;
             let own = match asked {
                 Some(answer) => answer.map(|()| rate)?,
@@ -177,7 +178,7 @@ impl Limits {
     /// has one line, so no other node passes its sends.
     pub(crate) fn turn(&self, agent: AgentId) -> Option<Duration> {
         let (now, mut longest) = (self.clock.moment(), Duration::ZERO);
-        for (nth, rate) in self.raised.rates(What::Send).into_iter().enumerate() {
+        for (nth, rate) in self.rates.of_action(What::Send).into_iter().enumerate() {
             let key = (What::Send, nth, agent.to_string());
             let wait = self.paces.place(key, rate, now, SEND_TURN_WAIT_MAX).ok()?;
             longest = longest.max(wait);
@@ -193,7 +194,7 @@ impl Limits {
     /// The layer after the gate: keeps the recipients to which the author does not write too fast. An event that it
     /// refuses is not stored and wakes no agent.
     #[expect(clippy::result_large_err, reason = "it is what the gate answers")]
-    pub(crate) fn paced(&self, admitted: Decided) -> Decided {
+    pub(crate) fn paced(&self, admitted: GateDecision) -> GateDecision {
         let event = admitted?;
         let (bot, source) = (event.verified().bot(), event.verified().get().source());
         let author = source.user_id.clone().unwrap_or_default();
@@ -204,9 +205,6 @@ impl Limits {
         narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
     }
 }
-
-/// The gate's decision about an event.
-type Decided = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
 
 #[cfg(test)]
 mod tests {
@@ -221,7 +219,7 @@ mod tests {
     #[test]
     fn each_limit_is_hit_and_is_one_keys_alone() {
         let cases = [(What::Author, 20), (What::Management, 60), (What::Scope, 30)];
-        let limits = Limits::new(Raised::default());
+        let limits = Limits::new(RateSettings::default());
         for (what, most) in cases {
             assert_eq!(allowed(&limits, what, "ann"), most, "{what:?}");
             assert_eq!(allowed(&limits, what, "bob"), most, "{what:?}");
@@ -234,7 +232,7 @@ mod tests {
 
     #[test]
     fn nodes_together_allow_no_more_than_one() {
-        let nodes: Vec<Limits> = (0..3).map(|_| Limits::new(Raised::default())).collect();
+        let nodes: Vec<Limits> = (0..3).map(|_| Limits::new(RateSettings::default())).collect();
         for node in &nodes {
             node.shared_by(3);
         }
@@ -262,7 +260,7 @@ mod tests {
             ("used up", Says(Some(Err(Duration::from_secs(1)))), 0),
         ];
         for (name, says, most) in cases {
-            let limits = Limits::new(Raised::default()).under(Arc::new(says));
+            let limits = Limits::new(RateSettings::default()).under(Arc::new(says));
             limits.shared_by(3);
             let mut allowed = 0;
             for _ in 0..100 {
@@ -275,7 +273,7 @@ mod tests {
     #[test]
     fn sends_wait_for_their_turn_and_not_for_ever() {
         let (limits, agent) =
-            (Limits::new(Raised::default()), AgentId::from_uuid(uuid::Uuid::nil()));
+            (Limits::new(RateSettings::default()), AgentId::from_uuid(uuid::Uuid::nil()));
         let waits: Vec<_> = (0..1_000).map_while(|_| limits.turn(agent)).collect();
 
         let at_once = waits.iter().filter(|wait| wait.is_zero()).count();
@@ -288,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_is_raised_counts() {
-        let limits = Limits::new(Raised::UNBOUNDED);
+        let limits = Limits::new(RateSettings::UNBOUNDED);
 
         assert_eq!(allowed(&limits, What::Author, "ann"), 5_000);
         assert_eq!(allowed(&limits, What::Webhook, "ann"), 5_000);

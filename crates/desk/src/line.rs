@@ -7,37 +7,79 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use nightdesk_bus::Ring;
-use nightdesk_egress::SendTurn;
+use nightdesk_bus::{Bell, Ring};
 use nightdesk_gate::Tag;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::session::Greeted;
 use nightdesk_line::{Caller, Desk, Greeting};
 use nightdesk_port::{Capabilities, Context, LengthUnit};
 use nightdesk_protocol::Bearer;
-use nightdesk_protocol::action::Action;
 use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_register::{Gateway, Proof};
+use nightdesk_register::{Gateway, Issuers, Proof, Register};
 use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
+use tokio_util::task::TaskTracker;
 
 use crate::accounts::store_error;
-use crate::{Account, commands, outbound, waking};
+use crate::commands::Commands;
+use crate::outbound::Outbound as OutboundFlow;
+use crate::{Account, Accounts, Limits, Stops, Waking};
 
 /// The desk as the lines see it.
-#[derive(Clone, Debug)]
-pub struct Counter(pub Arc<crate::Desk>);
+#[derive(Debug)]
+pub struct LineBackend {
+    register: Arc<Register>,
+    issuers: Arc<Issuers>,
+    accounts: Arc<Accounts>,
+    limits: Arc<Limits>,
+    commands: Arc<Commands>,
+    outbound: Arc<OutboundFlow>,
+    waking: Arc<Waking>,
+    bell: Arc<dyn Bell>,
+    tasks: TaskTracker,
+}
+
+impl LineBackend {
+    pub(crate) fn new(stops: &Stops, outbound: OutboundFlow, waking: &Arc<Waking>) -> Self {
+        let (commands, outbound) = (Arc::new(Commands::new(stops)), Arc::new(outbound));
+        let Stops { register, issuers, accounts, limits, bell, tasks, .. } = stops.clone();
+        let waking = Arc::clone(waking);
+        Self { register, issuers, accounts, limits, commands, outbound, waking, bell, tasks }
+    }
+
+    /// Stops the turn of a session, wherever its agent's line is.
+    pub async fn stop_turn(&self, agent: AgentId, session_key: &SessionKey, chat_id: &str) -> Stop {
+        let stop = Ring::Stop {
+            agent,
+            session_key: session_key.as_str().to_owned(),
+            chat_id: chat_id.to_owned(),
+        };
+        if self.bell.ring(stop).await { Stop::Told } else { Stop::NotRunning }
+    }
+
+    /// Returns the first bot that a hello names: one of the agent's bots, or one that the agent may still be linked on.
+    /// A client uses the descriptor of a platform until it exits.
+    async fn meant(&self, caller: &Caller, hello: &Hello) -> Result<Option<BotId>, StoreError> {
+        let (store, tag) = (self.register.store(), tag(hello));
+        let own = store.bots_of(caller.scope, caller.agent).await?;
+        let own = own.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id);
+        if own.is_some() || tag.platform.is_none() {
+            return Ok(own);
+        }
+        let open = store.open_bots(caller.scope).await?;
+        Ok(open.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id))
+    }
+}
 
 #[async_trait]
-impl Desk for Counter {
+impl Desk for LineBackend {
     async fn identify(&self, shown: &Bearer<'_>, now: Timestamp) -> Result<Greeting, StoreError> {
-        let crate::Desk { register, issuers, .. } = &*self.0;
-        Ok(match register.dials(issuers, shown, now).await.map_err(store_error)? {
+        Ok(match self.register.dials(&self.issuers, shown, now).await.map_err(store_error)? {
             Some(Proof::Valid(gateway)) => Greeting::Welcome(caller(gateway)),
             Some(Proof::Revoked(_)) => Greeting::Revoked,
             None => Greeting::Unknown,
@@ -45,8 +87,8 @@ impl Desk for Counter {
     }
 
     async fn greet(&self, caller: &Caller, hello: &Hello) -> Result<Greeted, StoreError> {
-        let first = match meant(&self.0, caller, hello).await? {
-            Some(bot) => self.0.accounts.of(bot).await.map_err(store_error)?,
+        let first = match self.meant(caller, hello).await? {
+            Some(bot) => self.accounts.of(bot).await.map_err(store_error)?,
             None => None,
         };
         let descriptor = match first {
@@ -54,7 +96,7 @@ impl Desk for Counter {
                 if let Some(offered) = &hello.commands
                     && platform.has_commands()
                 {
-                    commands::announce(&self.0, *caller, bot.id, offered);
+                    self.commands.announce(*caller, bot.id, offered);
                 }
                 let descriptor = describe(&hello.platform, &platform.capabilities(&bot));
                 let is_told = platform.context() != Context::Untold;
@@ -71,20 +113,19 @@ impl Desk for Counter {
         hellos: Vec<Hello>,
         outbound: Outbound,
     ) -> BoxFuture<'static, Outcome> {
-        let desk = Arc::clone(&self.0);
+        let flow = Arc::clone(&self.outbound);
         // The turn in the lane is taken now, so that sends stay in the order of their arrival.
-        let turn = turn(&desk, caller.agent, &outbound.action);
+        let turn = flow.turn(caller.agent, &outbound.action);
         // A fleeting send has its own rate limit.
         let wait =
-            if turn.is_some() { desk.limits.turn(caller.agent) } else { Some(Duration::ZERO) };
+            if turn.is_some() { self.limits.turn(caller.agent) } else { Some(Duration::ZERO) };
         let (tell, told) = oneshot::channel();
-        let tasks = desk.tasks.clone();
-        tasks.spawn(async move {
+        self.tasks.spawn(async move {
             let greeted: Vec<Tag> = hellos.iter().map(tag).collect();
             let outcome = match wait {
                 Some(wait) => {
                     sleep(wait).await;
-                    outbound::send(&desk, caller, &greeted, outbound, turn).await
+                    flow.send(caller, &greeted, outbound, turn).await
                 }
                 // Nothing was executed; this text makes the client retry by itself.
                 None => Outcome::failed("network error: too many sends for the rate limit"),
@@ -97,31 +138,18 @@ impl Desk for Counter {
 
     async fn stop(&self, caller: &Caller, interrupt: Interrupt) {
         // A line has no frame for the result.
-        stop(&self.0, caller.agent, &interrupt.session_key, "").await;
+        self.stop_turn(caller.agent, &interrupt.session_key, "").await;
     }
 
     async fn follow_rules(&self, caller: &Caller, rules: ClientRules) -> Result<(), StoreError> {
-        let store = self.0.register.store();
+        let store = self.register.store();
         store.follow_rules(caller.scope, caller.agent, rules).await?;
         tracing::info!(agent.id = %caller.agent, rules = rules.slug(), "the rules for the agent's client changed");
         Ok(())
     }
 
     async fn suspect(&self, line: &LineClaim) -> Result<(), StoreError> {
-        waking::suspect(&self.0, line).await
-    }
-}
-
-/// Returns a turn in the chat's lane, if the action needs one and the lane has room.
-fn turn(desk: &crate::Desk, agent: AgentId, action: &Action) -> Option<SendTurn> {
-    match action {
-        Action::Send(send) if !send.op.is_fleeting() => {
-            desk.egress.lanes().enter((agent, send.chat_id.clone()))
-        }
-        Action::Send(_)
-        | Action::FollowUp(_)
-        | Action::Unknown { .. }
-        | Action::Malformed { .. } => None,
+        self.waking.suspect(line).await
     }
 }
 
@@ -134,41 +162,9 @@ pub enum Stop {
     NotRunning,
 }
 
-/// Stops the turn of a session, wherever its agent's line is.
-pub async fn stop(
-    desk: &crate::Desk,
-    agent: AgentId,
-    session_key: &SessionKey,
-    chat_id: &str,
-) -> Stop {
-    let stop = Ring::Stop {
-        agent,
-        session_key: session_key.as_str().to_owned(),
-        chat_id: chat_id.to_owned(),
-    };
-    if desk.bell.0.ring(stop).await { Stop::Told } else { Stop::NotRunning }
-}
-
 const fn caller(gateway: Gateway) -> Caller {
     let Gateway { scope, id, agent, acks } = gateway;
     Caller { scope, agent, gateway: id, acks }
-}
-
-/// Returns the first bot that a hello names: one of the agent's bots, or one that the agent may still be linked on. A
-/// client uses the descriptor of a platform until it exits.
-async fn meant(
-    desk: &crate::Desk,
-    caller: &Caller,
-    hello: &Hello,
-) -> Result<Option<BotId>, StoreError> {
-    let (store, tag) = (desk.register.store(), tag(hello));
-    let own = store.bots_of(caller.scope, caller.agent).await?;
-    let own = own.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id);
-    if own.is_some() || tag.platform.is_none() {
-        return Ok(own);
-    }
-    let open = store.open_bots(caller.scope).await?;
-    Ok(open.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id))
 }
 
 /// Returns the bots that a hello names. A client without a configured platform sends `relay` and means all bots of the

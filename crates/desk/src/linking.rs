@@ -2,29 +2,46 @@
 
 use std::sync::Arc;
 
-use nightdesk_egress::Fleeting;
-use nightdesk_gate::Ask;
-use nightdesk_register::Redeemed;
+use nightdesk_egress::{Egress, Fleeting};
+use nightdesk_gate::{Ask, Gate};
+use nightdesk_register::{Redeemed, Register};
 use nightdesk_types::StoreError;
+use tokio_util::task::TaskTracker;
 
-use crate::Desk;
+use crate::Stops;
 use crate::accounts::store_error;
 
-/// Links the author of the request, or replies with the reason for the refusal.
-pub(crate) async fn link(desk: &Arc<Desk>, ask: &Ask<'_>) -> Result<(), StoreError> {
-    let redeemed = desk.register.redeem(ask.bot(), ask.author(), ask.code).await;
-    let redeemed = redeemed.map_err(store_error)?;
-    if let Redeemed::Linked { agent, .. } = &redeemed {
-        let bot = ask.bot();
-        tracing::info!(agent.id = %agent, bot.id = %bot, "linked a person on bot {bot} to agent {agent}");
-        // Other nodes refresh within a moment; the person is likely to write to this node first.
-        desk.gate.look(bot).await?;
+/// Links people to agents.
+#[derive(Debug)]
+pub(crate) struct Linking {
+    register: Arc<Register>,
+    gate: Arc<Gate>,
+    egress: Arc<Egress>,
+    tasks: TaskTracker,
+}
+
+impl Linking {
+    pub(crate) fn new(stops: &Stops) -> Self {
+        let Stops { register, gate, egress, tasks, .. } = stops.clone();
+        Self { register, gate, egress, tasks }
     }
-    let answer = Fleeting::answer(ask, &words(&redeemed));
-    let egress = Arc::clone(&desk.egress);
-    // Best effort: a person without a reply sends the code again and gets the same reply.
-    desk.tasks.spawn(async move { drop(egress.show(&answer).await) });
-    Ok(())
+
+    /// Links the author of the request, or replies with the reason for the refusal.
+    pub(crate) async fn link(&self, ask: &Ask<'_>) -> Result<(), StoreError> {
+        let redeemed = self.register.redeem(ask.bot(), ask.author(), ask.code).await;
+        let redeemed = redeemed.map_err(store_error)?;
+        if let Redeemed::Linked { agent, .. } = &redeemed {
+            let bot = ask.bot();
+            tracing::info!(agent.id = %agent, bot.id = %bot, "linked a person on bot {bot} to agent {agent}");
+            // Other nodes refresh within a moment; the person is likely to write to this node first.
+            self.gate.look(bot).await?;
+        }
+        let answer = Fleeting::answer(ask, &words(&redeemed));
+        let egress = Arc::clone(&self.egress);
+        // Best effort: a person without a reply sends the code again and gets the same reply.
+        self.tasks.spawn(async move { drop(egress.show(&answer).await) });
+        Ok(())
+    }
 }
 
 fn words(redeemed: &Redeemed) -> String {

@@ -13,8 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fail::fail_point;
+use nightdesk_egress::Egress;
+use nightdesk_inbox::Inbox;
 use nightdesk_intake::Told;
 use nightdesk_port::{Bot, Listen, ListenError};
+use nightdesk_register::Register;
 use nightdesk_types::limits::{
     ASKED_FOR_KEPT_FOR, HANG_UP_WAIT, HEARING_LOOK_EVERY, LISTEN_EVERY, LISTENING_LOOK_EVERY,
 };
@@ -23,10 +26,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::Desk;
 use crate::accounts::store_error;
-use crate::hearing::Noted;
+use crate::hearing::ListenerRecord;
+use crate::inbound::Inbound;
 use crate::sweep::every;
+use crate::{Accounts, Stops};
 
 mod gap;
 mod patience;
@@ -58,38 +62,55 @@ impl Unheard {
     }
 }
 
-/// Listens for every bot that this node owns and whose platform needs a listener or a probe, until the node stops.
-pub async fn run(desk: Arc<Desk>, tasks: TaskTracker, drain: CancellationToken) {
-    let listening = Listening { desk, drain, bots: Arc::default() };
-    let look = || look(&listening, &tasks);
-    every(LISTENING_LOOK_EVERY, "find bots to listen for", &listening.drain, look).await;
+/// Reads platforms that do not post events.
+#[derive(Debug)]
+pub struct Listening {
+    accounts: Arc<Accounts>,
+    register: Arc<Register>,
+    egress: Arc<Egress>,
+    inbox: Arc<Inbox>,
+    inbound: Arc<Inbound>,
 }
 
+impl Listening {
+    pub(crate) fn new(stops: &Stops, inbound: &Arc<Inbound>) -> Self {
+        let Stops { accounts, register, egress, inbox, .. } = stops.clone();
+        Self { accounts, register, egress, inbox, inbound: Arc::clone(inbound) }
+    }
+
+    /// Listens for every bot that this node owns and whose platform needs a listener or a probe, until the node stops.
+    pub async fn run(self: Arc<Self>, tasks: TaskTracker, drain: CancellationToken) {
+        let listener = Listener { context: self, drain, bots: Arc::default() };
+        let look = || listener.look(&tasks);
+        every(LISTENING_LOOK_EVERY, "find bots to listen for", &listener.drain, look).await;
+    }
+}
+
+/// The listener of this node.
 #[derive(Clone)]
-struct Listening {
-    desk: Arc<Desk>,
+struct Listener {
+    context: Arc<Listening>,
     drain: CancellationToken,
     /// The bots that this node listens for.
     bots: Arc<Mutex<HashSet<BotId>>>,
 }
 
-/// Finds bots without a listener on this node, and takes those without an owner.
-async fn look(listening: &Listening, tasks: &TaskTracker) -> Result<(), StoreError> {
-    let desk = &listening.desk;
-    let adapters = desk.accounts.listening();
-    for bot in desk.register.store().listening_bots(&adapters).await? {
-        if !listening.is_heard(bot) && desk.egress.takes(bot).await? && listening.begin(bot) {
-            let listening = listening.clone();
-            tasks.spawn(async move {
-                listening.hear(bot).await;
-                listening.end(bot);
-            });
+impl Listener {
+    /// Finds bots without a listener on this node, and takes those without an owner.
+    async fn look(&self, tasks: &TaskTracker) -> Result<(), StoreError> {
+        let Listening { accounts, register, egress, .. } = &*self.context;
+        for bot in register.store().listening_bots(&accounts.listening()).await? {
+            if !self.is_heard(bot) && egress.takes(bot).await? && self.begin(bot) {
+                let listener = self.clone();
+                tasks.spawn(async move {
+                    listener.hear(bot).await;
+                    listener.end(bot);
+                });
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-impl Listening {
     fn is_heard(&self, bot: BotId) -> bool {
         self.bots.lock().unwrap_or_else(PoisonError::into_inner).contains(&bot)
     }
@@ -105,22 +126,23 @@ impl Listening {
     /// Listens for a bot until another node owns it or the node stops.
     async fn hear(&self, bot: BotId) {
         fail_point!("desk::bot_owned_before_dial");
-        let (mut patience, mut noted) = (Patience::default(), Noted::default());
-        while let Err(error) = self.hear_on(bot, &mut patience, &mut noted).await {
+        let register = &self.context.register;
+        let (mut patience, mut record) = (Patience::default(), ListenerRecord::new(register));
+        while let Err(error) = self.hear_on(bot, &mut patience, &mut record).await {
             let span = patience.after(&error);
             tracing::warn!(
                 bot.id = %bot,
                 error = &error as &dyn Error,
                 "bot {bot} receives no events; the next attempt is in {} s", span.as_secs()
             );
-            self.rest(bot, span, error.words().as_deref(), &mut noted).await;
+            self.rest(bot, span, error.words().as_deref(), &mut record).await;
         }
         self.leave(bot).await;
     }
 
     /// Closes the connection, so that the next listener can continue at once.
     async fn leave(&self, bot: BotId) {
-        let Ok(Some(account)) = self.desk.accounts.of(bot).await else { return };
+        let Ok(Some(account)) = self.context.accounts.of(bot).await else { return };
         if let Some(ear) = account.platform.ear(&account.bot) {
             // If the close times out, the next listener takes over as after a crash.
             drop(timeout(HANG_UP_WAIT, ear.leave(&account.bot)).await);
@@ -128,11 +150,17 @@ impl Listening {
     }
 
     /// Waits, and records meanwhile the reason that nothing arrives.
-    async fn rest(&self, bot: BotId, span: Duration, why: Option<&str>, noted: &mut Noted) {
+    async fn rest(
+        &self,
+        bot: BotId,
+        span: Duration,
+        why: Option<&str>,
+        record: &mut ListenerRecord,
+    ) {
         let until = Instant::now() + span;
         while Instant::now() < until && !self.drain.is_cancelled() {
-            if let (Some(why), Ok(Some(account))) = (why, self.desk.accounts.of(bot).await) {
-                noted.unheard(&self.desk, &account.bot, why).await;
+            if let (Some(why), Ok(Some(account))) = (why, self.context.accounts.of(bot).await) {
+                record.unheard(&account.bot, why).await;
             }
             let left = until.saturating_duration_since(Instant::now()).min(HEARING_LOOK_EVERY);
             // Both results mean that it is time to look again.
@@ -145,24 +173,24 @@ impl Listening {
         &self,
         bot: BotId,
         patience: &mut Patience,
-        noted: &mut Noted,
+        record: &mut ListenerRecord,
     ) -> Result<(), Unheard> {
         let mut source: Option<Source> = None;
-        while !self.drain.is_cancelled() && self.desk.egress.owns(bot).await? {
+        while !self.drain.is_cancelled() && self.context.egress.owns(bot).await? {
             // The key may have been replaced.
-            let account = self.desk.accounts.of(bot).await.map_err(store_error)?;
+            let account = self.context.accounts.of(bot).await.map_err(store_error)?;
             let Some(account) = account else { return Ok(()) };
             let (ear, probe) =
                 (account.platform.ear(&account.bot), account.platform.probe(&account.bot));
             let Some(ear) = ear else {
                 let Some(probe) = probe else { return Ok(()) };
-                self.probe(probe, &account, noted).await?;
+                self.probe(probe, &account, record).await?;
                 patience.heard();
                 continue;
             };
             let mut reading = match source.take() {
                 Some(reading) => reading,
-                None => Source::take(&self.desk, &account, ear.source()).await?,
+                None => Source::take(&self.context.inbox, &account, ear.source()).await?,
             };
             let cursor = reading.cursor.as_deref();
             let told = heard(ear, &account.bot, cursor);
@@ -172,7 +200,7 @@ impl Listening {
                 return Ok(());
             }
             patience.heard();
-            noted.heard(&self.desk, &account.bot, ASKED_FOR_KEPT_FOR, LOST).await?;
+            record.heard(&account.bot, ASKED_FOR_KEPT_FOR, LOST).await?;
             source = Some(reading);
         }
         Ok(())

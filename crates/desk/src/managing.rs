@@ -2,16 +2,17 @@
 //!
 //! The stored record names the caller of each request; the tenant and the agent in a body are ignored.
 
-use nightdesk_bus::Ring;
+use std::sync::Arc;
+
+use nightdesk_bus::{Bell, Ring};
 use nightdesk_port::Bot;
-use nightdesk_register::{Caller, OnBot, OpenBot, ReachOf, RegisterError, Wish, may};
+use nightdesk_register::{Caller, OnBot, OpenBot, ReachOf, Register, RegisterError, Wish, may};
 use nightdesk_types::event::{ChatType, Source};
 use nightdesk_types::{BotId, Granted, OverQuota, Principal, Relevance, Sight, StoreError};
 use nightdesk_vault::Key;
 
-use crate::Desk;
 use crate::accounts::store_error;
-use crate::limits::What;
+use crate::{Accounts, Limits, Stops, What};
 
 /// An error that prevents a change.
 #[derive(Debug, thiserror::Error)]
@@ -53,170 +54,182 @@ pub enum ManageError {
 
 /// A bot by its platform, and by its handle if the platform has several.
 #[derive(Clone, Copy, Debug)]
-pub struct Named<'a> {
+pub struct BotName<'a> {
     /// The platform's name.
     pub platform: &'a str,
     /// The bot's handle on the platform.
     pub handle: Option<&'a str>,
 }
 
-/// Creates a code that links a person to the agent, and returns it with the bots that accept it.
-pub async fn link(desk: &Desk, caller: &Caller) -> Result<(Key, Vec<OpenBot>), ManageError> {
-    check(desk, caller, Wish::Link).await?;
-    let code = desk.register.link_code(caller.scope, caller.agent).await?;
-    let code = code.ok_or(ManageError::TooManyCodes)?;
-    Ok((code, desk.register.store().open_bots(caller.scope).await?))
+/// Changes the reach of agents.
+#[derive(Debug)]
+pub struct Managing {
+    register: Arc<Register>,
+    accounts: Arc<Accounts>,
+    limits: Arc<Limits>,
+    bell: Arc<dyn Bell>,
 }
 
-/// Removes a person's link to the agent.
-pub async fn unlink(
-    desk: &Desk,
-    caller: &Caller,
-    bot: Named<'_>,
-    author: &str,
-) -> Result<(), ManageError> {
-    check(desk, caller, Wish::Unlink).await?;
-    let on = on_bot(desk, caller, bot).await?.0;
-    Ok(desk.register.store().unbind(on, author).await?)
-}
-
-/// Makes the agent a person's default among the agents linked to them.
-pub async fn prefer(
-    desk: &Desk,
-    caller: &Caller,
-    bot: Named<'_>,
-    author: &str,
-) -> Result<(), ManageError> {
-    check(desk, caller, Wish::Prefer).await?;
-    let on = on_bot(desk, caller, bot).await?.0;
-    let is_linked = desk.register.store().prefer(on, author).await?;
-    is_linked.then_some(()).ok_or(ManageError::NotLinked)
-}
-
-/// Grants the agent a chat or a scope. On another tenant's bot, only a chat that the agent's own people see.
-pub async fn claim(
-    desk: &Desk,
-    caller: &Caller,
-    bot: Named<'_>,
-    granted: &Granted,
-) -> Result<(), ManageError> {
-    check(desk, caller, Wish::Claim).await?;
-    let (on, open) = on_bot(desk, caller, bot).await?;
-    if !open.is_own && !is_seen(desk, caller, on.bot, granted).await? {
-        return Err(ManageError::NotSeen);
+impl Managing {
+    pub(crate) fn new(stops: &Stops) -> Self {
+        let Stops { register, accounts, limits, bell, .. } = stops.clone();
+        Self { register, accounts, limits, bell }
     }
-    places(desk, caller).await?;
-    let is_free = desk.register.store().grant(on, granted, None).await?;
-    is_free.then_some(()).ok_or(ManageError::Taken)
-}
 
-/// Takes a chat or a scope from the agent.
-pub async fn release(
-    desk: &Desk,
-    caller: &Caller,
-    bot: Named<'_>,
-    granted: &Granted,
-) -> Result<(), ManageError> {
-    check(desk, caller, Wish::Release).await?;
-    let on = on_bot(desk, caller, bot).await?.0;
-    places(desk, caller).await?;
-    let had = desk.register.store().release(on, granted).await?;
-    had.then_some(()).ok_or(ManageError::NotGranted)
-}
-
-/// Sets which people may reach the agent in its granted places.
-pub async fn open_to(
-    desk: &Desk,
-    caller: &Caller,
-    principal: Principal,
-) -> Result<(), ManageError> {
-    check(desk, caller, Wish::Open(principal)).await?;
-    Ok(desk.register.store().open_to(caller.scope, caller.agent, principal).await?)
-}
-
-/// Replaces the agent's list of further people on a bot.
-pub async fn list(
-    desk: &Desk,
-    caller: &Caller,
-    bot: Named<'_>,
-    authors: &[String],
-) -> Result<(), ManageError> {
-    let on = on_bot(desk, caller, bot).await?.0;
-    check(desk, caller, Wish::List(on.bot, authors)).await?;
-    Ok(desk.register.store().list(on, authors).await?)
-}
-
-/// Replaces the agent's relevance rules on a platform.
-pub async fn declare(
-    desk: &Desk,
-    caller: &Caller,
-    platform: &str,
-    relevance: &Relevance,
-) -> Result<(), ManageError> {
-    check(desk, caller, Wish::Declare).await?;
-    let store = desk.register.store();
-    Ok(store.declare(caller.scope, caller.agent, platform, relevance).await?)
-}
-
-/// Removes all means by which the agent can be reached or dial in, and closes its line.
-pub async fn deprovision(desk: &Desk, caller: &Caller) -> Result<(), ManageError> {
-    check(desk, caller, Wish::Deprovision).await?;
-    let revoked = desk.register.store().deprovision(caller.scope, caller.agent).await?;
-    for gateway in revoked {
-        desk.bell.0.ring(Ring::Revoked { gateway }).await;
+    /// Creates a code that links a person to the agent, and returns it with the bots that accept it.
+    pub async fn link(&self, caller: &Caller) -> Result<(Key, Vec<OpenBot>), ManageError> {
+        self.check(caller, Wish::Link).await?;
+        let code = self.register.link_code(caller.scope, caller.agent).await?;
+        let code = code.ok_or(ManageError::TooManyCodes)?;
+        Ok((code, self.register.store().open_bots(caller.scope).await?))
     }
-    Ok(())
-}
 
-/// Returns the agent's reach.
-pub async fn show(desk: &Desk, caller: &Caller) -> Result<ReachOf, ManageError> {
-    Ok(desk.register.store().reach_of(caller.scope, caller.agent).await?)
-}
-
-async fn check(desk: &Desk, caller: &Caller, wish: Wish<'_>) -> Result<(), ManageError> {
-    let may = may(desk.register.store(), caller, wish).await?;
-    may.then_some(()).ok_or(ManageError::Widens)
-}
-
-/// Counts a claim or a release of the agent.
-async fn places(desk: &Desk, caller: &Caller) -> Result<(), ManageError> {
-    let counted = desk.limits.allow_among_all(What::Scope, &caller.agent.to_string()).await;
-    counted.map_err(|_| ManageError::TooFast)
-}
-
-/// Returns the only bot that matches the name.
-async fn on_bot(
-    desk: &Desk,
-    caller: &Caller,
-    named: Named<'_>,
-) -> Result<(OnBot, OpenBot), ManageError> {
-    let is_meant = |bot: &OpenBot| {
-        bot.platform == named.platform && named.handle.is_none_or(|handle| bot.handle == handle)
-    };
-    let open = desk.register.store().open_bots(caller.scope).await?;
-    let mut meant = open.into_iter().filter(is_meant);
-    let bot = meant.next().ok_or(ManageError::NoBot)?;
-    if meant.next().is_some() {
-        return Err(ManageError::SeveralBots);
+    /// Removes a person's link to the agent.
+    pub async fn unlink(
+        &self,
+        caller: &Caller,
+        bot: BotName<'_>,
+        author: &str,
+    ) -> Result<(), ManageError> {
+        self.check(caller, Wish::Unlink).await?;
+        let on = self.on_bot(caller, bot).await?.0;
+        Ok(self.register.store().unbind(on, author).await?)
     }
-    let on = OnBot { scope: caller.scope, agent: caller.agent, bot: bot.id };
-    Ok((on, bot))
-}
 
-/// Returns true if a person linked to the agent on a bot is known to see a chat.
-async fn is_seen(
-    desk: &Desk,
-    caller: &Caller,
-    bot: BotId,
-    granted: &Granted,
-) -> Result<bool, ManageError> {
-    // Only the bot's operator can decide who may see a whole scope.
-    let Granted::Chat { chat, scope } = granted else { return Ok(false) };
-    let Some(account) = desk.accounts.of(bot).await? else { return Ok(false) };
-    let place = place(&account.bot, chat, scope.as_deref());
-    let reach = desk.register.store().reach_of(caller.scope, caller.agent).await?;
-    let mut people = reach.people.iter().filter(|(on, _)| *on == bot);
-    Ok(people.any(|(_, person)| account.sight(&place, person) == Sight::Sees))
+    /// Makes the agent a person's default among the agents linked to them.
+    pub async fn prefer(
+        &self,
+        caller: &Caller,
+        bot: BotName<'_>,
+        author: &str,
+    ) -> Result<(), ManageError> {
+        self.check(caller, Wish::Prefer).await?;
+        let on = self.on_bot(caller, bot).await?.0;
+        let is_linked = self.register.store().prefer(on, author).await?;
+        is_linked.then_some(()).ok_or(ManageError::NotLinked)
+    }
+
+    /// Grants the agent a chat or a scope. On another tenant's bot, only a chat that the agent's own people see.
+    pub async fn claim(
+        &self,
+        caller: &Caller,
+        bot: BotName<'_>,
+        granted: &Granted,
+    ) -> Result<(), ManageError> {
+        self.check(caller, Wish::Claim).await?;
+        let (on, open) = self.on_bot(caller, bot).await?;
+        if !open.is_own && !self.is_seen(caller, on.bot, granted).await? {
+            return Err(ManageError::NotSeen);
+        }
+        self.places(caller).await?;
+        let is_free = self.register.store().grant(on, granted, None).await?;
+        is_free.then_some(()).ok_or(ManageError::Taken)
+    }
+
+    /// Takes a chat or a scope from the agent.
+    pub async fn release(
+        &self,
+        caller: &Caller,
+        bot: BotName<'_>,
+        granted: &Granted,
+    ) -> Result<(), ManageError> {
+        self.check(caller, Wish::Release).await?;
+        let on = self.on_bot(caller, bot).await?.0;
+        self.places(caller).await?;
+        let had = self.register.store().release(on, granted).await?;
+        had.then_some(()).ok_or(ManageError::NotGranted)
+    }
+
+    /// Sets which people may reach the agent in its granted places.
+    pub async fn open_to(&self, caller: &Caller, principal: Principal) -> Result<(), ManageError> {
+        self.check(caller, Wish::Open(principal)).await?;
+        Ok(self.register.store().open_to(caller.scope, caller.agent, principal).await?)
+    }
+
+    /// Replaces the agent's list of further people on a bot.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        bot: BotName<'_>,
+        authors: &[String],
+    ) -> Result<(), ManageError> {
+        let on = self.on_bot(caller, bot).await?.0;
+        self.check(caller, Wish::List(on.bot, authors)).await?;
+        Ok(self.register.store().list(on, authors).await?)
+    }
+
+    /// Replaces the agent's relevance rules on a platform.
+    pub async fn declare(
+        &self,
+        caller: &Caller,
+        platform: &str,
+        relevance: &Relevance,
+    ) -> Result<(), ManageError> {
+        self.check(caller, Wish::Declare).await?;
+        let store = self.register.store();
+        Ok(store.declare(caller.scope, caller.agent, platform, relevance).await?)
+    }
+
+    /// Removes all means by which the agent can be reached or dial in, and closes its line.
+    pub async fn deprovision(&self, caller: &Caller) -> Result<(), ManageError> {
+        self.check(caller, Wish::Deprovision).await?;
+        let revoked = self.register.store().deprovision(caller.scope, caller.agent).await?;
+        for gateway in revoked {
+            self.bell.ring(Ring::Revoked { gateway }).await;
+        }
+        Ok(())
+    }
+
+    /// Returns the agent's reach.
+    pub async fn show(&self, caller: &Caller) -> Result<ReachOf, ManageError> {
+        Ok(self.register.store().reach_of(caller.scope, caller.agent).await?)
+    }
+
+    async fn check(&self, caller: &Caller, wish: Wish<'_>) -> Result<(), ManageError> {
+        let may = may(self.register.store(), caller, wish).await?;
+        may.then_some(()).ok_or(ManageError::Widens)
+    }
+
+    /// Counts a claim or a release of the agent.
+    async fn places(&self, caller: &Caller) -> Result<(), ManageError> {
+        let counted = self.limits.allow_among_all(What::Scope, &caller.agent.to_string()).await;
+        counted.map_err(|_| ManageError::TooFast)
+    }
+
+    /// Returns the only bot that matches the name.
+    async fn on_bot(
+        &self,
+        caller: &Caller,
+        named: BotName<'_>,
+    ) -> Result<(OnBot, OpenBot), ManageError> {
+        let is_meant = |bot: &OpenBot| {
+            bot.platform == named.platform && named.handle.is_none_or(|handle| bot.handle == handle)
+        };
+        let open = self.register.store().open_bots(caller.scope).await?;
+        let mut meant = open.into_iter().filter(is_meant);
+        let bot = meant.next().ok_or(ManageError::NoBot)?;
+        if meant.next().is_some() {
+            return Err(ManageError::SeveralBots);
+        }
+        let on = OnBot { scope: caller.scope, agent: caller.agent, bot: bot.id };
+        Ok((on, bot))
+    }
+
+    /// Returns true if a person linked to the agent on a bot is known to see a chat.
+    async fn is_seen(
+        &self,
+        caller: &Caller,
+        bot: BotId,
+        granted: &Granted,
+    ) -> Result<bool, ManageError> {
+        // Only the bot's operator can decide who may see a whole scope.
+        let Granted::Chat { chat, scope } = granted else { return Ok(false) };
+        let Some(account) = self.accounts.of(bot).await? else { return Ok(false) };
+        let place = place(&account.bot, chat, scope.as_deref());
+        let reach = self.register.store().reach_of(caller.scope, caller.agent).await?;
+        let mut people = reach.people.iter().filter(|(on, _)| *on == bot);
+        Ok(people.any(|(_, person)| account.sight(&place, person) == Sight::Sees))
+    }
 }
 
 fn place(bot: &Bot, chat: &str, scope: Option<&str>) -> Source {

@@ -1,69 +1,104 @@
 //! The way out, from an agent's request to its platform's response.
 
-use nightdesk_egress::{Fleeting, SendTurn, Settled};
-use nightdesk_gate::{AdmitError, AdmittedSend, Sender, Tag};
-use nightdesk_letters::{Party, is_letter_chat};
+use std::sync::Arc;
+
+use nightdesk_egress::{Egress, Fleeting, SendTurn, Settled};
+use nightdesk_gate::{AdmitError, AdmittedSend, Gate, Sender, Tag};
+use nightdesk_letters::{Letters, Party, is_letter_chat};
 use nightdesk_line::Caller;
 use nightdesk_port::Receipt;
 use nightdesk_protocol::action::Action;
-use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::frame::Outbound as OutboundFrame;
 use nightdesk_protocol::outcome::Outcome;
+use nightdesk_types::AgentId;
 
-use crate::{Desk, capabilities, timekeeping};
+use crate::capabilities::FollowUps;
+use crate::{Stops, timekeeping};
 
-/// Executes an agent's request on a platform when its turn has come, and returns the outcome.
-pub async fn send(
-    desk: &Desk,
-    caller: Caller,
-    greeted: &[Tag],
-    outbound: Outbound,
-    turn: Option<SendTurn>,
-) -> Outcome {
-    let turn = in_time(turn).await;
-    let Outbound { request_id, action, platform, bot_handle } = outbound;
-    let send = match action {
-        Action::Send(send) => send,
-        Action::FollowUp(follow_up) => {
-            let ready = capabilities::follow_up(desk, caller, greeted, request_id, follow_up);
-            return match ready.await {
-                Ok((admitted, turn)) => deliver(desk, &admitted, in_time(turn).await).await,
-                Err(refused) => refused,
-            };
-        }
-        Action::Unknown { op } => return Outcome::unknown_op(&op),
-        Action::Malformed { op, missing } => {
-            return Outcome::failed(format!("{op} has no usable {missing}"));
-        }
-    };
-    if timekeeping::is_ours(&send.chat_id) {
-        return Outcome::delivered(None);
-    }
-    if is_letter_chat(&send.chat_id) {
-        let by = Party { scope: caller.scope, agent: caller.agent };
-        return desk.letters.store_reply(by, &send).await;
-    }
-    let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
-    let tag = Tag { platform, handle: bot_handle };
-    let Caller { scope, agent, .. } = caller;
-    let sender = Sender { scope, agent, greeted, tag: &tag, through: None };
-    let admitted = match desk.gate.admit_send(sender, request_id, send).await {
-        Ok(admitted) => admitted,
-        Err(AdmitError::Refused(refusal)) => return Outcome::refused(&named, &refusal.to_string()),
-        // Nothing was executed; this text makes the client retry by itself.
-        Err(AdmitError::Store(_)) => return Outcome::failed("network error behind the desk"),
-    };
-    if let Some(fleeting) = Fleeting::of(&admitted) {
-        return told(desk.egress.show(&fleeting).await);
-    }
-    deliver(desk, &admitted, turn).await
+/// The way out.
+#[derive(Debug)]
+pub struct Outbound {
+    gate: Arc<Gate>,
+    egress: Arc<Egress>,
+    follow_ups: FollowUps,
+    letters: Arc<Letters>,
 }
 
-async fn deliver(desk: &Desk, admitted: &AdmittedSend, turn: Option<SendTurn>) -> Outcome {
-    let Some(turn) = turn else { return told(Settled::no_turn()) };
-    match desk.egress.deliver(admitted, &turn).await {
-        Ok(settled) => told(settled),
-        // The send may be stored, and then it will be executed.
-        Err(_) => Outcome::ambiguous(),
+impl Outbound {
+    pub(crate) fn new(stops: &Stops) -> Self {
+        let Stops { gate, egress, letters, .. } = stops.clone();
+        Self { gate, egress, follow_ups: FollowUps::new(stops), letters }
+    }
+
+    /// Returns a turn in the chat's lane, if the action needs one and the lane has room.
+    pub(crate) fn turn(&self, agent: AgentId, action: &Action) -> Option<SendTurn> {
+        match action {
+            Action::Send(send) if !send.op.is_fleeting() => {
+                self.egress.lanes().enter((agent, send.chat_id.clone()))
+            }
+            Action::Send(_)
+            | Action::FollowUp(_)
+            | Action::Unknown { .. }
+            | Action::Malformed { .. } => None,
+        }
+    }
+
+    /// Executes an agent's request on a platform when its turn has come, and returns the outcome.
+    pub(crate) async fn send(
+        &self,
+        caller: Caller,
+        greeted: &[Tag],
+        outbound: OutboundFrame,
+        turn: Option<SendTurn>,
+    ) -> Outcome {
+        let turn = in_time(turn).await;
+        let OutboundFrame { request_id, action, platform, bot_handle } = outbound;
+        let send = match action {
+            Action::Send(send) => send,
+            Action::FollowUp(follow_up) => {
+                let admitted = self.follow_ups.admit(caller, greeted, request_id, follow_up);
+                return match admitted.await {
+                    Ok(admitted) => {
+                        self.deliver(&admitted.send, in_time(admitted.turn).await).await
+                    }
+                    Err(refused) => refused,
+                };
+            }
+            Action::Unknown { op } => return Outcome::unknown_op(&op),
+            Action::Malformed { op, missing } => {
+                return Outcome::failed(format!("{op} has no usable {missing}"));
+            }
+        };
+        if timekeeping::is_ours(&send.chat_id) {
+            return Outcome::delivered(None);
+        }
+        if is_letter_chat(&send.chat_id) {
+            let by = Party { scope: caller.scope, agent: caller.agent };
+            return self.letters.store_reply(by, &send).await;
+        }
+        let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
+        let tag = Tag { platform, handle: bot_handle };
+        let Caller { scope, agent, .. } = caller;
+        let sender = Sender { scope, agent, greeted, tag: &tag, through: None };
+        let admitted = match self.gate.admit_send(sender, request_id, send).await {
+            Ok(admitted) => admitted,
+            Err(AdmitError::Refused(why)) => return Outcome::refused(&named, &why.to_string()),
+            // Nothing was executed; this text makes the client retry by itself.
+            Err(AdmitError::Store(_)) => return Outcome::failed("network error behind the desk"),
+        };
+        if let Some(fleeting) = Fleeting::of(&admitted) {
+            return told(self.egress.show(&fleeting).await);
+        }
+        self.deliver(&admitted, turn).await
+    }
+
+    async fn deliver(&self, admitted: &AdmittedSend, turn: Option<SendTurn>) -> Outcome {
+        let Some(turn) = turn else { return told(Settled::no_turn()) };
+        match self.egress.deliver(admitted, &turn).await {
+            Ok(settled) => told(settled),
+            // The send may be stored, and then it will be executed.
+            Err(_) => Outcome::ambiguous(),
+        }
     }
 }
 

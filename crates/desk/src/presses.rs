@@ -9,34 +9,36 @@ use nightdesk_types::Event;
 use nightdesk_types::limits::{PLATFORM_CALL_WAIT, PRESSES_ANSWERED_MAX};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
-use crate::{Account, Desk};
+use crate::Account;
 
-/// Limits the presses that are being answered at the same time.
+/// Answers button presses in the background, within a limit.
 #[derive(Debug)]
-pub struct Presses(Arc<Semaphore>);
+pub(crate) struct Presses {
+    tasks: TaskTracker,
+    permits: Arc<Semaphore>,
+}
 
-impl Default for Presses {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(PRESSES_ANSWERED_MAX)))
+impl Presses {
+    pub(crate) fn new(tasks: TaskTracker) -> Self {
+        Self { tasks, permits: Arc::new(Semaphore::new(PRESSES_ANSWERED_MAX)) }
     }
-}
 
-/// Returns the key of an event that is a press.
-pub(crate) fn key_of(event: &Event) -> Option<String> {
-    event.press().map(|_| event.key().to_owned())
-}
-
-/// Answers a press in the background, if the limit allows it.
-pub(crate) fn answer(desk: &Desk, account: &Account, key: String) {
-    let Ok(room) = Arc::clone(&desk.presses.0).try_acquire_owned() else { return };
-    let Account { bot, platform } = account.clone();
-    desk.tasks.spawn(async move {
-        let answered = timeout(PLATFORM_CALL_WAIT, platform.answer_press(&bot, &key)).await;
-        if let Ok(Err(error)) = answered {
-            let error = &error as &dyn Error;
-            tracing::info!(bot.id = %bot.id, error, "could not answer a button press of bot {}", bot.id);
+    /// Answers the press of an event, if it is one and the limit allows it.
+    pub(crate) fn answer(&self, account: &Account, event: &Event) {
+        if event.press().is_none() {
+            return;
         }
-        drop(room);
-    });
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else { return };
+        let (Account { bot, platform }, key) = (account.clone(), event.key().to_owned());
+        self.tasks.spawn(async move {
+            let answered = timeout(PLATFORM_CALL_WAIT, platform.answer_press(&bot, &key)).await;
+            if let Ok(Err(error)) = answered {
+                let error = &error as &dyn Error;
+                tracing::info!(bot.id = %bot.id, error, "could not answer a button press of bot {}", bot.id);
+            }
+            drop(permit);
+        });
+    }
 }

@@ -4,16 +4,14 @@
 
 use std::time::Duration;
 
-use nightdesk_schedule::{Armed, JobId};
+use nightdesk_schedule::{Armed, JobId, Schedule};
 use nightdesk_types::limits::{RELAY_LOOKED_EVERY, RELAY_WAIT};
 use nightdesk_types::{AgentId, StoreError, TenantScope, Timestamp};
 use tokio::time::{Instant, sleep};
 
-use crate::Desk;
-
 /// The state of a job that an external scheduler reports as due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relayed {
+pub enum RelayState {
     /// The job has nothing to deliver, or no longer has.
     Done,
     /// The job is due after this time.
@@ -25,31 +23,31 @@ pub enum Relayed {
 /// Triggers the scheduler and waits a while until the agent has taken the due fire. This node's `now` only determines
 /// the retry delay; the store decides whether a job is due.
 pub async fn relay(
-    desk: &Desk,
+    schedule: &Schedule,
     scope: TenantScope,
     agent: AgentId,
     job: &JobId,
     now: Timestamp,
-) -> Result<Relayed, StoreError> {
-    desk.schedule.look();
+) -> Result<RelayState, StoreError> {
+    schedule.look();
     let by = Instant::now() + RELAY_WAIT;
     loop {
-        let armed = desk.schedule.armed(scope, agent).await?;
+        let armed = schedule.armed(scope, agent).await?;
         let stands = stands(&armed, job, now);
-        if stands != Relayed::Trying || Instant::now() >= by {
+        if stands != RelayState::Trying || Instant::now() >= by {
             return Ok(stands);
         }
         sleep(RELAY_LOOKED_EVERY).await;
     }
 }
 
-fn stands(armed: &[Armed], job: &JobId, now: Timestamp) -> Relayed {
+fn stands(armed: &[Armed], job: &JobId, now: Timestamp) -> RelayState {
     let Some(armed) = armed.iter().find(|armed| armed.arm.job == *job) else {
-        return Relayed::Done;
+        return RelayState::Done;
     };
     let wait = armed.arm.fire_at.instant().duration_since(now);
     match Duration::try_from(wait) {
-        Ok(wait) if !wait.is_zero() => Relayed::NotDue(wait),
-        Ok(_) | Err(_) => Relayed::Trying,
+        Ok(wait) if !wait.is_zero() => RelayState::NotDue(wait),
+        Ok(_) | Err(_) => RelayState::Trying,
     }
 }

@@ -14,11 +14,12 @@ use tokio::time::timeout;
 use crate::Account;
 
 /// The gate's decision about an event.
-pub(crate) type Decided = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
+pub(crate) type GateDecision = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
 
 /// One check of the people who can see a place.
 pub(crate) struct Looking<'a> {
     pub(crate) account: &'a Account,
+    gate: &'a Gate,
     place: Source,
     /// The people whose sight of the place is unknown.
     unknown: Mutex<BTreeSet<String>>,
@@ -26,14 +27,14 @@ pub(crate) struct Looking<'a> {
 
 impl<'a> Looking<'a> {
     /// Creates a check for the place of an event.
-    pub(crate) fn at(account: &'a Account, event: &Verified<Event>) -> Self {
-        Self { account, place: event.get().source().clone(), unknown: Mutex::default() }
+    pub(crate) fn new(account: &'a Account, gate: &'a Gate, event: &Verified<Event>) -> Self {
+        Self { account, gate, place: event.get().source().clone(), unknown: Mutex::default() }
     }
 
     /// Submits an event to the gate. If some people's sight is unknown, queries the platform and submits it again.
-    pub(crate) async fn admit(&self, gate: &Gate, event: Verified<Event>) -> Decided {
+    pub(crate) async fn admit(&self, event: Verified<Event>) -> GateDecision {
         let look = |who: &str| self.look(who);
-        let decided = gate.admit(event, self.floor(&look)).await;
+        let decided = self.gate.admit(event, self.floor(&look)).await;
         if !self.ask().await {
             return decided;
         }
@@ -41,23 +42,19 @@ impl<'a> Looking<'a> {
             Ok(admitted) => admitted.into_verified(),
             Err((event, _)) => event,
         };
-        gate.admit(event, self.floor(&look)).await
+        self.gate.admit(event, self.floor(&look)).await
     }
 
     /// Submits an event again, because the inbox found the admission stale.
-    pub(crate) async fn admit_again(&self, gate: &Gate, stale: Admitted<Event>) -> Decided {
+    pub(crate) async fn admit_again(&self, stale: Admitted<Event>) -> GateDecision {
         let look = |who: &str| self.look(who);
-        gate.admit_again(stale, self.floor(&look)).await
+        self.gate.admit_again(stale, self.floor(&look)).await
     }
 
     /// Returns the gate's decision about another message in the same place, without effect.
-    pub(crate) async fn explain(
-        &self,
-        gate: &Gate,
-        facts: &Facts<'_>,
-    ) -> Result<Decision, StoreError> {
+    pub(crate) async fn explain(&self, facts: &Facts<'_>) -> Result<Decision, StoreError> {
         let look = |who: &str| self.look(who);
-        gate.explain(self.account.bot.id, facts, self.floor(&look)).await
+        self.gate.explain(self.account.bot.id, facts, self.floor(&look)).await
     }
 
     fn floor<'f>(&self, look: &'f (dyn Fn(&str) -> Sight + Sync)) -> Floor<'f> {

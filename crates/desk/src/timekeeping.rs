@@ -8,21 +8,38 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_register::{Issuers, Register};
-use nightdesk_schedule::{Claimed, Minting, StoreTime};
+use nightdesk_schedule::{Claimed, Minting, Schedule, StoreTime};
 use nightdesk_types::{StoreError, Timestamp};
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::Desk;
+use crate::{Stops, Waking};
 
 mod inbox;
 
 pub(crate) use inbox::is_ours;
 
-/// Fires due jobs until this node stops.
-pub async fn run(desk: &Arc<Desk>, stop: &CancellationToken) {
-    let deliver = Arc::new(inbox::Inboxes(Arc::clone(desk)));
-    Arc::clone(&desk.schedule).run(deliver, desk.tasks.clone(), stop.clone()).await;
+/// Fires due jobs.
+#[derive(Debug)]
+pub struct Timekeeping {
+    schedule: Arc<Schedule>,
+    inboxes: Arc<inbox::Inboxes>,
+    tasks: TaskTracker,
+}
+
+impl Timekeeping {
+    pub(crate) fn new(stops: &Stops, waking: &Arc<Waking>) -> Self {
+        let Stops { schedule, bell, tasks, letters, .. } = stops.clone();
+        let waking = Arc::clone(waking);
+        Self { schedule, inboxes: Arc::new(inbox::Inboxes { letters, waking, bell }), tasks }
+    }
+
+    /// Fires due jobs until this node stops.
+    pub async fn run(&self, stop: &CancellationToken) {
+        let deliver = Arc::<inbox::Inboxes>::clone(&self.inboxes);
+        Arc::clone(&self.schedule).run(deliver, self.tasks.clone(), stop.clone()).await;
+    }
 }
 
 /// The store's clock.

@@ -7,156 +7,154 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use nightdesk_egress::{Fleeting, Paces};
+use nightdesk_egress::{Egress, Fleeting, Paces};
 use nightdesk_gate::Admitted;
 use nightdesk_inbox::{LineClaim, Presence, Stored};
-use nightdesk_types::limits::{
-    WAKE_BATCHES_MAX, WAKE_TRIED_EVERY, WAKING_EVERY, WAKINGS_AT_ONCE_MAX,
-};
+use nightdesk_types::limits::{WAKE_BATCHES_MAX, WAKE_TRIED_EVERY};
 use nightdesk_types::send::{HELD, WAKING};
-use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
-use nightdesk_wake::{Claimed, Room, Step};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use nightdesk_types::{AgentId, Event, StoreError, TenantScope};
+use nightdesk_wake::{Claimed, Room, Step, Wake};
+use tokio_util::task::TaskTracker;
 
-use crate::{Desk, notices};
+use crate::notices::Notices;
+use crate::{Records, Stops};
 
 mod showing;
 
-pub(crate) use showing::lasts;
-
-/// The recent notices, and the limits on notices at the same time.
+/// Wakes agents.
 #[derive(Debug)]
 pub struct Waking {
-    told: Paces<(BotId, String)>,
+    wake: Arc<Wake>,
+    egress: Arc<Egress>,
+    records: Arc<dyn Records>,
+    notices: Notices,
+    tasks: TaskTracker,
     tried: Paces<AgentId>,
-    at_once: Arc<Semaphore>,
     showing: showing::Showing,
 }
 
-impl Default for Waking {
-    fn default() -> Self {
-        let at_once = Arc::new(Semaphore::new(WAKINGS_AT_ONCE_MAX));
-        let showing = showing::Showing::default();
-        Self { told: Paces::default(), tried: Paces::default(), at_once, showing }
-    }
-}
-
 impl Waking {
-    /// Returns a permit to show a status in a chat, if the chat got none recently.
-    pub(crate) fn room(&self, bot: BotId, chat_id: &str) -> Option<OwnedSemaphorePermit> {
-        // If too many notices are in progress, this one is skipped; the next event tries again.
-        let room = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
-        self.told.once_in(&(bot, chat_id.to_owned()), WAKING_EVERY).then_some(room)
+    pub(crate) fn new(stops: &Stops) -> Self {
+        let (notices, showing) = (Notices::new(stops), showing::Showing::default());
+        let Stops { wake, egress, records, tasks, .. } = stops.clone();
+        Self { wake, egress, records, notices, tasks, tried: Paces::default(), showing }
     }
-}
 
-/// Calls the recipients without a line and shows the sender a status, in the background.
-pub fn wake(desk: &Arc<Desk>, event: &Admitted<Event>, stored: &[Stored]) {
-    if stored.is_empty() {
-        return;
-    }
-    let of = |presence| stored.iter().filter(move |stored| stored.presence == presence);
-    for Stored { scope, agent, .. } in of(Presence::Asleep).copied() {
-        call(desk, scope, agent);
-    }
-    // If at least one recipient has a line, the sender gets a reply as usual.
-    if of(Presence::Awake).next().is_none() {
-        tell(desk, event, of(Presence::Asleep).next().copied());
-    }
-}
-
-/// Calls an agent in the background if its wake is due.
-pub(crate) fn call(desk: &Arc<Desk>, scope: TenantScope, agent: AgentId) {
-    if !desk.waking.tried.once_in(&agent, WAKE_TRIED_EVERY) {
-        return;
-    }
-    let desk = Arc::clone(desk);
-    let tasks = desk.tasks.clone();
-    tasks.spawn(async move {
-        match desk.wake.claim_of(scope, agent).await {
-            Ok(Some((claimed, room))) => see_to(&desk, &claimed, room).await,
-            Ok(None) => {}
-            Err(error) => lost(agent, &error),
-        }
-    });
-}
-
-/// Shows the sender that an agent is called, or that none is, if the limit allows it. Nothing depends on it.
-fn tell(desk: &Arc<Desk>, event: &Admitted<Event>, called: Option<Stored>) {
-    let (bot, chat) = (event.verified().bot(), event.verified().get().source().chat_id.clone());
-    let Some(room) = desk.waking.room(bot, &chat) else { return };
-    let fleeting = Fleeting::to_sender_of(event, if called.is_some() { WAKING } else { HELD });
-    let (tasks, desk) = (desk.tasks.clone(), Arc::clone(desk));
-    tasks.spawn(async move {
-        let lasts = lasts(&desk, bot).await;
-        // An agent that is not called is not working, so a platform that shows no text shows nothing.
-        if lasts.is_some() && called.is_none() {
+    /// Calls the recipients without a line and shows the sender a status, in the background.
+    pub(crate) fn wake(self: &Arc<Self>, event: &Admitted<Event>, stored: &[Stored]) {
+        if stored.is_empty() {
             return;
         }
-        // Best effort: without the status, people only wait with less information.
-        drop(desk.egress.show(&fleeting).await);
+        let of = |presence| stored.iter().filter(move |stored| stored.presence == presence);
+        for Stored { scope, agent, .. } in of(Presence::Asleep).copied() {
+            self.call(scope, agent);
+        }
+        // If at least one recipient has a line, the sender gets a reply as usual.
+        if of(Presence::Awake).next().is_none() {
+            self.tell(event, of(Presence::Asleep).next().copied());
+        }
+    }
+
+    /// Calls an agent in the background if its wake is due.
+    pub(crate) fn call(self: &Arc<Self>, scope: TenantScope, agent: AgentId) {
+        if !self.tried.once_in(&agent, WAKE_TRIED_EVERY) {
+            return;
+        }
+        let waking = Arc::clone(self);
+        self.tasks.spawn(async move {
+            match waking.wake.claim_of(scope, agent).await {
+                Ok(Some((claimed, room))) => waking.see_to(&claimed, room).await,
+                Ok(None) => {}
+                Err(error) => lost(agent, &error),
+            }
+        });
+    }
+
+    /// Shows the sender that an agent is called, or that none is, if the limit allows it. Nothing depends on it.
+    fn tell(self: &Arc<Self>, event: &Admitted<Event>, called: Option<Stored>) {
+        let (bot, chat) = (event.verified().bot(), event.verified().get().source().chat_id.clone());
+        let Some(permit) = self.notices.permit(bot, &chat) else { return };
+        let fleeting = Fleeting::to_sender_of(event, if called.is_some() { WAKING } else { HELD });
+        let waking = Arc::clone(self);
+        self.tasks.spawn(async move {
+            let lasts = waking.notices.lasts(bot).await;
+            // An agent that is not called is not working, so a platform that shows no text shows nothing.
+            if lasts.is_some() && called.is_none() {
+                return;
+            }
+            // Best effort: without the status, people only wait with less information.
+            drop(waking.egress.show(&fleeting).await);
+            drop(permit);
+            if let Some((lasts, called)) = lasts.zip(called)
+                && let Some(_display) = waking.showing.begin(bot, &chat)
+            {
+                waking.show_until_up(&fleeting, called, lasts).await;
+            }
+        });
+    }
+
+    /// Claims due wakes of all origins and handles them.
+    pub async fn sweep(self: &Arc<Self>) -> Result<(), StoreError> {
+        for _ in 0..WAKE_BATCHES_MAX {
+            let claimed = self.wake.claim_due().await?;
+            if claimed.is_empty() {
+                break;
+            }
+            for (claimed, room) in claimed {
+                let waking = Arc::clone(self);
+                self.tasks.spawn(async move { waking.see_to(&claimed, room).await });
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the lines of dead nodes.
+    pub(crate) async fn bury(&self) -> Result<(), StoreError> {
+        for _ in 0..WAKE_BATCHES_MAX {
+            let buried = self.wake.bury().await?;
+            if buried == 0 {
+                break;
+            }
+            tracing::warn!(lines = buried, "closed {buried} lines of nodes that died");
+        }
+        Ok(())
+    }
+
+    /// Calls an agent although it has a line, because the line does not answer.
+    pub(crate) async fn suspect(&self, line: &LineClaim) -> Result<(), StoreError> {
+        let LineClaim { scope, agent, generation } = *line;
+        self.wake.suspect(scope, agent, generation).await?;
+        tracing::info!(agent.id = %agent, "calling agent {agent}: its line does not respond");
+        Ok(())
+    }
+
+    /// Executes the step of a claimed wake.
+    async fn see_to(&self, claimed: &Claimed, room: Room) {
+        let done = match claimed.step {
+            Step::Call => {
+                // The status is shown while the call is made.
+                let shown = self.notices.show(claimed, WAKING);
+                let (called, ()) = tokio::join!(self.wake.call(claimed, &room), shown);
+                called.map(drop)
+            }
+            Step::Held => {
+                self.notices.show(claimed, HELD).await;
+                Ok(())
+            }
+            Step::GaveUp => self.give_up(claimed).await,
+        };
+        if let Err(error) = done {
+            lost(claimed.agent, &error);
+        }
         drop(room);
-        if let Some((lasts, called)) = lasts.zip(called) {
-            showing::until_up(&desk, bot, &chat, &fleeting, called, lasts).await;
-        }
-    });
-}
-
-/// Claims due wakes of all origins and handles them.
-pub async fn sweep(desk: &Arc<Desk>) -> Result<(), StoreError> {
-    for _ in 0..WAKE_BATCHES_MAX {
-        let claimed = desk.wake.claim_due().await?;
-        if claimed.is_empty() {
-            break;
-        }
-        for (claimed, room) in claimed {
-            let desk = Arc::clone(desk);
-            let tasks = desk.tasks.clone();
-            tasks.spawn(async move { see_to(&desk, &claimed, room).await });
-        }
     }
-    Ok(())
-}
 
-/// Closes the lines of dead nodes.
-pub async fn bury(desk: &Desk) -> Result<(), StoreError> {
-    for _ in 0..WAKE_BATCHES_MAX {
-        let buried = desk.wake.bury().await?;
-        if buried == 0 {
-            break;
-        }
-        tracing::warn!(lines = buried, "closed {buried} lines of nodes that died");
+    async fn give_up(&self, claimed: &Claimed) -> Result<(), StoreError> {
+        self.notices.gave_up(claimed).await?;
+        let Claimed { agent, calls, .. } = claimed;
+        tracing::warn!(agent.id = %agent, "gave up agent {agent} after {calls} calls");
+        self.wake.told(claimed).await
     }
-    Ok(())
-}
-
-/// Calls an agent although it has a line, because the line does not answer.
-pub(crate) async fn suspect(desk: &Desk, line: &LineClaim) -> Result<(), StoreError> {
-    let LineClaim { scope, agent, generation } = *line;
-    desk.wake.suspect(scope, agent, generation).await?;
-    tracing::info!(agent.id = %agent, "calling agent {agent}: its line does not respond");
-    Ok(())
-}
-
-/// Executes the step of a claimed wake.
-async fn see_to(desk: &Desk, claimed: &Claimed, room: Room) {
-    let done = match claimed.step {
-        Step::Call => {
-            // The status is shown while the call is made.
-            let (called, ()) =
-                tokio::join!(desk.wake.call(claimed, &room), notices::show(desk, claimed, WAKING));
-            called.map(drop)
-        }
-        Step::Held => {
-            notices::show(desk, claimed, HELD).await;
-            Ok(())
-        }
-        Step::GaveUp => notices::gave_up(desk, claimed).await,
-    };
-    if let Err(error) = done {
-        lost(claimed.agent, &error);
-    }
-    drop(room);
 }
 
 /// Logs a failure. The wake stays due.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use nightdesk_api::Relays;
-use nightdesk_desk::Raised;
+use nightdesk_desk::RateSettings;
 use nightdesk_discord::{Addresses, Discord};
 use nightdesk_outside::Rules;
 use nightdesk_port::Budget;
@@ -64,7 +64,7 @@ pub(crate) struct Config {
     pub(crate) schedule: Scheduling,
     /// The rate limits.
     #[serde(default)]
-    pub(crate) limits: Raised,
+    pub(crate) limits: RateSettings,
     /// The audit log settings.
     #[serde(default)]
     pub(crate) audit: Audit,
@@ -351,7 +351,7 @@ impl Config {
             traces: Traces::default(),
             wake: Waking::default(),
             schedule: Scheduling::default(),
-            limits: Raised::default(),
+            limits: RateSettings::default(),
             audit: Audit::default(),
             outside: Rules::default(),
             media: MediaSection::default(),

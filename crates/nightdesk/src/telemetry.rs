@@ -31,12 +31,13 @@ pub(crate) fn metrics(desk: &Desk, room: &Room, bell: Option<&BellMetrics>) -> R
     let build: Family<[(&str, &str); 1], Gauge> = Family::default();
     build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
     registry.register("build", "The version that runs", build);
+    let stops = &desk.stops;
     desk.refusals.register(registry.sub_registry_with_prefix("gate"));
-    desk.inbox.metrics().register(registry.sub_registry_with_prefix("inbox"));
-    desk.egress.metrics().register(registry.sub_registry_with_prefix("egress"));
-    desk.wake.metrics().register(registry.sub_registry_with_prefix("wake"));
-    desk.schedule.metrics().register(registry.sub_registry_with_prefix("schedule"));
-    desk.letters.metrics.register(registry.sub_registry_with_prefix("courier"));
+    stops.inbox.metrics().register(registry.sub_registry_with_prefix("inbox"));
+    stops.egress.metrics().register(registry.sub_registry_with_prefix("egress"));
+    stops.wake.metrics().register(registry.sub_registry_with_prefix("wake"));
+    stops.schedule.metrics().register(registry.sub_registry_with_prefix("schedule"));
+    stops.letters.metrics.register(&mut registry);
     room.metrics.register(registry.sub_registry_with_prefix("lines"));
     if let Some(bell) = bell {
         bell.register(registry.sub_registry_with_prefix("bell"));

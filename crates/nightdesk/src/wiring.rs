@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use nightdesk_api::{AmbientAgent, Street};
-use nightdesk_desk::Desk;
-use nightdesk_desk::line::Counter;
+use nightdesk_desk::{Desk, LineBackend};
 use nightdesk_lease::{Keeper, Lease};
 use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
 use nightdesk_outside::Outside;
@@ -112,12 +111,12 @@ impl Running {
 
     /// Returns the node's register.
     pub(crate) fn register(&self) -> &Register {
-        &self.desk.register
+        &self.desk.stops.register
     }
 
     /// Completes the work in progress and stops.
     pub(crate) async fn stop(self) {
-        self.desk.readiness.stop();
+        self.desk.stops.readiness.stop();
         self.base.life.stop().await;
         self.base.ringing.stop().await;
         self.keeper.stop().await;
@@ -182,9 +181,10 @@ async fn open(config: &Config, base: &NodeBase, street: Street) -> anyhow::Resul
 async fn open_ambient(config: &Config, street: &Street, life: &Lifecycle) -> anyhow::Result<()> {
     for ambient in &config.issuer.ambient {
         let whose = Whose { tenant: ambient.tenant.clone(), agent: ambient.agent.clone() };
-        let (scope, agent) = whose.found(&street.desk.register).await?;
-        let (desk, clock) = (Arc::clone(&street.desk), Arc::clone(&street.room.clock));
-        let routes = nightdesk_api::ambient_routes(AmbientAgent { desk, clock, scope, agent });
+        let (scope, agent) = whose.found(&street.desk.stops.register).await?;
+        let issuers = Arc::clone(&street.desk.stops.issuers);
+        let clock = Arc::clone(&street.room.clock);
+        let routes = nightdesk_api::ambient_routes(AmbientAgent { issuers, clock, scope, agent });
         listen(ambient.address, routes, life).await?;
         let address = ambient.address;
         tracing::info!(%address, agent = ambient.agent, "every program that reaches {address} gets a token of this agent");
@@ -206,10 +206,10 @@ async fn listen(
 }
 
 /// Returns the context of this node's lines.
-fn room(config: &Config, base: &NodeBase, desk: &Arc<Desk>) -> Room {
+fn room(config: &Config, base: &NodeBase, desk: &Desk) -> Room {
     Room {
-        desk: Arc::new(Counter(Arc::clone(desk))),
-        inbox: Arc::clone(&desk.inbox),
+        desk: Arc::<LineBackend>::clone(&desk.line),
+        inbox: Arc::clone(&desk.stops.inbox),
         store: Arc::<Pg>::clone(&base.pg),
         ears: Arc::clone(&base.ringing.ears),
         clock: Arc::new(SystemClock::started()),

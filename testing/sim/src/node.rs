@@ -8,10 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_api::{Listener, Relays, Street};
 use nightdesk_bus::{Bell, Ears};
-use nightdesk_desk::line::{Counter, stop};
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
-    Refusals, Ringer, Shelf, Waking, sweep, timekeeping,
+    Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
+    timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -117,12 +116,11 @@ impl Parts {
         let accounts = Accounts::new(Arc::clone(&register), adapters, Arc::clone(&media));
         let accounts = Arc::new(accounts);
         let schedule = Arc::new(self.schedule(&register));
-        Desk {
+        Desk::new(Stops {
             register,
             issuers: Arc::new(Issuers::own_alone(issuer)),
-            gate: Gate::over(Arc::<SimStore>::clone(store)),
-            refusals: Refusals::default(),
-            limits: Limits::new(Raised::UNBOUNDED),
+            gate: Arc::new(Gate::over(Arc::<SimStore>::clone(store))),
+            limits: Arc::new(Limits::new(RateSettings::UNBOUNDED)),
             inbox: Arc::new(Inbox::start(Arc::<SimStore>::clone(store), &self.life.writers)),
             egress: Arc::new(Egress::new(
                 Arc::<SimStore>::clone(store),
@@ -134,10 +132,10 @@ impl Parts {
             )),
             accounts,
             media,
-            bell: Ringer(self.bell()),
-            records: Record(Arc::<SimStore>::clone(store)),
+            bell: self.bell(),
+            ears: Arc::clone(&self.ears),
+            records: self.store(),
             wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
-            waking: Waking::default(),
             schedule,
             shelf: Shelf::over(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
             letters: Arc::new(Letters::start(
@@ -147,12 +145,9 @@ impl Parts {
                 Ways::default(),
                 &self.life.writers,
             )),
-            hearing: Hearing::default(),
-            presses: Presses::default(),
-            overheard: Overheard::default(),
             tasks: self.life.work.clone(),
             readiness: Readiness::new(self.clock()),
-        }
+        })
     }
 
     fn schedule(&self, register: &Arc<Register>) -> Schedule {
@@ -169,10 +164,9 @@ impl Parts {
         let bell = || SimBell::clone(&self.bell);
         rooms.spawn(bell().beat(leave.clone()));
         rooms.spawn(bell().follow(leave.clone()));
-        let ears = || Arc::clone(&self.ears);
-        let upkeep = Arc::<SimStore>::clone(&self.store);
-        street.spawn(sweep::run(Arc::clone(desk), ears(), upkeep, drain.clone()));
-        rooms.spawn(sweep::serve(Arc::clone(desk), ears(), leave.clone()));
+        let sweeps = || Arc::clone(&desk.sweeps);
+        street.spawn(sweeps().run(self.store(), drain.clone()));
+        rooms.spawn(sweeps().serve(leave.clone()));
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).await?;
         let routes = nightdesk_api::routes(self.street(desk));
         let served = nightdesk_api::serve(Door(listener), routes, street.clone(), drain.clone());
@@ -183,8 +177,8 @@ impl Parts {
     fn street(&self, desk: &Arc<Desk>) -> Street {
         let store = || Arc::<SimStore>::clone(&self.store);
         let room = Room {
-            desk: Arc::new(Counter(Arc::clone(desk))),
-            inbox: Arc::clone(&desk.inbox),
+            desk: Arc::<LineBackend>::clone(&desk.line),
+            inbox: Arc::clone(&desk.stops.inbox),
             store: store(),
             ears: Arc::clone(&self.ears),
             clock: self.clock(),
@@ -224,7 +218,7 @@ impl Parts {
 
     /// Stops as the binary does: the public side first, the lease last.
     async fn stop(&self, desk: &Desk, keeping: Keeping) {
-        desk.readiness.stop();
+        desk.stops.readiness.stop();
         let Life { drain, street, leave, rooms, work, .. } = &self.life;
         drain.cancel();
         street.close();
@@ -278,7 +272,7 @@ async fn stop_turns(world: Arc<World>, name: String, desk: Arc<Desk>) {
             chat: chat.clone(),
             agent: Some(agent.name.clone()),
         });
-        stop(&desk, agent.id, &session, &chat).await;
+        desk.line.stop_turn(agent.id, &session, &chat).await;
     }
 }
 

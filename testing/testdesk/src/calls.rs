@@ -1,11 +1,9 @@
 //! Simulates the wake targets of agents.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_desk::line::Counter;
-use nightdesk_desk::waking;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::Desk as _;
 use nightdesk_types::{Generation, TenantId};
@@ -69,7 +67,7 @@ impl TestDesk {
     /// Advances the time, runs the sweep, and waits until it is done.
     pub async fn wakes_after(&self, span: Duration) {
         self.store.clock().let_pass(span);
-        waking::sweep(&self.desk).await.expect("sweep");
+        self.desk.waking.sweep().await.expect("sweep");
         self.settled().await;
     }
 
@@ -77,7 +75,7 @@ impl TestDesk {
     pub async fn suspects_line(&self, household: &Household, generation: i64) {
         let Household { scope, agent, .. } = *household;
         let line = LineClaim { scope, agent, generation: Generation::new(generation) };
-        Counter(Arc::clone(&self.desk)).suspect(&line).await.expect("note a suspicion");
+        self.desk.line.suspect(&line).await.expect("note a suspicion");
     }
 
     /// Returns the wake state of a household's agent, if it ever needed one.

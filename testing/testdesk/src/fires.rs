@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use nightdesk_desk::timekeeping;
 use nightdesk_schedule::{
     Arm, Armed, ByCallback, Claimed, Fire, FireAt, JobId, Jobs as _, Outcome, Policies, Target,
 };
@@ -53,8 +52,8 @@ impl TestFires {
 impl TestDesk {
     /// Starts the scheduler.
     pub fn keep_time(&self) {
-        let (desk, drain) = (Arc::clone(&self.desk), self.drain.clone());
-        self.street.spawn(async move { timekeeping::run(&desk, &drain).await });
+        let (timekeeping, drain) = (Arc::clone(&self.desk.timekeeping), self.drain.clone());
+        self.street.spawn(async move { timekeeping.run(&drain).await });
     }
 
     /// Arms a job of a household's agent for this many seconds from now, by the store's clock.
@@ -70,7 +69,7 @@ impl TestDesk {
             policies: Policies::default(),
         };
         let Household { scope, agent, .. } = *household;
-        self.desk.schedule.arm(scope, agent, &arm).await.expect("arm a job")
+        self.desk.stops.schedule.arm(scope, agent, &arm).await.expect("arm a job")
     }
 
     /// Returns the fires of a household, newest first.

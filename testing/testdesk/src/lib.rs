@@ -13,10 +13,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use nightdesk_api::{Relays, Street};
 use nightdesk_bus::Ears;
-use nightdesk_desk::line::Counter;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Raised, Readiness, Record,
-    Refusals, Ringer, Shelf, Waking, listening, timekeeping,
+    Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
+    timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -166,21 +165,27 @@ impl TestDesk {
         ));
         let calls = Arc::new(TestCalls::default());
         let fires = Arc::new(TestFires::default());
-        let rooms =
-            Rooms { store: &store, register: &register, ears: &ears, calls: &calls, fires: &fires };
-        let desk = Arc::new(rooms.desk(issuers, (&webchat, platforms), &writers, &work));
+        let rooms = Rooms {
+            store: &store,
+            register: &register,
+            ears: &ears,
+            calls: &calls,
+            fires: &fires,
+            url: webchat.public_url(),
+        };
+        let desk = Arc::new(rooms.desk(issuers, adapters(&webchat, platforms), &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
         let room = Arc::new(Room {
-            desk: Arc::new(Counter(Arc::clone(&desk))),
-            inbox: Arc::clone(&desk.inbox),
+            desk: Arc::<LineBackend>::clone(&desk.line),
+            inbox: Arc::clone(&desk.stops.inbox),
             store: Arc::<Lines>::clone(&lines),
             ears: Arc::clone(&ears),
             clock: Arc::new(SystemClock::started()),
             node: node(),
             drain: drain.clone(),
             dials: Dials::default(),
-            frames: Raised::default().frames(),
+            frames: RateSettings::default().frames(),
             failures: Failures::default(),
             leaving: Leaving::default(),
             metrics: Metrics::default(),
@@ -212,8 +217,8 @@ impl TestDesk {
 
     /// Begins to poll platforms that do not post by themselves.
     pub fn listen(&self) {
-        let (desk, drain) = (Arc::clone(&self.desk), self.drain.clone());
-        self.street.spawn(listening::run(desk, self.street.clone(), drain));
+        let listening = Arc::clone(&self.desk.listening);
+        self.street.spawn(listening.run(self.street.clone(), self.drain.clone()));
     }
 
     /// Returns the address on which it listens.
@@ -237,7 +242,8 @@ impl TestDesk {
 
     /// Returns the last number of a household's inbox.
     pub async fn head_of(&self, household: &Household) -> Seq {
-        let heads = self.desk.inbox.store().heads(&[(household.scope, household.agent)]).await;
+        let heads =
+            self.desk.stops.inbox.store().heads(&[(household.scope, household.agent)]).await;
         heads.expect("read the heads")[0]
     }
 
@@ -395,6 +401,7 @@ struct Rooms<'a> {
     ears: &'a Arc<Ears>,
     calls: &'a Arc<TestCalls>,
     fires: &'a Arc<TestFires>,
+    url: &'a str,
 }
 
 fn relays() -> Relays {
@@ -404,6 +411,16 @@ fn relays() -> Relays {
 
 fn node() -> Node {
     Node { name: NODE.to_owned(), epoch: NodeEpoch::new(1) }
+}
+
+/// Returns the platforms of every test desk and the additional ones.
+fn adapters(webchat: &Arc<Webchat>, platforms: Adapters) -> Adapters {
+    let scripted = Scripted::new().expect("the scripted platform opens its client");
+    let ours = [
+        ("scripted".to_owned(), Arc::new(scripted) as Arc<dyn Platform>),
+        (nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat)),
+    ];
+    ours.into_iter().chain(platforms).collect()
 }
 
 impl Rooms<'_> {
@@ -422,34 +439,25 @@ impl Rooms<'_> {
     fn desk(
         &self,
         issuers: Arc<Issuers>,
-        (webchat, platforms): (&Arc<Webchat>, Adapters),
+        adapters: Adapters,
         writers: &TaskTracker,
         work: &TaskTracker,
     ) -> Desk {
-        let url = webchat.public_url();
         let schedule = Arc::new(self.schedule());
         let Rooms { store, register, ears, calls, .. } = self;
-        let scripted = Scripted::new().expect("the scripted platform opens its client");
-        let ours = [
-            ("scripted".to_owned(), Arc::new(scripted) as Arc<dyn Platform>),
-            (nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat)),
-        ];
-        let adapters: Adapters = ours.into_iter().chain(platforms).collect();
         let store = || Arc::new((*store).clone());
-        let media = media(store(), url);
-        let accounts = Accounts::new(Arc::clone(register), adapters, Arc::clone(&media));
-        let accounts = Arc::new(accounts);
+        let media = media(store(), self.url);
+        let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters, Arc::clone(&media)));
         let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
         let owners = Owners::new(Arc::new(lease), store());
         let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
         let (bell, chats) = (Arc::<Ears>::clone(ears), ears.chats().clone());
         let letters = Letters::start(store(), bell, chats, Ways::default(), writers);
-        Desk {
+        Desk::new(Stops {
             register: Arc::clone(register),
             issuers,
-            gate: Gate::over(store()),
-            refusals: Refusals::default(),
-            limits: Limits::new(Raised::UNBOUNDED),
+            gate: Arc::new(Gate::over(store())),
+            limits: Arc::new(Limits::new(RateSettings::UNBOUNDED)),
             inbox: Arc::new(Inbox::start(store(), writers)),
             egress: Arc::new(Egress::new(
                 store(),
@@ -461,19 +469,16 @@ impl Rooms<'_> {
             )),
             accounts,
             media,
-            bell: Ringer(Arc::<Ears>::clone(ears)),
-            records: Record(store()),
+            bell: Arc::<Ears>::clone(ears),
+            ears: Arc::clone(ears),
+            records: store(),
             wake: Arc::new(wake),
-            waking: Waking::default(),
             schedule,
             shelf: Shelf::over(store(), store()),
             letters: Arc::new(letters),
-            hearing: Hearing::default(),
-            presses: Presses::default(),
-            overheard: Overheard::default(),
             tasks: work.clone(),
             readiness: Readiness::new(Arc::new(SystemClock::started())),
-        }
+        })
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn provision(
     JsonBody(requested): JsonBody<cron::Provision>,
 ) -> Result<Json<cron::Provisioned>, Problem> {
     let arm = read_arm(requested).map_err(|why| problem::BAD_REQUEST.with_detail(why))?;
-    let Armed { id, .. } = api.desk.schedule.arm(agent.scope, agent.agent, &arm).await?;
+    let Armed { id, .. } = api.desk.stops.schedule.arm(agent.scope, agent.agent, &arm).await?;
     Ok(Json(cron::Provisioned { schedule_id: id.to_string() }))
 }
 
@@ -112,7 +112,7 @@ pub(super) async fn cancel(
 ) -> Result<Json<cron::Cancelled>, Problem> {
     // A job with an invalid id was never armed.
     let cancelled = match read_job_id(job_id) {
-        Ok(job) => api.desk.schedule.cancel(agent.scope, agent.agent, &job).await,
+        Ok(job) => api.desk.stops.schedule.cancel(agent.scope, agent.agent, &job).await,
         Err(_) => Ok(Cancelled::Unknown),
     };
     let outcome = match cancelled.or_unavailable("a job could not be cancelled")? {
@@ -132,7 +132,7 @@ pub(super) async fn list(
     State(api): State<ApiState>,
     JobAgent(agent): JobAgent,
 ) -> Result<Json<cron::List>, Problem> {
-    let armed = api.desk.schedule.armed(agent.scope, agent.agent).await;
+    let armed = api.desk.stops.schedule.armed(agent.scope, agent.agent).await;
     let armed = armed.or_unavailable("jobs could not be listed")?;
     let own = armed.into_iter().filter(|armed| !armed.arm.job.is_of_letters());
     Ok(Json(cron::List { armed: own.map(armed_body).collect() }))
@@ -160,7 +160,7 @@ pub(super) async fn done(
     let expected = |_| problem::BAD_REQUEST.with_detail(cron::Done::EXPECTED);
     let fire: FireId = done.fire_id.parse().map_err(expected)?;
     let report = Report { ok: done.ok, note: done.note.map(|note| truncate_note(&note)) };
-    let reported = api.desk.schedule.report(agent.scope, agent.agent, fire, &report).await;
+    let reported = api.desk.stops.schedule.report(agent.scope, agent.agent, fire, &report).await;
     if reported.or_unavailable("a run could not be recorded")? {
         return Ok(StatusCode::NO_CONTENT);
     }

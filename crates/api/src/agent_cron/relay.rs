@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use nightdesk_desk::relaying::{self, Relayed};
+use nightdesk_desk::relaying::{self, RelayState};
 use nightdesk_protocol::http::cron;
 use nightdesk_schedule::JobId;
 use nightdesk_types::{AgentId, TenantId, TenantScope};
@@ -55,14 +55,14 @@ pub(super) async fn relay(
 ) -> Result<Response, Problem> {
     let expected = || problem::BAD_REQUEST.with_detail(EXPECTED);
     let RelayedJob { scope, agent, job } = read_job(&body).ok_or_else(expected)?;
-    let relayed = relaying::relay(&api.desk, scope, agent, &job, api.now()).await;
+    let relayed = relaying::relay(&api.desk.stops.schedule, scope, agent, &job, api.now()).await;
     match relayed.or_unavailable("a job could not be read")? {
-        Relayed::Done => Ok(Json(cron::Relayed { status: "done".to_owned() }).into_response()),
-        Relayed::NotDue(wait) => {
+        RelayState::Done => Ok(Json(cron::Relayed { status: "done".to_owned() }).into_response()),
+        RelayState::NotDue(wait) => {
             let seconds = wait.as_secs().saturating_add(1).to_string();
             Ok((StatusCode::TOO_EARLY, [(header::RETRY_AFTER, seconds)]).into_response())
         }
-        Relayed::Trying => Err(problem::UNAVAILABLE.with_detail(
+        RelayState::Trying => Err(problem::UNAVAILABLE.with_detail(
             "the agent has not accepted the fire yet, and the desk retries; send the request again",
         )),
     }

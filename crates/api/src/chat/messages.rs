@@ -11,7 +11,7 @@ use axum::body::{Bytes, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use nightdesk_desk::inbound::{self, Answer, TakeError};
+use nightdesk_desk::inbound::{Answer, TakeError};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{CHAT_BODY_BYTES_MAX, WEBHOOK_READ_WAIT};
 use nightdesk_webchat::button::Press;
@@ -48,7 +48,7 @@ pub(super) async fn take(
         Form::Page => too_many_visitors(wait),
     })?;
     // The task goes on if the visitor closes the page.
-    let tasks = chats.desk.tasks.clone();
+    let tasks = chats.desk.stops.tasks.clone();
     let post = Post { chats, page, visitor, form };
     let accepted = tasks.spawn(post.accept(body)).await;
     accepted.map_err(|_| Outcome::TryAgain.plain(form))
@@ -111,7 +111,7 @@ impl Post {
     async fn hand_over(&self, posted: &Posted) -> Result<Answer, TakeError> {
         let (headers, body) = (self.visitor.headers(&self.page.account.bot), posted.to_json());
         let request = SignedRequest { headers: &headers, body: &body };
-        inbound::take(&self.chats.desk, Entrance::Page, &self.page.path, &request).await
+        self.chats.desk.inbound.take(Entrance::Page, &self.page.path, &request).await
     }
 
     async fn note(&self, said: &Said) -> Outcome {

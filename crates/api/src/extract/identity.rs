@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use nightdesk_desk::{Desk, What};
+use nightdesk_desk::{Stops, What};
 use nightdesk_letters::Party;
 use nightdesk_line::upgrade::bearer;
 use nightdesk_protocol::Bearer;
@@ -22,7 +22,7 @@ impl FromRequestParts<ApiState> for MachineIdentity {
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
         let from = client_address(parts)?;
         let identified = match bearer(&parts.headers) {
-            Some(token) => api.desk.issuers.identify(token, api.now()).await,
+            Some(token) => api.desk.stops.issuers.identify(token, api.now()).await,
             None => Ok(None),
         };
         let identity = identified.or_unavailable("a client could not be identified")?;
@@ -45,7 +45,7 @@ impl FromRequestParts<ApiState> for AgentCaller {
 
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
         let from = client_address(parts)?;
-        let (now, Desk { register, issuers, limits, .. }) = (api.now(), &*api.desk);
+        let (now, Stops { register, issuers, limits, .. }) = (api.now(), &api.desk.stops);
         let found = match bearer(&parts.headers).and_then(|text| Bearer::read(text, now)) {
             Some(shown) => register.caller(issuers, &shown, now).await,
             None => Ok(None),
@@ -96,9 +96,9 @@ where
 /// Finds the agent of a credential. A token's audience says whether it is for an agent or of an agent's session, so
 /// neither is accepted as the other.
 async fn find_agent(api: &ApiState, text: &str) -> Result<Option<Party>, RegisterError> {
-    let (desk, now) = (&api.desk, api.now());
+    let (Stops { register, issuers, .. }, now) = (&api.desk.stops, api.now());
     let Some(shown) = Bearer::read(text, now) else { return Ok(None) };
-    match desk.register.caller(&desk.issuers, &shown, now).await? {
+    match register.caller(issuers, &shown, now).await? {
         Some(Called::Known(Caller { scope, agent, by: _ })) => {
             return Ok(Some(Party { scope, agent }));
         }
@@ -106,7 +106,7 @@ async fn find_agent(api: &ApiState, text: &str) -> Result<Option<Party>, Registe
         None => {}
     }
     let Bearer::Jwt(token) = shown else { return Ok(None) };
-    let identity = desk.issuers.identify(token, now).await?;
+    let identity = issuers.identify(token, now).await?;
     Ok(identity.map(|Identity { scope, agent }| Party { scope, agent }))
 }
 

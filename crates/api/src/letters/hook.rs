@@ -84,7 +84,7 @@ async fn complete<T: Send + 'static>(
     api: &ApiState,
     call: impl Future<Output = Result<T, ConnectorError>> + Send + 'static,
 ) -> Result<Json<T>, Problem> {
-    let completed = api.desk.tasks.spawn(call).await;
+    let completed = api.desk.stops.tasks.spawn(call).await;
     Ok(Json(completed.map_err(|_| problem::UNAVAILABLE.with_detail("send it again"))??))
 }
 
@@ -114,10 +114,10 @@ impl FromRequestParts<ApiState> for HookSender {
         let path = Path::<String>::from_request_parts(parts, api).await;
         let Path(secret) = path.map_err(unreadable)?;
         let unknown = "no webhook has this secret; create one with `nightdesk letter hook`";
-        let owner = api.desk.letters.store.hook_at(hook_key(&secret)).await;
+        let owner = api.desk.stops.letters.store.hook_at(hook_key(&secret)).await;
         let owner = owner.or_unavailable("a webhook could not be found")?;
         let owner = owner.ok_or_else(|| api.unauthorized(from, unknown))?;
-        Ok(Self { letters: letter_sender(&api.desk, owner), secret, from })
+        Ok(Self { letters: letter_sender(&api.desk.letters, owner), secret, from })
     }
 }
 

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use nightdesk_desk::managing;
 use nightdesk_protocol::http::manage::{AllowList, Link, OnBot, Person};
 use nightdesk_register::OpenBot;
 use nightdesk_types::limits::{LINK_CODE_LIFE, LISTED_AUTHORS_MAX};
@@ -32,7 +31,7 @@ pub(super) async fn link(
     State(api): State<ApiState>,
     AgentCaller(caller): AgentCaller,
 ) -> Result<impl IntoResponse, Problem> {
-    let (code, bots) = managing::link(&api.desk, &caller).await?;
+    let (code, bots) = api.desk.managing.link(&caller).await?;
     let bot = |bot: OpenBot| OnBot { platform: bot.platform, bot_id: Some(bot.handle) };
     let link = Link {
         code: code.with(str::to_owned),
@@ -53,7 +52,7 @@ pub(super) async fn unlink(
     AgentCaller(caller): AgentCaller,
     JsonBody(Person { on, user_id }): JsonBody<Person>,
 ) -> Result<StatusCode, Problem> {
-    managing::unlink(&api.desk, &caller, named(&on), &user_id).await?;
+    api.desk.managing.unlink(&caller, named(&on), &user_id).await?;
     Ok(DONE)
 }
 
@@ -68,7 +67,7 @@ pub(super) async fn dm_default(
     AgentCaller(caller): AgentCaller,
     JsonBody(Person { on, user_id }): JsonBody<Person>,
 ) -> Result<StatusCode, Problem> {
-    managing::prefer(&api.desk, &caller, named(&on), &user_id).await?;
+    api.desk.managing.prefer(&caller, named(&on), &user_id).await?;
     Ok(DONE)
 }
 
@@ -86,6 +85,6 @@ pub(super) async fn allow_list(
     if user_ids.len() > LISTED_AUTHORS_MAX {
         return Err(problem::BAD_REQUEST.with_detail(AllowList::EXPECTED));
     }
-    managing::list(&api.desk, &caller, named(&on), &user_ids).await?;
+    api.desk.managing.list(&caller, named(&on), &user_ids).await?;
     Ok(DONE)
 }

@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use nightdesk_desk::managing;
 use nightdesk_protocol::http::manage::Scope;
 use nightdesk_types::Granted;
 use nightdesk_types::reach::EVERY_CHAT;
@@ -28,7 +27,7 @@ pub(super) async fn scope(
     AgentCaller(caller): AgentCaller,
     JsonBody(scope): JsonBody<Scope>,
 ) -> Result<StatusCode, Problem> {
-    managing::claim(&api.desk, &caller, named(&scope.on), &read_grant(&scope)?).await?;
+    api.desk.managing.claim(&caller, named(&scope.on), &read_grant(&scope)?).await?;
     Ok(DONE)
 }
 
@@ -43,7 +42,7 @@ pub(super) async fn release(
     AgentCaller(caller): AgentCaller,
     JsonBody(scope): JsonBody<Scope>,
 ) -> Result<StatusCode, Problem> {
-    managing::release(&api.desk, &caller, named(&scope.on), &read_grant(&scope)?).await?;
+    api.desk.managing.release(&caller, named(&scope.on), &read_grant(&scope)?).await?;
     Ok(DONE)
 }
 

@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use nightdesk_desk::managing;
 use nightdesk_protocol::http::{manage, policy};
 use nightdesk_register::ReachOf;
 use nightdesk_types::{BotId, Granted, Principal, Relevance};
@@ -26,7 +25,7 @@ pub(super) async fn show(
     State(api): State<ApiState>,
     AgentCaller(caller): AgentCaller,
 ) -> Result<Json<manage::Reach>, Problem> {
-    Ok(Json(reach_body(&managing::show(&api.desk, &caller).await?)))
+    Ok(Json(reach_body(&api.desk.managing.show(&caller).await?)))
 }
 
 /// Sets the people who may reach the agent in chats and scopes that are granted to it.
@@ -42,7 +41,7 @@ pub(super) async fn principal(
 ) -> Result<StatusCode, Problem> {
     let unknown = || problem::BAD_REQUEST.with_detail(manage::Principal::EXPECTED);
     let principal = Principal::named(&body.principal).ok_or_else(unknown)?;
-    managing::open_to(&api.desk, &caller, principal).await?;
+    api.desk.managing.open_to(&caller, principal).await?;
     Ok(DONE)
 }
 
@@ -55,7 +54,7 @@ pub(super) async fn deprovision(
     State(api): State<ApiState>,
     AgentCaller(caller): AgentCaller,
 ) -> Result<StatusCode, Problem> {
-    managing::deprovision(&api.desk, &caller).await?;
+    api.desk.managing.deprovision(&caller).await?;
     Ok(DONE)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aws_lc_rs::digest;
-use nightdesk_desk::Desk;
+use nightdesk_desk::LetterContext;
 use nightdesk_desk::letters::letter_sender;
 use nightdesk_letters::{ConnectorError, Party, is_passing, now_millis};
 use nightdesk_mcp::{Call, Failed};
@@ -14,18 +14,21 @@ use serde_json::Value;
 use super::{read_arguments, write_result};
 use crate::letters::{reachable, sending};
 
-pub(super) async fn list_agents(desk: &Arc<Desk>, agent: Party) -> Result<Value, Failed> {
-    let agents = reachable(&letter_sender(desk, agent)).await;
+pub(super) async fn list_agents(
+    context: &Arc<LetterContext>,
+    agent: Party,
+) -> Result<Value, Failed> {
+    let agents = reachable(&letter_sender(context, agent)).await;
     write_result(agents.map_err(|error| not_sent(&error))?)
 }
 
 pub(super) async fn send(
-    desk: &Arc<Desk>,
+    context: &Arc<LetterContext>,
     agent: Party,
     op: Op,
     call: Call,
 ) -> Result<Value, Failed> {
-    let letters = letter_sender(desk, agent);
+    let letters = letter_sender(context, agent);
     let Call { id, arguments } = call;
     let text = Value::Object(arguments.clone()).to_string();
     let send: Send = read_arguments(arguments)?;

@@ -44,7 +44,7 @@ pub(super) async fn enroll(
         return Err(problem::BAD_REQUEST.with_detail(NAMES));
     }
     let token = enrollment_token.expose();
-    let enrolled = api.desk.register.enrol(&identity, token, &gateway_id).await;
+    let enrolled = api.desk.stops.register.enrol(&identity, token, &gateway_id).await;
     let enrolled = enrolled.or_unavailable("a gateway could not be enrolled")?;
     let enrolment = enrolled.map_err(|refusal| refused(&api, from, &refusal))?;
     Ok(enrolled_response(&identity, gateway_id, &enrolment))

@@ -38,7 +38,7 @@ pub(super) async fn put(
         mime: header_text(&head.headers, &header::CONTENT_TYPE),
         filename: header_text(&head.headers, &FILENAME),
     };
-    let media = &api.desk.media;
+    let media = &api.desk.stops.media;
     let busy = "too many files are being uploaded at the moment; retry";
     let _turn = media.turn().await.ok_or_else(|| problem::UNAVAILABLE.with_detail(busy))?;
     let storing = media.take((caller.scope, caller.agent), label, body.into_data_stream());
@@ -68,7 +68,7 @@ pub(super) async fn get(
         problem::NOT_FOUND.with_detail(detail)
     };
     let id = MediaId::parse(&id).ok_or_else(not_found)?;
-    let found = api.desk.accounts.give((caller.scope, caller.agent), id).await;
+    let found = api.desk.stops.accounts.give((caller.scope, caller.agent), id).await;
     let found = found.or_unavailable("a file could not be read")?;
     let (kept, bytes) = found.ok_or_else(not_found)?;
     Ok((file_headers(&kept), Body::from_stream(bytes)))

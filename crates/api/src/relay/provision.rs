@@ -43,7 +43,7 @@ pub(super) async fn provision(
     let invalid = |why| problem::BAD_REQUEST.with_detail(why);
     let said = read_request(&api, request).map_err(invalid)?;
     let (gateway_id, route_keys) = (said.gateway.clone(), said.front.route_keys.clone());
-    let provisioned = api.desk.register.provision(&identity, said).await;
+    let provisioned = api.desk.stops.register.provision(&identity, said).await;
     let provisioned = provisioned.or_unavailable("a gateway could not be provisioned")?;
     let refused = |refusal| problem::FORBIDDEN.with_detail(what_to_do(&refusal));
     let enrolment = provisioned.map_err(refused)?;
@@ -88,7 +88,7 @@ fn read_request(api: &ApiState, request: provision::Request) -> Result<Said, Str
     if !fits(&front) {
         return Err(SIZES.to_owned());
     }
-    let wake_url = request.wake_url.map(|url| api.desk.wake.may_call(&url)).transpose();
+    let wake_url = request.wake_url.map(|url| api.desk.stops.wake.may_call(&url)).transpose();
     let wake_url = wake_url.map_err(|why| format!("GATEWAY_RELAY_WAKE_URL: {why}"))?;
     let display_name = request.display_name.as_deref().and_then(display_name);
     Ok(Said { gateway: request.gateway_id, front, wake_url, display_name })

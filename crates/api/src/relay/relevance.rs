@@ -4,7 +4,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use nightdesk_desk::managing;
 use nightdesk_protocol::http::policy;
 use nightdesk_types::Relevance;
 use nightdesk_types::limits::FREE_SCOPES_MAX;
@@ -42,7 +41,7 @@ pub(super) async fn policy(
         allow_other_bots,
         ..Relevance::default()
     };
-    let declared = managing::declare(&api.desk, &caller, &platform, &relevance).await;
+    let declared = api.desk.managing.declare(&caller, &platform, &relevance).await;
     declared.or_unavailable("a policy could not be stored")?;
     Ok(Json(StoredPolicy { platform }))
 }

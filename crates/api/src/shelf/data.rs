@@ -35,7 +35,7 @@ pub(super) async fn write(
     ShelfAgent(agent): ShelfAgent,
     JsonBody(write): JsonBody<DataWrite>,
 ) -> Result<Json<DataWriteRecord>, Problem> {
-    Ok(Json(api.desk.shelf.data_write(agent, &write).await?))
+    Ok(Json(api.desk.stops.shelf.data_write(agent, &write).await?))
 }
 
 /// Queries the data of the agent's tenant. An unsupported filter is refused.
@@ -53,7 +53,7 @@ pub(super) async fn query(
     ShelfAgent(agent): ShelfAgent,
     JsonBody(filters): JsonBody<QueryFilters>,
 ) -> Result<Json<Value>, Problem> {
-    let items = api.desk.shelf.data_query(agent, &filters).await?;
+    let items = api.desk.stops.shelf.data_query(agent, &filters).await?;
     Ok(Json(json!({ "items": items })))
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn read(
     Path(id): Path<String>,
     ShelfAgent(agent): ShelfAgent,
 ) -> Result<Json<PortableData>, Problem> {
-    let entry = api.desk.shelf.data_read(agent, &id).await?;
+    let entry = api.desk.stops.shelf.data_read(agent, &id).await?;
     let not_found = || problem::NOT_FOUND.with_detail("there is no such entry, or it has expired");
     entry.map(Json).ok_or_else(not_found)
 }

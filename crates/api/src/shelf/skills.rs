@@ -105,7 +105,7 @@ pub(super) async fn list(
     let UrlQuery(mut query) = query?;
     let seen = query.if_none_match.take();
     let filter = query.filter();
-    Ok(Json(api.desk.shelf.skill_list(agent, &filter, seen.as_deref()).await?))
+    Ok(Json(api.desk.stops.shelf.skill_list(agent, &filter, seen.as_deref()).await?))
 }
 
 /// Stores a skill of the agent. A repeated call changes nothing.
@@ -124,7 +124,7 @@ pub(super) async fn write(
 ) -> Result<Json<SkillWritten>, Problem> {
     let SkillBody { name, source, overwrite } = body;
     let write = SkillWrite { name, source, overwrite };
-    Ok(Json(api.desk.shelf.skill_write(agent, &write).await?))
+    Ok(Json(api.desk.stops.shelf.skill_write(agent, &write).await?))
 }
 
 /// The version of a skill that a client asks for.
@@ -155,7 +155,7 @@ pub(super) async fn read(
     ShelfAgent(agent): ShelfAgent,
     UrlQuery(VersionQuery { version }): UrlQuery<VersionQuery>,
 ) -> Result<Json<SkillRead>, Problem> {
-    Ok(Json(api.desk.shelf.skill_read(agent, &name, version.as_deref()).await?))
+    Ok(Json(api.desk.stops.shelf.skill_read(agent, &name, version.as_deref()).await?))
 }
 
 /// Lists the changes of a skill, newest first.
@@ -169,7 +169,7 @@ pub(super) async fn versions(
     Path(name): Path<String>,
     ShelfAgent(agent): ShelfAgent,
 ) -> Result<Json<Vec<VersionInfo>>, Problem> {
-    Ok(Json(api.desk.shelf.skill_versions(agent, &name).await?))
+    Ok(Json(api.desk.stops.shelf.skill_versions(agent, &name).await?))
 }
 
 /// Changes a skill's status. A repeated call changes nothing.
@@ -188,5 +188,5 @@ pub(super) async fn status(
     ShelfAgent(agent): ShelfAgent,
     JsonBody(StatusBody { status }): JsonBody<StatusBody>,
 ) -> Result<Json<VersionInfo>, Problem> {
-    Ok(Json(api.desk.shelf.skill_status(agent, &name, status).await?))
+    Ok(Json(api.desk.stops.shelf.skill_status(agent, &name, status).await?))
 }

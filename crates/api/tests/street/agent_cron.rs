@@ -71,7 +71,7 @@ async fn a_job_is_armed_listed_byte_for_byte_moved_and_cancelled() {
 async fn every_proof_of_an_agent_is_the_same_agents() {
     let (desk, ann, machine) = street().await;
     let now = SystemClock::started().now();
-    let issuer = desk.desk.issuers.own();
+    let issuer = desk.desk.stops.issuers.own();
     let agent = issuer.agent_token(ann.scope, ann.agent, now).await.expect("a token");
     let (_, session) = issuer.begin_session(ann.scope, ann.agent, now).await.expect("a session");
     let gateway = upgrade_token_at(&ann.name, &ann.secret, 60);

@@ -123,7 +123,7 @@ impl Street {
             ),
             By::Token => {
                 let now = SystemClock::started().now();
-                let token = self.desk.desk.issuers.own().agent_token(scope, agent, now).await;
+                let token = self.desk.desk.stops.issuers.own().agent_token(scope, agent, now).await;
                 (token.expect("a token").with(str::to_owned), format!("agent:{agent}"))
             }
         };

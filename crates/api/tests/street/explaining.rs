@@ -13,7 +13,7 @@ async fn ask(desk: &TestDesk, household: &Household, event: &str) -> Answered {
 /// Stores the refusals, as a sweep does.
 async fn refusals_are_written(desk: &TestDesk) {
     let (waiting, _) = desk.desk.refusals.take();
-    desk.desk.gate.note_refusals(&waiting).await.expect("note refusals");
+    desk.desk.stops.gate.note_refusals(&waiting).await.expect("note refusals");
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ async fn armed() -> (TestDesk, Household) {
 /// Lets store's time pass, and has the desk look.
 fn pass(desk: &TestDesk, secs: u64) {
     desk.store.clock().let_pass(Duration::from_secs(secs));
-    desk.desk.schedule.look();
+    desk.desk.stops.schedule.look();
 }
 
 /// Waits until the household's newest fire has this state.
@@ -130,13 +130,13 @@ async fn nobody_is_told_of_another_households_job() {
     until_stands(&desk, &ann, FireState::Fired).await;
 
     assert_eq!(desk.fires_of(&bob).await, []);
-    assert_eq!(desk.desk.schedule.armed(bob.scope, ann.agent).await.expect("read"), []);
+    assert_eq!(desk.desk.stops.schedule.armed(bob.scope, ann.agent).await.expect("read"), []);
 }
 
 async fn fire_token(desk: &TestDesk, agent: AgentId) -> String {
     let fire: FireId = "00000000-0000-4000-8000-000000000007".parse().expect("an id");
     let now = SystemClock::started().now();
-    let token = desk.desk.issuers.own().fire_token(agent, fire, now).await;
+    let token = desk.desk.stops.issuers.own().fire_token(agent, fire, now).await;
     format!("Bearer {}", token.expect("a token").with(str::to_owned))
 }
 

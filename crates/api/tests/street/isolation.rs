@@ -134,7 +134,7 @@ async fn street() -> Street {
     let desk = TestDesk::open().await;
     let (ann, bob) = (desk.household("ann", "gw").await, desk.household("bob", "gw").await);
     desk.says(&ann, "ann", ANNS_EVENT).await;
-    desk.desk.schedule.arm(ann.scope, ann.agent, &anns_job()).await.expect("arm a job");
+    desk.desk.stops.schedule.arm(ann.scope, ann.agent, &anns_job()).await.expect("arm a job");
     share(&desk, &ann).await;
     Street { desk, ann, bob }
 }
@@ -142,7 +142,7 @@ async fn street() -> Street {
 /// Stores a skill and an entry of data of ann's agent.
 async fn share(desk: &TestDesk, ann: &Household) {
     let caller = Party { scope: ann.scope, agent: ann.agent };
-    let shelf = &desk.desk.shelf;
+    let shelf = &desk.desk.stops.shelf;
     let (name, source) = ("none".to_owned(), ANNS_EVENT.to_owned());
     let skill = SkillWrite { name, source, overwrite: false };
     shelf.skill_write(caller, &skill).await.expect("write a skill");
@@ -211,7 +211,7 @@ impl Street {
     /// The skills and data of ann's agent.
     async fn shared(&self) -> String {
         let caller = Party { scope: self.ann.scope, agent: self.ann.agent };
-        let on = &self.desk.desk.shelf;
+        let on = &self.desk.desk.stops.shelf;
         let versions = on.skill_versions(caller, "none").await.expect("read a skill's past");
         let everything = QueryFilters::default();
         let data = on.data_query(caller, &everything).await.expect("read data");
@@ -225,7 +225,7 @@ impl Street {
         let reach = store.reach_of(scope, agent).await.expect("read an agent's reach");
         let gateways = store.gateways(scope, "").await.expect("list gateways");
         let acked = self.desk.acked(&self.ann).await;
-        let armed = self.desk.desk.schedule.armed(scope, agent).await.expect("list jobs");
+        let armed = self.desk.desk.stops.schedule.armed(scope, agent).await.expect("list jobs");
         let head = self.desk.head_of(&self.ann).await;
         let shared = self.shared().await;
         format!("{reach:?} {gateways:?} {acked} {head:?} {armed:?} {shared}")

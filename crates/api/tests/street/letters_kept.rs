@@ -52,7 +52,7 @@ fn nobody() -> Party {
 }
 
 fn road(desk: &TestDesk, from: Party) -> DeskConnector {
-    letter_connector(&desk.desk, from)
+    letter_connector(&desk.desk.letters, from)
 }
 
 #[async_trait]

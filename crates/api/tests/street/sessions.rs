@@ -11,7 +11,7 @@ use serde_json::json;
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
 async fn begun(desk: &TestDesk, household: &Household) -> (Session, Grant) {
-    let (issuer, now) = (desk.desk.issuers.own(), SystemClock::started().now());
+    let (issuer, now) = (desk.desk.stops.issuers.own(), SystemClock::started().now());
     let begun = issuer.begin_session(household.scope, household.agent, now).await;
     begun.expect("begin a session")
 }

@@ -30,7 +30,7 @@ impl Street {
     /// A token of another agent.
     async fn token(&self, household: &Household, agent: AgentId) -> String {
         let now = SystemClock::started().now();
-        let issuer = self.desk.desk.issuers.own();
+        let issuer = self.desk.desk.stops.issuers.own();
         let token = issuer.agent_token(household.scope, agent, now).await;
         token.expect("a token").with(str::to_owned)
     }

@@ -1,12 +1,10 @@
 //! Letters for later: one-time jobs of the schedule that deliver a letter when it is due.
 
-use nightdesk_letters::{DueDelivery, LetterEntry, Party};
+use nightdesk_letters::{DueDelivery, LetterEntry, Letters, Party};
 use nightdesk_schedule::{
     Arm, Claimed, FireAt, FireEntry, JobId, Outcome, Policies, Target, Telling,
 };
 use nightdesk_types::{LetterId, Seq, StoreError, Timestamp};
-
-use crate::Desk;
 
 /// Returns the request that makes the schedule deliver a letter. `None`: the id makes no valid job name. Agents cannot
 /// use the name of the job.
@@ -29,11 +27,11 @@ fn letter_in(fire: &Claimed) -> Option<(LetterId, Party)> {
 
 /// Returns the delivery of a fire, if it is that of a letter. If the inbox is full, the fire is retried like any other.
 pub(crate) async fn deliver_fire(
-    desk: &Desk,
+    letters: &Letters,
     fire: &Claimed,
 ) -> Option<Result<Telling, StoreError>> {
     let (letter, to) = letter_in(fire)?;
-    Some(desk.letters.deliver_due(to, letter).await.map(telling))
+    Some(letters.deliver_due(to, letter).await.map(telling))
 }
 
 fn telling(delivery: DueDelivery) -> Telling {
@@ -50,9 +48,9 @@ fn telling(delivery: DueDelivery) -> Telling {
 }
 
 /// Records the inbox number of a letter that a fire put. If this fails, only the view of the letter lacks it.
-pub(crate) async fn record_seq(desk: &Desk, fire: &Claimed, seq: Seq) {
+pub(crate) async fn record_seq(letters: &Letters, fire: &Claimed, seq: Seq) {
     let Some((letter, to)) = letter_in(fire) else { return };
-    if let Err(error) = desk.letters.store.record_delivery(to, letter, Some(seq)).await {
+    if let Err(error) = letters.store.record_delivery(to, letter, Some(seq)).await {
         let error = &error as &dyn std::error::Error;
         tracing::warn!(error, "could not store the inbox number of a letter");
     }

@@ -15,9 +15,8 @@ use nightdesk_types::limits::{
 use nightdesk_types::{StoreError, Timestamp};
 use tokio::time::sleep;
 
-use super::{Listening, Unheard};
+use super::{Listener, Listening, Unheard};
 use crate::Account;
-use crate::inbound::{admit, place};
 use crate::quarantine::quarantine;
 
 /// The notice to the operator.
@@ -38,11 +37,11 @@ enum Chat {
     Stopped,
 }
 
-impl Listening {
+impl Listener {
     /// Records a gap. Returns the time since which messages may be missing, and the chats.
     pub(super) async fn missed(&self, Account { bot, .. }: &Account) -> Result<Gap, StoreError> {
         tracing::warn!(bot.id = %bot.id, "bot {} may have missed messages; requesting them", bot.id);
-        self.desk.register.store().missed(bot.operator, bot.id, WORDS).await
+        self.context.register.store().missed(bot.operator, bot.id, WORDS).await
     }
 
     /// Fills a gap as far as the platform returns messages, and notifies the operator if some may be missing. Returns
@@ -68,7 +67,7 @@ impl Listening {
         }
         if !is_whole {
             let bot = &account.bot;
-            self.desk.register.store().missed(bot.operator, bot.id, UNFILLED).await?;
+            self.context.register.store().missed(bot.operator, bot.id, UNFILLED).await?;
         }
         Ok(true)
     }
@@ -122,18 +121,20 @@ impl Listening {
 
     /// Stores a page in batches. An event that is stored already is recognised by its key.
     async fn keep(&self, account: &Account, page: Vec<Told>) -> Result<(), StoreError> {
-        let (desk, began) = (&self.desk, Instant::now());
+        let (Listening { inbound, inbox, .. }, began) = (&*self.context, Instant::now());
         let mut admitted = Vec::new();
         for Told { said, body, .. } in page {
             match said {
-                Ok(Some(event)) => admitted.extend(admit(desk, account, event, None).await?),
+                Ok(Some(event)) => {
+                    admitted.extend(inbound.admissions.admit(account, event, None).await?);
+                }
                 Ok(None) => {}
-                Err(unreadable) => quarantine(desk, unreadable, &body).await?,
+                Err(unreadable) => quarantine(inbox, unreadable, &body).await?,
             }
             if admitted.len() == SOURCE_TOGETHER_MAX {
-                place(desk, account, std::mem::take(&mut admitted), began).await?;
+                inbound.place(account, std::mem::take(&mut admitted), began).await?;
             }
         }
-        place(desk, account, admitted, began).await.map(drop)
+        inbound.place(account, admitted, began).await.map(drop)
     }
 }

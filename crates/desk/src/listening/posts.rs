@@ -4,26 +4,26 @@ use nightdesk_port::{Posting, Probe};
 use nightdesk_types::limits::{HEARING_LOOK_EVERY, POST_FAILED_LATELY, POSTS_KEPT_FOR};
 use tokio::time::timeout;
 
-use super::{Listening, Unheard};
+use super::{Listener, Unheard};
 use crate::Account;
-use crate::hearing::Noted;
+use crate::hearing::ListenerRecord;
 
-impl Listening {
+impl Listener {
     /// Probes once, records the result, and waits until the next probe is due.
     pub(super) async fn probe(
         &self,
         probe: &dyn Probe,
         account: &Account,
-        noted: &mut Noted,
+        record: &mut ListenerRecord,
     ) -> Result<(), Unheard> {
         let asked = self.drain.run_until_cancelled(probe.probe(&account.bot)).await;
         let Some(posting) = asked else { return Ok(()) };
         let posting = posting?;
         if let Some(why) = obstacle(posting) {
-            noted.unheard(&self.desk, &account.bot, &why).await;
+            record.unheard(&account.bot, &why).await;
         } else {
             let lost = what_may_be_lost(posting);
-            noted.heard(&self.desk, &account.bot, POSTS_KEPT_FOR, &lost).await?;
+            record.heard(&account.bot, POSTS_KEPT_FOR, &lost).await?;
         }
         // Both results mean that it is time to look again.
         drop(timeout(HEARING_LOOK_EVERY, self.drain.cancelled()).await);

@@ -3,17 +3,17 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use nightdesk_inbox::SourceMark;
+use nightdesk_inbox::{Inbox, SourceMark};
 use nightdesk_intake::Told;
 use nightdesk_port::Listen;
 use nightdesk_register::Gap;
 use nightdesk_types::limits::SOURCE_TOGETHER_MAX;
 use nightdesk_types::{NodeEpoch, StoreError, Timestamp};
 
-use super::{Listening, Unheard};
-use crate::inbound::{Placed, admit, place};
+use super::{Listener, Listening, Unheard};
+use crate::Account;
+use crate::inbound::Placement;
 use crate::quarantine::quarantine;
-use crate::{Account, Desk};
 
 /// The prefix of a stored cursor while a gap before it is open. It preserves the platform's session and the knowledge
 /// of the gap if the process dies meanwhile.
@@ -25,17 +25,17 @@ pub(super) struct Source {
     epoch: NodeEpoch,
     pub(super) cursor: Option<String>,
     /// The gap before the cursor, if it is still open.
-    owed: Option<Owed>,
+    owed: Option<OpenGap>,
 }
 
 /// A gap that must be filled before the source continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Owed {
+struct OpenGap {
     /// The start of the gap as first recorded, because events may have arrived since.
     since: Option<Timestamp>,
 }
 
-impl Owed {
+impl OpenGap {
     fn written(self, cursor: &str) -> String {
         self.since
             .map_or_else(|| format!("{OWED}{cursor}"), |since| format!("{OWED}{since} {cursor}"))
@@ -58,13 +58,13 @@ impl Owed {
 
 impl Source {
     pub(super) async fn take(
-        desk: &Desk,
+        inbox: &Inbox,
         account: &Account,
         name: &'static str,
     ) -> Result<Self, StoreError> {
         let (operator, bot) = (account.bot.operator, account.bot.id);
-        let (epoch, stored) = desk.inbox.store().take_source(operator, bot, name).await?;
-        let (owed, cursor) = stored.map(Owed::read).unzip();
+        let (epoch, stored) = inbox.store().take_source(operator, bot, name).await?;
+        let (owed, cursor) = stored.map(OpenGap::read).unzip();
         Ok(Self { name, epoch, cursor, owed: owed.flatten() })
     }
 
@@ -76,31 +76,32 @@ impl Source {
     /// gets the rest.
     pub(super) async fn read(
         &mut self,
-        listening: &Listening,
+        listener: &Listener,
         account: &Account,
         ear: &dyn Listen,
         told: Vec<Told>,
         is_last_try: bool,
     ) -> Result<bool, Unheard> {
+        let inbox = &*listener.context.inbox;
         if let Some(owed) = self.owed {
-            let gap = owed.of(listening.missed(account).await?);
-            let is_filled = listening.fill(account, ear, gap, is_last_try).await?;
-            if !is_filled || !self.has_paid(&listening.desk, account).await? {
+            let gap = owed.of(listener.missed(account).await?);
+            let is_filled = listener.fill(account, ear, gap, is_last_try).await?;
+            if !is_filled || !self.has_paid(inbox, account).await? {
                 return Ok(false);
             }
             self.owed = None;
         }
         let mut rest = VecDeque::from(told);
-        while !rest.is_empty() && !listening.drain.is_cancelled() {
+        while !rest.is_empty() && !listener.drain.is_cancelled() {
             let run = run(&mut rest);
             if let Some(first) = run.first().filter(|first| first.is_after_gap) {
-                let gap = listening.missed(account).await?;
-                let is_ours = self.owe(&listening.desk, account, first, gap.since).await?;
-                if !is_ours || !listening.fill(account, ear, gap, is_last_try).await? {
+                let gap = listener.missed(account).await?;
+                let is_ours = self.owe(inbox, account, first, gap.since).await?;
+                if !is_ours || !listener.fill(account, ear, gap, is_last_try).await? {
                     return Ok(false);
                 }
             }
-            if !self.keep(listening, account, run).await? {
+            if !self.keep(listener, account, run).await? {
                 return Ok(false);
             }
         }
@@ -111,7 +112,7 @@ impl Source {
     /// true if this node still owns the source.
     async fn owe(
         &self,
-        desk: &Desk,
+        inbox: &Inbox,
         account: &Account,
         first: &Told,
         since: Option<Timestamp>,
@@ -119,24 +120,24 @@ impl Source {
         if !matches!(first.said, Ok(None)) {
             return Ok(true);
         }
-        let owed = self.mark(Owed { since }.written(&first.cursor));
-        self.moves(desk, account, &owed).await
+        let owed = self.mark(OpenGap { since }.written(&first.cursor));
+        self.moves(inbox, account, &owed).await
     }
 
     /// Records that the gap before the cursor is filled.
-    async fn has_paid(&self, desk: &Desk, account: &Account) -> Result<bool, StoreError> {
+    async fn has_paid(&self, inbox: &Inbox, account: &Account) -> Result<bool, StoreError> {
         let Some(cursor) = self.cursor.clone() else { return Ok(true) };
-        self.moves(desk, account, &self.mark(cursor)).await
+        self.moves(inbox, account, &self.mark(cursor)).await
     }
 
     /// Stores a batch. Afterwards the cursor is unchanged, after the stored part, or after the whole batch.
     async fn keep(
         &mut self,
-        Listening { desk, drain, .. }: &Listening,
+        Listener { context, drain, .. }: &Listener,
         account: &Account,
         run: Vec<Told>,
     ) -> Result<bool, StoreError> {
-        let began = Instant::now();
+        let (Listening { inbound, inbox, .. }, began) = (&**context, Instant::now());
         let (mut admitted, mut last, mut is_stored) = (Vec::new(), None, false);
         for Told { said, body, cursor, .. } in run {
             if drain.is_cancelled() {
@@ -145,34 +146,34 @@ impl Source {
             let mark = self.mark(cursor);
             last = Some(mark.clone());
             let admission = match said {
-                Ok(Some(event)) => admit(desk, account, event, Some(mark)).await?.ok(),
+                Ok(Some(event)) => inbound.admissions.admit(account, event, Some(mark)).await?.ok(),
                 Ok(None) => None,
                 Err(unreadable) => {
-                    quarantine(desk, unreadable, &body).await?;
+                    quarantine(inbox, unreadable, &body).await?;
                     None
                 }
             };
             is_stored = admission.is_some();
             admitted.extend(admission);
         }
-        if place(desk, account, admitted, began).await? == Placed::Fenced {
+        if inbound.place(account, admitted, began).await? == Placement::Fenced {
             return Ok(false);
         }
         let Some(mark) = last else { return Ok(true) };
         // If the last event was refused, empty or unreadable, its cursor is not stored yet.
-        let is_ours = is_stored || self.moves(desk, account, &mark).await?;
+        let is_ours = is_stored || self.moves(inbox, account, &mark).await?;
         self.cursor = Some(mark.cursor);
         Ok(is_ours)
     }
 
     async fn moves(
         &self,
-        desk: &Desk,
+        inbox: &Inbox,
         account: &Account,
         mark: &SourceMark,
     ) -> Result<bool, StoreError> {
         let (operator, bot) = (account.bot.operator, account.bot.id);
-        desk.inbox.store().move_cursor(operator, bot, mark).await
+        inbox.store().move_cursor(operator, bot, mark).await
     }
 }
 
@@ -191,10 +192,10 @@ mod tests {
     fn what_is_owed_is_read_as_it_was_written() {
         let since: Timestamp = "2026-05-01T12:00:00.25Z".parse().expect("a time");
         for (since, cursor) in [(Some(since), "a b"), (None, "a"), (None, r#"{"seq": 1}"#)] {
-            let owed = Owed { since };
-            assert_eq!(Owed::read(owed.written(cursor)), (Some(owed), cursor.to_owned()));
+            let owed = OpenGap { since };
+            assert_eq!(OpenGap::read(owed.written(cursor)), (Some(owed), cursor.to_owned()));
         }
-        assert_eq!(Owed::read("a b".to_owned()), (None, "a b".to_owned()));
+        assert_eq!(OpenGap::read("a b".to_owned()), (None, "a b".to_owned()));
     }
 
     #[test]
@@ -202,7 +203,7 @@ mod tests {
         let [early, late] = ["2026-05-01T12:00:00Z", "2026-05-01T13:00:00Z"]
             .map(|text| Some(text.parse::<Timestamp>().expect("a time")));
         let since =
-            |noted, known| Owed { since: noted }.of(Gap { since: known, chats: vec![] }).since;
+            |noted, known| OpenGap { since: noted }.of(Gap { since: known, chats: vec![] }).since;
         assert_eq!(since(early, late), early);
         assert_eq!(since(None, late), late);
     }

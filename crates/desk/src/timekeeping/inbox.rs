@@ -5,14 +5,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_bus::Ring;
+use nightdesk_bus::{Bell, Ring};
+use nightdesk_letters::Letters;
 use nightdesk_protocol::event;
 use nightdesk_schedule::{Claimed, Deliver, FireEntry, Outcome, Telling};
 use nightdesk_types::event::{ChatType, Content, Draft, Fire, Message, Source};
 use nightdesk_types::{BotId, Event, Seq, StoreError};
 use uuid::Uuid;
 
-use crate::{Desk, letters, waking};
+use crate::Waking;
+use crate::letters;
 
 /// The desk's name in place of a platform's.
 const PLATFORM: &str = "desk";
@@ -29,12 +31,17 @@ pub(crate) fn is_ours(chat_id: &str) -> bool {
 }
 
 /// Puts fires into inboxes.
-pub(super) struct Inboxes(pub(super) Arc<Desk>);
+#[derive(Debug)]
+pub(super) struct Inboxes {
+    pub(super) letters: Arc<Letters>,
+    pub(super) waking: Arc<Waking>,
+    pub(super) bell: Arc<dyn Bell>,
+}
 
 #[async_trait]
 impl Deliver for Inboxes {
     async fn telling(&self, fire: &Claimed, words: &str) -> Result<Telling, StoreError> {
-        if let Some(letter) = letters::deliver_fire(&self.0, fire).await {
+        if let Some(letter) = letters::deliver_fire(&self.letters, fire).await {
             return letter;
         }
         let refused = || Outcome::Refused("the job's text cannot be encoded".to_owned());
@@ -42,9 +49,9 @@ impl Deliver for Inboxes {
     }
 
     async fn stored(&self, fire: &Claimed, seq: Seq) {
-        letters::record_seq(&self.0, fire, seq).await;
-        waking::call(&self.0, fire.scope, fire.agent);
-        self.0.bell.0.ring(Ring::Entry { agent: fire.agent, seq }).await;
+        letters::record_seq(&self.letters, fire, seq).await;
+        self.waking.call(fire.scope, fire.agent);
+        self.bell.ring(Ring::Entry { agent: fire.agent, seq }).await;
     }
 }
 

@@ -10,7 +10,7 @@ use nightdesk_types::limits::{SHOWN_AT_ONCE_MAX, STATUS_OVERLAP, WAKING_SHOWN_FO
 use nightdesk_types::{AgentId, BotId, TenantScope};
 use tokio::time::Instant;
 
-use crate::Desk;
+use super::Waking;
 use crate::pause::pause;
 
 /// The chats that show the status, each once.
@@ -18,53 +18,42 @@ use crate::pause::pause;
 pub(super) struct Showing(Arc<Mutex<HashSet<(BotId, String)>>>);
 
 /// One chat that shows the status. Dropping it ends the display.
-struct Shown(Showing, (BotId, String));
+pub(super) struct StatusDisplay(Showing, (BotId, String));
 
 impl Showing {
     /// Returns `None` if the chat shows the status already or too many chats do.
-    fn begin(&self, bot: BotId, chat: &str) -> Option<Shown> {
+    pub(super) fn begin(&self, bot: BotId, chat: &str) -> Option<StatusDisplay> {
         let chat = (bot, chat.to_owned());
         let mut chats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = chats.len() < SHOWN_AT_ONCE_MAX && chats.insert(chat.clone());
-        is_new.then(|| Shown(self.clone(), chat))
+        is_new.then(|| StatusDisplay(self.clone(), chat))
     }
 }
 
-impl Drop for Shown {
+impl Drop for StatusDisplay {
     fn drop(&mut self) {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
     }
 }
 
-/// Returns the time for which the bot's platform shows a status. `None`: until the next message.
-pub(crate) async fn lasts(desk: &Desk, bot: BotId) -> Option<Duration> {
-    desk.accounts.of(bot).await.ok()??.platform.status_lasts()
-}
-
-/// Repeats the status until the agent has a line, at most for `WAKING_SHOWN_FOR`.
-pub(super) async fn until_up(
-    desk: &Desk,
-    bot: BotId,
-    chat: &str,
-    fleeting: &Fleeting,
-    called: Stored,
-    lasts: Duration,
-) {
-    let Some(_shown) = desk.waking.showing.begin(bot, chat) else { return };
-    let until = Instant::now() + WAKING_SHOWN_FOR;
-    while pause(&desk.tasks, lasts.saturating_sub(STATUS_OVERLAP)).await {
-        if Instant::now() >= until || is_up(desk, called.scope, called.agent).await {
-            return;
+impl Waking {
+    /// Repeats the status until the agent has a line, at most for `WAKING_SHOWN_FOR`.
+    pub(super) async fn show_until_up(&self, fleeting: &Fleeting, called: Stored, lasts: Duration) {
+        let until = Instant::now() + WAKING_SHOWN_FOR;
+        while pause(&self.tasks, lasts.saturating_sub(STATUS_OVERLAP)).await {
+            if Instant::now() >= until || self.is_up(called.scope, called.agent).await {
+                return;
+            }
+            drop(self.egress.show(fleeting).await);
         }
-        drop(desk.egress.show(fleeting).await);
     }
-}
 
-/// Returns true if an agent has a line. An unknown state counts as true, so that the status ends.
-async fn is_up(desk: &Desk, scope: TenantScope, agent: AgentId) -> bool {
-    let found = desk.records.0.status(scope, Some(agent), "").await;
-    let asleep = |found: Vec<nightdesk_wake::Status>| {
-        found.first().is_some_and(|status| status.line_since.is_none())
-    };
-    !found.is_ok_and(asleep)
+    /// Returns true if an agent has a line. An unknown state counts as true, so that the status ends.
+    async fn is_up(&self, scope: TenantScope, agent: AgentId) -> bool {
+        let found = self.records.status(scope, Some(agent), "").await;
+        let asleep = |found: Vec<nightdesk_wake::Status>| {
+            found.first().is_some_and(|status| status.line_since.is_none())
+        };
+        !found.is_ok_and(asleep)
+    }
 }

@@ -59,7 +59,7 @@ pub(super) async fn run(
             "there is no record of {event} for {tenant}: only recent refusals are stored, and acknowledged \
              entries are deleted after a day; `nightdesk inbox list` shows the entries of an agent"
         ),
-        known @ (Explanation::Held(_) | Explanation::Refused(_)) => Ok(Answer::One(known.told())),
+        known @ (Explanation::Entry(_) | Explanation::Refused(_)) => Ok(Answer::One(known.told())),
     }
 }
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Hearing, Limits, Overheard, Presses, Readiness, Record, Refusals,
-    Ringer, Sessions, Shelf, Waking, timekeeping,
+    Accounts, Adapters, Desk, Limits, Readiness, Sessions, Shelf, Stops, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -37,44 +36,41 @@ pub(super) async fn build(
     webchat: &Arc<Webchat>,
 ) -> anyhow::Result<Desk> {
     let NodeBase { pg, ringing, life, .. } = base;
-    let register = Arc::new(Register::over(Arc::<Pg>::clone(pg), vault.clone()));
+    let pg = || Arc::<Pg>::clone(pg);
+    let register = Arc::new(Register::over(pg(), vault.clone()));
     let outside = outside(config)?;
-    let issuers = Arc::new(issuers(config, pg, vault, outside.clone(), &life.work)?);
+    let issuers = Arc::new(issuers(config, &base.pg, vault, outside.clone(), &life.work)?);
     let ways = ways::open(config, &register, &outside).await?;
     let schedule = Arc::new(schedule(base, outside.clone(), &register, &issuers));
-    let wake = Arc::new(wake(config, pg, outside)?);
-    let (adapters, media) = (adapters(config, pg, webchat)?, media(config, pg)?);
+    let media = media(config, &base.pg)?;
+    let adapters = adapters(config, &base.pg, webchat)?;
     let accounts = Accounts::new(Arc::clone(&register), adapters, Arc::clone(&media));
     let accounts = Arc::new(accounts);
-    Ok(Desk {
+    Ok(Desk::new(Stops {
         register,
         issuers,
-        gate: Gate::over(Arc::<Pg>::clone(pg)),
-        refusals: Refusals::default(),
-        limits: limits(config, ringing),
-        inbox: Arc::new(Inbox::start(Arc::<Pg>::clone(pg), &life.writers)),
+        gate: Arc::new(Gate::over(pg())),
+        limits: Arc::new(limits(config, ringing)),
+        inbox: Arc::new(Inbox::start(pg(), &life.writers)),
         egress: Arc::new(egress(base, &accounts)),
         accounts,
         media,
-        bell: Ringer(ringing.bell()),
-        records: Record(Arc::<Pg>::clone(pg)),
-        wake,
-        waking: Waking::default(),
+        bell: ringing.bell(),
+        ears: Arc::clone(&ringing.ears),
+        records: pg(),
+        wake: Arc::new(wake(config, &base.pg, outside)?),
         schedule,
-        shelf: Shelf::over(Arc::<Pg>::clone(pg), Arc::<Pg>::clone(pg)),
+        shelf: Shelf::over(pg(), pg()),
         letters: Arc::new(Letters::start(
-            Arc::<Pg>::clone(pg),
+            pg(),
             ringing.bell(),
             ringing.ears.chats().clone(),
             ways,
             &life.writers,
         )),
-        hearing: Hearing::default(),
-        presses: Presses::default(),
-        overheard: Overheard::default(),
         tasks: life.work.clone(),
         readiness: Readiness::new(Arc::new(SystemClock::started())),
-    })
+    }))
 }
 
 /// Returns the stop that makes agents' sends.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nightdesk_desk::{Desk, listening, sweep};
+use nightdesk_desk::{Desk, Limits, sweep};
 use nightdesk_lease::Owners;
 use nightdesk_line::Room;
 use nightdesk_store_pg::Pg;
@@ -15,14 +15,15 @@ use crate::config::Config;
 use crate::failures;
 
 /// Starts the tasks. They end when their part of the node stops.
-pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Arc<Desk>, room: &Arc<Room>) {
-    let NodeBase { pg, ringing, life, .. } = base;
+pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<Room>) {
+    let NodeBase { pg, life, .. } = base;
     let pg = || Arc::<Pg>::clone(pg);
-    let (desk, ears) = (|| Arc::clone(desk), || Arc::clone(&ringing.ears));
-    life.street.spawn(count_nodes(desk(), pg(), life.drain.clone()));
-    life.street.spawn(sweep::run(desk(), ears(), pg(), life.drain.clone()));
-    life.ears.spawn(listening::run(desk(), life.ears.clone(), life.hang_up.clone()));
-    life.rooms.spawn(sweep::serve(desk(), ears(), life.leave.clone()));
+    let (sweeps, listening) = (|| Arc::clone(&desk.sweeps), Arc::clone(&desk.listening));
+    let limits = Arc::clone(&desk.stops.limits);
+    life.street.spawn(count_nodes(limits, pg(), life.drain.clone()));
+    life.street.spawn(sweeps().run(pg(), life.drain.clone()));
+    life.ears.spawn(listening.run(life.ears.clone(), life.hang_up.clone()));
+    life.rooms.spawn(sweeps().serve(life.leave.clone()));
     life.street.spawn(failures::tell(Arc::clone(room), pg(), life.drain.clone()));
     life.street.spawn(forget_chats(pg(), life.drain.clone()));
     anchor(config, base);
@@ -30,9 +31,9 @@ pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Arc<Desk>, room: &A
 }
 
 /// Updates the number of live nodes, which share the rate limits.
-async fn count_nodes(desk: Arc<Desk>, pg: Arc<Pg>, drain: CancellationToken) {
+async fn count_nodes(limits: Arc<Limits>, pg: Arc<Pg>, drain: CancellationToken) {
     let round = || async {
-        desk.limits.shared_by(nightdesk_lease::Store::living(&*pg).await?);
+        limits.shared_by(nightdesk_lease::Store::living(&*pg).await?);
         Ok(())
     };
     sweep::every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;

@@ -92,7 +92,7 @@ async fn letters_are_dropped_as_files_now_later_and_from_a_shell() {
         "exchanges_total{way=\"file-drop\",outcome=\"refused\"} 1",
         "letters_taken_total{way=\"tmux\"} 0",
     ] {
-        assert!(numbers.contains(&format!("nightdesk_letters_{line}")), "{line}\n{numbers}");
+        assert!(numbers.contains(&format!("nightdesk_{line}")), "{line}\n{numbers}");
     }
     desk.stop();
 }

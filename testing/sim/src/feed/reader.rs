@@ -49,8 +49,8 @@ struct Reader {
 impl Reader {
     /// Reads until an error occurs.
     async fn read_on(&self) -> anyhow::Result<()> {
-        let account = self.desk.accounts.of(self.world.cast.bot).await?.context("no bot")?;
-        let store = self.desk.inbox.store();
+        let account = self.desk.stops.accounts.of(self.world.cast.bot).await?.context("no bot")?;
+        let store = self.desk.stops.inbox.store();
         let taken = store.take_source(account.bot.operator, account.bot.id, SOURCE).await?;
         let (epoch, cursor) = taken;
         let mut read = cursor.map_or(Ok(0), |cursor| cursor.parse())?;
@@ -75,12 +75,13 @@ impl Reader {
             bail!("the feed asks nothing");
         };
         let event = events.into_iter().next().and_then(Result::ok).context("unreadable")?;
-        self.desk.gate.admit(event, None).await.ok().context("not admitted")
+        self.desk.stops.gate.admit(event, None).await.ok().context("not admitted")
     }
 
     /// Stores all events of a page at once. The events after a failed one are stored again, too.
     async fn put(&self, page: &[(Admitted<Event>, SourceMark)]) -> anyhow::Result<()> {
-        let puts = page.iter().map(|(event, mark)| self.desk.inbox.put(event, Some(mark.clone())));
+        let puts =
+            page.iter().map(|(event, mark)| self.desk.stops.inbox.put(event, Some(mark.clone())));
         for put in join_all(puts).await {
             let stored = match put? {
                 Put::Stored(stored) => stored,
@@ -89,7 +90,7 @@ impl Reader {
             };
             for stored in stored {
                 let (agent, seq) = (stored.agent, stored.seq);
-                self.desk.bell.0.ring(Ring::Entry { agent, seq }).await;
+                self.desk.stops.bell.ring(Ring::Entry { agent, seq }).await;
             }
         }
         Ok(())

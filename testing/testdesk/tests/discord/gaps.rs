@@ -52,7 +52,7 @@ impl Stage {
 
     /// Returns true if the messages of the gap are still to be read. Listening must begin again after this.
     async fn owes(&self) -> bool {
-        let store = self.desk.desk.inbox.store();
+        let store = self.desk.desk.stops.inbox.store();
         let taken = store.take_source(self.household.scope, self.bot, "gateway").await;
         let (_, cursor) = taken.expect("take the source");
         cursor.is_some_and(|cursor| cursor.starts_with("gap "))

@@ -45,7 +45,7 @@ fn kept(numbers: usize) -> usize {
 impl Stage {
     /// Returns the number of stored or handled updates, from the store's cursor.
     async fn cursor(&self) -> usize {
-        let store = self.desk.desk.inbox.store();
+        let store = self.desk.desk.stops.inbox.store();
         let taken = store.take_source(self.household.scope, self.bot, "updates").await;
         let cursor = taken.expect("take the source").1.expect("something was read");
         let next: usize =

@@ -78,7 +78,7 @@ impl Stage {
 
     /// Makes Telegram post the bot's updates to the desk, or to another URL.
     async fn post_to(&self, url: &str) {
-        let account = self.desk.desk.accounts.of(self.bot).await.expect("find the bot");
+        let account = self.desk.desk.stops.accounts.of(self.bot).await.expect("find the bot");
         let account = account.expect("it was entered");
         let secret = webhook_secret(&account.bot).expect("it has a key");
         let webhook = json!({ "url": url, "secret_token": secret.with(str::to_owned) });
@@ -135,7 +135,7 @@ async fn who_was_replaced_lets_go_and_nothing_is_lost() {
     stage.says(0..3);
     stage.has(3).await;
 
-    let store = stage.desk.desk.inbox.store();
+    let store = stage.desk.desk.stops.inbox.store();
     let taken = store.take_source(stage.household.scope, stage.bot, "updates").await;
     let (_, cursor) = taken.expect("take the source");
     assert!(cursor.is_some_and(|cursor| cursor.starts_with("4@")), "it was committed");

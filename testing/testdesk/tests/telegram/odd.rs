@@ -1,6 +1,6 @@
 //! Tests Z05 on a whole desk: any body with the secret is accepted, and an unreadable one is quarantined.
 
-use nightdesk_desk::inbound::{Answer, take};
+use nightdesk_desk::inbound::Answer;
 use nightdesk_port::{Entrance, Receive, Received, SignedRequest};
 use nightdesk_types::Event;
 use proptest::prelude::*;
@@ -60,7 +60,7 @@ fn is_readable(
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_telegram_posts_is_taken_or_set_aside() {
     let stage = stage(json!({ "updates": "webhook" })).await;
-    let account = stage.desk.desk.accounts.of(stage.bot).await.expect("find the bot");
+    let account = stage.desk.desk.stops.accounts.of(stage.bot).await.expect("find the bot");
     let bot = account.expect("it was entered").bot;
     let clock = Arc::new(SystemClock::started());
     let telegram = Telegram::open(&stage.fake.url(), clock).expect("an address");
@@ -73,7 +73,7 @@ async fn whatever_telegram_posts_is_taken_or_set_aside() {
     let outcome = tokio::task::block_in_place(|| {
         TestRunner::new(config).run(&body(), |body| {
             let request = SignedRequest { headers: &headers, body: &body };
-            let taken = take(&stage.desk.desk, Entrance::Hook, &stage.path, &request);
+            let taken = stage.desk.desk.inbound.take(Entrance::Hook, &stage.path, &request);
             let taken = runtime.block_on(taken);
             prop_assert!(matches!(taken, Ok(Answer::Taken { .. })), "{:?}", taken);
             if !is_readable(&telegram, &bot, &request) {

@@ -138,7 +138,13 @@ async fn a_visitor_has_so_many_streams_and_another_when_one_ends() {
             break;
         }
         // A stream notices that its browser is gone at its next event.
-        scene.desk.desk.bell.0.ring(Ring::Chat { bot, chat: browser.visitor().to_owned() }).await;
+        scene
+            .desk
+            .desk
+            .stops
+            .bell
+            .ring(Ring::Chat { bot, chat: browser.visitor().to_owned() })
+            .await;
         browser.says(&format!("n{number}"), "anybody?").await;
         again = browser.listens(0).await;
     }
