@@ -10,9 +10,9 @@
 
 use std::sync::Arc;
 
-use nightdesk_discord::{Addresses, Discord};
-use nightdesk_intake::{Intake, Quarantined, Verified};
-use nightdesk_port::{Bot, Unlimited};
+use nightdesk_discord::{Discord, DiscordUrls};
+use nightdesk_intake::{Intake, UnreadableEvent, VerifiedEvent};
+use nightdesk_port::{Bot, UnlimitedBudget};
 use nightdesk_telegram::Telegram;
 use nightdesk_types::limits::PLATFORM_ID_BYTES_MAX;
 use nightdesk_types::{BotId, Clock, Event, Moment, TenantId, TenantScope, Timestamp};
@@ -27,7 +27,7 @@ pub const NOW_SECS: i64 = 1_800_000_000;
 pub fn bot(platform: &str, key: &str, settings: Value) -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
-        operator: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(2))),
+        operator: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(2))),
         platform: platform.to_owned(),
         handle: "desk_bot".to_owned(),
         settings,
@@ -44,12 +44,12 @@ pub fn discord_bot(public_key: &[u8]) -> Bot {
 
 /// Creates the Discord adapter with unreachable addresses.
 pub fn discord() -> Discord {
-    let at = Addresses {
+    let at = DiscordUrls {
         api: "http://127.0.0.1:1",
         gateway: "ws://127.0.0.1:1",
         cdn: "http://127.0.0.1:1",
     };
-    Discord::open(at, Arc::new(Stopped), Arc::new(Unlimited)).expect("addresses")
+    Discord::open(at, Arc::new(Stopped), Arc::new(UnlimitedBudget)).expect("addresses")
 }
 
 /// Creates the Telegram adapter with an unreachable address.
@@ -77,13 +77,13 @@ pub fn check(intake: &Intake) {
     for event in events {
         match event {
             Ok(event) => storable(event),
-            Err(Quarantined { problem, .. }) => assert!(!problem.is_empty(), "it says why"),
+            Err(UnreadableEvent { problem, .. }) => assert!(!problem.is_empty(), "it says why"),
         }
     }
 }
 
 /// Checks that the event contains nothing that PostgreSQL would refuse.
-fn storable(event: &Verified<Event>) {
+fn storable(event: &VerifiedEvent<Event>) {
     let event = event.get();
     for id in [event.key(), &event.source().chat_id, &event.source().platform] {
         assert!(id.len() <= PLATFORM_ID_BYTES_MAX && !id.contains('\0'), "{id:?}");

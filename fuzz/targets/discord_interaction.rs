@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 use nightdesk_discord::{Discord, SIGNATURE_HEADER, TIMESTAMP_HEADER};
 use nightdesk_fuzz::{NOW_SECS, check, discord, discord_bot};
 use nightdesk_intake::verify;
-use nightdesk_port::{Bot, Receive, SignedRequest, Taken};
+use nightdesk_port::{Bot, Receive, ReceiveOutcome, SignedRequest};
 
 struct Stage {
     key: Ed25519KeyPair,
@@ -39,8 +39,8 @@ fn signed(body: &[u8]) {
     let request = SignedRequest { headers: &headers, body };
     let intake = verify(discord, bot, &request).expect("it is signed");
     check(&intake);
-    for taken in [Taken::Kept, Taken::Refused, Taken::NotKept] {
-        let told = discord.told(&request, taken);
+    for taken in [ReceiveOutcome::Kept, ReceiveOutcome::Refused, ReceiveOutcome::NotKept] {
+        let told = discord.response_body(&request, taken);
         serde_json::from_slice::<serde_json::Value>(&told).expect("Discord is answered in JSON");
     }
 }

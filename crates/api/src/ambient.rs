@@ -35,7 +35,7 @@ pub fn ambient_routes(agent: AmbientAgent) -> Router {
 
 async fn access_token(State(ambient): State<AmbientAgent>) -> Result<AccessTokenResponse, Problem> {
     let AmbientAgent { issuers, clock, scope, agent } = ambient;
-    let access = issuers.own().ambient_token(scope, agent, clock.now()).await;
+    let access = issuers.own_issuer().ambient_token(scope, agent, clock.now()).await;
     let access = access.or_unavailable("an ambient token could not be issued")?;
     Ok(AccessTokenResponse { access, refresh: None })
 }

@@ -7,9 +7,9 @@ mod messages;
 mod events;
 mod assets;
 mod visitor;
-mod pace;
+mod chat_limits;
 mod cross_site;
-mod guarded;
+mod security_headers;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use nightdesk_bus::Watchers;
 use nightdesk_desk::{Account, Desk};
 use nightdesk_port::Entrance;
 use nightdesk_webchat::Webchat;
-use nightdesk_webchat::page::Elsewhere;
+use nightdesk_webchat::page::UnavailablePage;
 use tokio_util::sync::CancellationToken;
 
-use pace::Pace;
+use chat_limits::ChatLimits;
 
 /// The state that the pages share.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Chats {
     pub(crate) webchat: Arc<Webchat>,
     pub(crate) watchers: Watchers,
     pub(crate) drain: CancellationToken,
-    pace: Pace,
+    pace: ChatLimits,
 }
 
 pub(crate) fn route(
@@ -46,14 +46,14 @@ pub(crate) fn route(
     watchers: Watchers,
     drain: CancellationToken,
 ) -> Router {
-    let chats = Arc::new(Chats { desk, webchat, watchers, drain, pace: Pace::default() });
+    let chats = Arc::new(Chats { desk, webchat, watchers, drain, pace: ChatLimits::default() });
     let pages = Router::new()
         .route("/chat/{path}", get(page::show))
-        .route("/chat/{path}/messages", post(messages::take))
+        .route("/chat/{path}/messages", post(messages::take_message))
         .route("/chat/{path}/events", get(events::stream))
         .with_state(chats)
-        .layer(axum::middleware::map_response(guarded::guarded));
-    pages.merge(Router::new().route("/chat-assets/{name}", get(assets::give)))
+        .layer(axum::middleware::map_response(security_headers::add_security_headers));
+    pages.merge(Router::new().route("/chat-assets/{name}", get(assets::serve_asset)))
 }
 
 /// The bot whose page the request's path names.
@@ -83,7 +83,7 @@ impl FromRequestParts<Arc<Chats>> for ChatPage {
 
 /// The 404.
 fn no_such_page() -> Response {
-    let page = Elsewhere {
+    let page = UnavailablePage {
         title: "There is no chat here",
         text: "Check the address, or ask the person who gave it to you for a new one.",
     };
@@ -92,7 +92,7 @@ fn no_such_page() -> Response {
 
 /// The 503.
 fn unavailable_page() -> Response {
-    let page = Elsewhere {
+    let page = UnavailablePage {
         title: "Back in a moment",
         text: "The chat cannot be opened just now. Nothing is lost; reload this page in a few seconds.",
     };

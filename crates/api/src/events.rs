@@ -38,7 +38,7 @@ async fn explanation(
     AgentCaller(caller): AgentCaller,
 ) -> Result<Json<Value>, Problem> {
     let explanation = explain(&*api.desk.stops.records, caller.scope, &event).await;
-    match of_agent(explanation.or_unavailable("an event could not be explained")?, &caller) {
+    match restrict_to_agent(explanation.or_unavailable("an event could not be explained")?, &caller) {
         Explanation::Unknown => Err(problem::NOT_FOUND.with_detail(
             "the desk has no record of that event for this agent; use the bufferId of its entry, or \
              the platform's key of an event that was refused recently",
@@ -48,7 +48,7 @@ async fn explanation(
 }
 
 /// Restricts a tenant's explanation to the caller's agent.
-fn of_agent(explanation: Explanation, caller: &Caller) -> Explanation {
+fn restrict_to_agent(explanation: Explanation, caller: &Caller) -> Explanation {
     let is_callers = |agent: AgentId| agent == caller.agent;
     match explanation {
         Explanation::Entry(found) if is_callers(found.entry.agent) => Explanation::Entry(found),

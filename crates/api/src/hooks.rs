@@ -8,7 +8,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_desk::Desk;
-use nightdesk_desk::inbound::{Answer, TakeError};
+use nightdesk_desk::inbound::{TakeError, WebhookResponse};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
 use tokio::time::timeout;
@@ -55,8 +55,8 @@ async fn hook(
 async fn accept(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
     let request = SignedRequest { headers: &headers, body: &body };
     match desk.inbound.take(Entrance::Hook, &path, &request).await {
-        Ok(Answer::Taken { refused: _ }) => StatusCode::OK.into_response(),
-        Ok(Answer::Challenge(answer) | Answer::Told(answer)) => {
+        Ok(WebhookResponse::Taken { refused: _ }) => StatusCode::OK.into_response(),
+        Ok(WebhookResponse::Challenge(answer) | WebhookResponse::Told(answer)) => {
             ([(header::CONTENT_TYPE, "application/json")], answer).into_response()
         }
         Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),

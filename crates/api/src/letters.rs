@@ -4,14 +4,17 @@
 
 mod hook;
 pub(crate) mod sending;
-mod shown;
+mod responses;
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::request::Parts;
 use nightdesk_desk::letters::letter_sender;
 use nightdesk_letters::{Cause, ConnectorError, LetterSender};
-use nightdesk_protocol::http::letters::{Agent, Agents, List, Send, Sent, Shown};
+use nightdesk_protocol::http::letters::{
+    AgentListResponse, LetterListResponse, LetterSendRequest, LetterSendResponse, ReachableAgent,
+    SentLetter,
+};
 use nightdesk_types::LetterId;
 use nightdesk_types::limits::LETTER_BODY_BYTES_MAX;
 use serde::Deserialize;
@@ -44,7 +47,7 @@ impl FromRequestParts<ApiState> for SenderLetters {
     }
 }
 
-impl RequestBody for Send {
+impl RequestBody for LetterSendRequest {
     const EXPECTED: &'static str =
         "send JSON with agent, message, and op: notify, deliver, wake or exchange";
     const BYTES_MAX: usize = LETTER_BODY_BYTES_MAX;
@@ -53,14 +56,14 @@ impl RequestBody for Send {
 /// Sends a letter to an agent, asleep or not. With a `dispatch_id`, the same call again is the same letter.
 #[utoipa::path(
     post, path = "/v1/letters", tag = "letters", security(("access_token" = []), ("agent" = [])),
-    request_body = Send,
-    responses((status = 200, description = "The outcome", body = Sent), Problems)
+    request_body = LetterSendRequest,
+    responses((status = 200, description = "The outcome", body = LetterSendResponse), Problems)
 )]
 async fn send(
     State(api): State<ApiState>,
     SenderLetters(letters): SenderLetters,
-    JsonBody(requested): JsonBody<Send>,
-) -> Result<Json<Sent>, Problem> {
+    JsonBody(requested): JsonBody<LetterSendRequest>,
+) -> Result<Json<LetterSendResponse>, Problem> {
     // The task goes on if the client disconnects: the bell must ring for a stored letter.
     let sending =
         api.desk.stops.tasks.spawn(async move { sending::send(&letters, requested).await });
@@ -83,49 +86,50 @@ impl QueryParameters for LetterPage {
 #[utoipa::path(
     get, path = "/v1/letters", tag = "letters", security(("access_token" = []), ("agent" = [])),
     params(("before" = Option<String>, Query, description = "The id of the last letter of the previous page")),
-    responses((status = 200, description = "A page of letters", body = List), Problems)
+    responses((status = 200, description = "A page of letters", body = LetterListResponse), Problems)
 )]
 async fn list(
     SenderLetters(letters): SenderLetters,
     UrlQuery(LetterPage { before }): UrlQuery<LetterPage>,
-) -> Result<Json<List>, Problem> {
+) -> Result<Json<LetterListResponse>, Problem> {
     let found = letters.list(before).await.or_unavailable("letters could not be listed")?;
-    let letters = found.into_iter().map(|letter| shown::shown(letter, &[]));
-    Ok(Json(List { letters: letters.collect() }))
+    let letters = found.into_iter().map(|letter| responses::sent_letter(letter, &[]));
+    Ok(Json(LetterListResponse { letters: letters.collect() }))
 }
 
 /// Shows a letter that the agent sent, and its outcome.
 #[utoipa::path(
     get, path = "/v1/letters/{id}", tag = "letters", security(("access_token" = []), ("agent" = [])),
     params(("id" = String, Path, description = "The letter's id")),
-    responses((status = 200, description = "The letter and its state", body = Shown), Problems)
+    responses((status = 200, description = "The letter and its state", body = SentLetter), Problems)
 )]
 async fn show(
     Path(id): Path<String>,
     SenderLetters(letters): SenderLetters,
-) -> Result<Json<Shown>, Problem> {
+) -> Result<Json<SentLetter>, Problem> {
     let not_found = || {
         problem::NOT_FOUND.with_detail("the agent sent no such letter; GET /v1/letters lists them")
     };
     let id = id.parse().map_err(|_| not_found())?;
-    let letter = shown::find(&letters, id).await.or_unavailable("a letter could not be read")?;
+    let letter =
+        responses::find(&letters, id).await.or_unavailable("a letter could not be read")?;
     letter.map(Json).ok_or_else(not_found)
 }
 
 /// Lists agents that can receive letters: those of the tenant, and those of other tenants if both sides granted it.
 #[utoipa::path(
     get, path = "/v1/agents", tag = "letters", security(("access_token" = []), ("agent" = [])),
-    responses((status = 200, description = "All such agents", body = Agents), Problems)
+    responses((status = 200, description = "All such agents", body = AgentListResponse), Problems)
 )]
-async fn agents(SenderLetters(letters): SenderLetters) -> Result<Json<Agents>, Problem> {
+async fn agents(SenderLetters(letters): SenderLetters) -> Result<Json<AgentListResponse>, Problem> {
     Ok(Json(reachable(&letters).await?))
 }
 
 /// The agents that can receive letters, each with its status.
-pub(crate) async fn reachable(letters: &LetterSender) -> Result<Agents, ConnectorError> {
+pub(crate) async fn reachable(letters: &LetterSender) -> Result<AgentListResponse, ConnectorError> {
     let found = letters.reachable().await?;
-    Ok(Agents {
-        agents: found.into_iter().map(|(agent, status)| Agent { agent, status }).collect(),
+    Ok(AgentListResponse {
+        agents: found.into_iter().map(|(agent, status)| ReachableAgent { agent, status }).collect(),
     })
 }
 

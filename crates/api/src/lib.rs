@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 pub use axum::Router;
 use nightdesk_desk::Desk;
-use nightdesk_line::Room;
+use nightdesk_line::LineContext;
 use nightdesk_line::upgrade;
 use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
@@ -42,11 +42,11 @@ use state::ApiState;
 
 /// The parts of a node that the routes use.
 #[derive(Clone, Debug)]
-pub struct Street {
+pub struct ApiParts {
     /// The desk.
     pub desk: Arc<Desk>,
     /// The state that all lines of this node share.
-    pub room: Arc<Room>,
+    pub room: Arc<LineContext>,
     /// The operator's schedulers that may report a due job.
     pub relays: Relays,
     /// Our own pages.
@@ -56,10 +56,10 @@ pub struct Street {
 }
 
 /// All public routes.
-pub fn routes(street: Street) -> Router {
-    let Street { desk, room, relays, webchat, lines } = street;
-    let watchers = room.ears.chats().clone();
+pub fn routes(street: ApiParts) -> Router {
+    let ApiParts { desk, room, relays, webchat, lines } = street;
+    let watchers = room.ears.chat_watchers().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
     let api = ApiState { desk, room: Arc::clone(&room), relays };
-    Router::from(openapi::described(api)).merge(chats).merge(upgrade::route(room, lines))
+    Router::from(openapi::described_routes(api)).merge(chats).merge(upgrade::route(room, lines))
 }

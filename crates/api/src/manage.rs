@@ -4,11 +4,11 @@
 
 mod people;
 mod places;
-mod whole;
+mod reach;
 
 use axum::http::StatusCode;
 use nightdesk_desk::managing::{BotName, ManageError};
-use nightdesk_protocol::http::manage::OnBot;
+use nightdesk_protocol::http::manage::BotSelector;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -20,18 +20,18 @@ const DONE: StatusCode = StatusCode::NO_CONTENT;
 
 pub(crate) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
-        .routes(routes!(whole::show))
+        .routes(routes!(reach::show))
         .routes(routes!(people::link))
         .routes(routes!(people::unlink))
         .routes(routes!(people::dm_default))
         .routes(routes!(places::scope))
         .routes(routes!(places::release))
-        .routes(routes!(whole::principal))
+        .routes(routes!(reach::principal))
         .routes(routes!(people::allow_list))
-        .routes(routes!(whole::deprovision))
+        .routes(routes!(reach::deprovision))
 }
 
-const fn named(on: &OnBot) -> BotName<'_> {
+const fn bot_name(on: &BotSelector) -> BotName<'_> {
     BotName {
         platform: on.platform.as_str(),
         handle: match &on.bot_id {

@@ -15,8 +15,8 @@ use axum::http::header::CONNECTION;
 use axum::response::{IntoResponse, Response};
 use nightdesk_desk::Desk;
 use nightdesk_letters::Party;
-use nightdesk_mcp::{Call, Failed, Server, Tool, Tools};
-use nightdesk_protocol::http::letters::Op;
+use nightdesk_mcp::{Server, Tool, ToolCall, ToolError, Tools};
+use nightdesk_protocol::http::letters::LetterOp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -66,7 +66,7 @@ async fn call(
     request: Request,
 ) -> Result<Response, ClosingProblem> {
     let ShelfAgent(agent) = agent?;
-    Ok(mcp.tools.answer(agent, request).await.map(Body::new))
+    Ok(mcp.tools.respond(agent, request).await.map(Body::new))
 }
 
 /// A problem of a request whose body was not read to its end. No other request can follow on the connection.
@@ -93,22 +93,27 @@ pub(crate) struct DeskTools(Arc<Desk>);
 impl Tools for DeskTools {
     type Caller = Party;
 
-    async fn call(&self, caller: &Party, tool: Tool, call: Call) -> Result<Value, Failed> {
+    async fn call(&self, caller: &Party, tool: Tool, call: ToolCall) -> Result<Value, ToolError> {
         // The task goes on if the client disconnects: the bell must ring for a stored letter.
         let (desk, agent) = (Arc::clone(&self.0), *caller);
         let calling =
             self.0.stops.tasks.spawn(async move { call_tool(&desk, agent, tool, call).await });
         let stopping = "the desk is stopping; call again";
-        calling.await.unwrap_or_else(|_| Err(Failed::Unavailable(stopping.into())))
+        calling.await.unwrap_or_else(|_| Err(ToolError::Unavailable(stopping.into())))
     }
 }
 
-async fn call_tool(desk: &Desk, agent: Party, tool: Tool, call: Call) -> Result<Value, Failed> {
+async fn call_tool(
+    desk: &Desk,
+    agent: Party,
+    tool: Tool,
+    call: ToolCall,
+) -> Result<Value, ToolError> {
     match tool {
         Tool::ListAgents => letters::list_agents(&desk.letters, agent).await,
-        Tool::Notify => letters::send(&desk.letters, agent, Op::Notify, call).await,
-        Tool::Wake => letters::send(&desk.letters, agent, Op::Wake, call).await,
-        Tool::Exchange => letters::send(&desk.letters, agent, Op::Exchange, call).await,
+        Tool::Notify => letters::send(&desk.letters, agent, LetterOp::Notify, call).await,
+        Tool::Wake => letters::send(&desk.letters, agent, LetterOp::Wake, call).await,
+        Tool::Exchange => letters::send(&desk.letters, agent, LetterOp::Exchange, call).await,
         Tool::SkillList => shelf::skill_list(&desk.stops.shelf, agent, call.arguments).await,
         Tool::SkillRead => shelf::skill_read(&desk.stops.shelf, agent, call.arguments).await,
         Tool::SkillWrite => shelf::skill_write(&desk.stops.shelf, agent, call.arguments).await,
@@ -120,13 +125,13 @@ async fn call_tool(desk: &Desk, agent: Party, tool: Tool, call: Call) -> Result<
 }
 
 /// Reads the arguments of a tool.
-fn read_arguments<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Failed> {
+fn read_arguments<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
     let read = serde_json::from_value(Value::Object(arguments));
-    read.map_err(|error| Failed::Refused(format!("these arguments cannot be used: {error}")))
+    read.map_err(|error| ToolError::Refused(format!("these arguments cannot be used: {error}")))
 }
 
 /// Writes the result of a tool.
-fn write_result(result: impl Serialize) -> Result<Value, Failed> {
+fn write_result(result: impl Serialize) -> Result<Value, ToolError> {
     let written = serde_json::to_value(result);
-    written.map_err(|_| Failed::Unavailable("the result cannot be encoded as JSON".to_owned()))
+    written.map_err(|_| ToolError::Unavailable("the result cannot be encoded as JSON".to_owned()))
 }

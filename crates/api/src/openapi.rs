@@ -39,7 +39,7 @@ use crate::{
         (name = "desk", description = "The desk itself."),
     )
 )]
-struct Head;
+struct ApiDescription;
 
 /// The credentials of callers.
 struct Credentials;
@@ -78,7 +78,7 @@ impl Modify for Credentials {
 
 /// The description of the routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    let mut openapi = Head::openapi();
+    let mut openapi = ApiDescription::openapi();
     let described = [
         desk_routes().into_openapi(),
         api_routes().into_openapi(),
@@ -92,7 +92,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 }
 
 /// Every route that is described, with its state.
-pub(crate) fn described(api: ApiState) -> OpenApiRouter {
+pub(crate) fn described_routes(api: ApiState) -> OpenApiRouter {
     desk_routes()
         .with_state(Arc::clone(&api.desk))
         .merge(api_routes().with_state(api.clone()))

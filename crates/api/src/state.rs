@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nightdesk_desk::{Desk, What};
 use nightdesk_letters::Party;
-use nightdesk_line::Room;
+use nightdesk_line::LineContext;
 use nightdesk_register::Issuer;
 use nightdesk_types::Timestamp;
 
@@ -16,14 +16,14 @@ use crate::relays::Relays;
 #[derive(Clone)]
 pub(crate) struct ApiState {
     pub(crate) desk: Arc<Desk>,
-    pub(crate) room: Arc<Room>,
+    pub(crate) room: Arc<LineContext>,
     pub(crate) relays: Relays,
 }
 
 impl ApiState {
     /// The desk's own issuer.
     pub(crate) fn issuer(&self) -> &Issuer {
-        self.desk.stops.issuers.own()
+        self.desk.stops.issuers.own_issuer()
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -3,19 +3,19 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use nightdesk_bus::{Address, Bell, Ears, Lives, Ring, Seal};
+use nightdesk_bus::{Bell, BellAddress, HintHistory, HintSeal, LineRegistry, Ring};
 use nightdesk_types::{Clock, Moment};
 use redis::Client;
 
 use crate::channel::Channels;
 use crate::connect::{ConnectError, client, connect};
 use crate::metrics::Metrics;
-use crate::note::Note;
+use crate::note::BellNote;
 use crate::peers::Peers;
-use crate::voice::Voice;
+use crate::publisher::Publisher;
 
 /// The connection settings of a node.
-pub struct Settings<'a> {
+pub struct BellSettings<'a> {
     /// The URL: `redis://host:6379` or, over TLS, `rediss://host:6379`.
     pub url: &'a str,
     /// The password, if Redis requires one.
@@ -30,13 +30,13 @@ pub struct Settings<'a> {
 pub struct RedisBell {
     pub(crate) client: Client,
     pub(crate) node: String,
-    pub(crate) ears: Arc<Ears>,
+    pub(crate) ears: Arc<LineRegistry>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) seal: Seal,
+    pub(crate) seal: HintSeal,
     pub(crate) channels: Channels,
-    pub(crate) voice: Voice,
+    pub(crate) voice: Publisher,
     pub(crate) metrics: Metrics,
-    state: Mutex<State>,
+    state: Mutex<BellState>,
 }
 
 impl std::fmt::Debug for RedisBell {
@@ -47,8 +47,8 @@ impl std::fmt::Debug for RedisBell {
 
 /// The state of the bell and of other nodes.
 #[derive(Debug, Default)]
-pub(crate) struct State {
-    pub(crate) lives: Lives,
+pub(crate) struct BellState {
+    pub(crate) lives: HintHistory,
     pub(crate) peers: Peers,
     /// The time when the node last received its own heartbeat on this connection.
     pub(crate) heard_itself: Option<Moment>,
@@ -61,28 +61,28 @@ pub(crate) struct State {
 impl RedisBell {
     /// Creates the bell for these ears. Until it [runs](Self::run), it counts as broken.
     pub fn new(
-        settings: &Settings<'_>,
-        ears: Arc<Ears>,
+        settings: &BellSettings<'_>,
+        ears: Arc<LineRegistry>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConnectError> {
         let client = client(settings.url, settings.password)?;
-        let seal = Seal::new(settings.secret);
-        ears.doubt().set_broken(true);
+        let seal = HintSeal::new(settings.secret);
+        ears.lines_in_doubt().set_broken(true);
         Ok(Self {
             client,
             node: settings.node.to_owned(),
             ears,
             clock,
-            channels: Channels::of_cell(&seal.cell()),
+            channels: Channels::for_cell(&seal.cell()),
             seal,
-            voice: Voice::default(),
+            voice: Publisher::default(),
             metrics: Metrics::default(),
             state: Mutex::default(),
         })
     }
 
     /// Connects once, to check that Redis answers.
-    pub async fn check(&self) -> Result<(), ConnectError> {
+    pub async fn check_connection(&self) -> Result<(), ConnectError> {
         Ok(connect(&self.client, &self.ears).await.map(drop)?)
     }
 
@@ -92,22 +92,26 @@ impl RedisBell {
     }
 
     /// Returns a note for an address as channel and sealed text, or `None` if it is too long.
-    pub(crate) fn sealed(&self, note: &Note, address: &Address) -> Option<(String, String)> {
-        let sealed = self.seal.seal(self.clock.now(), &note.words())?;
-        Some((self.channels.at(address), sealed))
+    pub(crate) fn seal_note(
+        &self,
+        note: &BellNote,
+        address: &BellAddress,
+    ) -> Option<(String, String)> {
+        let sealed = self.seal.seal(self.clock.now(), &note.encode())?;
+        Some((self.channels.channel_of(address), sealed))
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock_state(&self) -> MutexGuard<'_, BellState> {
         // The state is consistent at every step, also if a holder of the lock panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ring_elsewhere(&self, ring: Ring, address: &Address) -> bool {
-        let Some((channel, sealed)) = self.sealed(&Note::Ring(ring), address) else {
+    async fn ring_elsewhere(&self, ring: Ring, address: &BellAddress) -> bool {
+        let Some((channel, sealed)) = self.seal_note(&BellNote::Ring(ring), address) else {
             return false;
         };
         let heard = self.voice.ring(&channel, &sealed).await;
-        self.metrics.rang(heard);
+        self.metrics.count_ring(heard);
         heard.is_some_and(|heard| heard > 0)
     }
 }
@@ -130,6 +134,6 @@ const fn is_all(ring: &Ring, here: bool) -> bool {
     here && matches!(ring, Ring::Entry { .. })
 }
 
-fn is_own(address: &Address, node: &str) -> bool {
-    matches!(address, Address::Node(name) if name == node)
+fn is_own(address: &BellAddress, node: &str) -> bool {
+    matches!(address, BellAddress::Node(name) if name == node)
 }

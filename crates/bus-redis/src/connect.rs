@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nightdesk_bus::Ears;
+use nightdesk_bus::LineRegistry;
 use nightdesk_types::limits::{BELL_WAIT, HINTS_WAITING_MAX};
 use redis::aio::MultiplexedConnection;
 use redis::{
@@ -42,7 +42,7 @@ pub(crate) fn client(url: &str, password: Option<&str>) -> Result<Client, Connec
 /// Connects. If the queue of hints is full, a further hint puts all lines in doubt.
 pub(crate) async fn connect(
     client: &Client,
-    ears: &Arc<Ears>,
+    ears: &Arc<LineRegistry>,
 ) -> Result<(MultiplexedConnection, Pushes), RedisError> {
     let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
     let lost = CancellationToken::new();
@@ -51,7 +51,7 @@ pub(crate) async fn connect(
         if push.kind == PushKind::Disconnection {
             losing.cancel();
         } else if push.kind == PushKind::Message && hint.try_send(payload(push.data)).is_err() {
-            ears.doubt().all();
+            ears.lines_in_doubt().doubt_all();
         }
         Ok(())
     };

@@ -10,17 +10,17 @@
 //! Begin with [`RedisBell`]; `link.rs` maintains its connection and detects breaks.
 
 mod bell;
-mod ceiling;
-mod link;
+mod shared_rate_limit;
+mod run;
 mod connect;
-mod follow;
-mod hear;
-mod voice;
+mod subscriptions;
+mod receive;
+mod publisher;
 mod peers;
 mod note;
 mod channel;
 mod metrics;
 
-pub use bell::{RedisBell, Settings};
+pub use bell::{BellSettings, RedisBell};
 pub use connect::ConnectError;
 pub use metrics::Metrics;

@@ -1,12 +1,12 @@
 //! Metrics of the bell.
 
-use nightdesk_bus::Refused;
+use nightdesk_bus::HintError;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-type Labels = [(&'static str, &'static str); 1];
+type BellLabels = [(&'static str, &'static str); 1];
 
 /// Metrics of the bell.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +14,8 @@ pub struct Metrics {
     broken: Gauge,
     broken_since: Gauge,
     breaks: Counter,
-    rings: Family<Labels, Counter>,
-    refused: Family<Labels, Counter>,
+    rings: Family<BellLabels, Counter>,
+    refused: Family<BellLabels, Counter>,
 }
 
 impl Metrics {
@@ -40,18 +40,18 @@ impl Metrics {
         registry.register("refused", "Rejected hints, by reason", self.refused.clone());
     }
 
-    pub(crate) fn broke(&self, second: i64) {
+    pub(crate) fn count_break(&self, second: i64) {
         self.broken.set(1);
         self.broken_since.set(second);
         self.breaks.inc();
     }
 
-    pub(crate) fn mended(&self) {
+    pub(crate) fn clear_break(&self) {
         self.broken.set(0);
         self.broken_since.set(0);
     }
 
-    pub(crate) fn rang(&self, heard: Option<u64>) {
+    pub(crate) fn count_ring(&self, heard: Option<u64>) {
         let outcome = match heard {
             Some(0) => "unheard",
             Some(_) => "heard",
@@ -60,12 +60,12 @@ impl Metrics {
         self.rings.get_or_create(&[("outcome", outcome)]).inc();
     }
 
-    pub(crate) fn refused(&self, why: Refused) {
+    pub(crate) fn count_refused(&self, why: HintError) {
         let reason = match why {
-            Refused::Forged => "forged",
-            Refused::Late => "late",
-            Refused::Doubled => "doubled",
-            Refused::Unreadable => "unreadable",
+            HintError::Forged => "forged",
+            HintError::Late => "late",
+            HintError::Doubled => "doubled",
+            HintError::Unreadable => "unreadable",
         };
         self.refused.get_or_create(&[("reason", reason)]).inc();
     }

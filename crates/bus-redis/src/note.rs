@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The content under a seal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Note {
+pub(crate) enum BellNote {
     /// A hint.
     Ring(Ring),
     /// A heartbeat.
@@ -23,15 +23,15 @@ pub(crate) enum Note {
     },
 }
 
-impl Note {
+impl BellNote {
     /// Encodes the note.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn encode(&self) -> String {
         // Encoding cannot fail, and the receiver refuses an empty text.
         serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Decodes a note.
-    pub(crate) fn read(words: &str) -> Option<Self> {
+    pub(crate) fn decode(words: &str) -> Option<Self> {
         serde_json::from_str(words).ok()
     }
 }
@@ -64,20 +64,20 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_said_is_what_is_read(ring in rings()) {
-            let note = Note::Ring(ring);
-            prop_assert_eq!(Note::read(&note.words()), Some(note));
+            let note = BellNote::Ring(ring);
+            prop_assert_eq!(BellNote::decode(&note.encode()), Some(note));
         }
 
         #[test]
         fn noise_is_not_understood(noise in ".{0,80}") {
-            prop_assert_eq!(Note::read(&noise), None);
+            prop_assert_eq!(BellNote::decode(&noise), None);
         }
     }
 
     #[test]
     fn words_of_another_version_are_not_understood() {
         for words in [r#"{"ring":{"newer":{}}}"#, r#"{"newer":{}}"#, ""] {
-            assert_eq!(Note::read(words), None, "{words}");
+            assert_eq!(BellNote::decode(words), None, "{words}");
         }
     }
 }

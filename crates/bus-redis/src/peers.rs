@@ -7,10 +7,10 @@ use nightdesk_types::limits::{BEAT_MISSED_AFTER, LIVES_MAX, NODE_FORGOTTEN_AFTER
 
 /// The other nodes, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Peers(BTreeMap<String, Peer>);
+pub(crate) struct Peers(BTreeMap<String, PeerNode>);
 
 #[derive(Debug)]
-struct Peer {
+struct PeerNode {
     life: u64,
     heard: Moment,
     missed: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Heartbeat {
 
 /// The meaning of a heartbeat for the lines here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum HeartbeatMeaning {
     /// All its rings succeeded.
     Well,
     /// Some of its rings failed since the last heartbeat, so hints are lost.
@@ -38,18 +38,22 @@ pub(crate) enum Meaning {
 
 impl Peers {
     /// Handles the heartbeat of another node.
-    pub(crate) fn beat(&mut self, now: Moment, heartbeat: Heartbeat) -> Meaning {
+    pub(crate) fn record_heartbeat(
+        &mut self,
+        now: Moment,
+        heartbeat: Heartbeat,
+    ) -> HeartbeatMeaning {
         let Heartbeat { node, life, missed } = heartbeat;
         let known = self.0.get(&node).filter(|peer| peer.life == life);
         let before = known.map_or(0, |peer| peer.missed);
         if self.0.len() < LIVES_MAX || self.0.contains_key(&node) {
-            self.0.insert(node, Peer { life, heard: now, missed });
+            self.0.insert(node, PeerNode { life, heard: now, missed });
         }
-        if missed > before { Meaning::Missed } else { Meaning::Well }
+        if missed > before { HeartbeatMeaning::Missed } else { HeartbeatMeaning::Well }
     }
 
     /// Removes a node that stops. Its next life may have sent a heartbeat already.
-    pub(crate) fn bye(&mut self, node: &str, life: u64) {
+    pub(crate) fn remove_stopped(&mut self, node: &str, life: u64) {
         if self.0.get(node).is_some_and(|peer| peer.life == life) {
             self.0.remove(node);
         }
@@ -63,7 +67,7 @@ impl Peers {
     }
 
     /// Returns a node whose heartbeat is missing.
-    pub(crate) fn missing(&mut self, now: Moment) -> Option<&str> {
+    pub(crate) fn find_missing(&mut self, now: Moment) -> Option<&str> {
         self.0.retain(|_, peer| now.since(peer.heard) < NODE_FORGOTTEN_AFTER);
         let mut peers = self.0.iter();
         peers.find(|(_, peer)| now.since(peer.heard) > BEAT_MISSED_AFTER).map(|(name, _)| &**name)
@@ -87,44 +91,44 @@ mod tests {
     #[test]
     fn a_silent_node_is_missing_until_it_is_heard_says_bye_or_is_forgotten() {
         let mut peers = Peers::default();
-        peers.beat(at(0), beat(1, 0));
-        assert_eq!(peers.missing(at(1_500)), None);
-        assert_eq!(peers.missing(at(1_501)), Some("b"));
-        peers.beat(at(2_000), beat(1, 0));
-        assert_eq!(peers.missing(at(3_000)), None);
+        peers.record_heartbeat(at(0), beat(1, 0));
+        assert_eq!(peers.find_missing(at(1_500)), None);
+        assert_eq!(peers.find_missing(at(1_501)), Some("b"));
+        peers.record_heartbeat(at(2_000), beat(1, 0));
+        assert_eq!(peers.find_missing(at(3_000)), None);
 
-        peers.bye("b", 2);
-        assert_eq!(peers.missing(at(9_000)), Some("b"), "another life said bye");
-        peers.bye("b", 1);
-        assert_eq!(peers.missing(at(9_000)), None);
+        peers.remove_stopped("b", 2);
+        assert_eq!(peers.find_missing(at(9_000)), Some("b"), "another life said bye");
+        peers.remove_stopped("b", 1);
+        assert_eq!(peers.find_missing(at(9_000)), None);
 
-        peers.beat(at(0), beat(1, 0));
-        assert_eq!(peers.missing(at(599_999)), Some("b"));
-        assert_eq!(peers.missing(at(600_000)), None);
+        peers.record_heartbeat(at(0), beat(1, 0));
+        assert_eq!(peers.find_missing(at(599_999)), Some("b"));
+        assert_eq!(peers.find_missing(at(600_000)), None);
     }
 
     #[test]
     fn our_own_silence_is_not_theirs() {
         let mut peers = Peers::default();
-        peers.beat(at(0), beat(1, 0));
+        peers.record_heartbeat(at(0), beat(1, 0));
         peers.listen_again(at(10_000));
 
-        assert_eq!(peers.missing(at(11_000)), None);
+        assert_eq!(peers.find_missing(at(11_000)), None);
     }
 
     #[test]
     fn a_ring_that_was_missed_is_told_once() {
         let mut peers = Peers::default();
         let cases = [
-            ("new and well", 1, 0, Meaning::Well),
-            ("missed some", 1, 3, Meaning::Missed),
-            ("nothing more", 1, 3, Meaning::Well),
-            ("more", 1, 4, Meaning::Missed),
-            ("a new life that missed some", 2, 1, Meaning::Missed),
-            ("a new life that is well", 3, 0, Meaning::Well),
+            ("new and well", 1, 0, HeartbeatMeaning::Well),
+            ("missed some", 1, 3, HeartbeatMeaning::Missed),
+            ("nothing more", 1, 3, HeartbeatMeaning::Well),
+            ("more", 1, 4, HeartbeatMeaning::Missed),
+            ("a new life that missed some", 2, 1, HeartbeatMeaning::Missed),
+            ("a new life that is well", 3, 0, HeartbeatMeaning::Well),
         ];
         for (name, life, missed, want) in cases {
-            assert_eq!(peers.beat(at(0), beat(life, missed)), want, "{name}");
+            assert_eq!(peers.record_heartbeat(at(0), beat(life, missed)), want, "{name}");
         }
     }
 }

@@ -65,7 +65,7 @@ pub enum Ring {
 
 /// The recipients of a hint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Address {
+pub enum BellAddress {
     /// Every node.
     All,
     /// One node.
@@ -78,14 +78,16 @@ pub enum Address {
 
 impl Ring {
     /// Returns the recipients.
-    pub fn address(&self) -> Address {
+    pub fn address(&self) -> BellAddress {
         match self {
             Self::Entry { agent, .. } | Self::Replaced { agent, .. } | Self::Stop { agent, .. } => {
-                Address::Agent(*agent)
+                BellAddress::Agent(*agent)
             }
-            Self::Revoked { .. } => Address::All,
-            Self::Chat { bot, chat } => Address::Chat(*bot, chat.clone()),
-            Self::Asked { node, .. } | Self::Settled { node, .. } => Address::Node(node.clone()),
+            Self::Revoked { .. } => BellAddress::All,
+            Self::Chat { bot, chat } => BellAddress::Chat(*bot, chat.clone()),
+            Self::Asked { node, .. } | Self::Settled { node, .. } => {
+                BellAddress::Node(node.clone())
+            }
         }
     }
 }

@@ -9,21 +9,23 @@
 //! A message between nodes is a [`Ring`] under a [`Seal`]: short, signed, and accepted only once.
 
 mod bell;
-mod ceiling;
-mod ear;
-mod ears;
-mod marks;
+mod shared_rate_limit;
+mod registered_line;
+mod line_registry;
+mod mark_set;
 mod wait;
-mod doubt;
+mod lines_in_doubt;
 mod seal;
-mod lives;
+mod hint_history;
 
-pub use bell::{Address, Bell, Ring};
-pub use ceiling::{Ceiling, NoCeiling};
-pub use doubt::{Doubt, spread};
-pub use ear::{Ear, Heard, Order};
-pub use ears::Ears;
-pub use lives::Lives;
-pub use marks::{Marked, Marks};
-pub use seal::{Refused, Said, Seal};
-pub use wait::{Chat, Full, Settlement, Settlements, Wait, Waited, Waits, Watch, Watchers};
+pub use bell::{Bell, BellAddress, Ring};
+pub use hint_history::HintHistory;
+pub use line_registry::LineRegistry;
+pub use lines_in_doubt::{LinesInDoubt, spread};
+pub use mark_set::{MarkSet, MarkedItems};
+pub use registered_line::{LineHints, LineOrder, RegisteredLine};
+pub use seal::{HintError, HintSeal, VerifiedHint};
+pub use shared_rate_limit::{NoSharedRateLimit, SharedRateLimit};
+pub use wait::{
+    ChatKey, SettlementKey, Settlements, Wait, WaitKey, WaitLimit, WaitRegistry, Watch, Watchers,
+};

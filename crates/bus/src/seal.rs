@@ -17,7 +17,7 @@ const CELL_BYTES: usize = 9;
 
 /// The reason why a hint has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum HintError {
     /// No node of this cell sent it in this form.
     #[error("forged")]
     Forged,
@@ -33,13 +33,13 @@ pub enum Refused {
 }
 
 /// Signs the hints of this node life, and verifies those of other nodes.
-pub struct Seal {
+pub struct HintSeal {
     key: hmac::Key,
     life: u64,
     said: AtomicU64,
 }
 
-impl std::fmt::Debug for Seal {
+impl std::fmt::Debug for HintSeal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Seal({:x})", self.life)
     }
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Seal {
 
 /// A verified hint of a node of this cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said<'a> {
+pub struct VerifiedHint<'a> {
     /// The node life that sent it.
     pub life: u64,
     /// The number of earlier hints of that life.
@@ -58,10 +58,14 @@ pub struct Said<'a> {
     pub words: &'a str,
 }
 
-impl Seal {
+impl HintSeal {
     /// Starts a new life of a node that shares this secret with the others.
     pub fn new(secret: &[u8; 32]) -> Self {
-        Self { key: hmac::Key::new(HMAC_SHA256, secret), life: random(), said: AtomicU64::new(0) }
+        Self {
+            key: hmac::Key::new(HMAC_SHA256, secret),
+            life: random_life(),
+            said: AtomicU64::new(0),
+        }
     }
 
     /// Returns the id of this life.
@@ -85,28 +89,28 @@ impl Seal {
     }
 
     /// Verifies and parses a hint.
-    pub fn open<'a>(&self, sealed: &'a [u8]) -> Result<Said<'a>, Refused> {
+    pub fn open<'a>(&self, sealed: &'a [u8]) -> Result<VerifiedHint<'a>, HintError> {
         if sealed.len() > HINT_BYTES_MAX {
-            return Err(Refused::Forged);
+            return Err(HintError::Forged);
         }
-        let sealed = str::from_utf8(sealed).map_err(|_| Refused::Forged)?;
-        let (mac, said) = sealed.split_once('.').ok_or(Refused::Forged)?;
-        let mac = URL_SAFE_NO_PAD.decode(mac).map_err(|_| Refused::Forged)?;
-        hmac::verify(&self.key, said.as_bytes(), &mac).map_err(|_| Refused::Forged)?;
-        parse(said).ok_or(Refused::Unreadable)
+        let sealed = str::from_utf8(sealed).map_err(|_| HintError::Forged)?;
+        let (mac, said) = sealed.split_once('.').ok_or(HintError::Forged)?;
+        let mac = URL_SAFE_NO_PAD.decode(mac).map_err(|_| HintError::Forged)?;
+        hmac::verify(&self.key, said.as_bytes(), &mac).map_err(|_| HintError::Forged)?;
+        parse(said).ok_or(HintError::Unreadable)
     }
 }
 
-fn parse(said: &str) -> Option<Said<'_>> {
+fn parse(said: &str) -> Option<VerifiedHint<'_>> {
     let mut parts = said.splitn(4, '.');
     let life = u64::from_str_radix(parts.next()?, 16).ok()?;
     let number = u64::from_str_radix(parts.next()?, 16).ok()?;
     let millis = parts.next()?.parse().ok()?;
-    Some(Said { life, number, millis, words: parts.next()? })
+    Some(VerifiedHint { life, number, millis, words: parts.next()? })
 }
 
 #[expect(clippy::expect_used, reason = "two lives of one name would not hear each other")]
-fn random() -> u64 {
+fn random_life() -> u64 {
     let mut bytes = [0; 8];
     rand::fill(&mut bytes).expect("the system gives random bytes");
     u64::from_be_bytes(bytes)
@@ -133,52 +137,52 @@ mod tests {
         let ring = Ring::Entry { agent, seq: Seq::new(i64::from(i32::MAX)) };
         let words = serde_json::to_string(&ring).unwrap();
 
-        let sealed = Seal::new(&SECRET).seal(now(), &words).unwrap();
+        let sealed = HintSeal::new(&SECRET).seal(now(), &words).unwrap();
         assert!(sealed.len() <= 200, "{} bytes: {sealed}", sealed.len());
     }
 
     #[test]
     fn a_hint_has_a_limit() {
-        let seal = Seal::new(&SECRET);
+        let seal = HintSeal::new(&SECRET);
         let frame = seal.seal(now(), "").unwrap().len();
 
         assert!(seal.seal(now(), &"x".repeat(HINT_BYTES_MAX - frame)).is_some());
         assert_eq!(seal.seal(now(), &"x".repeat(HINT_BYTES_MAX)), None);
-        assert_eq!(seal.open(&[b'x'; HINT_BYTES_MAX + 1]), Err(Refused::Forged));
+        assert_eq!(seal.open(&[b'x'; HINT_BYTES_MAX + 1]), Err(HintError::Forged));
     }
 
     #[test]
     fn another_cells_hint_is_forged() {
-        let other = Seal::new(&[8; 32]);
+        let other = HintSeal::new(&[8; 32]);
         let sealed = other.seal(now(), "{}").unwrap();
 
-        assert_ne!(other.cell(), Seal::new(&SECRET).cell());
-        assert_eq!(Seal::new(&SECRET).open(sealed.as_bytes()), Err(Refused::Forged));
+        assert_ne!(other.cell(), HintSeal::new(&SECRET).cell());
+        assert_eq!(HintSeal::new(&SECRET).open(sealed.as_bytes()), Err(HintError::Forged));
     }
 
     proptest! {
         #[test]
         fn what_was_sealed_is_what_is_opened(words in ".{0,200}") {
-            let (one, other) = (Seal::new(&SECRET), Seal::new(&SECRET));
+            let (one, other) = (HintSeal::new(&SECRET), HintSeal::new(&SECRET));
             let sealed = one.seal(now(), &words).unwrap();
 
             let millis = now().as_millisecond();
-            let want = Said { life: one.life(), number: 0, millis, words: &words };
+            let want = VerifiedHint { life: one.life(), number: 0, millis, words: &words };
             prop_assert_eq!(other.open(sealed.as_bytes()), Ok(want));
         }
 
         #[test]
         fn any_flipped_bit_is_refused(words in ".{0,40}", at: prop::sample::Index, bit in 0..8_u8) {
-            let seal = Seal::new(&SECRET);
+            let seal = HintSeal::new(&SECRET);
             let mut sealed = seal.seal(now(), &words).unwrap().into_bytes();
             *at.get_mut(&mut sealed) ^= 1_u8 << bit;
 
-            prop_assert_eq!(seal.open(&sealed), Err(Refused::Forged));
+            prop_assert_eq!(seal.open(&sealed), Err(HintError::Forged));
         }
 
         #[test]
         fn noise_is_refused(noise: Vec<u8>) {
-            prop_assert_eq!(Seal::new(&SECRET).open(&noise), Err(Refused::Forged));
+            prop_assert_eq!(HintSeal::new(&SECRET).open(&noise), Err(HintError::Forged));
         }
     }
 }

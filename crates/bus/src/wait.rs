@@ -9,12 +9,12 @@ use nightdesk_types::limits::{CHAT_STREAMS_MAX, SETTLED_WAITS_MAX, STREAMS_MAX};
 use nightdesk_types::{AgentId, BotId, RequestId};
 use tokio::sync::Notify;
 
-use crate::bell::Address;
-use crate::marks::Marks;
+use crate::bell::BellAddress;
+use crate::mark_set::MarkSet;
 
 /// The limit that refuses a further wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Full {
+pub enum WaitLimit {
     /// The limit per key: a chat has its maximum of streams.
     Chat,
     /// The limit per node.
@@ -22,59 +22,59 @@ pub enum Full {
 }
 
 /// A key that tasks wait for.
-pub trait Waited: Clone + Ord {
+pub trait WaitKey: Clone + Ord {
     /// Waits per key.
     const EACH_MAX: usize;
     /// Waits per node.
     const ALL_MAX: usize;
 
     /// Returns the address that the node must subscribe to while a task waits, besides its own.
-    fn address(&self) -> Option<Address>;
+    fn address(&self) -> Option<BellAddress>;
 }
 
 /// A chat, by its bot and its id there.
-pub type Chat = (BotId, String);
+pub type ChatKey = (BotId, String);
 
 /// A send, by its agent and the gateway's request id.
-pub type Settlement = (AgentId, RequestId);
+pub type SettlementKey = (AgentId, RequestId);
 
-impl Waited for Chat {
+impl WaitKey for ChatKey {
     const EACH_MAX: usize = CHAT_STREAMS_MAX;
     const ALL_MAX: usize = STREAMS_MAX;
 
-    fn address(&self) -> Option<Address> {
-        Some(Address::Chat(self.0, self.1.clone()))
+    fn address(&self) -> Option<BellAddress> {
+        Some(BellAddress::Chat(self.0, self.1.clone()))
     }
 }
 
-impl Waited for Settlement {
+impl WaitKey for SettlementKey {
     // The line, and perhaps the one that replaced it.
     const EACH_MAX: usize = 4;
     const ALL_MAX: usize = SETTLED_WAITS_MAX;
 
-    fn address(&self) -> Option<Address> {
+    fn address(&self) -> Option<BellAddress> {
         None
     }
 }
 
 /// The streams that watch chats on this node.
-pub type Watchers = Waits<Chat>;
+pub type Watchers = WaitRegistry<ChatKey>;
 
 /// One stream that watches a chat.
-pub type Watch = Wait<Chat>;
+pub type Watch = Wait<ChatKey>;
 
 /// The requests on this node that wait for another node to settle a send.
-pub type Settlements = Waits<Settlement>;
+pub type Settlements = WaitRegistry<SettlementKey>;
 
 /// The waits by key. Clones share the same state.
 #[derive(Debug)]
-pub struct Waits<K> {
-    waiting: Arc<Mutex<Waiting<K>>>,
-    changes: Arc<Marks<Address>>,
+pub struct WaitRegistry<K> {
+    waiting: Arc<Mutex<WaitTable<K>>>,
+    changes: Arc<MarkSet<BellAddress>>,
 }
 
 #[derive(Debug)]
-struct Waiting<K> {
+struct WaitTable<K> {
     /// The notifiers of each key. A key without waits is absent.
     bells: BTreeMap<K, Vec<Arc<Notify>>>,
     all: usize,
@@ -82,45 +82,45 @@ struct Waiting<K> {
 
 /// One wait. It ends when this value is dropped.
 #[derive(Debug)]
-pub struct Wait<K: Waited> {
-    waits: Waits<K>,
+pub struct Wait<K: WaitKey> {
+    waits: WaitRegistry<K>,
     key: K,
     bell: Arc<Notify>,
 }
 
-impl<K> Clone for Waits<K> {
+impl<K> Clone for WaitRegistry<K> {
     fn clone(&self) -> Self {
         Self { waiting: Arc::clone(&self.waiting), changes: Arc::clone(&self.changes) }
     }
 }
 
-impl<K: Waited> Waits<K> {
-    pub(crate) fn marking(changes: Arc<Marks<Address>>) -> Self {
-        let waiting = Waiting { bells: BTreeMap::new(), all: 0 };
+impl<K: WaitKey> WaitRegistry<K> {
+    pub(crate) fn new(changes: Arc<MarkSet<BellAddress>>) -> Self {
+        let waiting = WaitTable { bells: BTreeMap::new(), all: 0 };
         Self { waiting: Arc::new(Mutex::new(waiting)), changes }
     }
 
     /// Starts a wait, if there is room.
-    pub fn wait(&self, key: K) -> Result<Wait<K>, Full> {
+    pub fn begin_wait(&self, key: K) -> Result<Wait<K>, WaitLimit> {
         let mut waiting = self.lock();
         if waiting.all >= K::ALL_MAX {
-            return Err(Full::Node);
+            return Err(WaitLimit::Node);
         }
         let bells = waiting.bells.entry(key.clone()).or_default();
         if bells.len() >= K::EACH_MAX {
-            return Err(Full::Chat);
+            return Err(WaitLimit::Chat);
         }
         let bell = Arc::new(Notify::new());
         bells.push(Arc::clone(&bell));
         let first = bells.len() == 1;
         waiting.all += 1;
         drop(waiting);
-        self.changed(first, &key);
+        self.mark_changed(first, &key);
         Ok(Wait { waits: self.clone(), key, bell })
     }
 
     /// Rings for all waits of a key. Returns true if there are any.
-    pub fn ring(&self, key: &K) -> bool {
+    pub fn ring_key(&self, key: &K) -> bool {
         let waiting = self.lock();
         let bells = waiting.bells.get(key);
         bells.into_iter().flatten().for_each(|bell| bell.notify_one());
@@ -128,7 +128,7 @@ impl<K: Waited> Waits<K> {
     }
 
     /// Returns true if a task waits for the key.
-    pub(crate) fn has(&self, key: &K) -> bool {
+    pub(crate) fn has_wait(&self, key: &K) -> bool {
         self.lock().bells.contains_key(key)
     }
 
@@ -137,13 +137,13 @@ impl<K: Waited> Waits<K> {
         self.lock().bells.keys().cloned().collect()
     }
 
-    fn changed(&self, changed: bool, key: &K) {
+    fn mark_changed(&self, changed: bool, key: &K) {
         if let Some(address) = key.address().filter(|_| changed) {
             self.changes.mark(address);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting<K>> {
+    fn lock(&self) -> MutexGuard<'_, WaitTable<K>> {
         // The map is consistent at every step, also if a holder of the lock panicked.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,19 +151,19 @@ impl<K: Waited> Waits<K> {
 
 impl Watchers {
     /// Starts to watch a chat, if there is room.
-    pub fn watch(&self, bot: BotId, chat: &str) -> Result<Watch, Full> {
-        self.wait((bot, chat.to_owned()))
+    pub fn watch(&self, bot: BotId, chat: &str) -> Result<Watch, WaitLimit> {
+        self.begin_wait((bot, chat.to_owned()))
     }
 }
 
-impl<K: Waited> Wait<K> {
+impl<K: WaitKey> Wait<K> {
     /// Waits until the event may have happened. A ring since the last wait counts.
-    pub async fn rung(&self) {
+    pub async fn wait_for_ring(&self) {
         self.bell.notified().await;
     }
 }
 
-impl<K: Waited> Drop for Wait<K> {
+impl<K: WaitKey> Drop for Wait<K> {
     fn drop(&mut self) {
         let mut waiting = self.waits.lock();
         waiting.all -= 1;
@@ -174,7 +174,7 @@ impl<K: Waited> Drop for Wait<K> {
             waiting.bells.remove(&self.key);
         }
         drop(waiting);
-        self.waits.changed(last, &self.key);
+        self.waits.mark_changed(last, &self.key);
     }
 }
 
@@ -185,13 +185,13 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::marks::Marked;
+    use crate::mark_set::MarkedItems;
 
     const BOT: BotId = BotId::from_uuid(Uuid::nil());
     const OTHER: BotId = BotId::from_uuid(Uuid::max());
 
     fn watchers() -> Watchers {
-        Watchers::marking(Arc::default())
+        Watchers::new(Arc::default())
     }
 
     #[tokio::test]
@@ -200,12 +200,12 @@ mod tests {
         let (one, two) = (watchers.watch(BOT, "c").unwrap(), watchers.watch(BOT, "c").unwrap());
         let other = watchers.watch(OTHER, "c").unwrap();
 
-        assert!(watchers.ring(&(BOT, "c".to_owned())));
-        one.rung().await;
-        two.rung().await;
-        let heard = tokio::time::timeout(std::time::Duration::ZERO, other.rung()).await;
+        assert!(watchers.ring_key(&(BOT, "c".to_owned())));
+        one.wait_for_ring().await;
+        two.wait_for_ring().await;
+        let heard = tokio::time::timeout(std::time::Duration::ZERO, other.wait_for_ring()).await;
         assert!(heard.is_err(), "another bot's chat of that name");
-        assert!(!watchers.ring(&(BOT, "d".to_owned())));
+        assert!(!watchers.ring_key(&(BOT, "d".to_owned())));
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
         let mut open: Vec<Watch> =
             (0..CHAT_STREAMS_MAX).map(|_| watchers.watch(BOT, "c").unwrap()).collect();
 
-        assert_eq!(watchers.watch(BOT, "c").unwrap_err(), Full::Chat);
+        assert_eq!(watchers.watch(BOT, "c").unwrap_err(), WaitLimit::Chat);
         assert!(watchers.watch(OTHER, "c").is_ok(), "another chat has room");
         open.pop();
         assert!(watchers.watch(BOT, "c").is_ok());
@@ -226,7 +226,7 @@ mod tests {
         let open: Vec<Watch> =
             (0..STREAMS_MAX).map(|n| watchers.watch(BOT, &n.to_string()).unwrap()).collect();
 
-        assert_eq!(watchers.watch(OTHER, "c").unwrap_err(), Full::Node);
+        assert_eq!(watchers.watch(OTHER, "c").unwrap_err(), WaitLimit::Node);
         drop(open);
         assert!(watchers.watch(OTHER, "c").is_ok());
         assert!(watchers.lock().bells.len() <= 1, "nothing is left of those who went");
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_node_listens_for_a_chat_from_the_first_who_looks_to_the_last() {
         let watchers = watchers();
-        let chat = Marked::These(BTreeSet::from([Address::Chat(BOT, "c".to_owned())]));
+        let chat = MarkedItems::These(BTreeSet::from([BellAddress::Chat(BOT, "c".to_owned())]));
 
         let one = watchers.watch(BOT, "c").unwrap();
         assert_eq!(watchers.changes.take(), Some(chat.clone()));

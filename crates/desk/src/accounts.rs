@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moka::sync::Cache;
-use nightdesk_egress::{FileError, Lent, Spoken};
+use nightdesk_egress::{CapabilityRequest, FileError, FileRequest};
 use nightdesk_media::Media;
 use nightdesk_port::{Bot, File, Platform};
-use nightdesk_register::{Lessee, Register, RegisterError, SessionDigest, Where};
+use nightdesk_register::{
+    CapabilityPlace, CapabilitySession, Register, RegisterError, SessionDigest,
+};
 use nightdesk_types::event::Source;
 use nightdesk_types::limits::{ACCOUNT_KEPT_FOR, ACCOUNTS_KEPT_MAX};
-use nightdesk_types::{BotId, Sight, StoreError};
+use nightdesk_types::{BotId, StoreError, Visibility};
 use nightdesk_vault::Key;
 use tokio::time::Instant;
 
@@ -35,8 +37,10 @@ impl std::fmt::Debug for Account {
 
 impl Account {
     /// Reports whether a person can see a place, as far as the platform's cached data shows.
-    pub(crate) fn sight(&self, source: &Source, person: &str) -> Sight {
-        self.platform.eyes().map_or(Sight::Unknown, |eyes| eyes.sight(&self.bot, source, person))
+    pub(crate) fn sight(&self, source: &Source, person: &str) -> Visibility {
+        self.platform
+            .visibility_source()
+            .map_or(Visibility::Unknown, |eyes| eyes.visibility_of(&self.bot, source, person))
     }
 }
 
@@ -131,7 +135,10 @@ impl Accounts {
 
 #[async_trait]
 impl nightdesk_egress::Accounts for Accounts {
-    async fn account(&self, bot: BotId) -> Result<Option<nightdesk_egress::Account>, StoreError> {
+    async fn find_account(
+        &self,
+        bot: BotId,
+    ) -> Result<Option<nightdesk_egress::Account>, StoreError> {
         let found = self.of(bot).await.map_err(store_error)?;
         Ok(found.map(|Account { bot, platform }| {
             let capabilities = platform.capabilities(&bot);
@@ -139,13 +146,20 @@ impl nightdesk_egress::Accounts for Accounts {
         }))
     }
 
-    async fn capability(&self, asked: &Lent<'_>) -> Result<Option<Key>, StoreError> {
-        let Lent { scope, agent, bot, chat, session_key, kind } = *asked;
-        let lessee = Lessee { scope, agent, session: SessionDigest::of(session_key), kind };
-        self.register.lent(&lessee, Where { bot, chat }).await.map_err(store_error)
+    async fn find_capability(
+        &self,
+        asked: &CapabilityRequest<'_>,
+    ) -> Result<Option<Key>, StoreError> {
+        let CapabilityRequest { scope, agent, bot, chat, session_key, kind } = *asked;
+        let lessee =
+            CapabilitySession { scope, agent, session: SessionDigest::from_key(session_key), kind };
+        self.register
+            .find_capability(&lessee, CapabilityPlace { bot, chat })
+            .await
+            .map_err(store_error)
     }
 
-    async fn file(&self, asked: &Spoken<'_>) -> Result<Option<File>, FileError> {
+    async fn find_file(&self, asked: &FileRequest<'_>) -> Result<Option<File>, FileError> {
         self.spoken(asked).await
     }
 }

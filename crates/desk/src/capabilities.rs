@@ -6,13 +6,15 @@
 use std::sync::Arc;
 
 use nightdesk_egress::{Egress, SendTurn};
-use nightdesk_gate::{AdmitError, Admitted, AdmittedSend, Gate, Sender, Tag};
-use nightdesk_inbox::{Accept, Bound, SourceMark};
-use nightdesk_line::Caller;
+use nightdesk_gate::{AdmitError, AdmittedEvent, AdmittedSend, BotTag, Gate, Sender};
+use nightdesk_inbox::{AcceptRequest, EntryCapability, SourceCursor};
+use nightdesk_line::AuthenticatedGateway;
 use nightdesk_protocol::action::FollowUp;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key;
-use nightdesk_register::{Lessee, Register, SealedCapability, SessionDigest, Where};
+use nightdesk_register::{
+    CapabilityPlace, CapabilitySession, Register, SealedCapability, SessionDigest,
+};
 use nightdesk_types::send::Op;
 use nightdesk_types::{Event, RequestId, Send, StoreError};
 
@@ -22,26 +24,26 @@ use crate::accounts::store_error;
 /// Returns an event as the inbox stores it, together with the capability that the platform lent for it.
 pub(crate) async fn accept(
     register: &Register,
-    event: &Admitted<Event>,
-    mark: Option<SourceMark>,
-) -> Result<Accept, StoreError> {
+    event: &AdmittedEvent<Event>,
+    mark: Option<SourceCursor>,
+) -> Result<AcceptRequest, StoreError> {
     let verified = event.verified();
-    let accept = Accept::of(event, mark);
+    let accept = AcceptRequest::from_event(event, mark);
     let Some(capability) = verified.capability() else { return Ok(accept) };
     let sessions = session_key::of_any_client(verified.get());
-    let at = Where { bot: verified.bot(), chat: &verified.get().source().chat_id };
+    let at = CapabilityPlace { bot: verified.bot(), chat: &verified.get().source().chat_id };
     let mut bound = Vec::new();
     for recipient in event.recipients() {
         let (scope, agent) = (recipient.scope, recipient.agent);
         let sealed = register.bind(scope, agent, at, &sessions, capability).await;
         bound.extend(sealed.map_err(store_error)?.into_iter().map(written));
     }
-    Ok(accept.bearing(bound))
+    Ok(accept.with_capabilities(bound))
 }
 
-fn written(sealed: SealedCapability) -> Bound {
+fn written(sealed: SealedCapability) -> EntryCapability {
     let SealedCapability { agent, session, kind, sealed, key, good_for } = sealed;
-    Bound { agent, session: *session.bytes(), kind, sealed, key, good_for }
+    EntryCapability { agent, session: *session.bytes(), kind, sealed, key, good_for }
 }
 
 /// A follow-up that may be sent, with its turn in the lane.
@@ -68,19 +70,23 @@ impl FollowUps {
     /// to this agent and session.
     pub(crate) async fn admit(
         &self,
-        caller: Caller,
-        greeted: &[Tag],
+        caller: AuthenticatedGateway,
+        greeted: &[BotTag],
         request: RequestId,
         follow_up: FollowUp,
     ) -> Result<AdmittedFollowUp, Outcome> {
-        let Caller { scope, agent, .. } = caller;
+        let AuthenticatedGateway { scope, agent, .. } = caller;
         let FollowUp { session_key, kind, content, metadata } = follow_up;
-        let lessee =
-            Lessee { scope, agent, session: SessionDigest::of(session_key.as_str()), kind: &kind };
-        let bound = self.register.bound(&lessee).await.map_err(|_| network())?;
+        let lessee = CapabilitySession {
+            scope,
+            agent,
+            session: SessionDigest::from_key(session_key.as_str()),
+            kind: &kind,
+        };
+        let bound = self.register.find_capability_place(&lessee).await.map_err(|_| network())?;
         let (bot, chat_id) = bound.ok_or_else(nothing_lent)?;
         // The line must represent that bot, and the gate must still allow the agent there.
-        let sender = Sender { scope, agent, greeted, tag: &Tag::default(), through: Some(bot) };
+        let sender = Sender { scope, agent, greeted, tag: &BotTag::default(), through: Some(bot) };
         let op = Op::FollowUp { session_key: session_key.as_str().to_owned(), kind, content };
         let turn = self.egress.lanes().enter((agent, chat_id.clone()));
         let send = Send { chat_id, op, metadata };

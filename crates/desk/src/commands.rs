@@ -8,14 +8,14 @@ use std::error::Error;
 use std::sync::Arc;
 
 use nightdesk_egress::Egress;
-use nightdesk_line::Caller;
-use nightdesk_port::{Command, CommandChange, DeliverError};
+use nightdesk_line::AuthenticatedGateway;
+use nightdesk_port::{CommandChange, DeliverError, PlatformCommand};
 use nightdesk_protocol::hello;
-use nightdesk_register::{CommandDigest, HeldCommand, OnBot, Register};
+use nightdesk_register::{AgentOnBot, CommandDigest, HeldCommand, Register};
 use nightdesk_types::limits::{
     AGENT_COMMANDS_MAX, COMMAND_SCOPES_MAX, COMMANDS_WAIT, STOP_NOTICED_WITHIN,
 };
-use nightdesk_types::{AgentId, BotId, Granted, StoreError};
+use nightdesk_types::{AgentId, BotId, GrantTarget, StoreError};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
@@ -24,7 +24,7 @@ use crate::pause::pause;
 
 /// One change to a command.
 #[derive(Clone, Debug, PartialEq)]
-struct Step {
+struct CommandStep {
     scope_id: String,
     name: String,
     /// The digest of the command that the platform has after this step. `None` removes the command.
@@ -50,14 +50,14 @@ impl Commands {
     /// Registers the commands of a hello in the background.
     pub(crate) fn announce(
         self: &Arc<Self>,
-        caller: Caller,
+        caller: AuthenticatedGateway,
         bot: BotId,
-        offered: &[hello::Command],
+        offered: &[hello::HelloCommand],
     ) {
-        let Caller { scope, agent, .. } = caller;
-        let command = |one: &hello::Command| {
-            let hello::Command { name, description, options } = one.clone();
-            Command { name, description, options }
+        let AuthenticatedGateway { scope, agent, .. } = caller;
+        let command = |one: &hello::HelloCommand| {
+            let hello::HelloCommand { name, description, options } = one.clone();
+            PlatformCommand { name, description, options }
         };
         if offered.len() > AGENT_COMMANDS_MAX {
             tracing::warn!(
@@ -66,11 +66,12 @@ impl Commands {
                 offered.len()
             );
         }
-        let offered: Vec<Command> = offered.iter().take(AGENT_COMMANDS_MAX).map(command).collect();
+        let offered: Vec<PlatformCommand> =
+            offered.iter().take(AGENT_COMMANDS_MAX).map(command).collect();
         let commands = Arc::clone(self);
         self.tasks.spawn(async move {
             let until = Instant::now() + COMMANDS_WAIT;
-            let told = commands.tell(OnBot { scope, agent, bot }, &offered);
+            let told = commands.tell(AgentOnBot { scope, agent, bot }, &offered);
             match timeout_at(until, told).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::warn!(
@@ -86,7 +87,7 @@ impl Commands {
         });
     }
 
-    async fn tell(&self, on: OnBot, offered: &[Command]) -> Result<(), StoreError> {
+    async fn tell(&self, on: AgentOnBot, offered: &[PlatformCommand]) -> Result<(), StoreError> {
         let store = self.register.store();
         let held = store.commands_of(on.scope, on.agent, on.bot).await?;
         if offered.is_empty() && held.is_empty() {
@@ -109,9 +110,9 @@ impl Commands {
 
     /// Executes one step. The agent claims the name before the platform call; a change that the platform refuses is
     /// retried with the next hello.
-    async fn take(&self, on: OnBot, step: Step) -> Result<(), StoreError> {
+    async fn take(&self, on: AgentOnBot, step: CommandStep) -> Result<(), StoreError> {
         let store = self.register.store();
-        let Step { scope_id, name, digest, change } = step;
+        let CommandStep { scope_id, name, digest, change } = step;
         if digest.is_some() && !store.claim_command(on, &scope_id, &name).await? {
             taken(on.agent);
             return Ok(());
@@ -141,7 +142,7 @@ impl Commands {
         change: &CommandChange,
     ) -> Result<Option<String>, DeliverError> {
         loop {
-            let answered = self.egress.command(bot, scope_id, change, COMMANDS_WAIT).await;
+            let answered = self.egress.change_command(bot, scope_id, change, COMMANDS_WAIT).await;
             // The caller's timeout bounds all retries together.
             if let Err(DeliverError::RateLimited { retry_after }) = answered
                 && pause(&self.tasks, retry_after.max(STOP_NOTICED_WITHIN)).await
@@ -154,31 +155,31 @@ impl Commands {
 }
 
 /// Returns the guild of a grant if the grant covers the whole guild.
-fn scope_of(granted: Granted) -> Option<String> {
+fn scope_of(granted: GrantTarget) -> Option<String> {
     match granted {
-        Granted::Scope(scope) => Some(scope),
-        Granted::Chat { .. } | Granted::Bot => None,
+        GrantTarget::Scope(scope) => Some(scope),
+        GrantTarget::Chat { .. } | GrantTarget::Bot => None,
     }
 }
 
 /// Returns the steps after which the platform has exactly the offered commands in these scopes and in no other.
-fn steps(offered: &[Command], scopes: &[String], held: &[HeldCommand]) -> Vec<Step> {
+fn steps(offered: &[PlatformCommand], scopes: &[String], held: &[HeldCommand]) -> Vec<CommandStep> {
     let is_offered = |one: &HeldCommand| {
         scopes.contains(&one.scope_id) && offered.iter().any(|command| command.name == one.name)
     };
-    let gone = held.iter().filter(|one| !is_offered(one)).map(|one| Step {
+    let gone = held.iter().filter(|one| !is_offered(one)).map(|one| CommandStep {
         scope_id: one.scope_id.clone(),
         name: one.name.clone(),
         digest: None,
         change: one.told.clone().map(|(_, id)| CommandChange::TakenBack(id)),
     });
-    let told = |scope_id: &str, command: &Command| {
+    let told = |scope_id: &str, command: &PlatformCommand| {
         let written = serde_json::to_vec(command).unwrap_or_default();
-        let digest = CommandDigest::of(&written);
+        let digest = CommandDigest::from_bytes(&written);
         let before = held.iter().find(|one| one.scope_id == scope_id && one.name == command.name);
         let before = before.and_then(|one| one.told.as_ref());
         let is_told = before.is_some_and(|(before, _)| *before == digest);
-        (!is_told).then(|| Step {
+        (!is_told).then(|| CommandStep {
             scope_id: scope_id.to_owned(),
             name: command.name.clone(),
             digest: Some(digest),

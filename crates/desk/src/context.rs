@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use moka::Entry;
 use moka::sync::Cache;
-use nightdesk_gate::{Admitted, Decision, Facts, Refusal, Refused};
-use nightdesk_intake::{Verified, backfill};
-use nightdesk_port::{Context, ListenError, Part};
+use nightdesk_gate::{AdmissionRefusal, AdmittedEvent, Decision, EventFacts, Refusal};
+use nightdesk_intake::{VerifiedEvent, backfill};
+use nightdesk_port::{ContextSource, HistoryRange, ListenError};
 use nightdesk_types::event::{Content, ContextLine, Message};
 use nightdesk_types::limits::{
     CONTEXT_LINE_BYTES_MAX, CONTEXT_LINES_MAX, CONTEXT_WAIT, OVERHEARD_BYTES_MAX,
@@ -24,11 +24,11 @@ use crate::Account;
 use crate::sight::Looking;
 
 /// A chat, or a thread of it.
-type Room = (BotId, String, Option<String>);
+type ContextKey = (BotId, String, Option<String>);
 
 /// Messages that were addressed to none of the agents in a room, for platforms that cannot return them later. They are
 /// in memory only, so the list is empty after a restart.
-pub(crate) struct Overheard(Cache<Room, Arc<Vec<Event>>>);
+pub(crate) struct Overheard(Cache<ContextKey, Arc<Vec<Event>>>);
 
 impl std::fmt::Debug for Overheard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Overheard {
 
 impl Default for Overheard {
     fn default() -> Self {
-        let weigh = |_: &Room, said: &Arc<Vec<Event>>| {
+        let weigh = |_: &ContextKey, said: &Arc<Vec<Event>>| {
             let bytes: usize = said.iter().map(|event| event.to_json().len()).sum();
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
@@ -49,9 +49,14 @@ impl Default for Overheard {
 
 impl Overheard {
     /// Stores a message that an agent did not receive because it was not addressed to the agent.
-    pub(crate) fn note(&self, account: &Account, event: &Verified<Event>, refused: &[Refused]) {
+    pub(crate) fn note(
+        &self,
+        account: &Account,
+        event: &VerifiedEvent<Event>,
+        refused: &[AdmissionRefusal],
+    ) {
         let is_chatter = refused.iter().any(|one| one.refusal == Refusal::NotAddressed);
-        if !is_chatter || account.platform.context() != Context::Overheard {
+        if !is_chatter || account.platform.context_source() != ContextSource::Overheard {
             return;
         }
         let Some(line) = shortened(event.get()) else { return };
@@ -61,7 +66,7 @@ impl Overheard {
         });
     }
 
-    fn before(&self, event: &Verified<Event>) -> Vec<Event> {
+    fn before(&self, event: &VerifiedEvent<Event>) -> Vec<Event> {
         self.0.get(&room(event)).map(|said| said.to_vec()).unwrap_or_default()
     }
 
@@ -69,14 +74,14 @@ impl Overheard {
     pub(crate) async fn around(
         &self,
         looking: &Looking<'_>,
-        event: &Admitted<Event>,
+        event: &AdmittedEvent<Event>,
     ) -> Result<Around, StoreError> {
         let account = looking.account;
-        let said = match account.platform.context() {
-            Context::Untold => return Ok(Around::default()),
+        let said = match account.platform.context_source() {
+            ContextSource::Untold => return Ok(Around::default()),
             _ if !is_wanted(looking, event).await? => return Ok(Around::default()),
-            Context::Overheard => Ok(self.before(event.verified())),
-            Context::Asked => asked(account, event.verified()).await,
+            ContextSource::Overheard => Ok(self.before(event.verified())),
+            ContextSource::Asked => asked(account, event.verified()).await,
         };
         let said = said.inspect_err(|error| {
             let error = error as &dyn Error;
@@ -95,7 +100,7 @@ fn with(before: &[Event], line: Event) -> Vec<Event> {
     said.split_off(said.len().saturating_sub(CONTEXT_LINES_MAX))
 }
 
-fn room(event: &Verified<Event>) -> Room {
+fn room(event: &VerifiedEvent<Event>) -> ContextKey {
     let source = event.get().source();
     (event.bot(), source.chat_id.clone(), source.thread_id.clone())
 }
@@ -133,35 +138,38 @@ impl Around {
     pub(crate) async fn with_context(
         &self,
         looking: &Looking<'_>,
-        event: &Admitted<Event>,
-    ) -> Result<Option<Admitted<Event>>, StoreError> {
+        event: &AdmittedEvent<Event>,
+    ) -> Result<Option<AdmittedEvent<Event>>, StoreError> {
         let mut lines = Vec::new();
         for said in &self.said {
             let may_be_told = may_be_told(looking, event, said).await?;
             lines.extend(line_of(said).filter(|_| may_be_told));
         }
         let is_told = self.failed || !lines.is_empty();
-        Ok(is_told.then(|| event.amid(lines, self.failed)))
+        Ok(is_told.then(|| event.with_context(lines, self.failed)))
     }
 }
 
 /// Returns true if at least one recipient would not have received the event had it not been addressed to it.
-async fn is_wanted(looking: &Looking<'_>, event: &Admitted<Event>) -> Result<bool, StoreError> {
+async fn is_wanted(
+    looking: &Looking<'_>,
+    event: &AdmittedEvent<Event>,
+) -> Result<bool, StoreError> {
     let said = event.verified().get();
-    let (Some(facts), Some(_)) = (Facts::of(said), message_of(said)) else {
+    let (Some(facts), Some(_)) = (EventFacts::from_event(said), message_of(said)) else {
         return Ok(false);
     };
-    let unsaid = Facts { is_addressed: false, ..facts };
+    let unsaid = EventFacts { is_addressed: false, ..facts };
     Ok(is_chatter_to_some(event, &looking.explain(&unsaid).await?))
 }
 
 /// Returns true if all recipients of the event may see a line and at least one of them did not receive it.
 async fn may_be_told(
     looking: &Looking<'_>,
-    event: &Admitted<Event>,
+    event: &AdmittedEvent<Event>,
     said: &Event,
 ) -> Result<bool, StoreError> {
-    let Some(facts) = Facts::of(said) else { return Ok(false) };
+    let Some(facts) = EventFacts::from_event(said) else { return Ok(false) };
     let decision = looking.explain(&facts).await?;
     let is_no_secret = event.recipients().iter().all(|recipient| {
         let mut verdicts = decision.verdicts.iter();
@@ -171,7 +179,7 @@ async fn may_be_told(
     Ok(is_no_secret && is_chatter_to_some(event, &decision))
 }
 
-fn is_chatter_to_some(event: &Admitted<Event>, decision: &Decision) -> bool {
+fn is_chatter_to_some(event: &AdmittedEvent<Event>, decision: &Decision) -> bool {
     let mut chatter =
         decision.verdicts.iter().filter(|verdict| verdict.refusal == Some(Refusal::NotAddressed));
     let receives = |agent| event.recipients().iter().any(|recipient| recipient.agent == agent);
@@ -186,12 +194,12 @@ fn line_of(said: &Event) -> Option<ContextLine> {
 }
 
 /// Requests the messages from the platform with a short timeout, because the message matters more than its context.
-async fn asked(account: &Account, event: &Verified<Event>) -> Result<Vec<Event>, ListenError> {
-    let (Some(ear), Some(message)) = (account.platform.ear(&account.bot), id_of(event.get()))
+async fn asked(account: &Account, event: &VerifiedEvent<Event>) -> Result<Vec<Event>, ListenError> {
+    let (Some(ear), Some(message)) = (account.platform.listener(&account.bot), id_of(event.get()))
     else {
         return Ok(Vec::new());
     };
-    let part = Part::Before(message, CONTEXT_LINES_MAX);
+    let part = HistoryRange::Before(message, CONTEXT_LINES_MAX);
     let asking = backfill(ear, &account.bot, &event.get().source().chat_id, part);
     let told = timeout(CONTEXT_WAIT, asking).await;
     let told = told.map_err(|late| ListenError::Unavailable(late.into()))??;

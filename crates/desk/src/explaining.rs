@@ -4,18 +4,18 @@
 
 use std::fmt::Debug;
 
-use nightdesk_egress::{Said, Sayings, Settled, Where};
-use nightdesk_gate::decide::{Extent, Ground, Verdict};
-use nightdesk_gate::{Decision, KeptRefusal, Recipient, Refusal};
-use nightdesk_inbox::{Aside, Shown, State};
+use nightdesk_egress::{PastSend, PastSends, SendPlace, SendResult};
+use nightdesk_gate::decide::{GrantExtent, Ground, Verdict};
+use nightdesk_gate::{Decision, Recipient, Refusal, StoredRefusal};
+use nightdesk_inbox::{EntryDetails, EntryStatus, InboxAdmin};
 use nightdesk_types::{EntryId, StoreError, TenantScope, Timestamp};
-use nightdesk_wake::{Status, Wakers};
+use nightdesk_wake::{AgentWakeStatus, WakeAdmin};
 use serde_json::{Value, json};
 
 /// All records about events.
-pub trait Records: nightdesk_gate::Store + Aside + Wakers + Sayings + Debug {}
+pub trait Records: nightdesk_gate::Store + InboxAdmin + WakeAdmin + PastSends + Debug {}
 
-impl<T: nightdesk_gate::Store + Aside + Wakers + Sayings + Debug> Records for T {}
+impl<T: nightdesk_gate::Store + InboxAdmin + WakeAdmin + PastSends + Debug> Records for T {}
 
 /// The outcome of an event, as its tenant may see it.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub enum Explanation {
     /// The event is an entry of an agent's inbox.
     Entry(Box<EntryExplanation>),
     /// The gate refused the event; one record for each attempt.
-    Refused(Vec<KeptRefusal>),
+    Refused(Vec<StoredRefusal>),
     /// There is no record of the event, or no longer one.
     Unknown,
 }
@@ -34,11 +34,11 @@ pub struct EntryExplanation {
     /// The entry's id.
     pub entry: EntryId,
     /// The entry.
-    pub shown: Shown,
+    pub shown: EntryDetails,
     /// The state of the entry's agent.
-    pub agent: Option<Status>,
+    pub agent: Option<AgentWakeStatus>,
     /// The agent's sends to the entry's chat since then.
-    pub said: Vec<Said>,
+    pub said: Vec<PastSend>,
 }
 
 /// Returns the outcome of an event, found by its entry id, or by the platform's key if the gate refused it.
@@ -52,7 +52,7 @@ pub async fn explain(
     {
         return Ok(Explanation::Entry(Box::new(entry)));
     }
-    let refusals = records.refusals(scope, event).await?;
+    let refusals = records.read_refusals(scope, event).await?;
     let known = !refusals.is_empty();
     Ok(if known { Explanation::Refused(refusals) } else { Explanation::Unknown })
 }
@@ -63,9 +63,9 @@ async fn explain_entry(
     entry: EntryId,
 ) -> Result<Option<EntryExplanation>, StoreError> {
     let EntryId { agent, seq } = entry;
-    let Some(shown) = records.show(scope, agent, seq).await? else { return Ok(None) };
-    let place = Where { bot: shown.listed.bot, chat_id: &shown.listed.chat_id };
-    let said = records.said(scope, agent, place, shown.listed.at).await?;
+    let Some(shown) = records.show_entry(scope, agent, seq).await? else { return Ok(None) };
+    let place = SendPlace { bot: shown.listed.bot, chat_id: &shown.listed.chat_id };
+    let said = records.read_past_sends(scope, agent, place, shown.listed.at).await?;
     let status = records.status(scope, Some(agent), "").await?.pop();
     Ok(Some(EntryExplanation { entry, shown, agent: status, said }))
 }
@@ -84,8 +84,8 @@ impl Explanation {
     }
 }
 
-fn refused(kept: &KeptRefusal) -> Value {
-    let KeptRefusal { at, note } = kept;
+fn refused(kept: &StoredRefusal) -> Value {
+    let StoredRefusal { at, note } = kept;
     json!({
         "at": second(*at),
         "bot": note.bot,
@@ -100,13 +100,13 @@ impl EntryExplanation {
     fn told(&self) -> Value {
         let Self { entry, shown, agent, said } = self;
         let state = match shown.state {
-            State::Waiting { tries } => json!({ "is": "waiting", "tries": tries }),
-            State::Acked { times } => json!({
+            EntryStatus::Waiting { tries } => json!({ "is": "waiting", "tries": tries }),
+            EntryStatus::Acked { times } => json!({
                 "is": "acked",
                 "handed_at": times.map(|(handed, _)| second(handed)),
                 "acked_at": times.map(|(_, acked)| second(acked)),
             }),
-            State::Parked(parked) => json!({
+            EntryStatus::Parked(parked) => json!({
                 "is": "parked", "reason": parked.reason.slug(), "at": second(parked.at),
                 "resubmitted_as": parked.resubmitted_as,
             }),
@@ -124,7 +124,7 @@ impl EntryExplanation {
     }
 }
 
-fn standing(status: &Status) -> Value {
+fn standing(status: &AgentWakeStatus) -> Value {
     let wake = status.wake.as_ref();
     json!({
         "name": status.name,
@@ -142,12 +142,12 @@ fn standing(status: &Status) -> Value {
     })
 }
 
-fn answer(said: &Said) -> Value {
+fn answer(said: &PastSend) -> Value {
     let came = match &said.came {
         None => "under way".to_owned(),
-        Some(Settled::Delivered(_) | Settled::InParts(_)) => "delivered".to_owned(),
-        Some(Settled::Failed(why)) => format!("failed: {why}"),
-        Some(Settled::Ambiguous) => "ambiguous: it may have been delivered".to_owned(),
+        Some(SendResult::Delivered(_) | SendResult::InParts(_)) => "delivered".to_owned(),
+        Some(SendResult::Failed(why)) => format!("failed: {why}"),
+        Some(SendResult::Ambiguous) => "ambiguous: it may have been delivered".to_owned(),
     };
     json!({ "request": said.request.as_str(), "asked_at": second(said.asked_at), "came": came })
 }
@@ -174,10 +174,10 @@ pub async fn decided(records: &dyn Records, decision: &Decision) -> Result<Value
 fn verdict(verdict: &Verdict) -> Value {
     let ground = match verdict.ground {
         Ground::Binding => "the author is linked to the agent",
-        Ground::Grant(Extent::Chat) => "the chat is granted to the agent",
-        Ground::Grant(Extent::Parent) => "the channel of the thread is granted to the agent",
-        Ground::Grant(Extent::Scope) => "the scope is granted to the agent",
-        Ground::Grant(Extent::Bot) => "every chat of the bot is granted to the agent",
+        Ground::Grant(GrantExtent::Chat) => "the chat is granted to the agent",
+        Ground::Grant(GrantExtent::Parent) => "the channel of the thread is granted to the agent",
+        Ground::Grant(GrantExtent::Scope) => "the scope is granted to the agent",
+        Ground::Grant(GrantExtent::Bot) => "every chat of the bot is granted to the agent",
     };
     json!({
         "agent": verdict.recipient.agent,

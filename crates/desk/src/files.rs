@@ -4,9 +4,9 @@ use std::error::Error;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use nightdesk_egress::{FileError, Spoken};
-use nightdesk_gate::Admitted;
-use nightdesk_media::{Agent, Kept, Lies, MediaId, Stream, whole};
+use nightdesk_egress::{FileError, FileRequest};
+use nightdesk_gate::AdmittedEvent;
+use nightdesk_media::{MediaId, MediaLocation, MediaRecord, MediaStream, ScopedAgent, read_whole};
 use nightdesk_port::{FetchError, File};
 use nightdesk_types::event::{Content, Media};
 use nightdesk_types::limits::{
@@ -18,9 +18,9 @@ use tokio::time::timeout;
 use crate::accounts::store_error;
 use crate::{Account, Accounts};
 
-fn kept(bot: BotId, media: &Media) -> Kept {
+fn kept(bot: BotId, media: &Media) -> MediaRecord {
     let Media { url, mime, size, filename, .. } = media.clone();
-    Kept { mime, filename, size, lies: Lies::There { bot, reference: url } }
+    MediaRecord { mime, filename, size, lies: MediaLocation::There { bot, reference: url } }
 }
 
 /// An error that prevents the delivery of an agent's file.
@@ -35,7 +35,7 @@ pub enum GiveError {
 }
 
 /// Ends a stream with an error if it exceeds the maximum file size.
-fn bounded(bytes: Stream) -> Stream {
+fn bounded(bytes: MediaStream) -> MediaStream {
     let bounded = bytes.scan(0, |came, chunk| {
         *came += chunk.as_ref().map_or(0, Bytes::len);
         let is_over = *came > MEDIA_BYTES_MAX;
@@ -50,35 +50,35 @@ impl Accounts {
     pub(crate) async fn referred(
         &self,
         account: &Account,
-        event: &Admitted<Event>,
-    ) -> Result<Option<Admitted<Event>>, StoreError> {
+        event: &AdmittedEvent<Event>,
+    ) -> Result<Option<AdmittedEvent<Event>>, StoreError> {
         let Content::Message(message) = event.verified().get().content() else { return Ok(None) };
         if message.media.is_empty() || account.platform.files(&account.bot).is_none() {
             return Ok(None);
         }
         let bot = event.verified().bot();
         let files = message.media.iter().take(MEDIA_PER_EVENT_MAX).map(|media| kept(bot, media));
-        let agents: Vec<Agent> =
+        let agents: Vec<ScopedAgent> =
             event.recipients().iter().map(|one| (one.scope, one.agent)).collect();
-        let urls = self.media.refer(&agents, files.collect()).await?;
-        Ok(Some(event.referring_to(urls)))
+        let urls = self.media.register_files(&agents, files.collect()).await?;
+        Ok(Some(event.with_media_urls(urls)))
     }
 
     /// Returns an agent's file with its bytes, or `None` if it is not the agent's file or no longer exists.
     pub async fn give(
         &self,
-        agent: Agent,
+        agent: ScopedAgent,
         id: MediaId,
-    ) -> Result<Option<(Kept, Stream)>, GiveError> {
-        let Some(kept) = self.media.find(agent, id).await? else { return Ok(None) };
+    ) -> Result<Option<(MediaRecord, MediaStream)>, GiveError> {
+        let Some(kept) = self.media.find_record(agent, id).await? else { return Ok(None) };
         let bytes = match &kept.lies {
-            Lies::Here => self.media.read(agent, id).await?,
-            Lies::There { bot, reference } => self.fetched(*bot, reference).await?,
+            MediaLocation::Here => self.media.read_bytes(agent, id).await?,
+            MediaLocation::There { bot, reference } => self.fetched(*bot, reference).await?,
         };
         Ok(bytes.map(|bytes| (kept, bytes)))
     }
 
-    async fn fetched(&self, bot: BotId, reference: &str) -> Result<Option<Stream>, GiveError> {
+    async fn fetched(&self, bot: BotId, reference: &str) -> Result<Option<MediaStream>, GiveError> {
         let Some(account) = self.of(bot).await.map_err(store_error)? else { return Ok(None) };
         let Some(files) = account.platform.files(&account.bot) else { return Ok(None) };
         match timeout(MEDIA_FETCH_WAIT, files.fetch(&account.bot, reference)).await {
@@ -90,13 +90,13 @@ impl Accounts {
     }
 
     /// Returns the whole file that a send refers to, if its URL is one of the desk's references.
-    pub(crate) async fn spoken(&self, spoken: &Spoken<'_>) -> Result<Option<File>, FileError> {
-        let Spoken { scope, agent, url } = *spoken;
-        let Some(id) = MediaId::of_url(url) else { return Ok(None) };
+    pub(crate) async fn spoken(&self, spoken: &FileRequest<'_>) -> Result<Option<File>, FileError> {
+        let FileRequest { scope, agent, url } = *spoken;
+        let Some(id) = MediaId::from_url(url) else { return Ok(None) };
         let given = self.give((scope, agent), id).await;
         let given = given.map_err(|error| FileError::Unavailable(error.into()))?;
-        let (Kept { mime, filename, .. }, bytes) = given.ok_or(FileError::Gone)?;
-        let bytes = timeout(MEDIA_TAKE_WAIT, whole(bytes)).await;
+        let (MediaRecord { mime, filename, .. }, bytes) = given.ok_or(FileError::Gone)?;
+        let bytes = timeout(MEDIA_TAKE_WAIT, read_whole(bytes)).await;
         let bytes = bytes.map_err(|late| FileError::Unavailable(late.into()))?;
         let bytes = bytes.map_err(|error| FileError::Unavailable(error.into()))?;
         Ok(Some(File { bytes, mime, filename }))

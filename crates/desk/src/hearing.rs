@@ -7,7 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_egress::Paces;
+use nightdesk_egress::RateLimits;
 use nightdesk_port::Bot;
 use nightdesk_register::Register;
 use nightdesk_types::limits::{DEAF_AFTER, HEARD_NOTED_EVERY};
@@ -18,20 +18,20 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Hearing {
     register: Arc<Register>,
-    talked_to: Paces<BotId>,
+    talked_to: RateLimits<BotId>,
 }
 
 impl Hearing {
     pub(crate) fn new(register: &Arc<Register>) -> Self {
-        Self { register: Arc::clone(register), talked_to: Paces::default() }
+        Self { register: Arc::clone(register), talked_to: RateLimits::default() }
     }
 
     /// Records that a bot received a message. A failure is only logged, because the message itself is stored.
     pub(crate) async fn said(&self, bot: &Bot) {
-        if !self.talked_to.once_in(&bot.id, HEARD_NOTED_EVERY) {
+        if !self.talked_to.take_once_per(&bot.id, HEARD_NOTED_EVERY) {
             return;
         }
-        if let Err(error) = self.register.store().said(bot.operator, bot.id).await {
+        if let Err(error) = self.register.store().record_message(bot.operator, bot.id).await {
             not_noted(bot.id, &error);
         }
     }
@@ -66,7 +66,7 @@ impl ListenerRecord {
             return Ok(());
         }
         let now = Instant::now();
-        self.register.store().heard(bot.operator, bot.id, kept, lost).await?;
+        self.register.store().record_reception(bot.operator, bot.id, kept, lost).await?;
         self.heard_at = Some(now);
         Ok(())
     }
@@ -74,7 +74,7 @@ impl ListenerRecord {
     /// Records a failure, each time it is found.
     pub(crate) async fn unheard(&mut self, bot: &Bot, why: &str) {
         self.heard_at = None;
-        match self.register.store().unheard(bot.operator, bot.id, why, DEAF_AFTER).await {
+        match self.register.store().record_outage(bot.operator, bot.id, why, DEAF_AFTER).await {
             Ok(true) => {
                 tracing::error!(bot.id = %bot.id, "bot {} receives no events, and its operator is notified: {why}", bot.id);
             }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Bell;
-use nightdesk_inbox::{Inbox, Put};
-use nightdesk_intake::{Intake, Quarantined, Verified, verify};
+use nightdesk_inbox::{Inbox, PutOutcome};
+use nightdesk_intake::{Intake, UnreadableEvent, VerifiedEvent, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::Register;
 use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
@@ -23,7 +23,7 @@ mod admission;
 mod answer;
 
 pub(crate) use admission::{Admission, Placement};
-pub use answer::{Answer, TakeError};
+pub use answer::{TakeError, WebhookResponse};
 
 use admission::Admissions;
 use answer::answered;
@@ -47,7 +47,7 @@ pub struct Inbound {
 /// The events of one request, and the time at which the request arrived.
 struct Request {
     account: Account,
-    events: Vec<Result<Verified<Event>, Quarantined>>,
+    events: Vec<Result<VerifiedEvent<Event>, UnreadableEvent>>,
     body: Vec<u8>,
     began: Instant,
 }
@@ -67,13 +67,13 @@ impl Inbound {
         entrance: Entrance,
         path: &str,
         request: &SignedRequest<'_>,
-    ) -> Result<Answer, TakeError> {
+    ) -> Result<WebhookResponse, TakeError> {
         let began = Instant::now();
         let account = self.accounts.at(path).await?;
         let account = account.filter(|account| account.platform.entrance() == entrance);
         let account = account.ok_or(TakeError::NoBot)?;
         match verify(&*account.platform, &account.bot, request)? {
-            Intake::Challenge(answer) => Ok(Answer::Challenge(answer)),
+            Intake::Challenge(answer) => Ok(WebhookResponse::Challenge(answer)),
             Intake::Events(events) => {
                 // Only verified requests count, so no third party can use up a bot's rate limit.
                 self.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
@@ -127,10 +127,10 @@ impl Inbound {
             let mut stale = Vec::new();
             for (one, put) in puts.by_ref() {
                 match put? {
-                    Put::Stored(stored) => self.notify(&one, &stored, began).await,
-                    Put::Duplicate => {}
-                    Put::Fenced => return Ok(Placement::Fenced),
-                    Put::Stale => {
+                    PutOutcome::Stored(stored) => self.notify(&one, &stored, began).await,
+                    PutOutcome::Duplicate => {}
+                    PutOutcome::Fenced => return Ok(Placement::Fenced),
+                    PutOutcome::Stale => {
                         stale.push(one);
                         break;
                     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_letters::{Cause, DeskConnector, LetterBackend, LetterSender, Letters, Party};
-use nightdesk_schedule::Schedule;
+use nightdesk_schedule::Scheduler;
 use nightdesk_types::{LetterId, Timestamp};
 
 pub use later::arming;
@@ -21,7 +21,7 @@ use crate::{Limits, Stops, Waking};
 pub struct LetterContext {
     letters: Arc<Letters>,
     limits: Arc<Limits>,
-    schedule: Arc<Schedule>,
+    schedule: Arc<Scheduler>,
     waking: Arc<Waking>,
 }
 

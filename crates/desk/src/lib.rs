@@ -37,15 +37,15 @@ mod sight;
 
 use std::sync::Arc;
 
-use nightdesk_bus::{Bell, Ears};
+use nightdesk_bus::{Bell, LineRegistry};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_letters::Letters;
 use nightdesk_media::Media;
 use nightdesk_register::{Issuers, Register};
-use nightdesk_schedule::Schedule;
-use nightdesk_wake::Wake;
+use nightdesk_schedule::Scheduler;
+use nightdesk_wake::Waker;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
@@ -88,13 +88,13 @@ pub struct Stops {
     /// The bell.
     pub bell: Arc<dyn Bell>,
     /// The lines of this node, which the bell rings.
-    pub ears: Arc<Ears>,
+    pub ears: Arc<LineRegistry>,
     /// The records about events.
     pub records: Arc<dyn Records>,
     /// Calls agents without a line.
-    pub wake: Arc<Wake>,
+    pub wake: Arc<Waker>,
     /// Fires due jobs.
-    pub schedule: Arc<Schedule>,
+    pub schedule: Arc<Scheduler>,
     /// Skills and data that agents share.
     pub shelf: Shelf,
     /// The letters between agents.

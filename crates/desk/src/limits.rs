@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use nightdesk_bus::{Ceiling, NoCeiling};
+use nightdesk_bus::{NoSharedRateLimit, SharedRateLimit};
 use nightdesk_gate::{AdmitError, Recipient, Refusal};
 use nightdesk_types::limits::{
     AUTHOR_PER_MINUTE, CATALOGUES_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND,
     JOBS_PER_MINUTE, MANAGEMENT_PER_MINUTE, PAIR_PER_SECOND, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX,
     SENDS_PER_SECOND, SHELF_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
 };
-use nightdesk_types::pace::{Paces, Rate};
+use nightdesk_types::rate_limit::{Rate, RateLimiter};
 use nightdesk_types::{AgentId, BotId, Clock, SystemClock};
 use serde::Deserialize;
 
@@ -127,22 +127,22 @@ impl RateSettings {
 #[derive(Debug)]
 pub struct Limits {
     rates: RateSettings,
-    paces: Paces<(What, usize, String)>,
+    paces: RateLimiter<(What, usize, String)>,
     nodes: AtomicU32,
-    ceiling: Arc<dyn Ceiling>,
+    ceiling: Arc<dyn SharedRateLimit>,
     clock: SystemClock,
 }
 
 impl Limits {
     /// Creates limits with these rates, for one node.
     pub fn new(rates: RateSettings) -> Self {
-        let (paces, clock) = (Paces::of(COUNTED_MAX), SystemClock::started());
-        Self { rates, paces, nodes: AtomicU32::new(1), ceiling: Arc::new(NoCeiling), clock }
+        let (paces, clock) = (RateLimiter::new(COUNTED_MAX), SystemClock::start());
+        Self { rates, paces, nodes: AtomicU32::new(1), ceiling: Arc::new(NoSharedRateLimit), clock }
     }
 
     /// Adds a counter that all nodes share, for rare actions.
     #[must_use]
-    pub fn under(self, ceiling: Arc<dyn Ceiling>) -> Self {
+    pub fn under(self, ceiling: Arc<dyn SharedRateLimit>) -> Self {
         Self { ceiling, ..self }
     }
 
@@ -155,7 +155,7 @@ impl Limits {
     pub fn allow(&self, what: What, key: &str) -> Result<(), Duration> {
         let (now, nodes) = (self.clock.moment(), self.nodes.load(Ordering::Relaxed));
         for (nth, rate) in self.rates.of_action(what).into_iter().enumerate() {
-            self.paces.take((what, nth, key.to_owned()), rate.shared_by(nodes), now)?;
+            self.paces.take((what, nth, key.to_owned()), rate.divided_by(nodes), now)?;
         }
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Limits {
             let asked = self.ceiling.take(&format!("{what:?}:{nth}:{key}"), rate).await;
             let own = match asked {
                 Some(answer) => answer.map(|()| rate)?,
-                None => rate.shared_by(self.nodes.load(Ordering::Relaxed)),
+                None => rate.divided_by(self.nodes.load(Ordering::Relaxed)),
             };
             self.paces.take((what, nth, key.to_owned()), own, self.clock.moment())?;
         }
@@ -180,7 +180,7 @@ impl Limits {
         let (now, mut longest) = (self.clock.moment(), Duration::ZERO);
         for (nth, rate) in self.rates.of_action(What::Send).into_iter().enumerate() {
             let key = (What::Send, nth, agent.to_string());
-            let wait = self.paces.place(key, rate, now, SEND_TURN_WAIT_MAX).ok()?;
+            let wait = self.paces.reserve(key, rate, now, SEND_TURN_WAIT_MAX).ok()?;
             longest = longest.max(wait);
         }
         Some(longest)
@@ -201,7 +201,7 @@ impl Limits {
         let allows = |recipient: &Recipient| {
             self.allow(What::Author, &format!("{bot} {} {author}", recipient.agent)).is_ok()
         };
-        let narrowed = event.narrowed(Refusal::TooFast, allows);
+        let narrowed = event.narrow(Refusal::TooFast, allows);
         narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
     }
 }
@@ -246,7 +246,7 @@ mod tests {
     struct Says(Option<Result<(), Duration>>);
 
     #[async_trait]
-    impl Ceiling for Says {
+    impl SharedRateLimit for Says {
         async fn take(&self, _key: &str, _rate: Rate) -> Option<Result<(), Duration>> {
             self.0
         }

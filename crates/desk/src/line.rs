@@ -8,18 +8,18 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use nightdesk_bus::{Bell, Ring};
-use nightdesk_gate::Tag;
+use nightdesk_gate::BotTag;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::session::Greeted;
-use nightdesk_line::{Caller, Desk, Greeting};
-use nightdesk_port::{Capabilities, Context, LengthUnit};
+use nightdesk_line::session::HelloLookup;
+use nightdesk_line::{AuthenticatedGateway, IdentifyOutcome, LineHandler};
+use nightdesk_port::{ContextSource, LengthUnit, PlatformCapabilities};
 use nightdesk_protocol::Bearer;
 use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
-use nightdesk_register::{Gateway, Issuers, Proof, Register};
+use nightdesk_register::{Gateway, GatewayProof, Issuers, Register};
 use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -64,29 +64,48 @@ impl LineBackend {
 
     /// Returns the first bot that a hello names: one of the agent's bots, or one that the agent may still be linked on.
     /// A client uses the descriptor of a platform until it exits.
-    async fn meant(&self, caller: &Caller, hello: &Hello) -> Result<Option<BotId>, StoreError> {
+    async fn meant(
+        &self,
+        caller: &AuthenticatedGateway,
+        hello: &Hello,
+    ) -> Result<Option<BotId>, StoreError> {
         let (store, tag) = (self.register.store(), tag(hello));
         let own = store.bots_of(caller.scope, caller.agent).await?;
-        let own = own.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id);
+        let own = own.iter().find(|bot| tag.matches(&bot.platform, &bot.handle)).map(|bot| bot.id);
         if own.is_some() || tag.platform.is_none() {
             return Ok(own);
         }
         let open = store.open_bots(caller.scope).await?;
-        Ok(open.iter().find(|bot| tag.names(&bot.platform, &bot.handle)).map(|bot| bot.id))
+        Ok(open.iter().find(|bot| tag.matches(&bot.platform, &bot.handle)).map(|bot| bot.id))
     }
 }
 
 #[async_trait]
-impl Desk for LineBackend {
-    async fn identify(&self, shown: &Bearer<'_>, now: Timestamp) -> Result<Greeting, StoreError> {
-        Ok(match self.register.dials(&self.issuers, shown, now).await.map_err(store_error)? {
-            Some(Proof::Valid(gateway)) => Greeting::Welcome(caller(gateway)),
-            Some(Proof::Revoked(_)) => Greeting::Revoked,
-            None => Greeting::Unknown,
-        })
+impl LineHandler for LineBackend {
+    async fn identify(
+        &self,
+        shown: &Bearer<'_>,
+        now: Timestamp,
+    ) -> Result<IdentifyOutcome, StoreError> {
+        Ok(
+            match self
+                .register
+                .identify_dial(&self.issuers, shown, now)
+                .await
+                .map_err(store_error)?
+            {
+                Some(GatewayProof::Valid(gateway)) => IdentifyOutcome::Welcome(caller(gateway)),
+                Some(GatewayProof::Revoked(_)) => IdentifyOutcome::Revoked,
+                None => IdentifyOutcome::Unknown,
+            },
+        )
     }
 
-    async fn greet(&self, caller: &Caller, hello: &Hello) -> Result<Greeted, StoreError> {
+    async fn greet(
+        &self,
+        caller: &AuthenticatedGateway,
+        hello: &Hello,
+    ) -> Result<HelloLookup, StoreError> {
         let first = match self.meant(caller, hello).await? {
             Some(bot) => self.accounts.of(bot).await.map_err(store_error)?,
             None => None,
@@ -99,17 +118,17 @@ impl Desk for LineBackend {
                     self.commands.announce(*caller, bot.id, offered);
                 }
                 let descriptor = describe(&hello.platform, &platform.capabilities(&bot));
-                let is_told = platform.context() != Context::Untold;
+                let is_told = platform.context_source() != ContextSource::Untold;
                 if is_told { descriptor.with(Ability::Context) } else { descriptor }
             }
             None => Descriptor::new(&hello.platform, &hello.platform, MESSAGE_LENGTH_DEFAULT),
         };
-        Ok(Greeted { descriptor })
+        Ok(HelloLookup { descriptor })
     }
 
     fn send(
         &self,
-        caller: Caller,
+        caller: AuthenticatedGateway,
         hellos: Vec<Hello>,
         outbound: Outbound,
     ) -> BoxFuture<'static, Outcome> {
@@ -121,7 +140,7 @@ impl Desk for LineBackend {
             if turn.is_some() { self.limits.turn(caller.agent) } else { Some(Duration::ZERO) };
         let (tell, told) = oneshot::channel();
         self.tasks.spawn(async move {
-            let greeted: Vec<Tag> = hellos.iter().map(tag).collect();
+            let greeted: Vec<BotTag> = hellos.iter().map(tag).collect();
             let outcome = match wait {
                 Some(wait) => {
                     sleep(wait).await;
@@ -136,12 +155,16 @@ impl Desk for LineBackend {
         told.map(|told| told.unwrap_or_else(|_| Outcome::ambiguous())).boxed()
     }
 
-    async fn stop(&self, caller: &Caller, interrupt: Interrupt) {
+    async fn stop(&self, caller: &AuthenticatedGateway, interrupt: Interrupt) {
         // A line has no frame for the result.
         self.stop_turn(caller.agent, &interrupt.session_key, "").await;
     }
 
-    async fn follow_rules(&self, caller: &Caller, rules: ClientRules) -> Result<(), StoreError> {
+    async fn follow_rules(
+        &self,
+        caller: &AuthenticatedGateway,
+        rules: ClientRules,
+    ) -> Result<(), StoreError> {
         let store = self.register.store();
         store.follow_rules(caller.scope, caller.agent, rules).await?;
         tracing::info!(agent.id = %caller.agent, rules = rules.slug(), "the rules for the agent's client changed");
@@ -162,16 +185,16 @@ pub enum Stop {
     NotRunning,
 }
 
-const fn caller(gateway: Gateway) -> Caller {
+const fn caller(gateway: Gateway) -> AuthenticatedGateway {
     let Gateway { scope, id, agent, acks } = gateway;
-    Caller { scope, agent, gateway: id, acks }
+    AuthenticatedGateway { scope, agent, gateway: id, acks }
 }
 
 /// Returns the bots that a hello names. A client without a configured platform sends `relay` and means all bots of the
 /// agent.
-fn tag(hello: &Hello) -> Tag {
+fn tag(hello: &Hello) -> BotTag {
     let Hello { platform, bot_handle, .. } = hello;
-    Tag {
+    BotTag {
         platform: Some(platform).filter(|platform| *platform != RELAY_PLATFORM).cloned(),
         handle: Some(bot_handle).filter(|handle| !handle.is_empty()).cloned(),
     }
@@ -179,17 +202,17 @@ fn tag(hello: &Hello) -> Tag {
 
 const MESSAGE_LENGTH_DEFAULT: NonZeroU32 = NonZeroU32::new(4_096).unwrap();
 
-fn describe(platform: &str, can: &Capabilities) -> Descriptor {
+fn describe(platform: &str, can: &PlatformCapabilities) -> Descriptor {
     let length = NonZeroU32::new(can.message_length_max).unwrap_or(MESSAGE_LENGTH_DEFAULT);
     let unit = match can.length_unit {
         LengthUnit::Chars => LenUnit::Chars,
         LengthUnit::Utf16 => LenUnit::Utf16,
     };
     let descriptor = Descriptor::new(platform, &can.label, length)
-        .counted_in(unit)
+        .with_len_unit(unit)
         .marked_up_as(&can.markdown_dialect)
-        .hinting(&can.hint)
-        .taking(can.ops.iter().copied());
+        .with_hint(&can.hint)
+        .with_ops(can.ops.iter().copied());
     let can_do = |op: &str| can.ops.contains(&op);
     let abilities = [
         (Ability::Edit, can_do("edit")),

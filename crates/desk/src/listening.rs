@@ -15,7 +15,7 @@ use std::time::Duration;
 use fail::fail_point;
 use nightdesk_egress::Egress;
 use nightdesk_inbox::Inbox;
-use nightdesk_intake::Told;
+use nightdesk_intake::SourceEvent;
 use nightdesk_port::{Bot, Listen, ListenError};
 use nightdesk_register::Register;
 use nightdesk_types::limits::{
@@ -100,7 +100,7 @@ impl Listener {
     async fn look(&self, tasks: &TaskTracker) -> Result<(), StoreError> {
         let Listening { accounts, register, egress, .. } = &*self.context;
         for bot in register.store().listening_bots(&accounts.listening()).await? {
-            if !self.is_heard(bot) && egress.takes(bot).await? && self.begin(bot) {
+            if !self.is_heard(bot) && egress.is_owner_now(bot).await? && self.begin(bot) {
                 let listener = self.clone();
                 tasks.spawn(async move {
                     listener.hear(bot).await;
@@ -143,7 +143,7 @@ impl Listener {
     /// Closes the connection, so that the next listener can continue at once.
     async fn leave(&self, bot: BotId) {
         let Ok(Some(account)) = self.context.accounts.of(bot).await else { return };
-        if let Some(ear) = account.platform.ear(&account.bot) {
+        if let Some(ear) = account.platform.listener(&account.bot) {
             // If the close times out, the next listener takes over as after a crash.
             drop(timeout(HANG_UP_WAIT, ear.leave(&account.bot)).await);
         }
@@ -176,12 +176,12 @@ impl Listener {
         record: &mut ListenerRecord,
     ) -> Result<(), Unheard> {
         let mut source: Option<Source> = None;
-        while !self.drain.is_cancelled() && self.context.egress.owns(bot).await? {
+        while !self.drain.is_cancelled() && self.context.egress.is_owner(bot).await? {
             // The key may have been replaced.
             let account = self.context.accounts.of(bot).await.map_err(store_error)?;
             let Some(account) = account else { return Ok(()) };
             let (ear, probe) =
-                (account.platform.ear(&account.bot), account.platform.probe(&account.bot));
+                (account.platform.listener(&account.bot), account.platform.probe(&account.bot));
             let Some(ear) = ear else {
                 let Some(probe) = probe else { return Ok(()) };
                 self.probe(probe, &account, record).await?;
@@ -212,7 +212,7 @@ async fn heard(
     ear: &dyn Listen,
     bot: &Bot,
     cursor: Option<&str>,
-) -> Result<Vec<Told>, ListenError> {
+) -> Result<Vec<SourceEvent>, ListenError> {
     let asked_at = Instant::now();
     let told = nightdesk_intake::listen(ear, bot, cursor).await?;
     if told.is_empty() {

@@ -6,9 +6,14 @@ use std::sync::Arc;
 
 use nightdesk_bus::{Bell, Ring};
 use nightdesk_port::Bot;
-use nightdesk_register::{Caller, OnBot, OpenBot, ReachOf, Register, RegisterError, Wish, may};
+use nightdesk_register::{
+    AgentOnBot, AgentReach, Caller, OpenBot, ReachChangeRequest, Register, RegisterError,
+    may_change_reach,
+};
 use nightdesk_types::event::{ChatType, Source};
-use nightdesk_types::{BotId, Granted, OverQuota, Principal, Relevance, Sight, StoreError};
+use nightdesk_types::{
+    BotId, GrantTarget, OverQuota, Principal, Relevance, StoreError, Visibility,
+};
 use nightdesk_vault::Key;
 
 use crate::accounts::store_error;
@@ -78,7 +83,7 @@ impl Managing {
 
     /// Creates a code that links a person to the agent, and returns it with the bots that accept it.
     pub async fn link(&self, caller: &Caller) -> Result<(Key, Vec<OpenBot>), ManageError> {
-        self.check(caller, Wish::Link).await?;
+        self.check(caller, ReachChangeRequest::Link).await?;
         let code = self.register.link_code(caller.scope, caller.agent).await?;
         let code = code.ok_or(ManageError::TooManyCodes)?;
         Ok((code, self.register.store().open_bots(caller.scope).await?))
@@ -91,7 +96,7 @@ impl Managing {
         bot: BotName<'_>,
         author: &str,
     ) -> Result<(), ManageError> {
-        self.check(caller, Wish::Unlink).await?;
+        self.check(caller, ReachChangeRequest::Unlink).await?;
         let on = self.on_bot(caller, bot).await?.0;
         Ok(self.register.store().unbind(on, author).await?)
     }
@@ -103,7 +108,7 @@ impl Managing {
         bot: BotName<'_>,
         author: &str,
     ) -> Result<(), ManageError> {
-        self.check(caller, Wish::Prefer).await?;
+        self.check(caller, ReachChangeRequest::Prefer).await?;
         let on = self.on_bot(caller, bot).await?.0;
         let is_linked = self.register.store().prefer(on, author).await?;
         is_linked.then_some(()).ok_or(ManageError::NotLinked)
@@ -114,9 +119,9 @@ impl Managing {
         &self,
         caller: &Caller,
         bot: BotName<'_>,
-        granted: &Granted,
+        granted: &GrantTarget,
     ) -> Result<(), ManageError> {
-        self.check(caller, Wish::Claim).await?;
+        self.check(caller, ReachChangeRequest::Claim).await?;
         let (on, open) = self.on_bot(caller, bot).await?;
         if !open.is_own && !self.is_seen(caller, on.bot, granted).await? {
             return Err(ManageError::NotSeen);
@@ -131,9 +136,9 @@ impl Managing {
         &self,
         caller: &Caller,
         bot: BotName<'_>,
-        granted: &Granted,
+        granted: &GrantTarget,
     ) -> Result<(), ManageError> {
-        self.check(caller, Wish::Release).await?;
+        self.check(caller, ReachChangeRequest::Release).await?;
         let on = self.on_bot(caller, bot).await?.0;
         self.places(caller).await?;
         let had = self.register.store().release(on, granted).await?;
@@ -142,7 +147,7 @@ impl Managing {
 
     /// Sets which people may reach the agent in its granted places.
     pub async fn open_to(&self, caller: &Caller, principal: Principal) -> Result<(), ManageError> {
-        self.check(caller, Wish::Open(principal)).await?;
+        self.check(caller, ReachChangeRequest::Open(principal)).await?;
         Ok(self.register.store().open_to(caller.scope, caller.agent, principal).await?)
     }
 
@@ -154,7 +159,7 @@ impl Managing {
         authors: &[String],
     ) -> Result<(), ManageError> {
         let on = self.on_bot(caller, bot).await?.0;
-        self.check(caller, Wish::List(on.bot, authors)).await?;
+        self.check(caller, ReachChangeRequest::List(on.bot, authors)).await?;
         Ok(self.register.store().list(on, authors).await?)
     }
 
@@ -165,14 +170,14 @@ impl Managing {
         platform: &str,
         relevance: &Relevance,
     ) -> Result<(), ManageError> {
-        self.check(caller, Wish::Declare).await?;
+        self.check(caller, ReachChangeRequest::Declare).await?;
         let store = self.register.store();
         Ok(store.declare(caller.scope, caller.agent, platform, relevance).await?)
     }
 
     /// Removes all means by which the agent can be reached or dial in, and closes its line.
     pub async fn deprovision(&self, caller: &Caller) -> Result<(), ManageError> {
-        self.check(caller, Wish::Deprovision).await?;
+        self.check(caller, ReachChangeRequest::Deprovision).await?;
         let revoked = self.register.store().deprovision(caller.scope, caller.agent).await?;
         for gateway in revoked {
             self.bell.ring(Ring::Revoked { gateway }).await;
@@ -181,12 +186,16 @@ impl Managing {
     }
 
     /// Returns the agent's reach.
-    pub async fn show(&self, caller: &Caller) -> Result<ReachOf, ManageError> {
+    pub async fn show(&self, caller: &Caller) -> Result<AgentReach, ManageError> {
         Ok(self.register.store().reach_of(caller.scope, caller.agent).await?)
     }
 
-    async fn check(&self, caller: &Caller, wish: Wish<'_>) -> Result<(), ManageError> {
-        let may = may(self.register.store(), caller, wish).await?;
+    async fn check(
+        &self,
+        caller: &Caller,
+        wish: ReachChangeRequest<'_>,
+    ) -> Result<(), ManageError> {
+        let may = may_change_reach(self.register.store(), caller, wish).await?;
         may.then_some(()).ok_or(ManageError::Widens)
     }
 
@@ -201,7 +210,7 @@ impl Managing {
         &self,
         caller: &Caller,
         named: BotName<'_>,
-    ) -> Result<(OnBot, OpenBot), ManageError> {
+    ) -> Result<(AgentOnBot, OpenBot), ManageError> {
         let is_meant = |bot: &OpenBot| {
             bot.platform == named.platform && named.handle.is_none_or(|handle| bot.handle == handle)
         };
@@ -211,7 +220,7 @@ impl Managing {
         if meant.next().is_some() {
             return Err(ManageError::SeveralBots);
         }
-        let on = OnBot { scope: caller.scope, agent: caller.agent, bot: bot.id };
+        let on = AgentOnBot { scope: caller.scope, agent: caller.agent, bot: bot.id };
         Ok((on, bot))
     }
 
@@ -220,15 +229,15 @@ impl Managing {
         &self,
         caller: &Caller,
         bot: BotId,
-        granted: &Granted,
+        granted: &GrantTarget,
     ) -> Result<bool, ManageError> {
         // Only the bot's operator can decide who may see a whole scope.
-        let Granted::Chat { chat, scope } = granted else { return Ok(false) };
+        let GrantTarget::Chat { chat, scope } = granted else { return Ok(false) };
         let Some(account) = self.accounts.of(bot).await? else { return Ok(false) };
         let place = place(&account.bot, chat, scope.as_deref());
         let reach = self.register.store().reach_of(caller.scope, caller.agent).await?;
         let mut people = reach.people.iter().filter(|(on, _)| *on == bot);
-        Ok(people.any(|(_, person)| account.sight(&place, person) == Sight::Sees))
+        Ok(people.any(|(_, person)| account.sight(&place, person) == Visibility::Sees))
     }
 }
 

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_egress::{Egress, Fleeting, Paces, Settled};
-use nightdesk_gate::{AdmitError, AdmittedSend, Gate, Sender, Tag};
+use nightdesk_egress::{Egress, FleetingAction, RateLimits, SendResult};
+use nightdesk_gate::{AdmitError, AdmittedSend, BotTag, Gate, Sender};
 use nightdesk_types::limits::{WAKING_EVERY, WAKINGS_AT_ONCE_MAX};
 use nightdesk_types::send::{HELD, Op, UNREACHABLE};
 use nightdesk_types::{AgentId, BotId, RequestId, Send, StoreError};
-use nightdesk_wake::{Claimed, Place};
+use nightdesk_wake::{WaitingChat, WakeClaim};
 use serde_json::Map;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -23,7 +23,7 @@ pub(crate) struct Notices {
     accounts: Arc<Accounts>,
     gate: Arc<Gate>,
     egress: Arc<Egress>,
-    recent: Paces<(BotId, String)>,
+    recent: RateLimits<(BotId, String)>,
     at_once: Arc<Semaphore>,
 }
 
@@ -31,14 +31,14 @@ impl Notices {
     pub(crate) fn new(stops: &Stops) -> Self {
         let Stops { accounts, gate, egress, .. } = stops.clone();
         let at_once = Arc::new(Semaphore::new(WAKINGS_AT_ONCE_MAX));
-        Self { accounts, gate, egress, recent: Paces::default(), at_once }
+        Self { accounts, gate, egress, recent: RateLimits::default(), at_once }
     }
 
     /// Returns a permit to show a status in a chat, if the chat got none recently.
     pub(crate) fn permit(&self, bot: BotId, chat_id: &str) -> Option<OwnedSemaphorePermit> {
         // If too many notices are in progress, this one is skipped; the next event tries again.
         let permit = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
-        self.recent.once_in(&(bot, chat_id.to_owned()), WAKING_EVERY).then_some(permit)
+        self.recent.take_once_per(&(bot, chat_id.to_owned()), WAKING_EVERY).then_some(permit)
     }
 
     /// Returns the time for which the bot's platform shows a status. `None`: until the next message.
@@ -47,7 +47,7 @@ impl Notices {
     }
 
     /// Shows a status in the chats of a wake, if they got none recently.
-    pub(crate) async fn show(&self, claimed: &Claimed, status: &str) {
+    pub(crate) async fn show(&self, claimed: &WakeClaim, status: &str) {
         for place in &claimed.places {
             let Some(_permit) = self.permit(place.bot, &place.chat_id) else { continue };
             // An agent that is not called is not working, so a platform that shows no text shows nothing.
@@ -57,18 +57,18 @@ impl Notices {
             let op = Op::Typing { content: Some(status.to_owned()) };
             // Best effort: without the status, people only wait with less information.
             if let Ok(Some(admitted)) = self.admitted(claimed, place, "waking", op).await
-                && let Some(fleeting) = Fleeting::of(&admitted)
+                && let Some(fleeting) = FleetingAction::from_send(&admitted)
             {
-                drop(self.egress.show(&fleeting.of_the_desk()).await);
+                drop(self.egress.show(&fleeting.as_desk_action()).await);
             }
         }
     }
 
     /// Notifies people that the desk gave their agent up: one message in each chat, whichever node sends it. A message
     /// that the platform refuses is not retried.
-    pub(crate) async fn gave_up(&self, claimed: &Claimed) -> Result<(), StoreError> {
+    pub(crate) async fn gave_up(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
         for place in &claimed.places {
-            if let Some(Settled::Failed(why)) = self.say(claimed, place).await? {
+            if let Some(SendResult::Failed(why)) = self.say(claimed, place).await? {
                 not_told(claimed.agent, &why);
             }
         }
@@ -76,7 +76,11 @@ impl Notices {
     }
 
     /// Sends the message to one chat. `None` means that the agent may no longer write there.
-    async fn say(&self, claimed: &Claimed, place: &Place) -> Result<Option<Settled>, StoreError> {
+    async fn say(
+        &self,
+        claimed: &WakeClaim,
+        place: &WaitingChat,
+    ) -> Result<Option<SendResult>, StoreError> {
         let op = Op::Send { content: UNREACHABLE.to_owned(), reply_to: None };
         let Some(admitted) = self.admitted(claimed, place, "unreachable", op).await? else {
             return Ok(None);
@@ -85,7 +89,7 @@ impl Notices {
         let busy = || StoreError::unavailable("notify people", "too many sends wait for that chat");
         let turn = self.egress.lanes().enter((claimed.agent, place.chat_id.clone()));
         let mut turn = turn.ok_or_else(busy)?;
-        if !turn.come().await {
+        if !turn.wait_for_turn().await {
             return Err(busy());
         }
         self.egress.deliver(&admitted, &turn).await.map(Some)
@@ -94,17 +98,17 @@ impl Notices {
     /// Returns the desk's send in an agent's place, if the gate admits it. The request id identifies a repeat.
     async fn admitted(
         &self,
-        claimed: &Claimed,
-        place: &Place,
+        claimed: &WakeClaim,
+        place: &WaitingChat,
         kind: &str,
         op: Op,
     ) -> Result<Option<AdmittedSend>, StoreError> {
-        let Claimed { scope, agent, since, .. } = claimed;
-        let Place { bot, chat_id } = place;
+        let WakeClaim { scope, agent, since, .. } = claimed;
+        let WaitingChat { bot, chat_id } = place;
         let nth = claimed.places.iter().position(|other| other == place).unwrap_or(0);
         let name = format!("desk-{kind}-{}-{nth}", since.as_millisecond());
         let Some(request) = RequestId::new(name) else { return Ok(None) };
-        let any = Tag::default();
+        let any = BotTag::default();
         let (greeted, tag, through) = (std::slice::from_ref(&any), &any, Some(*bot));
         let sender = Sender { scope: *scope, agent: *agent, greeted, tag, through };
         let send = Send { chat_id: chat_id.clone(), op, metadata: Map::new() };

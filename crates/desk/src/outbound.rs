@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use nightdesk_egress::{Egress, Fleeting, SendTurn, Settled};
-use nightdesk_gate::{AdmitError, AdmittedSend, Gate, Sender, Tag};
+use nightdesk_egress::{Egress, FleetingAction, SendResult, SendTurn};
+use nightdesk_gate::{AdmitError, AdmittedSend, BotTag, Gate, Sender};
 use nightdesk_letters::{Letters, Party, is_letter_chat};
-use nightdesk_line::Caller;
+use nightdesk_line::AuthenticatedGateway;
 use nightdesk_port::Receipt;
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::frame::Outbound as OutboundFrame;
@@ -46,8 +46,8 @@ impl Outbound {
     /// Executes an agent's request on a platform when its turn has come, and returns the outcome.
     pub(crate) async fn send(
         &self,
-        caller: Caller,
-        greeted: &[Tag],
+        caller: AuthenticatedGateway,
+        greeted: &[BotTag],
         outbound: OutboundFrame,
         turn: Option<SendTurn>,
     ) -> Outcome {
@@ -77,8 +77,8 @@ impl Outbound {
             return self.letters.store_reply(by, &send).await;
         }
         let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
-        let tag = Tag { platform, handle: bot_handle };
-        let Caller { scope, agent, .. } = caller;
+        let tag = BotTag { platform, handle: bot_handle };
+        let AuthenticatedGateway { scope, agent, .. } = caller;
         let sender = Sender { scope, agent, greeted, tag: &tag, through: None };
         let admitted = match self.gate.admit_send(sender, request_id, send).await {
             Ok(admitted) => admitted,
@@ -86,14 +86,14 @@ impl Outbound {
             // Nothing was executed; this text makes the client retry by itself.
             Err(AdmitError::Store(_)) => return Outcome::failed("network error behind the desk"),
         };
-        if let Some(fleeting) = Fleeting::of(&admitted) {
+        if let Some(fleeting) = FleetingAction::from_send(&admitted) {
             return told(self.egress.show(&fleeting).await);
         }
         self.deliver(&admitted, turn).await
     }
 
     async fn deliver(&self, admitted: &AdmittedSend, turn: Option<SendTurn>) -> Outcome {
-        let Some(turn) = turn else { return told(Settled::no_turn()) };
+        let Some(turn) = turn else { return told(SendResult::without_turn()) };
         match self.egress.deliver(admitted, &turn).await {
             Ok(settled) => told(settled),
             // The send may be stored, and then it will be executed.
@@ -104,26 +104,28 @@ impl Outbound {
 
 async fn in_time(turn: Option<SendTurn>) -> Option<SendTurn> {
     let mut turn = turn?;
-    turn.come().await.then_some(turn)
+    turn.wait_for_turn().await.then_some(turn)
 }
 
-fn told(settled: Settled) -> Outcome {
+fn told(settled: SendResult) -> Outcome {
     match settled {
-        Settled::Delivered(Receipt { chat: Some(chat), .. }) => Outcome::chat(chat.name, chat.kind),
-        Settled::Delivered(Receipt { message_id, thread_id, chat: None, is_plain }) => {
+        SendResult::Delivered(Receipt { chat: Some(chat), .. }) => {
+            Outcome::chat(chat.name, chat.kind)
+        }
+        SendResult::Delivered(Receipt { message_id, thread_id, chat: None, is_plain }) => {
             let outcome = Outcome::delivered(message_id);
-            let outcome = if is_plain { outcome.said_plainly() } else { outcome };
+            let outcome = if is_plain { outcome.with_plain_note() } else { outcome };
             match thread_id {
-                Some(thread) => outcome.in_thread(thread, None),
+                Some(thread) => outcome.with_thread(thread, None),
                 None => outcome,
             }
         }
         // A reply or an edit refers to the first part.
-        Settled::InParts(parts) if parts.is_whole() => {
-            told(Settled::Delivered(parts.said.into_iter().next().unwrap_or_default()))
+        SendResult::InParts(parts) if parts.is_whole() => {
+            told(SendResult::Delivered(parts.said.into_iter().next().unwrap_or_default()))
         }
-        Settled::InParts(parts) => Outcome::partly(parts.said.len(), parts.of),
-        Settled::Failed(why) => Outcome::failed(why),
-        Settled::Ambiguous => Outcome::ambiguous(),
+        SendResult::InParts(parts) => Outcome::partial(parts.said.len(), parts.of),
+        SendResult::Failed(why) => Outcome::failed(why),
+        SendResult::Ambiguous => Outcome::ambiguous(),
     }
 }

@@ -129,7 +129,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_node_is_ready_while_it_has_its_store_and_until_it_stops() {
-        let clock = Arc::new(SystemClock::started());
+        let clock = Arc::new(SystemClock::start());
         let readiness = Readiness::new(Arc::<SystemClock>::clone(&clock));
         assert_eq!(readiness.get(), Err(Unready::Starting));
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use nightdesk_gate::{Admitted, RefusalNote, Refused};
-use nightdesk_intake::Verified;
+use nightdesk_gate::{AdmissionRefusal, AdmittedEvent, RefusalNote};
+use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::Event;
 use nightdesk_types::limits::REFUSAL_QUEUE_MAX;
 use prometheus_client::metrics::counter::Counter;
@@ -24,12 +24,12 @@ impl Refusals {
     }
 
     /// Records an event that has no recipient.
-    pub fn refused(&self, event: &Verified<Event>, refused: Refused) {
+    pub fn refused(&self, event: &VerifiedEvent<Event>, refused: AdmissionRefusal) {
         self.note(note(event, refused));
     }
 
     /// Records the agents that the gate considered and refused for an event that has other recipients.
-    pub fn passed_over(&self, event: &Admitted<Event>) {
+    pub fn passed_over(&self, event: &AdmittedEvent<Event>) {
         for refused in event.passed_over() {
             self.note(note(event.verified(), *refused));
         }
@@ -52,7 +52,10 @@ impl Refusals {
 }
 
 /// A refusal goes into the ring of the tenant whose agent came closest, otherwise into the operator's.
-fn note(event: &Verified<Event>, Refused { agent, refusal }: Refused) -> RefusalNote {
+fn note(
+    event: &VerifiedEvent<Event>,
+    AdmissionRefusal { agent, refusal }: AdmissionRefusal,
+) -> RefusalNote {
     RefusalNote {
         scope: agent.map_or_else(|| event.operator(), |(scope, _)| scope),
         bot: event.bot(),
@@ -74,7 +77,7 @@ mod tests {
     fn over_the_limit_refusals_are_only_counted() {
         let refusals = Refusals::default();
         let note = RefusalNote {
-            scope: TenantScope::of(TenantId::from_uuid(Uuid::nil())),
+            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
             bot: BotId::from_uuid(Uuid::nil()),
             event_key: "k".to_owned(),
             agent: None,

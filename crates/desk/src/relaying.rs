@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use nightdesk_schedule::{Armed, JobId, Schedule};
+use nightdesk_schedule::{ActiveJob, JobId, Scheduler};
 use nightdesk_types::limits::{RELAY_LOOKED_EVERY, RELAY_WAIT};
 use nightdesk_types::{AgentId, StoreError, TenantScope, Timestamp};
 use tokio::time::{Instant, sleep};
@@ -23,16 +23,16 @@ pub enum RelayState {
 /// Triggers the scheduler and waits a while until the agent has taken the due fire. This node's `now` only determines
 /// the retry delay; the store decides whether a job is due.
 pub async fn relay(
-    schedule: &Schedule,
+    schedule: &Scheduler,
     scope: TenantScope,
     agent: AgentId,
     job: &JobId,
     now: Timestamp,
 ) -> Result<RelayState, StoreError> {
-    schedule.look();
+    schedule.claim_soon();
     let by = Instant::now() + RELAY_WAIT;
     loop {
-        let armed = schedule.armed(scope, agent).await?;
+        let armed = schedule.armed_jobs(scope, agent).await?;
         let stands = stands(&armed, job, now);
         if stands != RelayState::Trying || Instant::now() >= by {
             return Ok(stands);
@@ -41,7 +41,7 @@ pub async fn relay(
     }
 }
 
-fn stands(armed: &[Armed], job: &JobId, now: Timestamp) -> RelayState {
+fn stands(armed: &[ActiveJob], job: &JobId, now: Timestamp) -> RelayState {
     let Some(armed) = armed.iter().find(|armed| armed.arm.job == *job) else {
         return RelayState::Done;
     };

@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_port::{Bot, Budget};
-use nightdesk_register::Hearings;
+use nightdesk_port::{Bot, SessionBudget};
+use nightdesk_register::ReceptionStore;
 use nightdesk_types::StoreError;
 
 /// The session budgets of bots.
-pub struct Sessions(pub Arc<dyn Hearings>);
+pub struct Sessions(pub Arc<dyn ReceptionStore>);
 
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -18,7 +18,7 @@ impl fmt::Debug for Sessions {
 }
 
 #[async_trait]
-impl Budget for Sessions {
+impl SessionBudget for Sessions {
     async fn spend(&self, bot: &Bot) -> Result<bool, StoreError> {
         self.0.begin(bot.operator, bot.id).await
     }

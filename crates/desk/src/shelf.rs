@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use nightdesk_letters::Party;
 use nightdesk_shelf::{
-    CatalogueFilter, DataStore, DataStoreError, DataWrite, DataWriteRecord, Listed, PortableData,
-    QueryFilters, Records, SkillPatch, SkillSource, SkillStatus, SkillStore, SkillStoreError,
-    Skills, TenantData, TenantSkills, VersionInfo, catalogue,
+    CatalogueFilter, CatalogueResponse, DataStore, DataStoreError, DataWrite, DataWriteRecord,
+    PortableData, QueryFilters, Records, SkillPatch, SkillSource, SkillStatus, SkillStore,
+    SkillStoreError, Skills, TenantData, TenantSkills, VersionInfo, catalogue,
 };
 use nightdesk_types::TenantScope;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ impl Shelf {
         Party { scope, .. }: Party,
         filter: &CatalogueFilter,
         if_none_match: Option<&str>,
-    ) -> Result<Listed, SkillStoreError> {
+    ) -> Result<CatalogueResponse, SkillStoreError> {
         let approval = self.skills.shelf(scope).await?.approval;
         catalogue(&self.skills(scope), &approval, filter, if_none_match).await
     }
@@ -160,10 +160,10 @@ impl Shelf {
     }
 
     fn skills(&self, scope: TenantScope) -> TenantSkills {
-        TenantSkills::of(Arc::clone(&self.skills), scope)
+        TenantSkills::new(Arc::clone(&self.skills), scope)
     }
 
     fn data(&self, Party { scope, agent }: Party) -> TenantData {
-        TenantData::of(Arc::clone(&self.records), scope).written_by(agent)
+        TenantData::new(Arc::clone(&self.records), scope).with_writer(agent)
     }
 }

@@ -4,17 +4,20 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use nightdesk_gate::{AdmitError, Admitted, Decision, Facts, Floor, Gate, Refused};
-use nightdesk_intake::Verified;
+use nightdesk_gate::{
+    AdmissionRefusal, AdmitError, AdmittedEvent, Decision, EventFacts, Gate, VisibilityLookup,
+};
+use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::event::Source;
 use nightdesk_types::limits::{SIGHT_ASKED_MAX, SIGHT_ASKED_WAIT};
-use nightdesk_types::{Event, Sight, StoreError};
+use nightdesk_types::{Event, StoreError, Visibility};
 use tokio::time::timeout;
 
 use crate::Account;
 
 /// The gate's decision about an event.
-pub(crate) type GateDecision = Result<Admitted<Event>, (Verified<Event>, AdmitError<Refused>)>;
+pub(crate) type GateDecision =
+    Result<AdmittedEvent<Event>, (VerifiedEvent<Event>, AdmitError<AdmissionRefusal>)>;
 
 /// One check of the people who can see a place.
 pub(crate) struct Looking<'a> {
@@ -27,12 +30,12 @@ pub(crate) struct Looking<'a> {
 
 impl<'a> Looking<'a> {
     /// Creates a check for the place of an event.
-    pub(crate) fn new(account: &'a Account, gate: &'a Gate, event: &Verified<Event>) -> Self {
+    pub(crate) fn new(account: &'a Account, gate: &'a Gate, event: &VerifiedEvent<Event>) -> Self {
         Self { account, gate, place: event.get().source().clone(), unknown: Mutex::default() }
     }
 
     /// Submits an event to the gate. If some people's sight is unknown, queries the platform and submits it again.
-    pub(crate) async fn admit(&self, event: Verified<Event>) -> GateDecision {
+    pub(crate) async fn admit(&self, event: VerifiedEvent<Event>) -> GateDecision {
         let look = |who: &str| self.look(who);
         let decided = self.gate.admit(event, self.floor(&look)).await;
         if !self.ask().await {
@@ -46,24 +49,24 @@ impl<'a> Looking<'a> {
     }
 
     /// Submits an event again, because the inbox found the admission stale.
-    pub(crate) async fn admit_again(&self, stale: Admitted<Event>) -> GateDecision {
+    pub(crate) async fn admit_again(&self, stale: AdmittedEvent<Event>) -> GateDecision {
         let look = |who: &str| self.look(who);
         self.gate.admit_again(stale, self.floor(&look)).await
     }
 
     /// Returns the gate's decision about another message in the same place, without effect.
-    pub(crate) async fn explain(&self, facts: &Facts<'_>) -> Result<Decision, StoreError> {
+    pub(crate) async fn explain(&self, facts: &EventFacts<'_>) -> Result<Decision, StoreError> {
         let look = |who: &str| self.look(who);
         self.gate.explain(self.account.bot.id, facts, self.floor(&look)).await
     }
 
-    fn floor<'f>(&self, look: &'f (dyn Fn(&str) -> Sight + Sync)) -> Floor<'f> {
-        self.account.platform.eyes().is_some().then_some(look)
+    fn floor<'f>(&self, look: &'f (dyn Fn(&str) -> Visibility + Sync)) -> VisibilityLookup<'f> {
+        self.account.platform.visibility_source().is_some().then_some(look)
     }
 
-    fn look(&self, who: &str) -> Sight {
+    fn look(&self, who: &str) -> Visibility {
         let sight = self.account.sight(&self.place, who);
-        if sight == Sight::Unknown {
+        if sight == Visibility::Unknown {
             let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
             unknown.insert(who.to_owned());
         }
@@ -73,12 +76,13 @@ impl<'a> Looking<'a> {
     /// Queries the platform within limits. Returns true if there was a query and it was completed in time.
     async fn ask(&self) -> bool {
         let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(eyes) = self.account.platform.eyes().filter(|_| !unknown.is_empty()) else {
+        let Some(eyes) = self.account.platform.visibility_source().filter(|_| !unknown.is_empty())
+        else {
             return false;
         };
         let asked = async {
             for who in unknown.iter().take(SIGHT_ASKED_MAX) {
-                eyes.learn(&self.account.bot, &self.place, who).await;
+                eyes.fetch_missing(&self.account.bot, &self.place, who).await;
             }
         };
         // After a timeout the first decision stands, and it counts unknown sight as a no.

@@ -4,10 +4,10 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_bus::{Bell, Ears, Marked, Ring};
+use nightdesk_bus::{Bell, LineRegistry, MarkedItems, Ring};
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
-use nightdesk_inbox::{Inbox, Upkeep};
+use nightdesk_inbox::{Inbox, InboxSweeper};
 use nightdesk_media::Media;
 use nightdesk_register::Register;
 use nightdesk_types::limits::{
@@ -29,7 +29,7 @@ pub struct Sweeps {
     inbox: Arc<Inbox>,
     egress: Arc<Egress>,
     media: Arc<Media>,
-    ears: Arc<Ears>,
+    ears: Arc<LineRegistry>,
     refusals: Arc<Refusals>,
     readiness: Readiness,
     waking: Arc<Waking>,
@@ -61,12 +61,12 @@ impl Sweeps {
     }
 
     /// Runs every sweep until this node stops.
-    pub async fn run(self: Arc<Self>, upkeep: Arc<dyn Upkeep>, drain: CancellationToken) {
+    pub async fn run(self: Arc<Self>, upkeep: Arc<dyn InboxSweeper>, drain: CancellationToken) {
         let (Self { gate, waking, .. }, drain) = (&*self, &drain);
         tokio::join!(
             every(UPKEEP_EVERY, "maintain the tables", drain, || keep(&*upkeep)),
             every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || self.compare_clocks()),
-            every(REACH_LOOK_EVERY, "refresh the reach of agents", drain, || gate.look_at_all()),
+            every(REACH_LOOK_EVERY, "refresh the reach of agents", drain, || gate.reload_changed()),
             every(REFUSAL_FLUSH_EVERY, "store refusals", drain, || self.flush_refusals()),
             every(MEDIA_SWEPT_EVERY, "remove old files", drain, || self.sweep_files()),
             every(WAKE_SWEEP_EVERY, "call agents", drain, || waking.sweep()),
@@ -89,7 +89,8 @@ impl Sweeps {
     }
 
     async fn asked(&self, until: &CancellationToken) {
-        while until.run_until_cancelled(self.ears.asked().taken()).await.is_some() {
+        while until.run_until_cancelled(self.ears.requested_bots().wait_and_take()).await.is_some()
+        {
             told("serve other nodes", self.egress.serve().await.map(drop));
         }
     }
@@ -154,12 +155,16 @@ impl Sweeps {
     /// Checks inboxes whose lines may have missed the bell: at once, but all of them at most as often as
     /// [`nightdesk_bus::Doubt::rest`] allows, however often the bell breaks.
     async fn doubts(&self, drain: &CancellationToken) {
-        while let Some(doubted) = drain.run_until_cancelled(self.ears.doubt().taken()).await {
+        while let Some(doubted) =
+            drain.run_until_cancelled(self.ears.lines_in_doubt().next_doubts()).await
+        {
             let began = Instant::now();
             let (looked, rest) = match doubted {
-                Marked::All => (self.look_at_all().await, self.ears.doubt().rest()),
-                Marked::These(agents) => {
-                    (self.look_at(&self.ears.of_these(agents)).await, DOUBT_GATHERED_FOR)
+                MarkedItems::All => {
+                    (self.look_at_all().await, self.ears.lines_in_doubt().next_pause())
+                }
+                MarkedItems::These(agents) => {
+                    (self.look_at(&self.ears.lines_of_agents(agents)).await, DOUBT_GATHERED_FOR)
                 }
             };
             told("check inboxes that may have missed a ring", looked);
@@ -182,7 +187,7 @@ impl Sweeps {
         if share.is_empty() {
             return Ok(());
         }
-        let heads = self.inbox.store().heads(share).await?;
+        let heads = self.inbox.store().read_heads(share).await?;
         for ((_, agent), seq) in share.iter().zip(heads) {
             self.ears.ring(Ring::Entry { agent: *agent, seq }).await;
         }
@@ -209,8 +214,8 @@ fn told(what: &'static str, done: Result<(), StoreError>) {
     }
 }
 
-async fn keep(upkeep: &dyn Upkeep) -> Result<(), StoreError> {
-    let swept = upkeep.keep().await?;
+async fn keep(upkeep: &dyn InboxSweeper) -> Result<(), StoreError> {
+    let swept = upkeep.sweep().await?;
     if swept.expired > 0 {
         tracing::warn!(
             entries = swept.expired,

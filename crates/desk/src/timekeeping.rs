@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_register::{Issuers, Register};
-use nightdesk_schedule::{Claimed, Minting, Schedule, StoreTime};
+use nightdesk_schedule::{FireClaim, FireTokenMinter, Scheduler, StoreTime};
 use nightdesk_types::{StoreError, Timestamp};
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ pub(crate) use inbox::is_ours;
 /// Fires due jobs.
 #[derive(Debug)]
 pub struct Timekeeping {
-    schedule: Arc<Schedule>,
+    schedule: Arc<Scheduler>,
     inboxes: Arc<inbox::Inboxes>,
     tasks: TaskTracker,
 }
@@ -58,13 +58,13 @@ impl StoreTime for StoreClock {
 pub struct Mint(pub Arc<Issuers>);
 
 #[async_trait]
-impl Minting for Mint {
-    async fn token(
+impl FireTokenMinter for Mint {
+    async fn mint_token(
         &self,
-        fire: &Claimed,
+        fire: &FireClaim,
         now: Timestamp,
     ) -> Result<SecretString, Box<dyn Error + Send + Sync>> {
-        let token = self.0.own().fire_token(fire.agent, fire.fire, now).await?;
+        let token = self.0.own_issuer().fire_token(fire.agent, fire.fire, now).await?;
         Ok(token.with(str::to_owned).into())
     }
 }

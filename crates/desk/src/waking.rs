@@ -7,13 +7,13 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use nightdesk_egress::{Egress, Fleeting, Paces};
-use nightdesk_gate::Admitted;
-use nightdesk_inbox::{LineClaim, Presence, Stored};
+use nightdesk_egress::{Egress, FleetingAction, RateLimits};
+use nightdesk_gate::AdmittedEvent;
+use nightdesk_inbox::{AgentPresence, LineClaim, StoredEntry};
 use nightdesk_types::limits::{WAKE_BATCHES_MAX, WAKE_TRIED_EVERY};
 use nightdesk_types::send::{HELD, WAKING};
 use nightdesk_types::{AgentId, Event, StoreError, TenantScope};
-use nightdesk_wake::{Claimed, Room, Step, Wake};
+use nightdesk_wake::{CallPermit, WakeClaim, WakeStep, Waker};
 use tokio_util::task::TaskTracker;
 
 use crate::notices::Notices;
@@ -24,12 +24,12 @@ mod showing;
 /// Wakes agents.
 #[derive(Debug)]
 pub struct Waking {
-    wake: Arc<Wake>,
+    wake: Arc<Waker>,
     egress: Arc<Egress>,
     records: Arc<dyn Records>,
     notices: Notices,
     tasks: TaskTracker,
-    tried: Paces<AgentId>,
+    tried: RateLimits<AgentId>,
     showing: showing::Showing,
 }
 
@@ -37,32 +37,32 @@ impl Waking {
     pub(crate) fn new(stops: &Stops) -> Self {
         let (notices, showing) = (Notices::new(stops), showing::Showing::default());
         let Stops { wake, egress, records, tasks, .. } = stops.clone();
-        Self { wake, egress, records, notices, tasks, tried: Paces::default(), showing }
+        Self { wake, egress, records, notices, tasks, tried: RateLimits::default(), showing }
     }
 
     /// Calls the recipients without a line and shows the sender a status, in the background.
-    pub(crate) fn wake(self: &Arc<Self>, event: &Admitted<Event>, stored: &[Stored]) {
+    pub(crate) fn wake(self: &Arc<Self>, event: &AdmittedEvent<Event>, stored: &[StoredEntry]) {
         if stored.is_empty() {
             return;
         }
         let of = |presence| stored.iter().filter(move |stored| stored.presence == presence);
-        for Stored { scope, agent, .. } in of(Presence::Asleep).copied() {
+        for StoredEntry { scope, agent, .. } in of(AgentPresence::Asleep).copied() {
             self.call(scope, agent);
         }
         // If at least one recipient has a line, the sender gets a reply as usual.
-        if of(Presence::Awake).next().is_none() {
-            self.tell(event, of(Presence::Asleep).next().copied());
+        if of(AgentPresence::Awake).next().is_none() {
+            self.tell(event, of(AgentPresence::Asleep).next().copied());
         }
     }
 
     /// Calls an agent in the background if its wake is due.
     pub(crate) fn call(self: &Arc<Self>, scope: TenantScope, agent: AgentId) {
-        if !self.tried.once_in(&agent, WAKE_TRIED_EVERY) {
+        if !self.tried.take_once_per(&agent, WAKE_TRIED_EVERY) {
             return;
         }
         let waking = Arc::clone(self);
         self.tasks.spawn(async move {
-            match waking.wake.claim_of(scope, agent).await {
+            match waking.wake.claim_agent(scope, agent).await {
                 Ok(Some((claimed, room))) => waking.see_to(&claimed, room).await,
                 Ok(None) => {}
                 Err(error) => lost(agent, &error),
@@ -71,10 +71,11 @@ impl Waking {
     }
 
     /// Shows the sender that an agent is called, or that none is, if the limit allows it. Nothing depends on it.
-    fn tell(self: &Arc<Self>, event: &Admitted<Event>, called: Option<Stored>) {
+    fn tell(self: &Arc<Self>, event: &AdmittedEvent<Event>, called: Option<StoredEntry>) {
         let (bot, chat) = (event.verified().bot(), event.verified().get().source().chat_id.clone());
         let Some(permit) = self.notices.permit(bot, &chat) else { return };
-        let fleeting = Fleeting::to_sender_of(event, if called.is_some() { WAKING } else { HELD });
+        let fleeting =
+            FleetingAction::desk_status(event, if called.is_some() { WAKING } else { HELD });
         let waking = Arc::clone(self);
         self.tasks.spawn(async move {
             let lasts = waking.notices.lasts(bot).await;
@@ -111,7 +112,7 @@ impl Waking {
     /// Closes the lines of dead nodes.
     pub(crate) async fn bury(&self) -> Result<(), StoreError> {
         for _ in 0..WAKE_BATCHES_MAX {
-            let buried = self.wake.bury().await?;
+            let buried = self.wake.close_dead_lines().await?;
             if buried == 0 {
                 break;
             }
@@ -129,19 +130,19 @@ impl Waking {
     }
 
     /// Executes the step of a claimed wake.
-    async fn see_to(&self, claimed: &Claimed, room: Room) {
+    async fn see_to(&self, claimed: &WakeClaim, room: CallPermit) {
         let done = match claimed.step {
-            Step::Call => {
+            WakeStep::Call => {
                 // The status is shown while the call is made.
                 let shown = self.notices.show(claimed, WAKING);
                 let (called, ()) = tokio::join!(self.wake.call(claimed, &room), shown);
                 called.map(drop)
             }
-            Step::Held => {
+            WakeStep::Held => {
                 self.notices.show(claimed, HELD).await;
                 Ok(())
             }
-            Step::GaveUp => self.give_up(claimed).await,
+            WakeStep::GaveUp => self.give_up(claimed).await,
         };
         if let Err(error) = done {
             lost(claimed.agent, &error);
@@ -149,11 +150,11 @@ impl Waking {
         drop(room);
     }
 
-    async fn give_up(&self, claimed: &Claimed) -> Result<(), StoreError> {
+    async fn give_up(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
         self.notices.gave_up(claimed).await?;
-        let Claimed { agent, calls, .. } = claimed;
+        let WakeClaim { agent, calls, .. } = claimed;
         tracing::warn!(agent.id = %agent, "gave up agent {agent} after {calls} calls");
-        self.wake.told(claimed).await
+        self.wake.record_notified(claimed).await
     }
 }
 

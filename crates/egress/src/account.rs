@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_port::{Bot, Capabilities, Deliver, File};
+use nightdesk_port::{Bot, Deliver, File, PlatformCapabilities};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use nightdesk_vault::Key;
 
@@ -16,30 +16,33 @@ pub struct Account {
     /// Its adapter.
     pub platform: Arc<dyn Deliver>,
     /// Its operations, length limits and rate limits.
-    pub capabilities: Capabilities,
+    pub capabilities: PlatformCapabilities,
 }
 
 /// Finds accounts.
 #[async_trait]
 pub trait Accounts: Send + Sync {
     /// Returns the account of a bot. `None`: the bot does not exist any more.
-    async fn account(&self, bot: BotId) -> Result<Option<Account>, StoreError>;
+    async fn find_account(&self, bot: BotId) -> Result<Option<Account>, StoreError>;
 
     /// Returns the capability that a platform lent for one session of the agent that requested a send. `None`: none is
     /// bound for that session, or it has expired.
-    async fn capability(&self, _asked: &Lent<'_>) -> Result<Option<Key>, StoreError> {
+    async fn find_capability(
+        &self,
+        _asked: &CapabilityRequest<'_>,
+    ) -> Result<Option<Key>, StoreError> {
         Ok(None)
     }
 
     /// Returns the file that an agent's send refers to. `None`: the desk does not hold it.
-    async fn file(&self, _asked: &Spoken<'_>) -> Result<Option<File>, FileError> {
+    async fn find_file(&self, _asked: &FileRequest<'_>) -> Result<Option<File>, FileError> {
         Ok(None)
     }
 }
 
 /// The capability that a send requests.
 #[derive(Clone, Copy, Debug)]
-pub struct Lent<'a> {
+pub struct CapabilityRequest<'a> {
     /// The tenant of the send.
     pub scope: TenantScope,
     /// The agent that requested it.
@@ -56,7 +59,7 @@ pub struct Lent<'a> {
 
 /// The file that a send refers to.
 #[derive(Clone, Copy, Debug)]
-pub struct Spoken<'a> {
+pub struct FileRequest<'a> {
     /// The tenant of the send.
     pub scope: TenantScope,
     /// The agent that requested it.

@@ -12,20 +12,20 @@ use tokio::time::{Instant, timeout_at};
 /// The lanes in use. A lane exists while it has a turn.
 #[derive(Debug)]
 pub struct Lanes<K: Hash + Eq> {
-    tails: Arc<Mutex<Tails<K>>>,
+    tails: Arc<Mutex<LaneTails<K>>>,
 }
 
 /// The last turn of each lane.
 #[derive(Debug)]
-struct Tails<K> {
-    last: HashMap<K, Before>,
+struct LaneTails<K> {
+    last: HashMap<K, EarlierTurn>,
     /// The number of turns in all lanes.
     turns: usize,
 }
 
 /// A turn as the next one sees it.
 #[derive(Debug)]
-struct Before {
+struct EarlierTurn {
     ticket: u64,
     /// Resolves when that turn is over. A turn that leaves early passes on the turn before it.
     over: oneshot::Receiver<Option<Self>>,
@@ -33,18 +33,18 @@ struct Before {
 
 /// A turn in a lane. The next turn comes when this is dropped.
 #[derive(Debug)]
-pub struct Turn<K: Hash + Eq> {
+pub struct LaneTurn<K: Hash + Eq> {
     key: K,
     ticket: u64,
     until: Instant,
-    before: Option<Before>,
-    tails: Arc<Mutex<Tails<K>>>,
-    over: Option<oneshot::Sender<Option<Before>>>,
+    before: Option<EarlierTurn>,
+    tails: Arc<Mutex<LaneTails<K>>>,
+    over: Option<oneshot::Sender<Option<EarlierTurn>>>,
 }
 
 impl<K: Hash + Eq> Default for Lanes<K> {
     fn default() -> Self {
-        let tails = Tails { last: HashMap::new(), turns: 0 };
+        let tails = LaneTails { last: HashMap::new(), turns: 0 };
         Self { tails: Arc::new(Mutex::new(tails)) }
     }
 }
@@ -52,12 +52,12 @@ impl<K: Hash + Eq> Default for Lanes<K> {
 impl<K: Hash + Eq + Clone> Lanes<K> {
     /// Takes the next turn, with the deadline of a send. Turns are in the order of these calls. `None`: the lanes are
     /// full.
-    pub fn enter(&self, key: K) -> Option<Turn<K>> {
+    pub fn enter(&self, key: K) -> Option<LaneTurn<K>> {
         self.enter_until(key, Instant::now() + SEND_DONE_WITHIN)
     }
 
     /// Takes the next turn, with this deadline.
-    pub(crate) fn enter_until(&self, key: K, until: Instant) -> Option<Turn<K>> {
+    pub(crate) fn enter_until(&self, key: K, until: Instant) -> Option<LaneTurn<K>> {
         let (over, ends) = oneshot::channel();
         let mut tails = lock(&self.tails);
         if tails.turns == TURNS_MAX {
@@ -66,21 +66,21 @@ impl<K: Hash + Eq + Clone> Lanes<K> {
         tails.turns += 1;
         let before = tails.last.remove(&key);
         let ticket = before.as_ref().map_or(0, |before| before.ticket + 1);
-        tails.last.insert(key.clone(), Before { ticket, over: ends });
+        tails.last.insert(key.clone(), EarlierTurn { ticket, over: ends });
         drop(tails);
         let tails = Arc::clone(&self.tails);
-        Some(Turn { key, ticket, until, before, tails, over: Some(over) })
+        Some(LaneTurn { key, ticket, until, before, tails, over: Some(over) })
     }
 
     /// Returns the number of lanes in use.
-    pub fn in_use(&self) -> usize {
+    pub fn lanes_in_use(&self) -> usize {
         lock(&self.tails).last.len()
     }
 }
 
-impl<K: Hash + Eq> Turn<K> {
+impl<K: Hash + Eq> LaneTurn<K> {
     /// Waits until all earlier turns are over. Returns true if that was in time.
-    pub async fn come(&mut self) -> bool {
+    pub async fn wait_for_turn(&mut self) -> bool {
         while let Some(before) = &mut self.before {
             let Ok(over) = timeout_at(self.until, &mut before.over).await else { return false };
             // An error means that the earlier turn was dropped, so it is over too.
@@ -90,12 +90,12 @@ impl<K: Hash + Eq> Turn<K> {
     }
 
     /// Returns the deadline.
-    pub(crate) const fn until(&self) -> Instant {
+    pub(crate) const fn deadline(&self) -> Instant {
         self.until
     }
 
     /// Returns the turn that is still before one that leaves early.
-    fn still_before(&mut self) -> Option<Before> {
+    fn earlier_turn(&mut self) -> Option<EarlierTurn> {
         while let Some(before) = &mut self.before {
             match before.over.try_recv() {
                 Ok(earlier) => self.before = earlier,
@@ -107,9 +107,9 @@ impl<K: Hash + Eq> Turn<K> {
     }
 }
 
-impl<K: Hash + Eq> Drop for Turn<K> {
+impl<K: Hash + Eq> Drop for LaneTurn<K> {
     fn drop(&mut self) {
-        let mut before = self.still_before();
+        let mut before = self.earlier_turn();
         let tails = Arc::clone(&self.tails);
         let mut tails = lock(&tails);
         tails.turns -= 1;
@@ -128,7 +128,7 @@ impl<K: Hash + Eq> Drop for Turn<K> {
     }
 }
 
-fn lock<K>(tails: &Mutex<Tails<K>>) -> MutexGuard<'_, Tails<K>> {
+fn lock<K>(tails: &Mutex<LaneTails<K>>) -> MutexGuard<'_, LaneTails<K>> {
     tails.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -4,7 +4,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-use crate::Settled;
+use crate::SendResult;
 
 /// Metrics of egress.
 #[derive(Clone, Debug, Default)]
@@ -21,17 +21,17 @@ impl Metrics {
         registry.register("rate_limited_calls", help, self.rate_limited.clone());
     }
 
-    pub(crate) fn settled(&self, settled: &Settled) {
+    pub(crate) fn count_result(&self, settled: &SendResult) {
         let outcome = match settled {
-            Settled::Delivered(_) => "delivered",
-            Settled::InParts(_) => "in_parts",
-            Settled::Failed(_) => "failed",
-            Settled::Ambiguous => "ambiguous",
+            SendResult::Delivered(_) => "delivered",
+            SendResult::InParts(_) => "in_parts",
+            SendResult::Failed(_) => "failed",
+            SendResult::Ambiguous => "ambiguous",
         };
         self.settled.get_or_create(&[("outcome", outcome)]).inc();
     }
 
-    pub(crate) fn rate_limited(&self) {
+    pub(crate) fn count_rate_limited(&self) {
         self.rate_limited.inc();
     }
 }

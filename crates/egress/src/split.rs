@@ -23,18 +23,18 @@ use nightdesk_port::LengthUnit;
 
 mod length;
 mod reader;
-mod marks;
+mod elements;
 mod fences;
 mod links;
 mod window;
 #[cfg(test)]
 mod tests;
 
+use elements::TextElements;
 use fences::Fence;
-pub(crate) use length::Length;
-use marks::Marks;
-use reader::Reader;
-use window::{Cut, Window};
+pub(crate) use length::LengthLimit;
+use reader::FenceReader;
+use window::{Cut, CutWindow};
 
 /// No platform has a shorter limit; a smaller maximum is a bug in its adapter.
 pub(crate) const MESSAGE_LENGTH_MIN: usize = 64;
@@ -42,13 +42,13 @@ pub(crate) const MESSAGE_LENGTH_MIN: usize = 64;
 /// Splits the text into messages of at most `max` units. A text that fits is not changed; a text that does not fit and
 /// is only white space gives no message.
 pub fn split(text: &str, max: usize, unit: LengthUnit) -> Vec<String> {
-    let length = Length { max: max.max(MESSAGE_LENGTH_MIN), unit };
+    let length = LengthLimit { max: max.max(MESSAGE_LENGTH_MIN), unit };
     if length.fits(text) {
         return vec![text.to_owned()];
     }
-    let marks = Marks::of(text, length);
+    let marks = TextElements::parse(text, length);
     let pieces = Pieces { text, length, marks: &marks, at: 0 };
-    pieces.map(|piece| piece.written(text)).collect()
+    pieces.map(|piece| piece.render(text)).collect()
 }
 
 /// The range of the text in one part.
@@ -61,7 +61,7 @@ struct Piece<'t> {
 }
 
 impl Piece<'_> {
-    fn written(&self, text: &str) -> String {
+    fn render(&self, text: &str) -> String {
         let mut part = String::new();
         if let Some(fence) = self.opens {
             part += &fence.opens_again;
@@ -70,11 +70,11 @@ impl Piece<'_> {
         part += &text[self.start..self.end];
         // Close the block that is open in this part, also where the whole text would be parsed differently because
         // other signs are at the start of a line.
-        let mut reader = Reader::within(None);
+        let mut reader = FenceReader::starting_in(None);
         reader.read(&part);
-        if let Some(signs) = reader.open() {
+        if let Some(signs) = reader.open_block() {
             part.push('\n');
-            part += &signs.line();
+            part += &signs.closing_line();
         }
         part
     }
@@ -83,8 +83,8 @@ impl Piece<'_> {
 /// Iterates over the text from cut to cut.
 struct Pieces<'t> {
     text: &'t str,
-    length: Length,
-    marks: &'t Marks,
+    length: LengthLimit,
+    marks: &'t TextElements,
     at: usize,
 }
 
@@ -100,7 +100,7 @@ impl<'t> Iterator for Pieces<'t> {
             if start == text.len() || (opens.is_none() && text[start..].trim_start().is_empty()) {
                 return None;
             }
-            let Cut { end, next } = Window::new(text, self.length, marks, start).cut();
+            let Cut { end, next } = CutWindow::new(text, self.length, marks, start).cut();
             self.at = next;
             if start < end {
                 return Some(Piece { start, end, opens });

@@ -7,7 +7,7 @@ use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::Owner;
 use nightdesk_types::{AgentId, BotId, Node, RequestId, Send, StoreError, TenantScope};
 
-use crate::Settled;
+use crate::SendResult;
 
 /// The key of a send.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,18 +28,18 @@ impl From<&AdmittedSend> for SendKey {
 
 /// The state of a requested send.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum SendState {
     /// It is new, and its row is written.
     New,
     /// It was requested before, with this result.
-    Settled(Settled),
+    Settled(SendResult),
     /// It was requested before, and is not settled.
     UnderWay,
 }
 
 /// A send that waits for the owner of its bot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct WaitingSend {
     /// The key of the send.
     pub key: SendKey,
     /// The bot that it goes through.
@@ -54,7 +54,7 @@ pub struct Waiting {
 
 /// A send that was abandoned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenUp {
+pub struct AbandonedSend {
     /// The agent that requested it.
     pub agent: AgentId,
     /// The gateway's id of the request.
@@ -67,10 +67,14 @@ pub struct GivenUp {
 #[async_trait]
 pub trait Store: std::marker::Send + Sync {
     /// Writes the row of a send that this node got, once per request.
-    async fn ask(&self, send: &AdmittedSend, asked_on: &str) -> Result<Asked, StoreError>;
+    async fn record_request(
+        &self,
+        send: &AdmittedSend,
+        asked_on: &str,
+    ) -> Result<SendState, StoreError>;
 
     /// Returns the state of a requested send.
-    async fn look(&self, send: &SendKey) -> Result<Asked, StoreError>;
+    async fn send_state(&self, send: &SendKey) -> Result<SendState, StoreError>;
 
     /// Claims a requested send directly before its call. Returns true if it was free and the owner still owns its bot.
     /// The caller that gets `true` makes the only call.
@@ -81,19 +85,27 @@ pub trait Store: std::marker::Send + Sync {
         &self,
         send: &SendKey,
         node: &Node,
-        settled: &Settled,
+        settled: &SendResult,
     ) -> Result<bool, StoreError>;
 
     /// Marks a send as not executed, so that no node may execute it any more. Returns true if no node had begun it.
-    async fn retract(&self, send: &SendKey, node: &Node, why: &Settled)
-    -> Result<bool, StoreError>;
+    async fn retract(
+        &self,
+        send: &SendKey,
+        node: &Node,
+        why: &SendResult,
+    ) -> Result<bool, StoreError>;
 
     /// Returns sends that wait for the bots of a node, oldest first.
-    async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError>;
+    async fn waiting_sends(
+        &self,
+        node: &Node,
+        sends_max: usize,
+    ) -> Result<Vec<WaitingSend>, StoreError>;
 
     /// Returns bots with waiting sends whose owner is not alive.
-    async fn ownerless(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError>;
+    async fn ownerless_bots(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError>;
 
     /// Abandons the calls that a dead node had begun, because their result is unknown.
-    async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError>;
+    async fn abandon_sends(&self, sends_max: usize) -> Result<Vec<AbandonedSend>, StoreError>;
 }

@@ -1,10 +1,10 @@
 //! Proof that the gate admitted an event or a send.
 
-use nightdesk_intake::Verified;
+use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::event::ContextLine;
 use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
 
-use crate::{Refusal, Refused};
+use crate::{AdmissionRefusal, Refusal};
 
 /// An agent that may receive an event, and the version of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,13 +19,13 @@ pub struct Recipient {
 
 /// An event with all its recipients.
 #[derive(Clone, Debug)]
-pub struct Admitted<T> {
+pub struct AdmittedEvent<T> {
     pub(crate) recipients: Vec<Recipient>,
-    pub(crate) passed_over: Vec<Refused>,
-    pub(crate) inner: Verified<T>,
+    pub(crate) passed_over: Vec<AdmissionRefusal>,
+    pub(crate) inner: VerifiedEvent<T>,
 }
 
-impl Admitted<Event> {
+impl AdmittedEvent<Event> {
     /// Returns the recipients, at least one.
     pub fn recipients(&self) -> &[Recipient] {
         &self.recipients
@@ -33,14 +33,15 @@ impl Admitted<Event> {
 
     /// Retains some of the recipients; the others count as refused for this reason. `Err`: none is left.
     #[expect(clippy::result_large_err, reason = "who is left with nobody gets the event back")]
-    pub fn narrowed(
+    pub fn narrow(
         mut self,
         refusal: Refusal,
         mut keeps: impl FnMut(&Recipient) -> bool,
-    ) -> Result<Self, (Verified<Event>, Refused)> {
-        let refused = |one: Recipient| Refused { agent: Some((one.scope, one.agent)), refusal };
+    ) -> Result<Self, (VerifiedEvent<Event>, AdmissionRefusal)> {
+        let refused =
+            |one: Recipient| AdmissionRefusal { agent: Some((one.scope, one.agent)), refusal };
         let dropped = self.recipients.extract_if(.., |one| !keeps(one)).map(refused);
-        let dropped: Vec<Refused> = dropped.collect();
+        let dropped: Vec<AdmissionRefusal> = dropped.collect();
         match dropped.first() {
             Some(first) if self.recipients.is_empty() => Err((self.inner, *first)),
             Some(_) | None => {
@@ -52,28 +53,28 @@ impl Admitted<Event> {
 
     /// Returns a copy in which the attachments have these URLs.
     #[must_use]
-    pub fn referring_to(&self, urls: Vec<String>) -> Self {
-        Self { inner: self.inner.referring_to(urls), ..self.clone() }
+    pub fn with_media_urls(&self, urls: Vec<String>) -> Self {
+        Self { inner: self.inner.with_media_urls(urls), ..self.clone() }
     }
 
     /// Returns a copy with these context messages and the flag that reading them failed.
     #[must_use]
-    pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
-        Self { inner: self.inner.amid(context, failed), ..self.clone() }
+    pub fn with_context(&self, context: Vec<ContextLine>, failed: bool) -> Self {
+        Self { inner: self.inner.with_context(context, failed), ..self.clone() }
     }
 
     /// Returns the other candidates, with the reasons why they do not receive it.
-    pub fn passed_over(&self) -> &[Refused] {
+    pub fn passed_over(&self) -> &[AdmissionRefusal] {
         &self.passed_over
     }
 
     /// Returns the event with its proof, so that the caller can decide again.
-    pub fn into_verified(self) -> Verified<Event> {
+    pub fn into_verified(self) -> VerifiedEvent<Event> {
         self.inner
     }
 
     /// Returns the event with its proof.
-    pub const fn verified(&self) -> &Verified<Event> {
+    pub const fn verified(&self) -> &VerifiedEvent<Event> {
         &self.inner
     }
 }

@@ -8,42 +8,42 @@ mod letter;
 mod send;
 
 pub use letter::{AdmittedLetter, LetterGrants, LetterNotGranted, decide_letter};
-pub use send::{Reach, SendRefusal, Tag, decide_send};
+pub use send::{BotTag, Reach, SendRefusal, decide_send};
 
-use nightdesk_types::{AgentId, Principal, Relevance, Sight, TenantScope};
+use nightdesk_types::{AgentId, Principal, Relevance, TenantScope, Visibility};
 
 use crate::Recipient;
-use crate::facts::{Facts, Place};
+use crate::facts::{EventFacts, EventPlace};
 
 /// The facts about an author and a place.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct ReachView<'a> {
     /// The author's agents. The first is the default where no other rule chooses one.
     pub own: &'a [Recipient],
     /// The grant of the place.
-    pub grant: Option<Grant<'a>>,
+    pub grant: Option<PlaceGrant<'a>>,
 }
 
 /// A place that was granted to an agent.
 #[derive(Clone, Copy, Debug)]
-pub struct Grant<'a> {
+pub struct PlaceGrant<'a> {
     /// The agent that may be reached there.
     pub recipient: Recipient,
     /// The extent of the grant that contains the place.
-    pub extent: Extent,
+    pub extent: GrantExtent,
     /// The people who may reach it.
     pub principal: Principal,
     /// True if the author is on the agent's allow list.
     pub is_listed: bool,
     /// The visibility of the place for the agent's people.
-    pub sight: Sight,
+    pub sight: Visibility,
     /// The agent's relevance policy.
     pub relevance: &'a Relevance,
 }
 
 /// The extent of a grant. The smallest one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum GrantExtent {
     /// The chat.
     Chat,
     /// The channel that contains the thread.
@@ -151,7 +151,7 @@ pub enum Ground {
     /// The author is bound to it.
     Binding,
     /// The place, or a larger extent that contains it, is granted to it.
-    Grant(Extent),
+    Grant(GrantExtent),
 }
 
 /// The decision about an event: one verdict per candidate agent.
@@ -164,7 +164,7 @@ pub struct Decision {
 /// The reason why no agent receives an event, and the agent that came closest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{refusal}")]
-pub struct Refused {
+pub struct AdmissionRefusal {
     /// The tenant and agent, if there was a candidate.
     pub agent: Option<(TenantScope, AgentId)>,
     /// The refusal of the last layer.
@@ -173,17 +173,17 @@ pub struct Refused {
 
 impl Decision {
     /// Returns the recipients, possibly of several tenants, or the reason why there are none.
-    pub fn recipients(&self) -> Result<Vec<Recipient>, Refused> {
+    pub fn recipients(&self) -> Result<Vec<Recipient>, AdmissionRefusal> {
         let admitted = self.verdicts.iter().filter(|verdict| verdict.refusal.is_none());
         let recipients: Vec<Recipient> = admitted.map(|verdict| verdict.recipient).collect();
-        if recipients.is_empty() { Err(self.refused()) } else { Ok(recipients) }
+        if recipients.is_empty() { Err(self.refusal()) } else { Ok(recipients) }
     }
 
     /// Returns every candidate that does not receive it.
-    pub fn passed_over(&self) -> impl Iterator<Item = Refused> {
+    pub fn passed_over(&self) -> impl Iterator<Item = AdmissionRefusal> {
         self.verdicts.iter().filter_map(|verdict| {
             let Recipient { scope, agent, .. } = verdict.recipient;
-            Some(Refused { agent: Some((scope, agent)), refusal: verdict.refusal? })
+            Some(AdmissionRefusal { agent: Some((scope, agent)), refusal: verdict.refusal? })
         })
     }
 
@@ -192,14 +192,14 @@ impl Decision {
         self.verdicts.iter().find(|verdict| verdict.may_continue).map(|verdict| verdict.recipient)
     }
 
-    fn refused(&self) -> Refused {
-        let stranger = Refused { agent: None, refusal: Refusal::UnboundAuthor };
+    fn refusal(&self) -> AdmissionRefusal {
+        let stranger = AdmissionRefusal { agent: None, refusal: Refusal::UnboundAuthor };
         self.passed_over().max_by_key(|refused| refused.refusal.layer()).unwrap_or(stranger)
     }
 }
 
 /// Decides which agents receive an event.
-pub fn decide(view: &View<'_>, facts: &Facts<'_>) -> Decision {
+pub fn decide(view: &ReachView<'_>, facts: &EventFacts<'_>) -> Decision {
     let own = own_agent(view, facts);
     // A direct chat contains only the person and their agent.
     let shared = own.is_none() || !facts.place.is_direct;
@@ -211,7 +211,7 @@ pub fn decide(view: &View<'_>, facts: &Facts<'_>) -> Decision {
         may_continue: false,
     });
     let by_grant = grant.map(|grant| {
-        let refusal = judge(&grant, facts).err();
+        let refusal = check_grant(&grant, facts).err();
         let is_thread = facts.place.parent.is_some() && !facts.takes_part;
         Verdict {
             recipient: grant.recipient,
@@ -228,20 +228,20 @@ pub fn decide(view: &View<'_>, facts: &Facts<'_>) -> Decision {
 }
 
 /// Returns the author's agent that the place is granted to, or else the author's first agent.
-fn own_agent(view: &View<'_>, facts: &Facts<'_>) -> Option<Recipient> {
+fn own_agent(view: &ReachView<'_>, facts: &EventFacts<'_>) -> Option<Recipient> {
     // A program owns no agent, even if its id is bound to one.
     let own = if facts.is_program { &[] } else { view.own };
     let holder = view.grant.map(|grant| grant.recipient);
     holder.filter(|holder| own.contains(holder)).or_else(|| own.first().copied())
 }
 
-fn judge(grant: &Grant<'_>, facts: &Facts<'_>) -> Result<(), Refusal> {
-    authorised(grant)?;
-    visible(grant, facts)?;
-    relevant(grant.relevance, facts)
+fn check_grant(grant: &PlaceGrant<'_>, facts: &EventFacts<'_>) -> Result<(), Refusal> {
+    check_author(grant)?;
+    check_visibility(grant, facts)?;
+    check_relevance(grant.relevance, facts)
 }
 
-fn authorised(grant: &Grant<'_>) -> Result<(), Refusal> {
+fn check_author(grant: &PlaceGrant<'_>) -> Result<(), Refusal> {
     let is_welcome = match grant.principal {
         Principal::Any => true,
         Principal::AllowList => grant.is_listed,
@@ -251,22 +251,22 @@ fn authorised(grant: &Grant<'_>) -> Result<(), Refusal> {
     is_welcome.then_some(()).ok_or(Refusal::NotWelcome)
 }
 
-fn visible(grant: &Grant<'_>, facts: &Facts<'_>) -> Result<(), Refusal> {
+fn check_visibility(grant: &PlaceGrant<'_>, facts: &EventFacts<'_>) -> Result<(), Refusal> {
     match grant.sight {
         // A direct chat has no other viewers, and was opened to write to the agent.
         _ if facts.place.is_direct => Ok(()),
-        Sight::Sees => Ok(()),
-        Sight::Blind => Err(Refusal::NotVisible),
-        Sight::Unknown => Err(Refusal::SightUnknown),
+        Visibility::Sees => Ok(()),
+        Visibility::Blind => Err(Refusal::NotVisible),
+        Visibility::Unknown => Err(Refusal::SightUnknown),
     }
 }
 
-fn relevant(relevance: &Relevance, facts: &Facts<'_>) -> Result<(), Refusal> {
+fn check_relevance(relevance: &Relevance, facts: &EventFacts<'_>) -> Result<(), Refusal> {
     if facts.is_program && !relevance.allow_other_bots {
         return Err(Refusal::OtherBot);
     }
     let is_free = || {
-        let Place { scope, chat, parent, is_direct } = facts.place;
+        let EventPlace { scope, chat, parent, is_direct } = facts.place;
         let free = |id: &str| relevance.free_scopes.iter().any(|free| free == id);
         is_direct || free(chat) || parent.is_some_and(free) || scope.is_some_and(free)
     };

@@ -5,7 +5,7 @@ use nightdesk_types::event::{ChatType, Content, Message, MessageKind, Source};
 
 /// The facts of an event that decide on its recipients. Names and texts are excluded, because people choose them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts<'a> {
+pub struct EventFacts<'a> {
     /// The author's id, which the platform vouches for.
     pub author: &'a str,
     /// True if the author is a program.
@@ -15,12 +15,12 @@ pub struct Facts<'a> {
     /// True if the agent of the place has received an entry in this thread. Only the store knows.
     pub takes_part: bool,
     /// The place where it was written.
-    pub place: Place<'a>,
+    pub place: EventPlace<'a>,
 }
 
 /// The place where an event was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct EventPlace<'a> {
     /// The guild, workspace or server.
     pub scope: Option<&'a str>,
     /// The chat.
@@ -31,9 +31,9 @@ pub struct Place<'a> {
     pub is_direct: bool,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> EventFacts<'a> {
     /// Returns the facts of an event, if it has an author.
-    pub fn of(event: &'a Event) -> Option<Self> {
+    pub fn from_event(event: &'a Event) -> Option<Self> {
         let source = event.source();
         Some(Self {
             author: source.user_id.as_deref()?,
@@ -43,13 +43,13 @@ impl<'a> Facts<'a> {
                 Content::Passthrough(_) => true,
             },
             takes_part: false,
-            place: Place::of(source),
+            place: EventPlace::from_source(source),
         })
     }
 }
 
-impl<'a> Place<'a> {
-    fn of(source: &'a Source) -> Self {
+impl<'a> EventPlace<'a> {
+    fn from_source(source: &'a Source) -> Self {
         Self {
             scope: source.scope_id.as_deref(),
             chat: &source.chat_id,

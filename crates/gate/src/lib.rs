@@ -10,20 +10,20 @@
 
 pub mod decide;
 mod facts;
-pub mod known;
-mod kept;
-mod admit;
+pub mod bot_reach;
+mod reach_cache;
+mod gate;
 mod admitted;
-mod ask;
+mod link_command;
 mod store;
 
-pub use admit::{AdmitError, Gate, Sender};
-pub use admitted::{Admitted, AdmittedSend, Recipient};
-pub use ask::Ask;
+pub use admitted::{AdmittedEvent, AdmittedSend, Recipient};
+pub use bot_reach::{ReachChange, VisibilityLookup};
 pub use decide::{
-    AdmittedLetter, Decision, LetterGrants, LetterNotGranted, Reach, Refusal, Refused, SendRefusal,
-    Tag, decide_letter,
+    AdmissionRefusal, AdmittedLetter, BotTag, Decision, LetterGrants, LetterNotGranted, Reach,
+    Refusal, SendRefusal, decide_letter,
 };
-pub use facts::{Facts, Place};
-pub use known::{Change, Floor};
-pub use store::{KeptRefusal, Prompt, RefusalNote, Store};
+pub use facts::{EventFacts, EventPlace};
+pub use gate::{AdmitError, Gate, Sender};
+pub use link_command::ChatLinkCommand;
+pub use store::{BotPrompt, RefusalNote, Store, StoredRefusal};

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope, Timestamp};
 
-use crate::known::{Agent, Change};
+use crate::bot_reach::{ReachChange, ScopedAgent};
 use crate::{Reach, Refusal};
 
 /// One refusal as stored for `explain`. It contains no text of the event.
@@ -23,7 +23,7 @@ pub struct RefusalNote {
 
 /// A stored refusal and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptRefusal {
+pub struct StoredRefusal {
     /// The time when it was stored.
     pub at: Timestamp,
     /// The refusal.
@@ -32,7 +32,7 @@ pub struct KeptRefusal {
 
 /// A prompt with buttons, on a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Prompt<'a> {
+pub struct BotPrompt<'a> {
     /// The bot that showed it.
     pub bot: BotId,
     /// The client's id of the prompt.
@@ -44,15 +44,16 @@ pub struct Prompt<'a> {
 pub trait Store: Send + Sync {
     /// Returns the changes of a bot's reach since a version, over all tenants. Without a version, or if it is too old,
     /// returns the complete reach.
-    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError>;
+    async fn read_changes(&self, bot: BotId, since: Option<i64>)
+    -> Result<ReachChange, StoreError>;
 
     /// Returns those of these bots that changed since their version.
-    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError>;
+    async fn changed_bots(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError>;
 
     /// Returns the bots through which an agent may write to a chat: because the chat was granted to it, or has the id
     /// of a person bound to it, or because an entry came from there in the last 30 days and the agent still has a
     /// binding or grant on that bot.
-    async fn reaches(
+    async fn find_reaches(
         &self,
         scope: TenantScope,
         agent: AgentId,
@@ -69,22 +70,25 @@ pub trait Store: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Records that an agent shows a prompt on a bot. Returns false if a prompt of another agent has this id there.
-    async fn ask(
+    async fn record_prompt(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        prompt: Prompt<'_>,
+        prompt: BotPrompt<'_>,
     ) -> Result<bool, StoreError>;
 
     /// Returns the agent that showed a prompt, over all tenants.
-    async fn asker(&self, prompt: Prompt<'_>) -> Result<Option<Agent>, StoreError>;
+    async fn find_prompt_agent(
+        &self,
+        prompt: BotPrompt<'_>,
+    ) -> Result<Option<ScopedAgent>, StoreError>;
 
     /// Returns the stored refusals of an event in a tenant's ring, newest first.
-    async fn refusals(
+    async fn read_refusals(
         &self,
         scope: TenantScope,
         event_key: &str,
-    ) -> Result<Vec<KeptRefusal>, StoreError>;
+    ) -> Result<Vec<StoredRefusal>, StoreError>;
 
     /// Writes refusals into their tenants' rings and removes the oldest.
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError>;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::digest::{Context, SHA256};
-use nightdesk_gate::{Admitted, Recipient};
+use nightdesk_gate::{AdmittedEvent, Recipient};
 use nightdesk_protocol::{EntryJson, event};
 use nightdesk_types::{AgentId, BotId, DataKeyId, Event, NodeEpoch, TenantScope};
 
@@ -14,7 +14,7 @@ pub struct DedupeKey([u8; 16]);
 
 impl DedupeKey {
     /// Returns the key of a bot's event.
-    pub fn of(bot: BotId, event_key: &str) -> Self {
+    pub fn from_event_key(bot: BotId, event_key: &str) -> Self {
         let mut context = Context::new(&SHA256);
         context.update(bot.uuid().as_bytes());
         context.update(event_key.as_bytes());
@@ -32,7 +32,7 @@ impl DedupeKey {
 
 /// The read position in a source that stores its own events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SourceMark {
+pub struct SourceCursor {
     /// The source of the bot: a shard or a poller.
     pub source: String,
     /// The owner's epoch. The store refuses an epoch lower than its own.
@@ -43,7 +43,7 @@ pub struct SourceMark {
 
 /// A sealed capability that a platform lent for a recipient's session. It is written with the event.
 #[derive(Clone, Debug)]
-pub struct Bound {
+pub struct EntryCapability {
     /// The recipient.
     pub agent: (TenantScope, AgentId),
     /// The digest of the session's key.
@@ -60,26 +60,26 @@ pub struct Bound {
 
 /// An admitted event in the form in which it is written.
 #[derive(Clone, Debug)]
-pub struct Accept {
+pub struct AcceptRequest {
     pub(crate) bot: BotId,
     pub(crate) operator: TenantScope,
     pub(crate) key: DedupeKey,
     pub(crate) chat_id: String,
     pub(crate) json: Result<Arc<EntryJson>, Vec<u8>>,
     pub(crate) recipients: Vec<Recipient>,
-    pub(crate) mark: Option<SourceMark>,
-    pub(crate) bound: Vec<Bound>,
+    pub(crate) mark: Option<SourceCursor>,
+    pub(crate) bound: Vec<EntryCapability>,
 }
 
-impl Accept {
+impl AcceptRequest {
     /// Encodes an admitted event.
-    pub fn of(event: &Admitted<Event>, mark: Option<SourceMark>) -> Self {
+    pub fn from_event(event: &AdmittedEvent<Event>, mark: Option<SourceCursor>) -> Self {
         let verified = event.verified();
         let json = event::encode(verified.get(), verified.handle()).map(Arc::new);
         Self {
             bot: verified.bot(),
             operator: verified.operator(),
-            key: DedupeKey::of(verified.bot(), verified.get().key()),
+            key: DedupeKey::from_event_key(verified.bot(), verified.get().key()),
             chat_id: verified.get().source().chat_id.clone(),
             json: json.map_err(|_| verified.get().to_json()),
             recipients: event.recipients().to_vec(),
@@ -90,7 +90,7 @@ impl Accept {
 
     /// Returns the same accept with capabilities that were lent for it.
     #[must_use]
-    pub fn bearing(self, bound: Vec<Bound>) -> Self {
+    pub fn with_capabilities(self, bound: Vec<EntryCapability>) -> Self {
         Self { bound, ..self }
     }
 
@@ -133,12 +133,12 @@ impl Accept {
     }
 
     /// Returns the capabilities that were lent for it.
-    pub fn bound(&self) -> &[Bound] {
+    pub fn capabilities(&self) -> &[EntryCapability] {
         &self.bound
     }
 
     /// Returns the position of its source after this event.
-    pub const fn mark(&self) -> Option<&SourceMark> {
+    pub const fn source_cursor(&self) -> Option<&SourceCursor> {
         self.mark.as_ref()
     }
 }

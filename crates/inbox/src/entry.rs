@@ -40,7 +40,7 @@ pub struct LineClaim {
 
 /// One entry that was stored for an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredEntry {
     /// The tenant of the entry.
     pub scope: TenantScope,
     /// The agent that owns the inbox.
@@ -52,12 +52,12 @@ pub struct Stored {
     /// True if it was parked at once: the inbox is full, or no client could take it.
     pub parked: bool,
     /// The state of its agent when the entry was stored.
-    pub presence: Presence,
+    pub presence: AgentPresence,
 }
 
 /// The state of an agent as the store saw it when it stored an entry for the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub enum AgentPresence {
     /// The agent has a line, or no entry was stored for it.
     Awake,
     /// The agent has no line, and the desk will call it.

@@ -9,22 +9,25 @@
 //! Begin with [`Inbox`]. [`Store`] defines a backend, and the suite in `testing/conformance` tests it.
 
 mod accept;
-mod aside;
+mod admin;
 mod entry;
-pub mod gather;
+pub mod batch;
 mod metrics;
 mod recent;
-mod stop;
+mod inbox;
 mod store;
-mod test_entry;
+mod local_entry;
 pub mod trail;
 mod upkeep;
 
-pub use accept::{Accept, Bound, DedupeKey, SourceMark};
-pub use aside::{Aside, Listed, Overview, Parked, Shown, State};
-pub use entry::{Entry, LineClaim, ParkReason, Presence, Stored};
+pub use accept::{AcceptRequest, DedupeKey, EntryCapability, SourceCursor};
+pub use admin::{EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, ParkRecord};
+pub use entry::{AgentPresence, Entry, LineClaim, ParkReason, StoredEntry};
+pub use inbox::Inbox;
+pub use local_entry::LocalEntry;
 pub use metrics::Metrics;
-pub use stop::Inbox;
-pub use store::{Ack, AckOf, AckRange, Ask, Park, Put, Quarantine, Store, Waiting};
-pub use test_entry::TestEntry;
-pub use upkeep::{Swept, Upkeep};
+pub use store::{
+    AckOutcome, AckRange, AckRequest, ParkOutcome, PutOutcome, QuarantinedEvent, ReadRequest,
+    ReadResponse, Store,
+};
+pub use upkeep::{InboxSweeper, SweepReport};

@@ -7,7 +7,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::store::Put;
+use crate::store::PutOutcome;
 
 /// From half a millisecond to four seconds.
 const PUT_BUCKETS: (f64, f64, u16) = (0.0005, 2.0, 14);
@@ -15,12 +15,12 @@ const PUT_BUCKETS: (f64, f64, u16) = (0.0005, 2.0, 14);
 /// Metrics of the inbox.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    puts: Family<Labels, Counter>,
+    puts: Family<InboxLabels, Counter>,
     put_seconds: Histogram,
     acked: Counter,
 }
 
-type Labels = [(&'static str, &'static str); 1];
+type InboxLabels = [(&'static str, &'static str); 1];
 
 impl Default for Metrics {
     fn default() -> Self {
@@ -46,19 +46,19 @@ impl Metrics {
         registry.register("acked_entries", "Entries acknowledged", self.acked.clone());
     }
 
-    pub(crate) fn put(&self, put: Option<&Put>, took: Duration) {
+    pub(crate) fn count_put(&self, put: Option<&PutOutcome>, took: Duration) {
         let outcome = match put {
-            Some(Put::Stored(_)) => "stored",
-            Some(Put::Duplicate) => "duplicate",
-            Some(Put::Stale) => "stale",
-            Some(Put::Fenced) => "fenced",
+            Some(PutOutcome::Stored(_)) => "stored",
+            Some(PutOutcome::Duplicate) => "duplicate",
+            Some(PutOutcome::Stale) => "stale",
+            Some(PutOutcome::Fenced) => "fenced",
             None => "failed",
         };
         self.puts.get_or_create(&[("outcome", outcome)]).inc();
         self.put_seconds.observe(took.as_secs_f64());
     }
 
-    pub(crate) fn acked(&self, entries: u64) {
+    pub(crate) fn count_acked(&self, entries: u64) {
         self.acked.inc_by(entries);
     }
 }

@@ -8,13 +8,13 @@ use moka::sync::Cache;
 use nightdesk_types::limits::RECENT_BYTES_MAX;
 use nightdesk_types::{AgentId, Seq};
 
-use crate::{Accept, Entry, Stored};
+use crate::{AcceptRequest, Entry, StoredEntry};
 
-pub(crate) struct Recent {
+pub(crate) struct RecentEntries {
     entries: Cache<(AgentId, Seq), Entry>,
 }
 
-impl Recent {
+impl RecentEntries {
     pub(crate) fn new() -> Self {
         const OVERHEAD_BYTES: usize = 200;
         let weigh = |_: &(AgentId, Seq), entry: &Entry| {
@@ -29,7 +29,7 @@ impl Recent {
         Self { entries }
     }
 
-    pub(crate) fn remember(&self, accept: &Accept, stored: &Stored) {
+    pub(crate) fn remember(&self, accept: &AcceptRequest, stored: &StoredEntry) {
         let entry = Entry {
             seq: stored.seq,
             at: stored.at,

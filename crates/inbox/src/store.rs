@@ -6,13 +6,13 @@
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope, Timestamp};
 
-use crate::{Accept, Entry, LineClaim, ParkReason, SourceMark, Stored};
+use crate::{AcceptRequest, Entry, LineClaim, ParkReason, SourceCursor, StoredEntry};
 
 /// The result of one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Put {
+pub enum PutOutcome {
     /// One entry per recipient, each with the next number of its agent.
-    Stored(Vec<Stored>),
+    Stored(Vec<StoredEntry>),
     /// The event was stored before; the first one counts.
     Duplicate,
     /// The gate's decision is based on an outdated version. Decide again.
@@ -23,7 +23,7 @@ pub enum Put {
 
 /// A line's request for the entries after the last one that it has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct ReadRequest {
     /// The line.
     pub line: LineClaim,
     /// The last number that it has read.
@@ -38,7 +38,7 @@ pub struct Ask {
 
 /// The response to a line's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Waiting {
+pub enum ReadResponse {
     /// The next entries, in order. Empty: there are no more.
     Entries(Vec<Entry>),
     /// Another line took over.
@@ -47,16 +47,16 @@ pub enum Waiting {
 
 /// Entries that an agent has acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AckOf {
+pub struct AckRequest {
     /// The line on which it acknowledged them.
     pub line: LineClaim,
     /// The acknowledged numbers; the ranges do not overlap.
     pub ranges: Vec<AckRange>,
 }
 
-impl AckOf {
+impl AckRequest {
     /// Returns the count of the numbers.
-    pub(crate) fn entries(&self) -> u64 {
+    pub(crate) fn entry_count(&self) -> u64 {
         let count = |range: &AckRange| u64::try_from(range.to.get() - range.from.get() + 1);
         self.ranges.iter().filter_map(|range| count(range).ok()).sum()
     }
@@ -77,7 +77,7 @@ pub struct AckRange {
 
 /// The result of acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ack {
+pub enum AckOutcome {
     /// The new position of the cursor.
     Moved(Seq),
     /// Another line took over; these acks do not count.
@@ -86,7 +86,7 @@ pub enum Ack {
 
 /// The result of parking an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Park {
+pub enum ParkOutcome {
     /// It is parked, and the inbox moves on.
     Parked,
     /// Another line took over.
@@ -97,7 +97,7 @@ pub enum Park {
 
 /// An authentic but unreadable event, stored for the operator.
 #[derive(Clone, Debug)]
-pub struct Quarantine {
+pub struct QuarantinedEvent {
     /// The operator of the bot.
     pub operator: TenantScope,
     /// The bot that received it.
@@ -112,13 +112,13 @@ pub struct Quarantine {
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Stores each event for each of its recipients, once. All of them or none.
-    async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError>;
+    async fn accept(&self, events: &[AcceptRequest]) -> Result<Vec<PutOutcome>, StoreError>;
 
     /// Returns the unacknowledged entries of each line's agent, in order.
-    async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError>;
+    async fn read_waiting(&self, asks: &[ReadRequest]) -> Result<Vec<ReadResponse>, StoreError>;
 
     /// Moves each cursor, if its line is still the agent's newest.
-    async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError>;
+    async fn ack(&self, acks: &[AckRequest]) -> Result<Vec<AckOutcome>, StoreError>;
 
     /// Parks an entry that could not be delivered, with the reason.
     async fn park(
@@ -126,10 +126,10 @@ pub trait Store: Send + Sync {
         line: &LineClaim,
         seq: Seq,
         reason: ParkReason,
-    ) -> Result<Park, StoreError>;
+    ) -> Result<ParkOutcome, StoreError>;
 
     /// Returns the last assigned number of each inbox.
-    async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError>;
+    async fn read_heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError>;
 
     /// Takes over a source and returns its cursor. The epoch fences every earlier owner.
     async fn take_source(
@@ -144,9 +144,9 @@ pub trait Store: Send + Sync {
         &self,
         operator: TenantScope,
         bot: BotId,
-        mark: &SourceMark,
+        mark: &SourceCursor,
     ) -> Result<bool, StoreError>;
 
     /// Stores an unreadable event in a ring of its bot.
-    async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError>;
+    async fn quarantine(&self, unreadable: &QuarantinedEvent) -> Result<(), StoreError>;
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use nightdesk_types::{EntryId, Seq};
 use tracing::Level;
 
-use crate::entry::Stored;
-use crate::store::AckOf;
+use crate::entry::StoredEntry;
+use crate::store::AckRequest;
 
 /// The target by which a subscriber recognises a step.
 pub const TARGET: &str = "nightdesk::trail";
@@ -24,24 +24,24 @@ pub const PUT: &str = "put";
 pub const HAND_OVER: &str = "hand over";
 
 /// Emits a step that just ended, for each entry of an event.
-pub fn stored(step: &'static str, stored: &[Stored], took: Duration) {
+pub fn trace_stored(step: &'static str, stored: &[StoredEntry], took: Duration) {
     if !is_followed() {
         return;
     }
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    for Stored { agent, seq, .. } in stored {
+    for StoredEntry { agent, seq, .. } in stored {
         let entry = EntryId { agent: *agent, seq: *seq };
         tracing::trace!(target: TARGET, step, %entry, took_us);
     }
 }
 
 /// Returns the acks to emit after their commit, if a subscriber exists.
-pub(crate) fn of_acks(ack: &AckOf) -> Option<AckOf> {
+pub(crate) fn acks_to_trace(ack: &AckRequest) -> Option<AckRequest> {
     is_followed().then(|| ack.clone())
 }
 
 /// Emits the delivery of entries whose acks are committed.
-pub(crate) fn acked(ack: &AckOf) {
+pub(crate) fn trace_acked(ack: &AckRequest) {
     let agent = ack.line.agent;
     for range in &ack.ranges {
         let since_us = range.handed_at.as_microsecond();

@@ -5,7 +5,7 @@ use nightdesk_types::StoreError;
 
 /// The result of one run of upkeep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepReport {
     /// Entries that expired and were parked.
     pub expired: u64,
     /// Acknowledged entries that were removed.
@@ -16,8 +16,8 @@ pub struct Swept {
 
 /// Creates the partitions of coming days and drops old ones.
 #[async_trait]
-pub trait Upkeep: Send + Sync {
+pub trait InboxSweeper: Send + Sync {
     /// Runs one round in bounded batches. Any node may run it at any time. An unacknowledged entry is parked before its
     /// day is dropped.
-    async fn keep(&self) -> Result<Swept, StoreError>;
+    async fn sweep(&self) -> Result<SweepReport, StoreError>;
 }

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_gate::known::Agent;
-use nightdesk_gate::{Admitted, Change, Gate, KeptRefusal, Prompt, Reach, Recipient, RefusalNote};
+use nightdesk_gate::bot_reach::ScopedAgent;
+use nightdesk_gate::{
+    AdmittedEvent, BotPrompt, Gate, Reach, ReachChange, Recipient, RefusalNote, StoredRefusal,
+};
 use nightdesk_inbox::{
-    Accept, Ack, AckOf, Ask, Inbox, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark,
-    Store, Waiting,
+    AcceptRequest, AckOutcome, AckRequest, Inbox, LineClaim, ParkOutcome, ParkReason, PutOutcome,
+    QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor, Store,
 };
 use nightdesk_testkit::builders::{bot, event, everybodys};
 use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
@@ -21,21 +23,26 @@ use uuid::Uuid;
 struct Silent;
 
 fn scope() -> TenantScope {
-    TenantScope::of(TenantId::from_uuid(Uuid::nil()))
+    TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil()))
 }
 
 #[async_trait]
 impl nightdesk_gate::Store for Silent {
-    async fn changes(&self, _: BotId, _: Option<i64>) -> Result<Change, StoreError> {
+    async fn read_changes(&self, _: BotId, _: Option<i64>) -> Result<ReachChange, StoreError> {
         let agent = AgentId::from_uuid(Uuid::nil());
         Ok(everybodys(Recipient { scope: scope(), agent, version: 0 }))
     }
 
-    async fn changed(&self, _: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+    async fn changed_bots(&self, _: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
         Ok(Vec::new())
     }
 
-    async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
+    async fn find_reaches(
+        &self,
+        _: TenantScope,
+        _: AgentId,
+        _: &str,
+    ) -> Result<Vec<Reach>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -49,15 +56,24 @@ impl nightdesk_gate::Store for Silent {
         Ok(false)
     }
 
-    async fn ask(&self, _: TenantScope, _: AgentId, _: Prompt<'_>) -> Result<bool, StoreError> {
+    async fn record_prompt(
+        &self,
+        _: TenantScope,
+        _: AgentId,
+        _: BotPrompt<'_>,
+    ) -> Result<bool, StoreError> {
         unreachable!("nobody asks")
     }
 
-    async fn asker(&self, _: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
+    async fn find_prompt_agent(&self, _: BotPrompt<'_>) -> Result<Option<ScopedAgent>, StoreError> {
         unreachable!("nobody asks")
     }
 
-    async fn refusals(&self, _: TenantScope, _: &str) -> Result<Vec<KeptRefusal>, StoreError> {
+    async fn read_refusals(
+        &self,
+        _: TenantScope,
+        _: &str,
+    ) -> Result<Vec<StoredRefusal>, StoreError> {
         unreachable!("nobody asks")
     }
 
@@ -68,23 +84,23 @@ impl nightdesk_gate::Store for Silent {
 
 #[async_trait]
 impl Store for Silent {
-    async fn accept(&self, _: &[Accept]) -> Result<Vec<Put>, StoreError> {
+    async fn accept(&self, _: &[AcceptRequest]) -> Result<Vec<PutOutcome>, StoreError> {
         std::future::pending().await
     }
 
-    async fn waiting(&self, _: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+    async fn read_waiting(&self, _: &[ReadRequest]) -> Result<Vec<ReadResponse>, StoreError> {
         std::future::pending().await
     }
 
-    async fn ack(&self, _: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+    async fn ack(&self, _: &[AckRequest]) -> Result<Vec<AckOutcome>, StoreError> {
         std::future::pending().await
     }
 
-    async fn park(&self, _: &LineClaim, _: Seq, _: ParkReason) -> Result<Park, StoreError> {
+    async fn park(&self, _: &LineClaim, _: Seq, _: ParkReason) -> Result<ParkOutcome, StoreError> {
         std::future::pending().await
     }
 
-    async fn heads(&self, _: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
+    async fn read_heads(&self, _: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
         std::future::pending().await
     }
 
@@ -101,19 +117,19 @@ impl Store for Silent {
         &self,
         _: TenantScope,
         _: BotId,
-        _: &SourceMark,
+        _: &SourceCursor,
     ) -> Result<bool, StoreError> {
         std::future::pending().await
     }
 
-    async fn quarantine(&self, _: &Quarantine) -> Result<(), StoreError> {
+    async fn quarantine(&self, _: &QuarantinedEvent) -> Result<(), StoreError> {
         std::future::pending().await
     }
 }
 
-async fn admitted() -> Admitted<Event> {
+async fn admitted() -> AdmittedEvent<Event> {
     let bot = bot(BotId::from_uuid(Uuid::nil()), scope());
-    event().admitted(&bot, &Gate::over(Arc::new(Silent))).await.expect("everybody is let in")
+    event().admitted(&bot, &Gate::new(Arc::new(Silent))).await.expect("everybody is let in")
 }
 
 #[tokio::test(start_paused = true)]

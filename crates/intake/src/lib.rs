@@ -7,4 +7,6 @@
 
 mod verified;
 
-pub use verified::{Intake, Quarantined, Told, Verified, VerifyError, backfill, listen, verify};
+pub use verified::{
+    Intake, SourceEvent, UnreadableEvent, VerifiedEvent, VerifyError, backfill, listen, verify,
+};

@@ -1,8 +1,8 @@
 //! Proof that an event comes from a platform.
 
 use nightdesk_port::{
-    Bot, Capability, Heard, Listen, ListenError, Part, Receive, ReceiveError, Received,
-    SignedRequest,
+    Bot, Capability, HistoryRange, Listen, ListenError, PlatformEvent, Receive, ReceiveError,
+    RequestContent, SignedRequest,
 };
 use nightdesk_types::event::{ContextLine, Draft};
 use nightdesk_types::limits::{CAPABILITY_BYTES_MAX, CAPABILITY_KIND_BYTES_MAX};
@@ -13,7 +13,7 @@ use nightdesk_types::{BotId, Event, TenantScope};
 ///
 /// It names the bot and no tenant of its people: the gate decides which agents may see the event.
 #[derive(Clone, Debug)]
-pub struct Verified<T> {
+pub struct VerifiedEvent<T> {
     bot: BotId,
     operator: TenantScope,
     handle: String,
@@ -21,7 +21,7 @@ pub struct Verified<T> {
     inner: T,
 }
 
-impl<T> Verified<T> {
+impl<T> VerifiedEvent<T> {
     /// Returns the bot that received it.
     pub const fn bot(&self) -> BotId {
         self.bot
@@ -48,23 +48,23 @@ impl<T> Verified<T> {
     }
 }
 
-impl Verified<Event> {
+impl VerifiedEvent<Event> {
     /// Returns a copy in which the attachments have these URLs.
     #[must_use]
-    pub fn referring_to(&self, urls: Vec<String>) -> Self {
-        Self { inner: self.inner.referring_to(urls), ..self.clone() }
+    pub fn with_media_urls(&self, urls: Vec<String>) -> Self {
+        Self { inner: self.inner.with_media_urls(urls), ..self.clone() }
     }
 
     /// Returns a copy with these context messages and the flag that reading them failed.
     #[must_use]
-    pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
-        Self { inner: self.inner.amid(context, failed), ..self.clone() }
+    pub fn with_context(&self, context: Vec<ContextLine>, failed: bool) -> Self {
+        Self { inner: self.inner.with_context(context, failed), ..self.clone() }
     }
 }
 
 /// An authentic but unreadable event. It is stored for the operator.
 #[derive(Debug)]
-pub struct Quarantined {
+pub struct UnreadableEvent {
     /// The bot that received it.
     pub bot: BotId,
     /// The operator of that bot.
@@ -77,7 +77,7 @@ pub struct Quarantined {
 #[derive(Debug)]
 pub enum Intake {
     /// Events in the platform's order, and unreadable ones.
-    Events(Vec<Result<Verified<Event>, Quarantined>>),
+    Events(Vec<Result<VerifiedEvent<Event>, UnreadableEvent>>),
     /// A challenge of the platform, which expects exactly this response.
     Challenge(Vec<u8>),
 }
@@ -94,30 +94,30 @@ pub fn verify(
     request: &SignedRequest<'_>,
 ) -> Result<Intake, VerifyError> {
     match platform.receive(bot, request) {
-        Ok(Received::Challenge(answer)) => Ok(Intake::Challenge(answer)),
-        Ok(Received::Events(drafts)) => {
+        Ok(RequestContent::Challenge(answer)) => Ok(Intake::Challenge(answer)),
+        Ok(RequestContent::Events(drafts)) => {
             let take = |draft: Result<_, ReceiveError>| {
-                let draft = draft.map_err(|error| quarantined(bot, &error))?;
-                proven(bot, draft, None)
+                let draft = draft.map_err(|error| unreadable_event(bot, &error))?;
+                verified_event(bot, draft, None)
             };
             Ok(Intake::Events(drafts.into_iter().map(take).collect()))
         }
-        Ok(Received::Bearing(draft, capability)) => {
+        Ok(RequestContent::Bearing(draft, capability)) => {
             let capability = Some(capability).filter(is_fit);
-            Ok(Intake::Events(vec![proven(bot, *draft, capability)]))
+            Ok(Intake::Events(vec![verified_event(bot, *draft, capability)]))
         }
         Err(ReceiveError::BadSignature) => Err(VerifyError),
         Err(error @ ReceiveError::Unreadable) => {
-            Ok(Intake::Events(vec![Err(quarantined(bot, &error))]))
+            Ok(Intake::Events(vec![Err(unreadable_event(bot, &error))]))
         }
     }
 }
 
 /// An item that a platform returned to a call of the desk.
 #[derive(Debug)]
-pub struct Told {
+pub struct SourceEvent {
     /// The event. `None`: the item contains none.
-    pub said: Result<Option<Verified<Event>>, Quarantined>,
+    pub said: Result<Option<VerifiedEvent<Event>>, UnreadableEvent>,
     /// The received bytes.
     pub body: Vec<u8>,
     /// The position of the source after it.
@@ -131,8 +131,13 @@ pub async fn listen(
     platform: &dyn Listen,
     bot: &Bot,
     cursor: Option<&str>,
-) -> Result<Vec<Told>, ListenError> {
-    Ok(platform.listen(bot, cursor).await?.into_iter().map(|heard| told(bot, heard)).collect())
+) -> Result<Vec<SourceEvent>, ListenError> {
+    Ok(platform
+        .listen(bot, cursor)
+        .await?
+        .into_iter()
+        .map(|heard| source_event(bot, heard))
+        .collect())
 }
 
 /// Reads the events of one channel from a platform, because some may have been lost or never delivered.
@@ -140,28 +145,29 @@ pub async fn backfill(
     platform: &dyn Listen,
     bot: &Bot,
     channel: &str,
-    part: Part<'_>,
-) -> Result<Vec<Told>, ListenError> {
+    part: HistoryRange<'_>,
+) -> Result<Vec<SourceEvent>, ListenError> {
     let heard = platform.backfill(bot, channel, part).await?;
-    Ok(heard.into_iter().map(|heard| told(bot, heard)).collect())
+    Ok(heard.into_iter().map(|heard| source_event(bot, heard)).collect())
 }
 
-fn told(bot: &Bot, heard: Heard) -> Told {
-    let Heard { said, body, cursor, capability, is_after_gap } = heard;
-    let said = said.map_err(|error| quarantined(bot, &error));
-    let proven =
-        |draft: Option<Draft>| draft.map(|draft| proven(bot, draft, capability)).transpose();
-    Told { said: said.and_then(proven), body, cursor, is_after_gap }
+fn source_event(bot: &Bot, heard: PlatformEvent) -> SourceEvent {
+    let PlatformEvent { said, body, cursor, capability, is_after_gap } = heard;
+    let said = said.map_err(|error| unreadable_event(bot, &error));
+    let proven = |draft: Option<Draft>| {
+        draft.map(|draft| verified_event(bot, draft, capability)).transpose()
+    };
+    SourceEvent { said: said.and_then(proven), body, cursor, is_after_gap }
 }
 
-fn proven(
+fn verified_event(
     bot: &Bot,
     draft: Draft,
     capability: Option<Capability>,
-) -> Result<Verified<Event>, Quarantined> {
-    let inner = Event::normalise(draft).map_err(|error| quarantined(bot, &error))?;
+) -> Result<VerifiedEvent<Event>, UnreadableEvent> {
+    let inner = Event::normalise(draft).map_err(|error| unreadable_event(bot, &error))?;
     let handle = bot.handle.clone();
-    Ok(Verified { bot: bot.id, operator: bot.operator, handle, capability, inner })
+    Ok(VerifiedEvent { bot: bot.id, operator: bot.operator, handle, capability, inner })
 }
 
 /// Returns true if a capability may be stored. Otherwise it is dropped, and its event goes on without it.
@@ -172,6 +178,6 @@ fn is_fit(capability: &Capability) -> bool {
         && secret.with(|secret| (1..=CAPABILITY_BYTES_MAX).contains(&secret.len()))
 }
 
-fn quarantined(bot: &Bot, problem: &dyn std::error::Error) -> Quarantined {
-    Quarantined { bot: bot.id, operator: bot.operator, problem: problem.to_string() }
+fn unreadable_event(bot: &Bot, problem: &dyn std::error::Error) -> UnreadableEvent {
+    UnreadableEvent { bot: bot.id, operator: bot.operator, problem: problem.to_string() }
 }

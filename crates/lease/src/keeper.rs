@@ -14,16 +14,16 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::lease::Lease;
-use crate::store::{Renewed, Store};
+use crate::store::{Renewal, Store};
 
 /// The thread that renews the lease. It ends the lease when it stops.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct LeaseKeeper {
     stop: CancellationToken,
     thread: JoinHandle<()>,
 }
 
-impl Keeper {
+impl LeaseKeeper {
     /// Starts to renew. The store is opened on the thread, so that it shares nothing with the rest of the node.
     pub fn start<S: Store>(
         lease: Arc<Lease>,
@@ -35,8 +35,8 @@ impl Keeper {
             let stop = stop.clone();
             move || {
                 runtime.block_on(async move {
-                    match told("open its store", open()) {
-                        Some(store) => keep(&lease, &store, &stop).await,
+                    match log_failure("open its store", open()) {
+                        Some(store) => keep_lease(&lease, &store, &stop).await,
                         None => lease.end(),
                     }
                 });
@@ -55,65 +55,72 @@ impl Keeper {
 
 /// Renews until `stop` is cancelled or the life is over. A [`Keeper`] runs this on a thread; a simulation, which has
 /// only one thread, runs it in a task.
-pub async fn keep(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
-    let mut round = Round::default();
+pub async fn keep_lease(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
+    let mut round = RenewalRound::default();
     // A failure is logged, and retried soon.
     while timeout(round.pause(), stop.cancelled()).await.is_err() {
-        if round.renew(lease, store).await == Some(Renewed::Over) {
+        if round.renew(lease, store).await == Some(Renewal::Over) {
             lease.end();
             return;
         }
-        round.bury(lease, store).await;
+        round.end_dead_nodes(lease, store).await;
     }
     lease.end();
-    told("end its lease", bounded(store.end(lease.node())).await);
+    log_failure("end its lease", call_in_time(store.end(lease.node())).await);
 }
 
 /// The time since when every renewal succeeded.
 #[derive(Debug, Default)]
-struct Round {
+struct RenewalRound {
     well_since: Option<Moment>,
 }
 
-impl Round {
+impl RenewalRound {
     const fn pause(&self) -> Duration {
         if self.well_since.is_some() { LEASE_RENEWED_EVERY } else { LEASE_RENEWED_WITHIN }
     }
 
-    async fn renew(&mut self, lease: &Lease, store: &impl Store) -> Option<Renewed> {
+    async fn renew(&mut self, lease: &Lease, store: &impl Store) -> Option<Renewal> {
         let asked_at = lease.moment();
-        let renewed =
-            told("renew its lease", bounded(store.renew(lease.node(), LEASE_LASTS)).await);
+        let renewed = log_failure(
+            "renew its lease",
+            call_in_time(store.renew(lease.node(), LEASE_LASTS)).await,
+        );
         match renewed {
-            Some(Renewed::Kept) => {
-                lease.renewed(asked_at);
+            Some(Renewal::Kept) => {
+                lease.record_renewal(asked_at);
                 self.well_since = self.well_since.or(Some(asked_at));
             }
-            Some(Renewed::Over) | None => self.well_since = None,
+            Some(Renewal::Over) | None => self.well_since = None,
         }
         renewed
     }
 
     /// Ends the lives of dead nodes. Not soon after a failure of this node: then the store was down, and the other
     /// nodes could not renew either.
-    async fn bury(&self, lease: &Lease, store: &impl Store) {
+    async fn end_dead_nodes(&self, lease: &Lease, store: &impl Store) {
         let well_for = self.well_since.map(|since| lease.moment().since(since));
         if well_for.is_none_or(|well_for| well_for < LEASE_LASTS) {
             return;
         }
-        let buried = told("look for dead nodes", bounded(store.bury(BURIED_AFTER)).await);
+        let buried = log_failure(
+            "look for dead nodes",
+            call_in_time(store.end_dead_nodes(BURIED_AFTER)).await,
+        );
         for node in buried.into_iter().flatten() {
             tracing::warn!(node = node.name, "node {} is gone: its lease ran out", node.name);
         }
     }
 }
 
-async fn bounded<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+async fn call_in_time<T>(
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
     let answered = timeout(LEASE_RENEWED_WITHIN, asked).await;
     answered.unwrap_or_else(|late| Err(StoreError::unavailable("renew a lease", late)))
 }
 
-fn told<T>(what: &'static str, done: Result<T, StoreError>) -> Option<T> {
+fn log_failure<T>(what: &'static str, done: Result<T, StoreError>) -> Option<T> {
     done.inspect_err(|error| {
         tracing::warn!(error = error as &dyn Error, "this node could not {what}");
     })

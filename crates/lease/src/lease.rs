@@ -23,7 +23,7 @@ impl std::fmt::Debug for Lease {
 
 impl Lease {
     /// Creates the lease of a life that began at this moment or later.
-    pub fn begun(node: Node, clock: Box<dyn Clock>, asked_at: Moment) -> Self {
+    pub fn new(node: Node, clock: Box<dyn Clock>, asked_at: Moment) -> Self {
         let until = Mutex::new(asked_at + LEASE_LASTS);
         Self { node, clock, until, over: CancellationToken::new() }
     }
@@ -40,16 +40,16 @@ impl Lease {
 
     /// Returns true if no other node can consider this node dead yet.
     pub fn is_held(&self) -> bool {
-        !self.over.is_cancelled() && self.left() > Duration::ZERO
+        !self.over.is_cancelled() && self.remaining() > Duration::ZERO
     }
 
     /// Waits until this life is over.
-    pub async fn is_over(&self) {
+    pub async fn wait_until_over(&self) {
         self.over.cancelled().await;
     }
 
     /// Records a renewal whose request was sent at this moment.
-    pub(crate) fn renewed(&self, asked_at: Moment) {
+    pub(crate) fn record_renewal(&self, asked_at: Moment) {
         let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
         // The store counts from the request or later, so this node never assumes a longer lease.
         *until = (*until).max(asked_at + LEASE_LASTS);
@@ -59,7 +59,7 @@ impl Lease {
         self.over.cancel();
     }
 
-    fn left(&self) -> Duration {
+    fn remaining(&self) -> Duration {
         let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
         until.since(self.clock.moment())
     }

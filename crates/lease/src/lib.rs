@@ -14,7 +14,7 @@ mod lease;
 mod owners;
 mod store;
 
-pub use keeper::{Keeper, keep};
+pub use keeper::{LeaseKeeper, keep_lease};
 pub use lease::Lease;
-pub use owners::{Owned, Owners};
-pub use store::{Owner, Renewed, Resource, Store};
+pub use owners::{Owners, Ownership};
+pub use store::{Owner, Renewal, Resource, Store};

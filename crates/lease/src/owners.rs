@@ -12,7 +12,7 @@ use crate::store::{Owner, Resource, Store};
 
 /// The owner of a resource, as this node sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Owned {
+pub enum Ownership {
     /// This node, with its epoch.
     Here(OwnerEpoch),
     /// Another node, by name.
@@ -46,18 +46,18 @@ impl Owners {
 
     /// Returns the owner of a resource. This node claims a resource without an owner. A cached owner may be outdated:
     /// then the store refuses the write.
-    pub async fn of(&self, resource: Resource) -> Result<Owned, StoreError> {
+    pub async fn find_or_claim(&self, resource: Resource) -> Result<Ownership, StoreError> {
         let kept = self.kept.get(&resource);
         if let Some((_, owner)) = kept.filter(|(at, _)| at.elapsed() < OWNER_KEPT_FOR) {
-            return Ok(self.seen(owner));
+            return Ok(self.ownership_of(owner));
         }
         let asked_at = Instant::now();
-        let owner = self.store.own(resource, self.lease.node()).await?;
+        let owner = self.store.find_or_claim(resource, self.lease.node()).await?;
         let owner = owner.ok_or_else(|| {
             StoreError::unavailable("claim ownership", "the lease of this node ran out")
         })?;
         self.kept.insert(resource, (asked_at, owner.clone()));
-        Ok(self.seen(owner))
+        Ok(self.ownership_of(owner))
     }
 
     /// Removes an outdated owner from the cache.
@@ -65,11 +65,11 @@ impl Owners {
         self.kept.invalidate(&resource);
     }
 
-    fn seen(&self, owner: Owner) -> Owned {
+    fn ownership_of(&self, owner: Owner) -> Ownership {
         if owner.node == *self.lease.node() {
-            Owned::Here(owner.epoch)
+            Ownership::Here(owner.epoch)
         } else {
-            Owned::By(owner.node.name)
+            Ownership::By(owner.node.name)
         }
     }
 }

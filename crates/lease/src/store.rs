@@ -35,7 +35,7 @@ pub struct Owner {
 
 /// The result of a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Renewed {
+pub enum Renewal {
     /// The life continues.
     Kept,
     /// The other nodes considered the node dead, or it was restarted: this life is over.
@@ -49,18 +49,22 @@ pub trait Store: Send + Sync {
     async fn begin(&self, name: &str, lasts: Duration) -> Result<NodeEpoch, StoreError>;
 
     /// Renews a life, also one whose lease expired but that no node has ended yet.
-    async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewed, StoreError>;
+    async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewal, StoreError>;
 
     /// Ends a life and releases its resources.
     async fn end(&self, node: &Node) -> Result<(), StoreError>;
 
     /// Ends every life whose lease expired at least `late` ago, and returns the nodes.
-    async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError>;
+    async fn end_dead_nodes(&self, late: Duration) -> Result<Vec<Node>, StoreError>;
 
     /// Returns the number of live nodes.
-    async fn living(&self) -> Result<u32, StoreError>;
+    async fn count_living(&self) -> Result<u32, StoreError>;
 
     /// Returns the owner of a resource. If no live node owns it, the node becomes the owner. `None`: the node's own
     /// lease has expired, so it may not claim.
-    async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError>;
+    async fn find_or_claim(
+        &self,
+        resource: Resource,
+        node: &Node,
+    ) -> Result<Option<Owner>, StoreError>;
 }

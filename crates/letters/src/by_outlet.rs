@@ -25,7 +25,7 @@ pub(crate) async fn deliver(
         return Ok(receipt);
     }
     let meta = with_proven_sender(to, payload.meta());
-    let payload = payload.kind().of(payload.words().to_owned(), meta);
+    let payload = payload.kind().make_payload(payload.text().to_owned(), meta);
     let receipt = outlet.deliver(to.session.as_deref(), &payload).await?;
     let delivery_id = receipt.delivery_id.or_else(|| Some(result.letter().to_string()));
     Ok(DeliveryReceipt { delivery_id, ..receipt })

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Payload, RequestResponseOpts,
-    Response, WakeOpts, WakeReceipt,
+    AgentDescriptor, AgentStatus, ConnectorCapabilities, DeliveryReceipt, Payload,
+    RequestResponseOpts, Response, WakeOpts, WakeReceipt,
 };
 use nightdesk_types::limits::CONNECTOR_WAIT;
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ use crate::error::{Cause, ConnectorError};
 #[async_trait]
 pub trait AgentConnector: Send + Sync {
     /// Returns the type and the features, which do not depend on the configuration.
-    fn static_capabilities() -> Capabilities
+    fn static_capabilities() -> ConnectorCapabilities
     where
         Self: Sized;
 

@@ -12,7 +12,7 @@ pub use tmux::{BadTarget, Tmux};
 pub use webhook::{Hook, Webhook};
 
 use nightdesk_protocol::delivery::{
-    Meta, Millis, Origin, TriggerKind, WakeOpts, WakeReceipt, When,
+    DeliveryOrigin, Meta, Millis, TriggerKind, WakeOpts, WakeReceipt, When,
 };
 use nightdesk_types::limits::LETTER_BYTES_MAX;
 
@@ -44,7 +44,7 @@ fn meta_of(opts: &WakeOpts, now: Millis) -> Meta {
     let unknown = || Meta {
         dispatch_id: fresh_id(),
         sent_at: now,
-        origin: Origin {
+        origin: DeliveryOrigin {
             skill_name: UNNAMED.to_owned(),
             entry_skill_name: None,
             trigger_kind: TriggerKind::Inline,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    Ability, AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Features, Payload,
-    RequestResponseOpts, Response, WakeOpts, WakeReceipt,
+    AgentAbility, AgentDescriptor, AgentStatus, ConnectorCapabilities, DeliveryReceipt, Features,
+    Payload, RequestResponseOpts, Response, WakeOpts, WakeReceipt,
 };
 use nightdesk_types::limits::AGENTS_PAGE_MAX;
 
@@ -98,7 +98,7 @@ impl DeskConnector {
 
 #[async_trait]
 impl AgentConnector for DeskConnector {
-    fn static_capabilities() -> Capabilities {
+    fn static_capabilities() -> ConnectorCapabilities {
         let yes = Some(true);
         let features = Features {
             deliver: yes,
@@ -108,7 +108,7 @@ impl AgentConnector for DeskConnector {
             health_check: yes,
             request_response: yes,
         };
-        Capabilities::of("nightdesk", features)
+        ConnectorCapabilities::new("nightdesk", features)
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
@@ -164,6 +164,11 @@ pub(crate) const fn line_status(live: Option<&Live>) -> AgentStatus {
 
 pub(crate) fn descriptor(peer: Peer) -> AgentDescriptor {
     let agent_id = peer.name.unwrap_or_else(|| peer.party.agent.to_string());
-    let can = vec![Ability::Deliver, Ability::Wake, Ability::Augment, Ability::Template];
+    let can = vec![
+        AgentAbility::Deliver,
+        AgentAbility::Wake,
+        AgentAbility::Augment,
+        AgentAbility::Template,
+    ];
     AgentDescriptor { agent_name: None, agent_id, capabilities: Some(can) }
 }

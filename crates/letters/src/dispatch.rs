@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nightdesk_protocol::delivery::{Kind, Meta, Millis, Origin, WakeOpts};
+use nightdesk_protocol::delivery::{DeliveryOrigin, Meta, Millis, PayloadKind, WakeOpts};
 use nightdesk_types::Clock;
 use nightdesk_types::limits::CONNECTOR_WAIT;
 use tokio::time::timeout;
@@ -26,13 +26,13 @@ pub struct Notify {
     /// The text.
     pub words: String,
     /// Information, or a task to do.
-    pub kind: Kind,
+    pub kind: PayloadKind,
     /// A label, which overrides that of the skill.
     pub event_type: Option<String>,
     /// The id by which the sender matches a reply.
     pub correlation_id: Option<String>,
     /// The sending skill and its trigger. The caller comes from the run, which has proven it.
-    pub origin: Option<Origin>,
+    pub origin: Option<DeliveryOrigin>,
     /// The names of the connectors to use. `None`: all of them.
     pub connectors: Option<Vec<String>>,
 }
@@ -153,7 +153,7 @@ async fn ask(
 ) -> (Route, DeliveryOutcome) {
     let (agent, words) = (notify.address.as_str(), notify.words.clone());
     if !Address::parse(agent).wakes() {
-        let payload = notify.kind.of(words, meta.clone());
+        let payload = notify.kind.make_payload(words, meta.clone());
         let delivered = call_in_time(agent, connector.deliver(agent, &payload)).await;
         return (Route::Deliver, delivered.map_or_else(failed, DeliveryOutcome::Delivered));
     }

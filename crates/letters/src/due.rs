@@ -75,7 +75,7 @@ async fn call(
     match route {
         Route::Deliver => outlet.deliver(session, &payload).await.map(DeliveryOutcome::Delivered),
         Route::Wake => {
-            let context = Some(payload.words().to_owned()).filter(|words| !words.is_empty());
+            let context = Some(payload.text().to_owned()).filter(|words| !words.is_empty());
             let meta = Some(Box::new(payload.meta().clone()));
             let opts = WakeOpts { context, meta, ..WakeOpts::default() };
             outlet.wake(session, &opts).await.map(DeliveryOutcome::Woken)

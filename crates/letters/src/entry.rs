@@ -1,8 +1,10 @@
 //! The inbox entry of a letter: a message of a chat that the desk creates.
 
-use nightdesk_protocol::delivery::{Kind, Meta, Origin, Payload};
+use nightdesk_protocol::delivery::{DeliveryOrigin, Meta, Payload, PayloadKind};
 use nightdesk_protocol::event;
-use nightdesk_types::event::{ChatType, Content, Draft, Letter, LetterOrigin, Message, Source};
+use nightdesk_types::event::{
+    ChatType, Content, Draft, LetterEvent, LetterOrigin, Message, Source,
+};
 use nightdesk_types::{BotId, Event, LetterId};
 use serde_json::Value;
 use uuid::Uuid;
@@ -44,7 +46,7 @@ pub struct LetterText<'a> {
     /// A label by which the recipient sorts.
     pub event_type: Option<&'a str>,
     /// The sending skill and its trigger.
-    pub origin: Option<&'a Origin>,
+    pub origin: Option<&'a DeliveryOrigin>,
 }
 
 /// Returns the agent's inbox entry. `None`: no client could accept it.
@@ -60,7 +62,7 @@ pub fn build_entry(letter: &NewLetter, text: LetterText<'_>) -> Option<LetterEnt
         user_name: Some(from.to_owned()),
         ..Source::default()
     };
-    let header = Letter {
+    let header = LetterEvent {
         letter_id: letter.id.to_string(),
         from: from.to_owned(),
         dispatch_id: letter.dispatch_id.clone(),
@@ -80,9 +82,9 @@ pub fn build_entry(letter: &NewLetter, text: LetterText<'_>) -> Option<LetterEnt
 }
 
 /// Returns the sending skill, if it is named. The caller is the proven sender.
-fn proven_origin(origin: &Origin, from: &str) -> Option<LetterOrigin> {
-    let Origin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
-    (skill_name != Origin::ANONYMOUS).then(|| LetterOrigin {
+fn proven_origin(origin: &DeliveryOrigin, from: &str) -> Option<LetterOrigin> {
+    let DeliveryOrigin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
+    (skill_name != DeliveryOrigin::ANONYMOUS).then(|| LetterOrigin {
         skill_name: skill_name.clone(),
         entry_skill_name: entry_skill_name.clone(),
         trigger_kind: trigger_kind.as_str().to_owned(),
@@ -101,7 +103,7 @@ pub(crate) fn read_entry(entry: &LetterEntry) -> Option<EntryPayload> {
     let body: Value = serde_json::from_slice(&entry.body).ok()?;
     let (words, letter) = (body["event"]["text"].as_str()?, &body["event"]["letter"]);
     let text = |name: &str| letter[name].as_str().map(str::to_owned);
-    let origin = Origin::anonymous(text("from"));
+    let origin = DeliveryOrigin::anonymous(text("from"));
     let meta = Meta {
         dispatch_id: text("dispatch_id")?,
         sent_at: now_millis(),
@@ -109,8 +111,11 @@ pub(crate) fn read_entry(entry: &LetterEntry) -> Option<EntryPayload> {
         event_type: text("event_type"),
         correlation_id: text("correlation_id"),
     };
-    let kind = Kind::named(letter["kind"].as_str()?)?;
-    Some(EntryPayload { session: text("session_id"), payload: kind.of(words.to_owned(), meta) })
+    let kind = PayloadKind::named(letter["kind"].as_str()?)?;
+    Some(EntryPayload {
+        session: text("session_id"),
+        payload: kind.make_payload(words.to_owned(), meta),
+    })
 }
 
 #[cfg(test)]
@@ -125,7 +130,7 @@ mod tests {
 
     fn letter() -> NewLetter {
         let party = |number| Party {
-            scope: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1))),
+            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(1))),
             agent: AgentId::from_uuid(Uuid::from_u128(number)),
         };
         NewLetter {
@@ -134,7 +139,7 @@ mod tests {
             to: party(2),
             dispatch_id: "d1".to_owned(),
             route: Route::Deliver,
-            kind: Kind::Template,
+            kind: PayloadKind::Template,
             session: None,
             correlation_id: Some("c1".to_owned()),
             when: None,
@@ -166,8 +171,8 @@ mod tests {
 
     #[test]
     fn which_skill_sent_it_is_told_and_who_called_is_not_asked() {
-        let mut origin = Origin::anonymous(Some("somebody".to_owned()));
-        let stored = |origin: &Origin| {
+        let mut origin = DeliveryOrigin::anonymous(Some("somebody".to_owned()));
+        let stored = |origin: &DeliveryOrigin| {
             let text = LetterText { origin: Some(origin), ..text("hi") };
             let LetterEntry { body, .. } = build_entry(&letter(), text).unwrap();
             let body: Value = serde_json::from_slice(&body).unwrap();

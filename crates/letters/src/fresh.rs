@@ -23,7 +23,7 @@ pub fn millis(clock: &dyn Clock) -> Millis {
 
 /// Returns the current time of the system in milliseconds.
 pub fn now_millis() -> Millis {
-    millis(&SystemClock::started())
+    millis(&SystemClock::start())
 }
 
 /// Returns the digest that identifies a webhook for letters. The store has only the digest of its secret.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_gate::LetterGrants;
-use nightdesk_protocol::delivery::Kind;
+use nightdesk_protocol::delivery::PayloadKind;
 use nightdesk_types::{AgentId, BotId, LetterId, Seq, TenantScope, Timestamp};
 
 /// An agent and its tenant.
@@ -60,7 +60,7 @@ pub struct NewLetter {
     /// Delivery or wake.
     pub route: Route,
     /// Information, or a task to do.
-    pub kind: Kind,
+    pub kind: PayloadKind,
     /// The session of the recipient.
     pub session: Option<String>,
     /// The id by which the sender matches the reply.
@@ -178,7 +178,7 @@ pub struct Letter {
     /// Delivery or wake.
     pub route: Route,
     /// Information, or a task to do.
-    pub kind: Kind,
+    pub kind: PayloadKind,
     /// The session of the recipient.
     pub session: Option<String>,
     /// The id by which the sender matches the reply.

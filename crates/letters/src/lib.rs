@@ -53,7 +53,7 @@ pub use letter::{
 };
 pub use letters::Letters;
 pub use metrics::Metrics;
-pub use nightdesk_protocol::delivery::Kind;
+pub use nightdesk_protocol::delivery::PayloadKind;
 pub use outlet::{Outlet, Ways};
 pub use receipt::{DeliveryOutcome, Failure, Receipt, Record};
 pub use run::Run;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_bus::Ring;
-use nightdesk_protocol::delivery::{Kind, Origin, Payload, WakeOpts, When};
+use nightdesk_protocol::delivery::{DeliveryOrigin, Payload, PayloadKind, WakeOpts, When};
 use nightdesk_types::limits::{
     DISPATCH_ID_BYTES_MAX, HOPS_MAX, LETTER_BYTES_MAX, LETTER_LABEL_BYTES_MAX,
 };
@@ -22,12 +22,12 @@ const _: () = assert!(HOPS_MAX == 8, "the words say how many");
 /// A letter to put.
 pub(crate) struct LetterDraft<'a> {
     pub(crate) route: Route,
-    pub(crate) kind: Kind,
+    pub(crate) kind: PayloadKind,
     pub(crate) words: &'a str,
     pub(crate) dispatch_id: &'a str,
     pub(crate) event_type: Option<&'a str>,
     pub(crate) correlation_id: Option<&'a str>,
-    pub(crate) origin: Option<&'a Origin>,
+    pub(crate) origin: Option<&'a DeliveryOrigin>,
     pub(crate) when: Option<Timestamp>,
     pub(crate) wait: Option<Duration>,
 }
@@ -39,7 +39,7 @@ impl<'a> LetterDraft<'a> {
         Self {
             route: Route::Deliver,
             kind: payload.kind(),
-            words: payload.words(),
+            words: payload.text(),
             dispatch_id: &meta.dispatch_id,
             event_type: meta.event_type.as_deref(),
             correlation_id: meta.correlation_id.as_deref(),
@@ -58,7 +58,7 @@ impl<'a> LetterDraft<'a> {
         };
         Self {
             route: Route::Wake,
-            kind: Kind::Augment,
+            kind: PayloadKind::Augment,
             words: opts.context.as_deref().unwrap_or_default(),
             dispatch_id: meta.map_or(fresh_id, |meta| &meta.dispatch_id),
             event_type: meta.and_then(|meta| meta.event_type.as_deref()),
@@ -92,7 +92,7 @@ impl<'a> LetterDraft<'a> {
 }
 
 /// Returns the length in bytes of the longest text in an origin that the sender chooses.
-fn longest_word(origin: &Origin) -> usize {
+fn longest_word(origin: &DeliveryOrigin) -> usize {
     let entry_skill = origin.entry_skill_name.as_deref().unwrap_or_default();
     let words = [origin.skill_name.as_str(), entry_skill, origin.trigger_kind.as_str()];
     words.map(str::len).into_iter().max().unwrap_or(0)

@@ -63,7 +63,7 @@ pub(crate) async fn wait_for_reply(
         }
         let hint = async {
             match &watch {
-                Some(watch) => watch.rung().await,
+                Some(watch) => watch.wait_for_ring().await,
                 // There was no room for another listener.
                 None => std::future::pending().await,
             }

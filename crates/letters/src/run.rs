@@ -1,6 +1,6 @@
 //! The origin of letters: the run that sends them, and its caller.
 
-use nightdesk_protocol::delivery::{Meta, Millis, Origin, TriggerKind};
+use nightdesk_protocol::delivery::{DeliveryOrigin, Meta, Millis, TriggerKind};
 use nightdesk_types::TenantScope;
 
 /// A run that sends letters.
@@ -17,7 +17,7 @@ pub struct Run {
 impl Run {
     /// Creates a run for a proven caller. No later call changes the caller.
     pub fn new(scope: TenantScope, trigger: TriggerKind, caller: Option<String>) -> Self {
-        let skill = Origin::ANONYMOUS.to_owned();
+        let skill = DeliveryOrigin::ANONYMOUS.to_owned();
         Self { scope, skill, entry: None, trigger, caller, event_type: None }
     }
 
@@ -50,8 +50,8 @@ impl Run {
 
     /// Returns the run with the origin that the sender claims. The proven caller stays.
     #[must_use]
-    pub(crate) fn with_origin(&self, origin: &Origin) -> Self {
-        let Origin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
+    pub(crate) fn with_origin(&self, origin: &DeliveryOrigin) -> Self {
+        let DeliveryOrigin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
         Self {
             skill: skill_name.clone(),
             entry: entry_skill_name.clone().filter(|entry| entry != skill_name),
@@ -77,7 +77,7 @@ impl Run {
         Meta {
             dispatch_id,
             sent_at,
-            origin: Origin {
+            origin: DeliveryOrigin {
                 skill_name: self.skill.clone(),
                 entry_skill_name: self.entry.clone(),
                 trigger_kind: self.trigger.clone(),
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn run() -> Run {
-        Run::new(TenantScope::own(), TriggerKind::Agent, Some("cc".to_owned())).with_skill("C")
+        Run::new(TenantScope::desk_own(), TriggerKind::Agent, Some("cc".to_owned())).with_skill("C")
     }
 
     fn meta(run: &Run, event_type: Option<&str>) -> Meta {
@@ -107,7 +107,7 @@ mod tests {
     fn who_had_it_run_is_kept_over_composition_and_the_middle_is_not_told() {
         let (b, a) = (run().composing("B"), run().composing("B").composing("A"));
         for (run, skill) in [(b, "B"), (a, "A")] {
-            let Origin { skill_name, entry_skill_name, caller_agent_id, .. } =
+            let DeliveryOrigin { skill_name, entry_skill_name, caller_agent_id, .. } =
                 meta(&run, None).origin;
             assert_eq!(skill_name, skill);
             assert_eq!(entry_skill_name.as_deref(), Some("C"));
@@ -120,13 +120,13 @@ mod tests {
 
     #[test]
     fn what_a_runtime_says_of_itself_is_told_and_who_called_is_not_asked() {
-        let said = Origin {
+        let said = DeliveryOrigin {
             skill_name: "A".to_owned(),
             entry_skill_name: Some("B".to_owned()),
             trigger_kind: TriggerKind::Other("supervisor".to_owned()),
             caller_agent_id: Some("somebody".to_owned()),
         };
-        let want = Origin { caller_agent_id: Some("cc".to_owned()), ..said.clone() };
+        let want = DeliveryOrigin { caller_agent_id: Some("cc".to_owned()), ..said.clone() };
 
         assert_eq!(meta(&run().with_origin(&said), None).origin, want);
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Payload, Response, TriggerKind,
-    WakeOpts, WakeReceipt,
+    AgentDescriptor, AgentStatus, ConnectorCapabilities, DeliveryReceipt, Payload, Response,
+    TriggerKind, WakeOpts, WakeReceipt,
 };
 use nightdesk_types::{LetterId, StoreError, SystemClock};
 
@@ -60,7 +60,7 @@ impl LetterSender {
     /// that names no agent is no error: the letter then has no record.
     pub async fn notify(&self, notify: &Notify) -> Result<DispatchReport, ConnectorError> {
         let (way, to) = self.begin(&notify.address, None).await;
-        let clock = Arc::new(SystemClock::started());
+        let clock = Arc::new(SystemClock::start());
         let mut dispatcher = Dispatcher::new(Arc::<Letters>::clone(&self.0.context.letters), clock);
         let to = match to {
             Ok(to) => to,
@@ -218,7 +218,7 @@ struct RecipientConnector {
 
 #[async_trait]
 impl AgentConnector for RecipientConnector {
-    fn static_capabilities() -> Capabilities {
+    fn static_capabilities() -> ConnectorCapabilities {
         DeskConnector::static_capabilities()
     }
 

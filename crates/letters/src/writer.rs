@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use nightdesk_inbox::gather::{Batch, Gather, Writers};
+use nightdesk_inbox::batch::{Batch, BatchQueue, Writers};
 use nightdesk_types::limits::{CONNECTOR_WAIT, LETTER_WRITERS};
 use nightdesk_types::{AgentId, LetterId, StoreError, TenantScope};
 use tokio::time::timeout;
@@ -16,9 +16,9 @@ use crate::store::Store;
 /// Looks addresses up, puts letters and stores receipts, in gathered batches.
 #[derive(Debug)]
 pub(crate) struct LetterWriter {
-    addresses: Gather<Addresses>,
+    addresses: BatchQueue<Addresses>,
     postings: Writers<Postings>,
-    receipts: Gather<Receipts>,
+    receipts: BatchQueue<Receipts>,
 }
 
 impl LetterWriter {
@@ -26,27 +26,27 @@ impl LetterWriter {
     pub(crate) fn start(store: &Arc<dyn Store>, tasks: &TaskTracker) -> Self {
         let postings = || Postings(Arc::clone(store));
         Self {
-            addresses: Gather::start(Addresses(Arc::clone(store)), "look up an address", tasks),
+            addresses: BatchQueue::start(Addresses(Arc::clone(store)), "look up an address", tasks),
             postings: Writers::start(LETTER_WRITERS, postings, "put a letter", tasks),
-            receipts: Gather::start(Receipts(Arc::clone(store)), "store a receipt", tasks),
+            receipts: BatchQueue::start(Receipts(Arc::clone(store)), "store a receipt", tasks),
         }
     }
 
     /// Returns the facts about an address.
     pub(crate) async fn address(&self, query: AddressQuery) -> Result<AddressFacts, StoreError> {
-        in_time("look up an address", self.addresses.ask(query)).await
+        in_time("look up an address", self.addresses.send_request(query)).await
     }
 
     /// Puts a letter. A sender that stops waiting may send it again: the dispatch id makes it the same letter. Letters
     /// to one agent share a writer, so two batches seldom wait for one inbox.
     pub(crate) async fn put(&self, posting: Posting) -> Result<Put, StoreError> {
         let writer = self.postings.queue_for(posting.letter.to.agent);
-        in_time("put a letter", writer.ask(posting)).await
+        in_time("put a letter", writer.send_request(posting)).await
     }
 
     /// Stores a receipt.
     pub(crate) async fn note(&self, receipt: Receipt) -> Result<(), StoreError> {
-        in_time("store a receipt", self.receipts.ask(receipt)).await
+        in_time("store a receipt", self.receipts.send_request(receipt)).await
     }
 }
 
@@ -66,7 +66,7 @@ impl Batch for Addresses {
     type Answer = AddressFacts;
     type Key = AddressQuery;
     type Stream = AgentId;
-    type Share = TenantScope;
+    type WriterShare = TenantScope;
 
     async fn run(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
         self.0.addresses(queries).await
@@ -89,7 +89,7 @@ impl Batch for Postings {
     type Answer = Put;
     type Key = LetterId;
     type Stream = AgentId;
-    type Share = TenantScope;
+    type WriterShare = TenantScope;
 
     async fn run(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
         self.0.put(postings).await
@@ -113,7 +113,7 @@ impl Batch for Receipts {
     /// The primary key of a receipt: one statement cannot replace a row twice.
     type Key = (TenantScope, String, String, String);
     type Stream = AgentId;
-    type Share = TenantScope;
+    type WriterShare = TenantScope;
 
     async fn run(&self, receipts: &[Receipt]) -> Result<Vec<()>, StoreError> {
         self.0.note(receipts).await?;

@@ -15,8 +15,8 @@ use nightdesk_letters::{
     Record, Route, Run,
 };
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Kind, Millis, Payload, TriggerKind,
-    WakeOpts, WakeReceipt,
+    AgentDescriptor, ConnectorCapabilities, DeliveryReceipt, Features, Millis, Payload,
+    PayloadKind, TriggerKind, WakeOpts, WakeReceipt,
 };
 use nightdesk_types::{StoreError, SystemClock, TenantScope};
 
@@ -53,8 +53,8 @@ impl Noting {
 
 #[async_trait]
 impl AgentConnector for Noting {
-    fn static_capabilities() -> Capabilities {
-        Capabilities::of("noting", Features::default())
+    fn static_capabilities() -> ConnectorCapabilities {
+        ConnectorCapabilities::new("noting", Features::default())
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
@@ -109,7 +109,7 @@ struct Stage {
 
 async fn stage(connectors: &[(&str, &Arc<Noting>)]) -> Stage {
     let notes = Arc::new(Notes::default());
-    let clock = Arc::new(SystemClock::started());
+    let clock = Arc::new(SystemClock::start());
     let mut dispatcher = Dispatcher::new(Arc::clone(&notes) as Arc<dyn Receipts>, clock);
     for (name, connector) in connectors {
         let connector = Arc::clone(*connector) as Arc<dyn AgentConnector>;
@@ -119,7 +119,7 @@ async fn stage(connectors: &[(&str, &Arc<Noting>)]) -> Stage {
 }
 
 fn run() -> Run {
-    Run::new(TenantScope::own(), TriggerKind::Agent, Some("cc".to_owned())).with_skill("ping")
+    Run::new(TenantScope::desk_own(), TriggerKind::Agent, Some("cc".to_owned())).with_skill("ping")
 }
 
 fn notify(address: &str, words: &str) -> Notify {
@@ -131,7 +131,9 @@ async fn the_address_says_whether_an_agent_is_woken() {
     let perry = Noting::of("perry");
     let Stage { dispatcher, .. } = stage(&[("one", &perry)]).await;
     dispatcher.notify(&run(), &notify("perry", "hi")).await;
-    dispatcher.notify(&run(), &Notify { kind: Kind::Template, ..notify("perry", "do") }).await;
+    dispatcher
+        .notify(&run(), &Notify { kind: PayloadKind::Template, ..notify("perry", "do") })
+        .await;
     dispatcher.notify(&run(), &notify("perry@kitchen", "up")).await;
     dispatcher.notify(&run(), &notify("perry@kitchen", "")).await;
 
@@ -170,7 +172,7 @@ async fn all_who_reach_an_agent_get_one_emit_and_the_next_call_is_another() {
         .collect();
     assert_eq!(emits, BTreeSet::from([(first.dispatch_id.clone(), first.sent_at)]));
     assert!(connectors[2].asked().is_empty() && connectors[3].asked().is_empty());
-    let kept = notes.receipts(TenantScope::own(), &first.dispatch_id).await.unwrap();
+    let kept = notes.receipts(TenantScope::desk_own(), &first.dispatch_id).await.unwrap();
     assert_eq!(kept, first.records);
     assert_eq!(kept.len(), 2);
 }

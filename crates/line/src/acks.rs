@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use nightdesk_inbox::{Ack, AckOf, AckRange, Inbox, LineClaim};
+use nightdesk_inbox::{AckOutcome, AckRange, AckRequest, Inbox, LineClaim};
 use nightdesk_types::StoreError;
 use tokio::time::{sleep, timeout};
 
 /// Retry delay of a failed write.
 const ACK_AGAIN: Duration = Duration::from_secs(1);
 
-type Write = BoxFuture<'static, Result<Ack, StoreError>>;
+type Write = BoxFuture<'static, Result<AckOutcome, StoreError>>;
 
 /// Acks of a line's agent that the store does not have yet.
 #[derive(Default)]
@@ -33,17 +33,17 @@ impl Acks {
     }
 
     /// Starts a write, if acks are pending and no write runs.
-    pub(crate) fn begin(&mut self, inbox: &Arc<Inbox>, line: LineClaim) {
+    pub(crate) fn begin_write(&mut self, inbox: &Arc<Inbox>, line: LineClaim) {
         if self.writing.is_none() && !self.pending.is_empty() {
             let ranges = std::mem::take(&mut self.pending);
-            let ack = AckOf { line, ranges: ranges.clone() };
-            self.writing = Some((ranges, Box::pin(write(Arc::clone(inbox), ack))));
+            let ack = AckRequest { line, ranges: ranges.clone() };
+            self.writing = Some((ranges, Box::pin(write_once(Arc::clone(inbox), ack))));
         }
     }
 
     /// Waits for the running write, or for ever if there is none, and returns its result. The acks of a failed write
     /// become pending again. The future is cancel-safe.
-    pub(crate) async fn written(&mut self) -> Option<Ack> {
+    pub(crate) async fn wait_for_write(&mut self) -> Option<AckOutcome> {
         let Some((_, write)) = &mut self.writing else { return std::future::pending().await };
         let written = write.await;
         let ranges = self.writing.take().map(|(ranges, _)| ranges).unwrap_or_default();
@@ -59,8 +59,8 @@ impl Acks {
     pub(crate) async fn flush(&mut self, inbox: &Arc<Inbox>, line: LineClaim, wait: Duration) {
         let all = async {
             while self.writing.is_some() || !self.pending.is_empty() {
-                self.begin(inbox, line);
-                if self.written().await == Some(Ack::LineReplaced) {
+                self.begin_write(inbox, line);
+                if self.wait_for_write().await == Some(AckOutcome::LineReplaced) {
                     return;
                 }
             }
@@ -70,7 +70,7 @@ impl Acks {
 }
 
 /// Writes once. A failure returns after a pause, so that the caller does not retry at once.
-async fn write(inbox: Arc<Inbox>, ack: AckOf) -> Result<Ack, StoreError> {
+async fn write_once(inbox: Arc<Inbox>, ack: AckRequest) -> Result<AckOutcome, StoreError> {
     let written = inbox.ack(ack).await;
     if written.is_err() {
         sleep(ACK_AGAIN).await;

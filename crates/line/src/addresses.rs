@@ -12,11 +12,11 @@ use nightdesk_types::{GatewayId, Moment};
 
 /// The recent addresses of gateways.
 #[derive(Debug, Default)]
-pub(crate) struct Addresses {
+pub(crate) struct DialAddresses {
     seen: Mutex<HashMap<GatewayId, (IpAddr, Moment)>>,
 }
 
-impl Addresses {
+impl DialAddresses {
     /// Records a dial. Returns true if the gateway was just seen at another address.
     pub(crate) fn is_elsewhere(&self, gateway: GatewayId, address: IpAddr, now: Moment) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_gateway_in_two_places_within_a_minute_is_noticed() {
-        let addresses = Addresses::default();
+        let addresses = DialAddresses::default();
 
         assert!(!addresses.is_elsewhere(gateway(1), HOME, at(0)));
         assert!(!addresses.is_elsewhere(gateway(1), HOME, at(1)), "the same place");
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_is_old_makes_room() {
-        let addresses = Addresses::default();
+        let addresses = DialAddresses::default();
         for number in 0..DIALLING_GATEWAYS_MAX as u128 {
             addresses.is_elsewhere(gateway(number), HOME, at(0));
         }

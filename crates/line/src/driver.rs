@@ -10,8 +10,8 @@ use fail::fail_point;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use nightdesk_bus::{Ear, Heard as Rung, Order};
-use nightdesk_inbox::{Ack, Ask, Inbox, LineClaim, Waiting};
+use nightdesk_bus::{LineHints as Rung, LineOrder, RegisteredLine};
+use nightdesk_inbox::{AckOutcome, Inbox, LineClaim, ReadRequest, ReadResponse};
 use nightdesk_protocol::FromGateway;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::lines::Lines;
@@ -20,17 +20,17 @@ use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_types::limits::{
     CONTROL_FRAMES_MAX, CONTROL_WINDOW, LAST_ACKS_WAIT, LINE_END_AGAIN, REPLACED_WAIT,
 };
-use nightdesk_types::pace::{Bucket, Rate};
+use nightdesk_types::rate_limit::{Bucket, Rate};
 use nightdesk_types::{Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
 
 use crate::acks::Acks;
-use crate::ending::note_again;
-use crate::room::Room;
-use crate::session::{Client, Effect, Input, Now, Session, sooner};
-use crate::socket::{Broken, Heard, Socket};
-use crate::store::Caller;
+use crate::context::LineContext;
+use crate::ending::retry_recording_end;
+use crate::session::{LineClient, LineEffect, LineInput, LineSession, SessionTime, sooner};
+use crate::socket::{LineSocket, LineSocketEvent, SocketBroken};
+use crate::store::AuthenticatedGateway;
 
 type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
 
@@ -38,35 +38,39 @@ type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
 const CONTROLS: Rate = Rate::per(CONTROL_WINDOW, CONTROL_FRAMES_MAX);
 
 /// One line, from its upgrade to its end.
-pub(crate) struct Driver<S> {
-    room: Arc<Room>,
-    caller: Caller,
-    socket: Socket<S>,
-    session: Session,
+pub(crate) struct LineDriver<S> {
+    room: Arc<LineContext>,
+    caller: AuthenticatedGateway,
+    socket: LineSocket<S>,
+    session: LineSession,
     lines: Lines,
     /// The line's ear and claim, once the line is the agent's newest.
-    taken: Option<(Arc<Ear>, LineClaim)>,
-    reading: Option<BoxFuture<'static, Result<Waiting, StoreError>>>,
+    taken: Option<(Arc<RegisteredLine>, LineClaim)>,
+    reading: Option<BoxFuture<'static, Result<ReadResponse, StoreError>>>,
     acks: Acks,
     sends: Sends,
     controls: Bucket,
     /// The rate of frames other than acks. Acks are bounded by the number of delivered entries.
     said: Bucket,
-    leave: Leave,
+    leave: DrainPhase,
 }
 
 /// The line's state while its node stops.
 #[derive(Clone, Copy)]
-enum Leave {
+enum DrainPhase {
     Staying,
     At(Moment),
     Told,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
-    pub(crate) fn new(room: Arc<Room>, caller: Caller, socket: Socket<S>) -> Self {
-        let client = Client { agent: caller.agent, acks: caller.acks };
-        let session = Session::opened(now(&*room.clock), client);
+impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
+    pub(crate) fn new(
+        room: Arc<LineContext>,
+        caller: AuthenticatedGateway,
+        socket: LineSocket<S>,
+    ) -> Self {
+        let client = LineClient { agent: caller.agent, acks: caller.acks };
+        let session = LineSession::new(now(&*room.clock), client);
         Self {
             room,
             caller,
@@ -79,85 +83,87 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
             sends: Sends::new(),
             controls: Bucket::default(),
             said: Bucket::default(),
-            leave: Leave::Staying,
+            leave: DrainPhase::Staying,
         }
     }
 
     /// Runs the line to its end.
     pub(crate) async fn run(mut self) {
-        self.room.metrics.opened();
+        self.room.metrics.count_opened();
         while !self.session.is_closed() {
-            match self.happened().await {
-                Happened::Heard(heard) => self.heard(heard).await,
-                Happened::Rung(rung) => self.rung(rung).await,
-                Happened::Written(Some(Ack::LineReplaced)) => self.settle(Input::Replaced).await,
-                Happened::Written(_) => {
+            match self.next_event().await {
+                LineEvent::Heard(heard) => self.handle_socket_event(heard).await,
+                LineEvent::Rung(rung) => self.handle_hints(rung).await,
+                LineEvent::Written(Some(AckOutcome::LineReplaced)) => {
+                    self.settle(LineInput::Replaced).await
+                }
+                LineEvent::Written(_) => {
                     fail_point!("line::ack_written");
                     self.begin_acks();
                 }
-                Happened::Other(input) => self.settle(input).await,
+                LineEvent::Other(input) => self.settle(input).await,
             }
         }
         self.socket.linger().await;
     }
 
     /// Waits for the first event.
-    async fn happened(&mut self) -> Happened {
+    async fn next_event(&mut self) -> LineEvent {
         let now = self.room.clock.moment();
         // A gateway over its frame rate is read later, so only its own socket backs up.
         let rest = self.said.wait(self.room.frames, now);
         let deadline = sooner(self.deadline(), (!rest.is_zero()).then(|| now + rest));
         tokio::select! {
-            heard = self.socket.hear(), if rest.is_zero() => Happened::Heard(heard),
-            rung = rung(self.taken.as_ref()) => Happened::Rung(rung),
-            read = read(&mut self.reading) => {
+            heard = self.socket.next_event(), if rest.is_zero() => LineEvent::Heard(heard),
+            rung = next_hints(self.taken.as_ref()) => LineEvent::Rung(rung),
+            read = finish_read(&mut self.reading) => {
                 self.reading = None;
                 fail_point!("line::entries_read");
-                Happened::Other(read.map_or(Input::ReadFailed, Input::Read))
+                LineEvent::Other(read.map_or(LineInput::ReadFailed, LineInput::Read))
             }
-            written = self.acks.written() => Happened::Written(written),
+            written = self.acks.wait_for_write() => LineEvent::Written(written),
             Some((request, outcome)) = self.sends.next(), if !self.sends.is_empty() => {
-                Happened::Other(Input::Sent(request, Box::new(outcome)))
+                LineEvent::Other(LineInput::Sent(request, Box::new(outcome)))
             }
-            () = self.room.drain.cancelled(), if matches!(self.leave, Leave::Staying) => {
-                let stays = self.room.leaving.next(self.room.ears.count());
-                self.leave = Leave::At(self.room.clock.moment() + stays);
-                Happened::Other(Input::Tick)
+            () = self.room.drain.cancelled(), if matches!(self.leave, DrainPhase::Staying) => {
+                let stays = self.room.leaving.next_delay(self.room.ears.count());
+                self.leave = DrainPhase::At(self.room.clock.moment() + stays);
+                LineEvent::Other(LineInput::Tick)
             }
-            () = until(deadline, &*self.room.clock) => Happened::Other(self.due()),
+            () = sleep_until_deadline(deadline, &*self.room.clock) => LineEvent::Other(self.due_input()),
         }
     }
 
     fn deadline(&self) -> Option<Moment> {
         let leave = match self.leave {
-            Leave::At(moment) => Some(moment),
-            Leave::Staying | Leave::Told => None,
+            DrainPhase::At(moment) => Some(moment),
+            DrainPhase::Staying | DrainPhase::Told => None,
         };
         sooner(self.session.deadline(), leave)
     }
 
     /// Returns the input that is due now.
-    fn due(&mut self) -> Input {
+    fn due_input(&mut self) -> LineInput {
         match self.leave {
-            Leave::At(moment) if moment <= self.room.clock.moment() => {
-                self.leave = Leave::Told;
-                Input::Drain
+            DrainPhase::At(moment) if moment <= self.room.clock.moment() => {
+                self.leave = DrainPhase::Told;
+                LineInput::Drain
             }
-            Leave::At(_) | Leave::Staying | Leave::Told => Input::Tick,
+            DrainPhase::At(_) | DrainPhase::Staying | DrainPhase::Told => LineInput::Tick,
         }
     }
 
-    async fn heard(&mut self, heard: Heard) {
+    async fn handle_socket_event(&mut self, heard: LineSocketEvent) {
         match heard {
-            Heard::Text(text) => self.heard_text(&text).await,
-            Heard::Ping => self.control(Input::Pinged).await,
-            Heard::Pong => self.control(Input::Pong).await,
-            Heard::Ended(code) => self.settle(Input::Ended { code }).await,
-            Heard::Misbehaved(close) => self.settle(Input::Misbehaved(close)).await,
+            LineSocketEvent::Text(text) => self.handle_text(&text).await,
+            LineSocketEvent::Ping => self.handle_control(LineInput::Pinged).await,
+            LineSocketEvent::Pong => self.handle_control(LineInput::Pong).await,
+            LineSocketEvent::Ended(code) => self.settle(LineInput::Ended { code }).await,
+            LineSocketEvent::Misbehaved(close) => self.settle(LineInput::Misbehaved(close)).await,
         }
     }
 
-    async fn heard_text(&mut self, text: &[u8]) {
+    async fn handle_text(&mut self, text: &[u8]) {
         let mut lines = std::mem::take(&mut self.lines);
         match lines.push(text) {
             Ok(whole) => {
@@ -166,31 +172,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
                     if !matches!(frame, FromGateway::InboundAck { .. }) {
                         self.said.take(self.room.frames, self.room.clock.moment());
                     }
-                    self.settle(Input::Heard(frame)).await;
+                    self.settle(LineInput::Heard(frame)).await;
                 }
             }
-            Err(_) => self.settle(Input::Misbehaved(Close::TooBig)).await,
+            Err(_) => self.settle(LineInput::Misbehaved(Close::TooBig)).await,
         }
         self.lines = lines;
     }
 
-    async fn control(&mut self, input: Input) {
+    async fn handle_control(&mut self, input: LineInput) {
         let now = self.room.clock.moment();
         let is_within = self.controls.wait(CONTROLS, now).is_zero();
         self.controls.take(CONTROLS, now);
-        self.settle(if is_within { input } else { Input::Misbehaved(Close::Policy) }).await;
+        self.settle(if is_within { input } else { LineInput::Misbehaved(Close::Policy) }).await;
     }
 
-    async fn rung(&mut self, rung: Rung) {
+    async fn handle_hints(&mut self, rung: Rung) {
         if let Some(seq) = rung.seq {
-            self.settle(Input::Rung(Some(seq))).await;
+            self.settle(LineInput::Rung(Some(seq))).await;
         }
         for order in rung.orders {
             let input = match order {
-                Order::Replaced => Input::Replaced,
-                Order::Revoked => Input::Revoked,
-                Order::Stop { session_key, chat_id } => match SessionKey::new(session_key) {
-                    Some(session_key) => Input::Stop { session_key, chat_id },
+                LineOrder::Replaced => LineInput::Replaced,
+                LineOrder::Revoked => LineInput::Revoked,
+                LineOrder::Stop { session_key, chat_id } => match SessionKey::new(session_key) {
+                    Some(session_key) => LineInput::Stop { session_key, chat_id },
                     None => continue,
                 },
             };
@@ -199,7 +205,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
     }
 
     /// Passes an input to the session and executes the effects. Results of effects go back to the session at once.
-    async fn settle(&mut self, input: Input) {
+    async fn settle(&mut self, input: LineInput) {
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
             let effects = self.session.step(now(&*self.room.clock), input);
@@ -207,15 +213,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
                 continue;
             }
             for effect in effects {
-                match self.obey(effect).await {
+                match self.execute_effect(effect).await {
                     // The first hello is looked up and takes the line: both results go to the session, in order.
                     Ok(Some(answer)) => Box::pin(self.settle(answer)).await,
                     Ok(None) => {}
-                    Err(Broken) => inputs.push(Input::Ended { code: BROKEN_CODE }),
+                    Err(SocketBroken) => inputs.push(LineInput::Ended { code: BROKEN_CODE }),
                 }
             }
             if self.socket.flush().await.is_err() {
-                inputs.push(Input::Ended { code: BROKEN_CODE });
+                inputs.push(LineInput::Ended { code: BROKEN_CODE });
             } else if self.session.unacked_entries() > 0 {
                 fail_point!("line::entries_flushed");
             }
@@ -223,20 +229,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
         self.begin_acks();
     }
 
-    async fn obey(&mut self, effect: Effect) -> Result<Option<Input>, Broken> {
+    async fn execute_effect(
+        &mut self,
+        effect: LineEffect,
+    ) -> Result<Option<LineInput>, SocketBroken> {
         match effect {
-            Effect::Greet(hello) => {
-                let Room { desk, dials, .. } = &*self.room;
-                let greeted = dials.in_turn(desk.greet(&self.caller, &hello)).await;
-                let greeted = self.or_lost("look up a hello", greeted);
-                return Ok(Some(
-                    greeted.map_or(Input::StoreLost, |greeted| Input::Greeted(Box::new(greeted))),
-                ));
+            LineEffect::Greet(hello) => {
+                let LineContext { desk, dials, .. } = &*self.room;
+                let greeted = dials.run_in_turn(desk.greet(&self.caller, &hello)).await;
+                let greeted = self.log_store_error("look up a hello", greeted);
+                return Ok(Some(greeted.map_or(LineInput::StoreLost, |greeted| {
+                    LineInput::Greeted(Box::new(greeted))
+                })));
             }
-            Effect::Take => return Ok(Some(self.take().await)),
-            Effect::Say(frame) => self.socket.say(frame).await?,
-            Effect::Ping => self.socket.ping().await?,
-            Effect::Read { after, since, entries_max, taken_at } => {
+            LineEffect::Take => return Ok(Some(self.take().await)),
+            LineEffect::Say(frame) => self.socket.feed_frame(frame).await?,
+            LineEffect::Ping => self.socket.feed_ping().await?,
+            LineEffect::Read { after, since, entries_max, taken_at } => {
                 let Some((_, line)) = self.taken else { return Ok(None) };
                 let inbox = Arc::clone(&self.room.inbox);
                 if after < taken_at {
@@ -244,34 +253,34 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
                 } else {
                     fail_point!("line::backlog_read");
                 }
-                let ask = Ask { line, after, since, entries_max, taken_at };
-                self.reading = Some(Box::pin(waiting(inbox, ask)));
+                let ask = ReadRequest { line, after, since, entries_max, taken_at };
+                self.reading = Some(Box::pin(read_waiting(inbox, ask)));
             }
-            Effect::Ack(range) => {
+            LineEffect::Ack(range) => {
                 fail_point!("line::ack_received");
                 self.acks.add(range);
             }
-            Effect::Park(seq, reason) => {
+            LineEffect::Park(seq, reason) => {
                 if let Some((_, line)) = &self.taken {
                     let parked = self.room.inbox.store().park(line, seq, reason).await;
-                    self.or_lost("park an entry", parked);
+                    self.log_store_error("park an entry", parked);
                 }
             }
-            Effect::Send(outbound) => self.send(*outbound),
-            Effect::Stop(interrupt) => self.room.desk.stop(&self.caller, interrupt).await,
-            Effect::Suspect => {
+            LineEffect::Send(outbound) => self.send(*outbound),
+            LineEffect::Stop(interrupt) => self.room.desk.stop(&self.caller, interrupt).await,
+            LineEffect::Suspect => {
                 if let Some((_, line)) = &self.taken {
                     let suspected = self.room.desk.suspect(line).await;
-                    let suspected = self.or_lost("request a call to its agent", suspected);
-                    return Ok(suspected.is_none().then_some(Input::SuspectFailed));
+                    let suspected = self.log_store_error("request a call to its agent", suspected);
+                    return Ok(suspected.is_none().then_some(LineInput::SuspectFailed));
                 }
             }
-            Effect::FollowRules(rules) => {
+            LineEffect::FollowRules(rules) => {
                 let followed = self.room.desk.follow_rules(&self.caller, rules).await;
-                self.or_lost("store the rules of a client", followed);
+                self.log_store_error("store the rules of a client", followed);
             }
-            Effect::Close(close) => drop(self.socket.close(close).await),
-            Effect::End(end) => self.end(end).await,
+            LineEffect::Close(close) => drop(self.socket.close(close).await),
+            LineEffect::End(end) => self.end(end).await,
         }
         Ok(None)
     }
@@ -285,41 +294,44 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
 
     /// Makes the line the agent's newest. An older line on this node ends first, so that its results for its entries
     /// are known.
-    async fn take(&mut self) -> Input {
-        let Caller { scope, agent, gateway, acks: _ } = self.caller;
-        drop(timeout(REPLACED_WAIT, self.room.ears.replace(agent)).await);
-        let Room { store, dials, node, .. } = &*self.room;
-        let taken = dials.in_turn(store.take(&self.caller, node)).await;
-        let Some(taken) = self.or_lost("take a line", taken) else { return Input::StoreLost };
+    async fn take(&mut self) -> LineInput {
+        let AuthenticatedGateway { scope, agent, gateway, acks: _ } = self.caller;
+        drop(timeout(REPLACED_WAIT, self.room.ears.replace_line(agent)).await);
+        let LineContext { store, dials, node, .. } = &*self.room;
+        let taken = dials.run_in_turn(store.take(&self.caller, node)).await;
+        let Some(taken) = self.log_store_error("take a line", taken) else {
+            return LineInput::StoreLost;
+        };
         if let Some(seq) = taken.parked {
             tracing::warn!(agent.id = %agent, entry.seq = %seq, "parked entry {seq} of agent {agent} after its last try");
         }
         let line = LineClaim { scope, agent, generation: taken.generation };
         // Open the ear before the first read, so that the bell rings for every later entry.
-        let ear = self.room.ears.open(scope, agent, gateway, taken.generation);
+        let ear = self.room.ears.register_line(scope, agent, gateway, taken.generation);
         self.taken = Some((ear, line));
-        Input::Taken(taken)
+        LineInput::Taken(taken)
     }
 
-    async fn end(&mut self, end: crate::store::End) {
-        self.room.metrics.ended(end.code);
+    async fn end(&mut self, end: crate::store::CloseRecord) {
+        self.room.metrics.count_ended(end.code);
         let Some((ear, line)) = self.taken.take() else { return };
         self.acks.flush(&self.room.inbox, line, LAST_ACKS_WAIT).await;
         let closed = self.room.store.close(&line, end).await;
         // From here on, a newer line need not wait for this one.
-        self.room.ears.close(&ear);
-        if self.or_lost("store the end of a line", closed).is_none() {
-            note_again(&*self.room.store, &line, end, LINE_END_AGAIN, &self.room.drain).await;
+        self.room.ears.close_line(&ear);
+        if self.log_store_error("store the end of a line", closed).is_none() {
+            retry_recording_end(&*self.room.store, &line, end, LINE_END_AGAIN, &self.room.drain)
+                .await;
         }
     }
 
     fn begin_acks(&mut self) {
         if let Some((_, line)) = &self.taken {
-            self.acks.begin(&self.room.inbox, *line);
+            self.acks.begin_write(&self.room.inbox, *line);
         }
     }
 
-    fn or_lost<T>(&self, what: &'static str, answer: Result<T, StoreError>) -> Option<T> {
+    fn log_store_error<T>(&self, what: &'static str, answer: Result<T, StoreError>) -> Option<T> {
         answer
             .inspect_err(|error| {
                 tracing::warn!(
@@ -333,46 +345,46 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Driver<S> {
 }
 
 /// The event that came first.
-enum Happened {
-    Heard(Heard),
+enum LineEvent {
+    Heard(LineSocketEvent),
     Rung(Rung),
     /// A write of acks ended.
-    Written(Option<Ack>),
-    Other(Input),
+    Written(Option<AckOutcome>),
+    Other(LineInput),
 }
 
 /// The code of a socket that cannot be written to any more.
 const BROKEN_CODE: u16 = 1006;
 
-pub(crate) fn now(clock: &dyn Clock) -> Now {
-    Now { moment: clock.moment(), wall: clock.now() }
+pub(crate) fn now(clock: &dyn Clock) -> SessionTime {
+    SessionTime { moment: clock.moment(), wall: clock.now() }
 }
 
 /// Waits until the bell rings. While the line is not taken, it never returns.
-async fn rung(taken: Option<&(Arc<Ear>, LineClaim)>) -> Rung {
+async fn next_hints(taken: Option<&(Arc<RegisteredLine>, LineClaim)>) -> Rung {
     match taken {
         Some((ear, _)) => {
-            ear.rung().await;
-            ear.listen()
+            ear.wait_for_hint().await;
+            ear.take_hints()
         }
         None => std::future::pending().await,
     }
 }
 
-async fn waiting(inbox: Arc<Inbox>, ask: Ask) -> Result<Waiting, StoreError> {
-    inbox.waiting(ask).await
+async fn read_waiting(inbox: Arc<Inbox>, ask: ReadRequest) -> Result<ReadResponse, StoreError> {
+    inbox.read_waiting(ask).await
 }
 
-async fn read(
-    reading: &mut Option<BoxFuture<'static, Result<Waiting, StoreError>>>,
-) -> Result<Waiting, StoreError> {
+async fn finish_read(
+    reading: &mut Option<BoxFuture<'static, Result<ReadResponse, StoreError>>>,
+) -> Result<ReadResponse, StoreError> {
     match reading {
         Some(reading) => reading.await,
         None => std::future::pending().await,
     }
 }
 
-async fn until(deadline: Option<Moment>, clock: &dyn Clock) {
+async fn sleep_until_deadline(deadline: Option<Moment>, clock: &dyn Clock) {
     match deadline {
         Some(deadline) => sleep(deadline.since(clock.moment())).await,
         None => sleep(Duration::MAX).await,

@@ -9,18 +9,18 @@ use nightdesk_types::limits::LINE_END_TRIES_MAX;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::store::{End, Store};
+use crate::store::{CloseRecord, Store};
 
 /// Retries recording the end of a line until the node stops. A stopping node ends its lines anyway.
-pub(crate) async fn note_again(
+pub(crate) async fn retry_recording_end(
     store: &dyn Store,
     line: &LineClaim,
-    end: End,
+    end: CloseRecord,
     again: Duration,
     drain: &CancellationToken,
 ) {
     // The failed write may have been committed, and then the try was counted.
-    let end = End { tried: None, ..end };
+    let end = CloseRecord { tried: None, ..end };
     for _ in 0..LINE_END_TRIES_MAX {
         tokio::select! {
             biased;
@@ -42,7 +42,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::store::{Caller, Parting, Taken};
+    use crate::store::{AuthenticatedGateway, ClosingSide, LineStart};
 
     /// A store that fails the first `for_tries` calls.
     struct Away {
@@ -52,11 +52,11 @@ mod tests {
 
     #[async_trait]
     impl Store for Away {
-        async fn take(&self, _: &Caller, _: &Node) -> Result<Taken, StoreError> {
+        async fn take(&self, _: &AuthenticatedGateway, _: &Node) -> Result<LineStart, StoreError> {
             unreachable!("nobody takes a line")
         }
 
-        async fn close(&self, _: &LineClaim, end: End) -> Result<(), StoreError> {
+        async fn close(&self, _: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
             assert_eq!(end.tried, None, "a try counts once");
             let asked = self.asked.fetch_add(1, Ordering::Relaxed);
             if asked < self.for_tries {
@@ -69,12 +69,13 @@ mod tests {
     async fn asked(for_tries: u32, drain: &CancellationToken) -> u32 {
         let store = Away { for_tries, asked: AtomicU32::new(0) };
         let line = LineClaim {
-            scope: TenantScope::of(TenantId::from_uuid(Uuid::nil())),
+            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
             agent: AgentId::from_uuid(Uuid::nil()),
             generation: Generation::new(1),
         };
-        let end = End { code: 1006, tried: Some(Seq::new(1)), parting: Parting::Client };
-        note_again(&store, &line, end, Duration::ZERO, drain).await;
+        let end =
+            CloseRecord { code: 1006, tried: Some(Seq::new(1)), parting: ClosingSide::Client };
+        retry_recording_end(&store, &line, end, Duration::ZERO, drain).await;
         store.asked.into_inner()
     }
 

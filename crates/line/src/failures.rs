@@ -15,14 +15,14 @@ use nightdesk_types::limits::{
 
 /// Failures by address in the last minute.
 #[derive(Debug, Default)]
-pub struct Failures {
+pub struct TokenFailures {
     counts: Mutex<HashMap<IpAddr, (Moment, u32)>>,
     untold: AtomicU64,
 }
 
-impl Failures {
+impl TokenFailures {
     /// Returns the number of failures since the last call.
-    pub fn untold(&self) -> u64 {
+    pub fn take_unreported(&self) -> u64 {
         self.untold.swap(0, Ordering::Relaxed)
     }
 
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn an_address_may_fail_up_to_its_limit() {
-        let failures = Failures::default();
+        let failures = TokenFailures::default();
 
         assert!((0..UPGRADE_FAILURES_MAX).all(|_| failures.count(ADDRESS, at(0))));
         assert!(failures.count(ADDRESS, at(60)), "a new minute");
@@ -72,13 +72,13 @@ mod tests {
         let barred = UPGRADE_FAILURES_BARRED.as_secs();
         assert!(!failures.count(ADDRESS, at(60)) && !failures.count(ADDRESS, at(59 + barred)));
         assert!(failures.count(ADDRESS, at(60 + barred)), "a quarter of an hour later");
-        assert_eq!(failures.untold(), 2 * u64::from(UPGRADE_FAILURES_MAX) + 3);
-        assert_eq!(failures.untold(), 0, "each is told once");
+        assert_eq!(failures.take_unreported(), 2 * u64::from(UPGRADE_FAILURES_MAX) + 3);
+        assert_eq!(failures.take_unreported(), 0, "each is told once");
     }
 
     #[test]
     fn the_table_of_addresses_has_a_bound() {
-        let failures = Failures::default();
+        let failures = TokenFailures::default();
         let address = |number: usize| IpAddr::V6((number as u128).into());
 
         assert!((0..FAILING_ADDRESSES_MAX).all(|number| failures.count(address(number), at(0))));

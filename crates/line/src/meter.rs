@@ -12,18 +12,18 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A connection that counts its incoming fragments.
 #[derive(Debug)]
-pub(crate) struct Metered<S> {
+pub(crate) struct MeteredStream<S> {
     inner: S,
-    frames: Frames,
+    frames: FrameMeter,
 }
 
-impl<S> Metered<S> {
+impl<S> MeteredStream<S> {
     pub(crate) fn new(inner: S) -> Self {
-        Self { inner, frames: Frames::default() }
+        Self { inner, frames: FrameMeter::default() }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for MeteredStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -31,13 +31,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
-        let within = self.frames.pass(&buffer.filled()[before..]);
+        let within = self.frames.count_bytes(&buffer.filled()[before..]);
         let too_many = || io::Error::new(io::ErrorKind::InvalidData, "too many fragments");
         Poll::Ready(within.then_some(()).ok_or_else(too_many))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -60,7 +60,7 @@ const HEAD_BYTES_MAX: usize = 14;
 
 /// The position in the stream of frames.
 #[derive(Debug, Default)]
-struct Frames {
+struct FrameMeter {
     head: [u8; HEAD_BYTES_MAX],
     head_bytes: usize,
     /// The remaining bytes of the frame's payload.
@@ -69,9 +69,9 @@ struct Frames {
     fragments: u32,
 }
 
-impl Frames {
+impl FrameMeter {
     /// Parses bytes. Returns true if their fragments are within the limit.
-    fn pass(&mut self, mut bytes: &[u8]) -> bool {
+    fn count_bytes(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if self.payload_bytes > 0 {
                 let skipped = self.payload_bytes.min(bytes.len() as u64);
@@ -83,7 +83,7 @@ impl Frames {
             self.head_bytes += 1;
             bytes = &bytes[1..];
             if self.head_bytes == self.head_length() {
-                self.frame();
+                self.end_head();
             }
             if self.fragments > FRAGMENTS_MAX {
                 return false;
@@ -106,7 +106,7 @@ impl Frames {
     }
 
     /// Counts a complete head and skips its payload.
-    fn frame(&mut self) {
+    fn end_head(&mut self) {
         self.payload_bytes = match self.head[1] & 0x7f {
             126 => u64::from(u16::from_be_bytes([self.head[2], self.head[3]])),
             127 => {
@@ -146,19 +146,19 @@ mod tests {
 
     #[test]
     fn counts_fragments_up_to_the_limit_and_no_further() {
-        assert!(Frames::default().pass(&fragments(FRAGMENTS_MAX)));
-        assert!(!Frames::default().pass(&fragments(FRAGMENTS_MAX + 1)));
+        assert!(FrameMeter::default().count_bytes(&fragments(FRAGMENTS_MAX)));
+        assert!(!FrameMeter::default().count_bytes(&fragments(FRAGMENTS_MAX + 1)));
     }
 
     #[test]
     fn a_whole_message_begins_the_count_anew() {
-        let mut frames = Frames::default();
+        let mut frames = FrameMeter::default();
         for _ in 0..3 {
             let mut message = fragments(FRAGMENTS_MAX);
             // Control frames may come in between and do not count.
             message.extend(frame(LAST | 0x09, 5));
             message.extend(frame(LAST, 3));
-            assert!(frames.pass(&message));
+            assert!(frames.count_bytes(&message));
         }
     }
 
@@ -168,8 +168,8 @@ mod tests {
         long.extend(vec![0; 256]);
         let stream = [long, fragments(FRAGMENTS_MAX + 1)].concat();
         for piece in [1, 2, 3, 7, 100, stream.len()] {
-            let mut frames = Frames::default();
-            let within = stream.chunks(piece).all(|bytes| frames.pass(bytes));
+            let mut frames = FrameMeter::default();
+            let within = stream.chunks(piece).all(|bytes| frames.count_bytes(bytes));
             assert!(!within, "in pieces of {piece}");
         }
     }

@@ -5,19 +5,19 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-type Labels = [(&'static str, &'static str); 1];
+type LineLabels = [(&'static str, &'static str); 1];
 
 /// Metrics of the lines.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     open: Gauge,
-    dials: Family<Labels, Counter>,
-    ended: Family<Labels, Counter>,
+    dials: Family<LineLabels, Counter>,
+    ended: Family<LineLabels, Counter>,
 }
 
 /// The result of a dial.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Dial {
+pub(crate) enum DialOutcome {
     Welcome,
     Revoked,
     Unknown,
@@ -33,29 +33,29 @@ impl Metrics {
         registry.register("ended", "Lines that ended, by close code", self.ended.clone());
     }
 
-    pub(crate) fn dialled(&self, dial: Dial) {
+    pub(crate) fn count_dial(&self, dial: DialOutcome) {
         let outcome = match dial {
-            Dial::Welcome => "welcome",
-            Dial::Revoked => "revoked",
-            Dial::Unknown => "unknown",
-            Dial::Unavailable => "unavailable",
-            Dial::PutOff => "put_off",
+            DialOutcome::Welcome => "welcome",
+            DialOutcome::Revoked => "revoked",
+            DialOutcome::Unknown => "unknown",
+            DialOutcome::Unavailable => "unavailable",
+            DialOutcome::PutOff => "put_off",
         };
         self.dials.get_or_create(&[("outcome", outcome)]).inc();
     }
 
-    pub(crate) fn opened(&self) {
+    pub(crate) fn count_opened(&self) {
         self.open.inc();
     }
 
-    pub(crate) fn ended(&self, code: u16) {
+    pub(crate) fn count_ended(&self, code: u16) {
         self.open.dec();
-        self.ended.get_or_create(&[("code", label(code))]).inc();
+        self.ended.get_or_create(&[("code", code_label(code))]).inc();
     }
 }
 
 /// Returns the code as a label, if it is a usual one: a client may send any of thousands.
-const fn label(code: u16) -> &'static str {
+const fn code_label(code: u16) -> &'static str {
     match code {
         1000 => "1000",
         1001 => "1001",

@@ -15,7 +15,7 @@ mod window;
 
 use std::time::Duration;
 
-use nightdesk_inbox::{AckRange, ParkReason, Waiting};
+use nightdesk_inbox::{AckRange, ParkReason, ReadResponse};
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::descriptor::Descriptor;
 use nightdesk_protocol::frame::{Interrupt, Outbound};
@@ -25,13 +25,13 @@ use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::{AgentId, ClientRules, Moment, RequestId, Seq, Timestamp};
 
-use crate::store::{End, Taken};
+use crate::store::{CloseRecord, LineStart};
 
-pub use state::Session;
+pub use state::LineSession;
 
 /// The time on both clocks that a session needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Now {
+pub struct SessionTime {
     /// The clock of all timeouts.
     pub moment: Moment,
     /// The clock of recorded times.
@@ -40,7 +40,7 @@ pub struct Now {
 
 /// The properties of a client that a session needs at its start.
 #[derive(Clone, Copy, Debug)]
-pub struct Client {
+pub struct LineClient {
     /// The client's agent.
     pub agent: AgentId,
     /// True if the client sends acks.
@@ -49,7 +49,7 @@ pub struct Client {
 
 /// An event for the session.
 #[derive(Debug)]
-pub enum Input {
+pub enum LineInput {
     /// The gateway sent a frame.
     Heard(FromGateway),
     /// The gateway answered a ping.
@@ -57,13 +57,13 @@ pub enum Input {
     /// The gateway sent a ping.
     Pinged,
     /// A hello was looked up.
-    Greeted(Box<Greeted>),
+    Greeted(Box<HelloLookup>),
     /// The line became the agent's newest.
-    Taken(Taken),
+    Taken(LineStart),
     /// The inbox may have new entries, perhaps up to this number.
     Rung(Option<Seq>),
     /// The result of a read.
-    Read(Waiting),
+    Read(ReadResponse),
     /// The read failed; a later one may succeed.
     ReadFailed,
     /// The request to call the agent failed; a later one may succeed.
@@ -98,14 +98,14 @@ pub enum Input {
 
 /// The result of looking up a hello.
 #[derive(Debug)]
-pub struct Greeted {
+pub struct HelloLookup {
     /// The capabilities of the platform.
     pub descriptor: Descriptor,
 }
 
 /// An effect that the driver executes.
 #[derive(Debug, PartialEq)]
-pub enum Effect {
+pub enum LineEffect {
     /// Look up a hello.
     Greet(Box<Hello>),
     /// Make the line the agent's newest.
@@ -140,7 +140,7 @@ pub enum Effect {
     /// Close the socket.
     Close(Close),
     /// Record the end of the line. It is the last effect.
-    End(End),
+    End(CloseRecord),
 }
 
 /// Returns the earlier of two optional moments.

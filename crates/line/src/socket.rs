@@ -28,7 +28,7 @@ const BROKEN: u16 = 1006;
 
 /// An event on a socket.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum LineSocketEvent {
     /// Text, possibly a part of a line.
     Text(Bytes),
     /// A ping. The library answers it.
@@ -42,13 +42,13 @@ pub(crate) enum Heard {
 }
 
 /// A WebSocket with bounds on every buffer and wait.
-pub(crate) struct Socket<S> {
+pub(crate) struct LineSocket<S> {
     stream: WebSocketStream<S>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Socket<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> LineSocket<S> {
     /// Wraps a connection right after the response to its upgrade.
-    pub(crate) async fn upgraded(connection: S) -> Self {
+    pub(crate) async fn from_upgrade(connection: S) -> Self {
         let config = WebSocketConfig::default()
             .read_buffer_size(READ_BUFFER_BYTES)
             .write_buffer_size(READ_BUFFER_BYTES)
@@ -60,66 +60,69 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Socket<S> {
     }
 
     /// Waits for the next event. The future is cancel-safe.
-    pub(crate) async fn hear(&mut self) -> Heard {
+    pub(crate) async fn next_event(&mut self) -> LineSocketEvent {
         match self.stream.next().await {
-            Some(Ok(Message::Text(text))) => Heard::Text(text.into()),
-            Some(Ok(Message::Binary(bytes))) => Heard::Text(bytes),
-            Some(Ok(Message::Ping(_))) => Heard::Ping,
-            Some(Ok(Message::Pong(_) | Message::Frame(_))) => Heard::Pong,
+            Some(Ok(Message::Text(text))) => LineSocketEvent::Text(text.into()),
+            Some(Ok(Message::Binary(bytes))) => LineSocketEvent::Text(bytes),
+            Some(Ok(Message::Ping(_))) => LineSocketEvent::Ping,
+            Some(Ok(Message::Pong(_) | Message::Frame(_))) => LineSocketEvent::Pong,
             Some(Ok(Message::Close(close))) => {
-                Heard::Ended(close.map_or(NO_CODE, |close| close.code.into()))
+                LineSocketEvent::Ended(close.map_or(NO_CODE, |close| close.code.into()))
             }
-            Some(Err(error)) => judged(&error),
-            None => Heard::Ended(BROKEN),
+            Some(Err(error)) => event_of_error(&error),
+            None => LineSocketEvent::Ended(BROKEN),
         }
     }
 
     /// Appends a frame to the write buffer.
-    pub(crate) async fn say(&mut self, frame: Frame) -> Result<(), Broken> {
-        bounded(self.stream.feed(Message::text(frame.into_string()))).await
+    pub(crate) async fn feed_frame(&mut self, frame: Frame) -> Result<(), SocketBroken> {
+        write_in_time(self.stream.feed(Message::text(frame.into_string()))).await
     }
 
     /// Appends a ping to the write buffer.
-    pub(crate) async fn ping(&mut self) -> Result<(), Broken> {
-        bounded(self.stream.feed(Message::Ping(Bytes::new()))).await
+    pub(crate) async fn feed_ping(&mut self) -> Result<(), SocketBroken> {
+        write_in_time(self.stream.feed(Message::Ping(Bytes::new()))).await
     }
 
     /// Writes the buffer.
-    pub(crate) async fn flush(&mut self) -> Result<(), Broken> {
-        bounded(self.stream.flush()).await
+    pub(crate) async fn flush(&mut self) -> Result<(), SocketBroken> {
+        write_in_time(self.stream.flush()).await
     }
 
     /// Sends a close frame with its reason.
-    pub(crate) async fn close(&mut self, close: Close) -> Result<(), Broken> {
+    pub(crate) async fn close(&mut self, close: Close) -> Result<(), SocketBroken> {
         let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
-        bounded(self.stream.send(Message::Close(Some(frame)))).await
+        write_in_time(self.stream.send(Message::Close(Some(frame)))).await
     }
 
     /// Waits a short time until the client has hung up too. A socket that is dropped with unread data is reset, and
     /// then the client may not see the close reason.
     pub(crate) async fn linger(&mut self) {
-        let hung_up = async { while !matches!(self.hear().await, Heard::Ended(_)) {} };
+        let hung_up =
+            async { while !matches!(self.next_event().await, LineSocketEvent::Ended(_)) {} };
         drop(timeout(CLOSE_WAIT, hung_up).await);
     }
 }
 
 /// The socket cannot be written to any more.
 #[derive(Debug)]
-pub(crate) struct Broken;
+pub(crate) struct SocketBroken;
 
-async fn bounded(write: impl Future<Output = Result<(), Error>>) -> Result<(), Broken> {
+async fn write_in_time(write: impl Future<Output = Result<(), Error>>) -> Result<(), SocketBroken> {
     match timeout(WRITE_WAIT, write).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(Broken),
+        Ok(Err(_)) | Err(_) => Err(SocketBroken),
     }
 }
 
 /// Returns the event that an error means.
-fn judged(error: &Error) -> Heard {
+fn event_of_error(error: &Error) -> LineSocketEvent {
     match error {
-        Error::Capacity(CapacityError::MessageTooLong { .. }) => Heard::Misbehaved(Close::TooBig),
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => {
+            LineSocketEvent::Misbehaved(Close::TooBig)
+        }
         Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
-            Heard::Misbehaved(Close::Policy)
+            LineSocketEvent::Misbehaved(Close::Policy)
         }
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)
         | Error::ConnectionClosed
@@ -130,9 +133,9 @@ fn judged(error: &Error) -> Heard {
         | Error::AttackAttempt
         | Error::Url(_)
         | Error::Http(_)
-        | Error::HttpFormat(_) => Heard::Ended(BROKEN),
+        | Error::HttpFormat(_) => LineSocketEvent::Ended(BROKEN),
         Error::Protocol(_) | Error::Utf8(_) | Error::Capacity(_) => {
-            Heard::Misbehaved(Close::Policy)
+            LineSocketEvent::Misbehaved(Close::Policy)
         }
     }
 }

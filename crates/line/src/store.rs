@@ -12,7 +12,7 @@ use nightdesk_types::{
 
 /// An authenticated gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caller {
+pub struct AuthenticatedGateway {
     /// The tenant.
     pub scope: TenantScope,
     /// The gateway's agent.
@@ -25,7 +25,7 @@ pub struct Caller {
 
 /// The state with which a line starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct LineStart {
     /// The line's number; every older line is fenced.
     pub generation: Generation,
     /// The number up to which every entry is acknowledged or parked.
@@ -44,18 +44,18 @@ pub struct Taken {
 
 /// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct CloseRecord {
     /// The close code.
     pub code: u16,
     /// The oldest waiting entry, if the delivery on this line counts as a failed try.
     pub tried: Option<Seq>,
     /// The side that ended it.
-    pub parting: Parting,
+    pub parting: ClosingSide,
 }
 
 /// The side that ended a line. It determines the time that the client gets to reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parting {
+pub enum ClosingSide {
     /// The client, after it announced that it goes idle.
     Idle,
     /// The client hung up or vanished.
@@ -65,13 +65,13 @@ pub enum Parting {
 }
 
 nightdesk_types::slugs! {
-    Parting:
+    ClosingSide:
     Idle = "idle",
     Client = "client",
     Desk = "desk",
 }
 
-impl Parting {
+impl ClosingSide {
     /// Returns the time that the client gets to reconnect before its agent is called.
     pub const fn grace(self) -> Duration {
         match self {
@@ -82,7 +82,7 @@ impl Parting {
     }
 }
 
-impl End {
+impl CloseRecord {
     /// Returns true if the desk closed the line for a restart.
     pub const fn is_restart(self) -> bool {
         self.code == Close::Restarting.code()
@@ -94,8 +94,12 @@ impl End {
 pub trait Store: Send + Sync {
     /// Makes a line the agent's newest, and fences every older one. The oldest waiting entry is parked if its tries are
     /// used up.
-    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError>;
+    async fn take(
+        &self,
+        caller: &AuthenticatedGateway,
+        node: &Node,
+    ) -> Result<LineStart, StoreError>;
 
     /// Records the end of a line. If an entry waits for its agent, a wake becomes due after the client's grace period.
-    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError>;
+    async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError>;
 }

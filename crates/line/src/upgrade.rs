@@ -24,58 +24,59 @@ use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::task::TaskTracker;
 
-use crate::addresses::Addresses;
-use crate::desk::Greeting;
-use crate::driver::Driver;
-use crate::meter::Metered;
-use crate::metrics::Dial;
-use crate::room::Room;
-use crate::socket::Socket;
-use crate::store::Caller;
+use crate::addresses::DialAddresses;
+use crate::context::LineContext;
+use crate::driver::LineDriver;
+use crate::handler::IdentifyOutcome;
+use crate::meter::MeteredStream;
+use crate::metrics::DialOutcome;
+use crate::socket::LineSocket;
+use crate::store::AuthenticatedGateway;
 
 const CANNOT_TELL: &str = "the gateway cannot be identified now; retry later";
 const MANY_DIAL: &str = "too many gateways dial now; retry later";
 
 /// State of the route.
-struct Door {
-    room: Arc<Room>,
+struct DialRoute {
+    room: Arc<LineContext>,
     lines: TaskTracker,
-    addresses: Addresses,
+    addresses: DialAddresses,
 }
 
 /// Returns the route that gateways dial. Every line runs as a task of `lines`.
-pub fn route(room: Arc<Room>, lines: TaskTracker) -> Router {
-    let door = Door { room, lines, addresses: Addresses::default() };
+pub fn route(room: Arc<LineContext>, lines: TaskTracker) -> Router {
+    let door = DialRoute { room, lines, addresses: DialAddresses::default() };
     Router::new().route("/relay", get(dial)).with_state(Arc::new(door))
 }
 
 async fn dial(
-    State(door): State<Arc<Door>>,
+    State(door): State<Arc<DialRoute>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     mut request: Request,
 ) -> Response {
     let arrived = door.room.clock.moment();
     let now = door.room.clock.now();
-    let Some(shown) = bearer(request.headers()).and_then(|text| Bearer::read(text, now)) else {
-        return door.refused(from.ip());
+    let Some(shown) = bearer_token(request.headers()).and_then(|text| Bearer::read(text, now))
+    else {
+        return door.refuse_token(from.ip());
     };
-    let Room { desk, dials, .. } = &*door.room;
-    let greeting = match dials.in_turn(desk.identify(&shown, now)).await {
-        Ok(Greeting::Unknown) => return door.refused(from.ip()),
+    let LineContext { desk, dials, .. } = &*door.room;
+    let greeting = match dials.run_in_turn(desk.identify(&shown, now)).await {
+        Ok(IdentifyOutcome::Unknown) => return door.refuse_token(from.ip()),
         Ok(greeting) => greeting,
         Err(error) => {
-            door.room.metrics.dialled(Dial::Unavailable);
+            door.room.metrics.count_dial(DialOutcome::Unavailable);
             tracing::warn!(error = &error as &dyn Error, "a dial could not be identified");
-            return try_later(CANNOT_TELL);
+            return retry_response(CANNOT_TELL);
         }
     };
-    if let Greeting::Welcome(_) = greeting
-        && !door.admitted(arrived).await
+    if let IdentifyOutcome::Welcome(_) = greeting
+        && !door.wait_for_admission(arrived).await
     {
-        door.room.metrics.dialled(Dial::PutOff);
-        return try_later(MANY_DIAL);
+        door.room.metrics.count_dial(DialOutcome::PutOff);
+        return retry_response(MANY_DIAL);
     }
-    door.notice(&greeting, from.ip());
+    door.record_dial(&greeting, from.ip());
     let accepted = accept_key(request.headers());
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let Some((accepted, upgrade)) = accepted.zip(upgrade) else {
@@ -85,16 +86,16 @@ async fn dial(
     door.lines.spawn(async move {
         // A failed upgrade has no line and leaves no record.
         if let Ok(connection) = upgrade.await {
-            open(room, greeting, connection).await;
+            run_upgraded(room, greeting, connection).await;
         }
     });
-    switching(accepted)
+    switching_response(accepted)
 }
 
-impl Door {
+impl DialRoute {
     /// Waits until a dial may become a line. Returns false if the client should retry.
-    async fn admitted(&self, arrived: Moment) -> bool {
-        match self.room.dials.place(arrived, self.room.clock.moment()) {
+    async fn wait_for_admission(&self, arrived: Moment) -> bool {
+        match self.room.dials.reserve_place(arrived, self.room.clock.moment()) {
             Some(Duration::ZERO) => true,
             Some(wait) => {
                 sleep(wait).await;
@@ -104,11 +105,11 @@ impl Door {
         }
     }
 
-    fn notice(&self, greeting: &Greeting, address: IpAddr) {
-        let Greeting::Welcome(caller) = greeting else {
-            return self.room.metrics.dialled(Dial::Revoked);
+    fn record_dial(&self, greeting: &IdentifyOutcome, address: IpAddr) {
+        let IdentifyOutcome::Welcome(caller) = greeting else {
+            return self.room.metrics.count_dial(DialOutcome::Revoked);
         };
-        self.room.metrics.dialled(Dial::Welcome);
+        self.room.metrics.count_dial(DialOutcome::Welcome);
         let gateway = caller.gateway;
         if self.addresses.is_elsewhere(gateway, address, self.room.clock.moment()) {
             tracing::warn!(
@@ -119,8 +120,8 @@ impl Door {
         }
     }
 
-    fn refused(&self, address: IpAddr) -> Response {
-        self.room.metrics.dialled(Dial::Unknown);
+    fn refuse_token(&self, address: IpAddr) -> Response {
+        self.room.metrics.count_dial(DialOutcome::Unknown);
         if self.room.failures.count(address, self.room.clock.moment()) {
             (StatusCode::UNAUTHORIZED, "no trusted issuer signed this token").into_response()
         } else {
@@ -130,29 +131,33 @@ impl Door {
     }
 }
 
-async fn open(room: Arc<Room>, greeting: Greeting, connection: Upgraded) {
-    let socket = Socket::upgraded(Metered::new(TokioIo::new(connection))).await;
+async fn run_upgraded(room: Arc<LineContext>, greeting: IdentifyOutcome, connection: Upgraded) {
+    let socket = LineSocket::from_upgrade(MeteredStream::new(TokioIo::new(connection))).await;
     match greeting {
-        Greeting::Welcome(caller) => welcome(room, caller, socket).await,
-        Greeting::Revoked => turn_away(socket).await,
-        Greeting::Unknown => {}
+        IdentifyOutcome::Welcome(caller) => run_line(room, caller, socket).await,
+        IdentifyOutcome::Revoked => close_revoked(socket).await,
+        IdentifyOutcome::Unknown => {}
     }
 }
 
-async fn welcome(room: Arc<Room>, caller: Caller, socket: Socket<Metered<TokioIo<Upgraded>>>) {
-    Box::pin(Driver::new(room, caller, socket).run()).await;
+async fn run_line(
+    room: Arc<LineContext>,
+    caller: AuthenticatedGateway,
+    socket: LineSocket<MeteredStream<TokioIo<Upgraded>>>,
+) {
+    Box::pin(LineDriver::new(room, caller, socket).run()).await;
 }
 
 /// Closes the socket of a revoked gateway. The stock client treats a close before its first hello as a temporary fault,
 /// so the desk first reads for a moment.
-async fn turn_away(mut socket: Socket<Metered<TokioIo<Upgraded>>>) {
-    drop(timeout(REVOKED_HELLO_WAIT, socket.hear()).await);
+async fn close_revoked(mut socket: LineSocket<MeteredStream<TokioIo<Upgraded>>>) {
+    drop(timeout(REVOKED_HELLO_WAIT, socket.next_event()).await);
     drop(socket.close(Close::Revoked).await);
     socket.linger().await;
 }
 
 /// Returns the bearer token of a request.
-pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
@@ -173,7 +178,7 @@ fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
     HeaderValue::try_from(derive_accept_key(key.as_bytes())).ok().filter(|_| asked)
 }
 
-fn switching(accepted: HeaderValue) -> Response {
+fn switching_response(accepted: HeaderValue) -> Response {
     let headers = [
         (header::CONNECTION, HeaderValue::from_static("upgrade")),
         (header::UPGRADE, HeaderValue::from_static("websocket")),
@@ -182,7 +187,7 @@ fn switching(accepted: HeaderValue) -> Response {
     (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
 }
 
-fn try_later(why: &'static str) -> Response {
+fn retry_response(why: &'static str) -> Response {
     let later = [(header::RETRY_AFTER, "2")];
     (StatusCode::SERVICE_UNAVAILABLE, later, why).into_response()
 }

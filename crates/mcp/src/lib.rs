@@ -11,5 +11,5 @@
 mod server;
 mod tool;
 
-pub use server::{Answer, Call, Failed, Server, Tools};
+pub use server::{Server, ToolCall, ToolError, ToolResponse, Tools};
 pub use tool::Tool;

@@ -28,11 +28,11 @@ const INSTRUCTIONS: &str = "Reach other agents, even while they sleep, and share
     Set dispatch_id if you may repeat a call: calls with the same id are the same letter.";
 
 /// The response to a request.
-pub type Answer = Response<BoxBody<Bytes, Infallible>>;
+pub type ToolResponse = Response<BoxBody<Bytes, Infallible>>;
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct ToolCall {
     /// The client's id of the call. A client that retries after a missing response uses the same id.
     pub id: String,
     /// The arguments.
@@ -41,7 +41,7 @@ pub struct Call {
 
 /// The reason that a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failed {
+pub enum ToolError {
     /// The call is wrong; the text names the required change.
     Refused(String),
     /// The same call may succeed later.
@@ -55,7 +55,12 @@ pub trait Tools: Send + Sync + 'static {
     type Caller: Clone + Send + Sync + 'static;
 
     /// Runs a call. A repeated call with the same id changes nothing twice.
-    async fn call(&self, caller: &Self::Caller, tool: Tool, call: Call) -> Result<Value, Failed>;
+    async fn call(
+        &self,
+        caller: &Self::Caller,
+        tool: Tool,
+        call: ToolCall,
+    ) -> Result<Value, ToolError>;
 }
 
 /// Serves calls over HTTP.
@@ -81,7 +86,7 @@ impl<T: Tools> Server<T> {
     }
 
     /// Answers a request of this authenticated caller.
-    pub async fn answer<B>(&self, caller: T::Caller, mut request: Request<B>) -> Answer
+    pub async fn respond<B>(&self, caller: T::Caller, mut request: Request<B>) -> ToolResponse
     where
         B: Body<Data: Send, Error: std::fmt::Display> + Send + 'static,
     {
@@ -105,7 +110,7 @@ impl<T: Tools> ServerHandler for Handler<T> {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(Tool::ALL.map(Tool::described).to_vec()))
+        Ok(ListToolsResult::with_all_items(Tool::ALL.map(Tool::to_mcp).to_vec()))
     }
 
     async fn call_tool(
@@ -114,21 +119,21 @@ impl<T: Tools> ServerHandler for Handler<T> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = Tool::named(&asked.name).ok_or_else(|| {
-            refused(format!("there is no tool {}; tools/list lists them", asked.name))
+            invalid_request(format!("there is no tool {}; tools/list lists them", asked.name))
         })?;
         let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get());
         let caller: &T::Caller = caller
             .ok_or_else(|| ErrorData::internal_error("the caller is not authenticated", None))?;
         let call =
-            Call { id: context.id.to_string(), arguments: asked.arguments.unwrap_or_default() };
+            ToolCall { id: context.id.to_string(), arguments: asked.arguments.unwrap_or_default() };
         match self.0.call(caller, tool, call).await {
             Ok(value) => Ok(CallToolResult::structured(value).into()),
-            Err(Failed::Refused(words)) => Err(refused(words)),
-            Err(Failed::Unavailable(words)) => Err(ErrorData::internal_error(words, None)),
+            Err(ToolError::Refused(words)) => Err(invalid_request(words)),
+            Err(ToolError::Unavailable(words)) => Err(ErrorData::internal_error(words, None)),
         }
     }
 }
 
-fn refused(words: String) -> ErrorData {
+fn invalid_request(words: String) -> ErrorData {
     ErrorData::invalid_params(words, None)
 }

@@ -49,7 +49,7 @@ nightdesk_types::slugs! {
 
 impl Tool {
     /// Returns the tool's description for the agent that selects a tool.
-    const fn words(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Self::ListAgents => "Lists the agents you can write to, and whether each is up.",
             Self::Notify => {
@@ -162,7 +162,7 @@ impl Tool {
     }
 
     /// Returns the MCP description of the tool.
-    pub(crate) fn described(self) -> rmcp::model::Tool {
+    pub(crate) fn to_mcp(self) -> rmcp::model::Tool {
         let mut schema = JsonObject::new();
         schema.insert("type".to_owned(), json!("object"));
         schema.insert("properties".to_owned(), self.properties());
@@ -172,7 +172,8 @@ impl Tool {
             .destructive(false)
             .idempotent(true)
             .open_world(false);
-        rmcp::model::Tool::new(self.slug(), self.words(), Arc::new(schema)).with_annotations(hints)
+        rmcp::model::Tool::new(self.slug(), self.description(), Arc::new(schema))
+            .with_annotations(hints)
     }
 }
 

@@ -7,25 +7,30 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use nightdesk_mcp::{Call, Failed, Server, Tool, Tools};
+use nightdesk_mcp::{Server, Tool, ToolCall, ToolError, Tools};
 use nightdesk_types::limits::MCP_BYTES_MAX;
 use serde_json::{Value, json};
 
 /// Answers every call with its content, and fails calls that request it.
 #[derive(Default)]
-struct Echo(Mutex<Vec<(&'static str, Tool, Call)>>);
+struct Echo(Mutex<Vec<(&'static str, Tool, ToolCall)>>);
 
 #[async_trait]
 impl Tools for Echo {
     type Caller = &'static str;
 
-    async fn call(&self, caller: &Self::Caller, tool: Tool, call: Call) -> Result<Value, Failed> {
+    async fn call(
+        &self,
+        caller: &Self::Caller,
+        tool: Tool,
+        call: ToolCall,
+    ) -> Result<Value, ToolError> {
         let said = json!({ "by": caller, "tool": tool.slug(), "with": call.arguments });
         let wish = call.arguments.get("message").and_then(Value::as_str).map(str::to_owned);
         self.0.lock().expect("nobody panicked").push((caller, tool, call));
         match wish.as_deref() {
-            Some("refuse") => Err(Failed::Refused("say something else".to_owned())),
-            Some("break") => Err(Failed::Unavailable("ask again".to_owned())),
+            Some("refuse") => Err(ToolError::Refused("say something else".to_owned())),
+            Some("break") => Err(ToolError::Unavailable("ask again".to_owned())),
             _ => Ok(said),
         }
     }
@@ -38,7 +43,7 @@ async fn asked(tools: &Arc<Echo>, body: Vec<u8>) -> (StatusCode, Vec<Value>) {
         .header("accept", "application/json, text/event-stream")
         .body(Full::new(Bytes::from(body)))
         .expect("a request");
-    let answer = Server::new(Arc::clone(tools)).answer("ann", request).await;
+    let answer = Server::new(Arc::clone(tools)).respond("ann", request).await;
     let status = answer.status();
     let body = answer.into_body().collect().await.expect("a body").to_bytes();
     let text = String::from_utf8(body.to_vec()).expect("text");

@@ -28,7 +28,7 @@ impl MediaId {
     }
 
     /// Returns the id at the end of a desk's URL.
-    pub fn of_url(url: &str) -> Option<Self> {
+    pub fn from_url(url: &str) -> Option<Self> {
         let (_, id) = url.rsplit_once(PATH)?;
         Self::parse(id)
     }
@@ -66,7 +66,7 @@ mod tests {
         for desk in
             ["https://desk.example.org", "https://desk.example.org/", "http://10.0.0.1:8800"]
         {
-            assert_eq!(MediaId::of_url(&id.url(desk)), Some(id), "{desk}");
+            assert_eq!(MediaId::from_url(&id.url(desk)), Some(id), "{desk}");
         }
         assert_ne!(id, MediaId::new());
     }
@@ -85,7 +85,7 @@ mod tests {
 
         for text in odd {
             assert_eq!(MediaId::parse(&text), None, "{text}");
-            assert_eq!(MediaId::of_url(&text), None, "{text}");
+            assert_eq!(MediaId::from_url(&text), None, "{text}");
         }
     }
 }

@@ -8,9 +8,9 @@
 mod id;
 mod place;
 mod store;
-mod stop;
+mod media;
 
 pub use id::MediaId;
-pub use place::{PlaceError, open};
-pub use stop::{Media, Stream, TakeError, UploadLabel, whole};
-pub use store::{Agent, Kept, Lies, Store};
+pub use media::{Media, MediaStream, UploadError, UploadLabel, read_whole};
+pub use place::{MediaPlaceError, open_place};
+pub use store::{MediaLocation, MediaRecord, ScopedAgent, Store};

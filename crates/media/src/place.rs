@@ -10,7 +10,7 @@ use url::Url;
 
 /// The place cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
+pub enum MediaPlaceError {
     /// The folder cannot be created.
     #[error("the folder cannot be created")]
     Folder(#[source] std::io::Error),
@@ -21,19 +21,19 @@ pub enum PlaceError {
 
 /// Opens a place: a folder, or a bucket such as `s3://files/desk`. Further settings of a bucket, such as keys, are read
 /// from the environment, under the names that its own tools use.
-pub fn open(place: &str) -> Result<Arc<dyn ObjectStore>, PlaceError> {
+pub fn open_place(place: &str) -> Result<Arc<dyn ObjectStore>, MediaPlaceError> {
     match Url::parse(place) {
         Ok(url) => {
             let wants = std::env::vars().map(|(name, value)| (name.to_ascii_lowercase(), value));
             let (bucket, folder) = parse_url_opts(&url, wants)?;
             Ok(Arc::new(PrefixStore::new(bucket, folder)))
         }
-        Err(_) => folder(Path::new(place)),
+        Err(_) => open_folder(Path::new(place)),
     }
 }
 
-fn folder(path: &Path) -> Result<Arc<dyn ObjectStore>, PlaceError> {
-    std::fs::create_dir_all(path).map_err(PlaceError::Folder)?;
+fn open_folder(path: &Path) -> Result<Arc<dyn ObjectStore>, MediaPlaceError> {
+    std::fs::create_dir_all(path).map_err(MediaPlaceError::Folder)?;
     Ok(Arc::new(LocalFileSystem::new_with_prefix(path)?.with_automatic_cleanup(true)))
 }
 
@@ -45,13 +45,13 @@ mod tests {
     fn a_folder_is_made_and_a_bucket_is_known() {
         let above = tempfile::tempdir().expect("make a folder");
         let folder = above.path().join("deep/media");
-        open(folder.to_str().expect("a plain path")).expect("a folder is a place");
+        open_place(folder.to_str().expect("a plain path")).expect("a folder is a place");
         assert!(folder.is_dir());
 
-        open("s3://files/desk").expect("a bucket is a place");
-        open("ftp://files").expect_err("nobody knows how to put files there");
+        open_place("s3://files/desk").expect("a bucket is a place");
+        open_place("ftp://files").expect_err("nobody knows how to put files there");
         let file = above.path().join("a file");
         std::fs::write(&file, "x").expect("write a file");
-        open(file.to_str().expect("a plain path")).expect_err("a file is no folder");
+        open_place(file.to_str().expect("a plain path")).expect_err("a file is no folder");
     }
 }

@@ -8,11 +8,11 @@ use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use crate::MediaId;
 
 /// An agent with its tenant.
-pub type Agent = (TenantScope, AgentId);
+pub type ScopedAgent = (TenantScope, AgentId);
 
 /// A file's record, without its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct MediaRecord {
     /// The media type, if known.
     pub mime: Option<String>,
     /// The file's name.
@@ -20,12 +20,12 @@ pub struct Kept {
     /// The file's size.
     pub size: Option<u64>,
     /// The location of its bytes.
-    pub lies: Lies,
+    pub lies: MediaLocation,
 }
 
 /// The location of a file's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lies {
+pub enum MediaLocation {
     /// In the desk's store.
     Here,
     /// On a platform.
@@ -41,19 +41,19 @@ pub enum Lies {
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Permits an agent to read files, for the given time.
-    async fn keep(
+    async fn permit_read(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        files: &[(MediaId, Kept)],
+        files: &[(MediaId, MediaRecord)],
         good_for: Duration,
     ) -> Result<(), StoreError>;
 
     /// Returns a file's record, if exactly this agent may read it and it has not expired.
-    async fn find(
+    async fn find_record(
         &self,
         scope: TenantScope,
         agent: AgentId,
         id: MediaId,
-    ) -> Result<Option<Kept>, StoreError>;
+    ) -> Result<Option<MediaRecord>, StoreError>;
 }

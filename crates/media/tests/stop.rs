@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use nightdesk_media::{Agent, Kept, Lies, Media, MediaId, TakeError, UploadLabel, whole};
+use nightdesk_media::{
+    Media, MediaId, MediaLocation, MediaRecord, ScopedAgent, UploadError, UploadLabel, read_whole,
+};
 use nightdesk_memory::Memory;
 use nightdesk_testkit::FakeClock;
 use nightdesk_types::limits::{MEDIA_KEPT, MEDIA_TENANT_BYTES_MAX};
@@ -19,8 +21,8 @@ use uuid::Uuid;
 
 const DESK: &str = "https://desk.example.org";
 
-fn agent(tenant: u128, agent: u128) -> Agent {
-    let scope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(tenant)));
+fn agent(tenant: u128, agent: u128) -> ScopedAgent {
+    let scope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
     (scope, AgentId::from_uuid(Uuid::from_u128(agent)))
 }
 
@@ -30,7 +32,7 @@ fn memory() -> Memory {
 
 fn media() -> Media {
     let clock = Arc::new(FakeClock::default());
-    Media::over(Arc::new(memory()), Arc::new(InMemory::new()), DESK, clock)
+    Media::new(Arc::new(memory()), Arc::new(InMemory::new()), DESK, clock)
 }
 
 fn chunks(chunks: &[&'static [u8]]) -> impl Stream<Item = Result<Bytes, String>> + Send {
@@ -39,14 +41,21 @@ fn chunks(chunks: &[&'static [u8]]) -> impl Stream<Item = Result<Bytes, String>>
     stream::iter(chunks)
 }
 
-async fn take(media: &Media, whose: Agent, bytes: &'static [u8]) -> Result<MediaId, TakeError> {
+async fn take(
+    media: &Media,
+    whose: ScopedAgent,
+    bytes: &'static [u8],
+) -> Result<MediaId, UploadError> {
     let (mime, filename) = (Some("text/plain".to_owned()), Some("a.txt".to_owned()));
-    media.take(whose, UploadLabel { mime, filename }, chunks(&[bytes])).await.map(|(id, _)| id)
+    media
+        .store_upload(whose, UploadLabel { mime, filename }, chunks(&[bytes]))
+        .await
+        .map(|(id, _)| id)
 }
 
-async fn read(media: &Media, whose: Agent, id: MediaId) -> Option<Bytes> {
-    let bytes = media.read(whose, id).await.expect("read a file")?;
-    Some(whole(bytes).await.expect("a whole file"))
+async fn read(media: &Media, whose: ScopedAgent, id: MediaId) -> Option<Bytes> {
+    let bytes = media.read_bytes(whose, id).await.expect("read a file")?;
+    Some(read_whole(bytes).await.expect("a whole file"))
 }
 
 #[tokio::test]
@@ -54,11 +63,11 @@ async fn a_file_is_its_agents_and_nobody_elses() {
     let (media, ann) = (media(), agent(1, 1));
     let id = take(&media, ann, b"hello").await.expect("take a file");
 
-    let kept = media.find(ann, id).await.expect("find a file").expect("it is Ann's");
+    let kept = media.find_record(ann, id).await.expect("find a file").expect("it is Ann's");
     assert_eq!((kept.filename.as_deref(), kept.size), (Some("a.txt"), Some(5)));
     assert_eq!(read(&media, ann, id).await.as_deref(), Some(&b"hello"[..]));
     for other in [agent(1, 2), agent(2, 1), agent(2, 2)] {
-        assert_eq!(media.find(other, id).await.expect("find a file"), None, "{other:?}");
+        assert_eq!(media.find_record(other, id).await.expect("find a file"), None, "{other:?}");
     }
     assert_eq!(read(&media, agent(2, 1), id).await, None, "it lies with its tenant");
 }
@@ -66,17 +75,17 @@ async fn a_file_is_its_agents_and_nobody_elses() {
 #[tokio::test]
 async fn what_a_platform_has_is_told_to_those_it_is_told_to() {
     let (media, bot) = (media(), BotId::from_uuid(Uuid::from_u128(9)));
-    let lies = Lies::There { bot, reference: "file-1".to_owned() };
-    let photo = Kept { mime: None, filename: None, size: Some(7), lies };
+    let lies = MediaLocation::There { bot, reference: "file-1".to_owned() };
+    let photo = MediaRecord { mime: None, filename: None, size: Some(7), lies };
     let both = [agent(1, 1), agent(2, 2)];
-    let urls = media.refer(&both, vec![photo.clone()]).await.expect("refer to a file");
+    let urls = media.register_files(&both, vec![photo.clone()]).await.expect("refer to a file");
 
-    let id = MediaId::of_url(&urls[0]).expect("a URL of a desk");
+    let id = MediaId::from_url(&urls[0]).expect("a URL of a desk");
     assert!(urls[0].starts_with(DESK) && !urls[0].contains("file-1"), "{}", urls[0]);
     for one in both {
-        assert_eq!(media.find(one, id).await.expect("find a file"), Some(photo.clone()));
+        assert_eq!(media.find_record(one, id).await.expect("find a file"), Some(photo.clone()));
     }
-    assert_eq!(media.find(agent(1, 2), id).await.expect("find a file"), None);
+    assert_eq!(media.find_record(agent(1, 2), id).await.expect("find a file"), None);
 }
 
 #[tokio::test]
@@ -84,16 +93,16 @@ async fn a_file_is_whole_and_within_its_bounds() {
     const MIB: &[u8] = &[7; 1024 * 1024];
     let (media, ann) = (media(), agent(1, 1));
     let largest = vec![MIB; 25];
-    let taken = media.take(ann, UploadLabel::default(), chunks(&largest)).await;
+    let taken = media.store_upload(ann, UploadLabel::default(), chunks(&largest)).await;
     assert_eq!(taken.expect("as large as it may be").1, 25 * 1024 * 1024);
 
     let larger: Vec<&'static [u8]> = largest.into_iter().chain([&b"x"[..]]).collect();
-    let refused = media.take(ann, UploadLabel::default(), chunks(&larger)).await;
-    assert!(matches!(refused, Err(TakeError::TooLarge)), "{refused:?}");
-    assert!(matches!(take(&media, ann, b"").await, Err(TakeError::Empty)));
+    let refused = media.store_upload(ann, UploadLabel::default(), chunks(&larger)).await;
+    assert!(matches!(refused, Err(UploadError::TooLarge)), "{refused:?}");
+    assert!(matches!(take(&media, ann, b"").await, Err(UploadError::Empty)));
     let broken = stream::iter([Ok(Bytes::from_static(b"half")), Err("gone")]);
-    let refused = media.take(ann, UploadLabel::default(), broken).await;
-    assert!(matches!(refused, Err(TakeError::BrokeOff(_))), "{refused:?}");
+    let refused = media.store_upload(ann, UploadLabel::default(), broken).await;
+    assert!(matches!(refused, Err(UploadError::BrokeOff(_))), "{refused:?}");
 }
 
 /// Returns a stop with files in a folder, so that a test can make them large and old.
@@ -101,10 +110,10 @@ fn in_folder() -> (Media, TempDir) {
     let folder = tempfile::tempdir().expect("make a folder");
     let objects = LocalFileSystem::new_with_prefix(folder.path()).expect("open the folder");
     let clock = Arc::new(FakeClock::default());
-    (Media::over(Arc::new(memory()), Arc::new(objects), DESK, clock), folder)
+    (Media::new(Arc::new(memory()), Arc::new(objects), DESK, clock), folder)
 }
 
-fn file(folder: &TempDir, whose: Agent, id: MediaId) -> File {
+fn file(folder: &TempDir, whose: ScopedAgent, id: MediaId) -> File {
     let path = folder.path().join(whose.0.tenant().to_string()).join(id.to_string());
     File::options().write(true).open(path).expect("open a file")
 }
@@ -116,7 +125,7 @@ async fn a_tenant_has_so_much_and_another_has_its_own() {
     file(&folder, ann, id).set_len(MEDIA_TENANT_BYTES_MAX - 1).expect("make it large");
 
     take(&media, ann, b"x").await.expect("there is room for one more");
-    assert!(matches!(take(&media, ann, b"x").await, Err(TakeError::Full)));
+    assert!(matches!(take(&media, ann, b"x").await, Err(UploadError::Full)));
     take(&media, bob, b"x").await.expect("Bob has room of his own");
 }
 

@@ -8,25 +8,25 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nightdesk_lease::{Owned, Owners, Resource};
+use nightdesk_lease::{Owners, Ownership, Resource};
 use nightdesk_register::audit::{Anchor, Auditing};
 use nightdesk_types::limits::AUDIT_ANCHORED_EVERY;
 use nightdesk_types::{Clock, SystemClock};
 use tokio_util::sync::CancellationToken;
 
 /// The state that anchoring needs.
-pub(crate) struct Anchoring {
+pub(crate) struct AnchorTask {
     pub(crate) store: Arc<dyn Auditing>,
     pub(crate) owners: Owners,
     pub(crate) file: PathBuf,
 }
 
-impl Anchoring {
+impl AnchorTask {
     /// Writes heads until the node stops.
-    pub(crate) async fn keep(self, stop: CancellationToken) {
+    pub(crate) async fn run(self, stop: CancellationToken) {
         let (mut every, mut lately) = (tokio::time::interval(AUDIT_ANCHORED_EVERY), false);
         while stop.run_until_cancelled(every.tick()).await.is_some() {
-            match self.round(lately).await {
+            match self.write_heads(lately).await {
                 Ok(wrote) => lately |= wrote,
                 Err(error) => {
                     let error: &dyn std::error::Error = &*error;
@@ -38,12 +38,12 @@ impl Anchoring {
     }
 
     /// Writes the heads if this node owns the task. Returns true if it does.
-    async fn round(&self, lately: bool) -> anyhow::Result<bool> {
-        if !matches!(self.owners.of(Resource::AuditAnchor).await?, Owned::Here(_)) {
+    async fn write_heads(&self, lately: bool) -> anyhow::Result<bool> {
+        if !matches!(self.owners.find_or_claim(Resource::AuditAnchor).await?, Ownership::Here(_)) {
             return Ok(false);
         }
-        let at = SystemClock::started().now();
-        let mut page = self.store.heads(None, lately).await?;
+        let at = SystemClock::start().now();
+        let mut page = self.store.chain_heads(None, lately).await?;
         while let Some((last, _)) = page.last() {
             let last = *last;
             let mut lines = String::new();
@@ -51,7 +51,7 @@ impl Anchoring {
                 writeln!(lines, "{}", Anchor { at, tenant, link })?;
             }
             append(&self.file, lines).await?;
-            page = self.store.heads(Some(last), lately).await?;
+            page = self.store.chain_heads(Some(last), lately).await?;
         }
         Ok(true)
     }

@@ -3,35 +3,35 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use nightdesk_bus::{Bell, Ears};
-use nightdesk_bus_redis::{RedisBell, Settings};
+use nightdesk_bus::{Bell, LineRegistry};
+use nightdesk_bus_redis::{BellSettings, RedisBell};
 use nightdesk_types::SystemClock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::secret_file::password;
-use crate::config::{Config, Redis};
+use crate::config::{Config, RedisSection};
 
 /// The bell and the tasks that serve it.
 #[derive(Clone)]
-pub(crate) struct Ringing {
+pub(crate) struct BellTasks {
     /// The waiting lines of this node.
-    pub(crate) ears: Arc<Ears>,
+    pub(crate) ears: Arc<LineRegistry>,
     /// The bell between nodes, if there are several.
     pub(crate) between: Option<Arc<RedisBell>>,
     runs: TaskTracker,
     stop: CancellationToken,
 }
 
-impl Ringing {
+impl BellTasks {
     /// Starts the bell. No caller waits for Redis: without it the desk is slower but complete.
     pub(crate) fn start(config: &Config, secret: &[u8; 32]) -> anyhow::Result<Self> {
-        let ears = Arc::new(Ears::of_node(&config.node.name));
+        let ears = Arc::new(LineRegistry::for_node(&config.node.name));
         let (runs, stop) = (TaskTracker::new(), CancellationToken::new());
         let Some(redis) = &config.redis else {
             return Ok(Self { ears, between: None, runs, stop });
         };
-        let bell = Arc::new(between(config, redis, secret, &ears)?);
+        let bell = Arc::new(open_redis_bell(config, redis, secret, &ears)?);
         let (running, until) = (Arc::clone(&bell), stop.clone());
         runs.spawn(async move { running.run(&until).await });
         Ok(Self { ears, between: Some(bell), runs, stop })
@@ -41,7 +41,7 @@ impl Ringing {
     pub(crate) fn bell(&self) -> Arc<dyn Bell> {
         match &self.between {
             Some(bell) => Arc::<RedisBell>::clone(bell),
-            None => Arc::<Ears>::clone(&self.ears),
+            None => Arc::<LineRegistry>::clone(&self.ears),
         }
     }
 
@@ -54,19 +54,19 @@ impl Ringing {
 }
 
 /// Returns the bell between nodes, not yet running.
-pub(crate) fn between(
+pub(crate) fn open_redis_bell(
     config: &Config,
-    redis: &Redis,
+    redis: &RedisSection,
     secret: &[u8; 32],
-    ears: &Arc<Ears>,
+    ears: &Arc<LineRegistry>,
 ) -> anyhow::Result<RedisBell> {
     let password = password(redis.password_file.as_deref())?;
-    let settings = Settings {
+    let settings = BellSettings {
         url: &redis.url,
         password: password.as_deref(),
         node: &config.node.name,
         secret,
     };
-    RedisBell::new(&settings, Arc::clone(ears), Arc::new(SystemClock::started()))
+    RedisBell::new(&settings, Arc::clone(ears), Arc::new(SystemClock::start()))
         .context("redis.url is not a Redis URL")
 }

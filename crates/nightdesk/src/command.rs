@@ -6,7 +6,7 @@ mod check;
 mod connect;
 mod data;
 mod dev;
-mod enter;
+mod dispatch;
 mod explain;
 mod gateway;
 mod inbox;
@@ -27,21 +27,21 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use audit::Audit;
-pub(crate) use data::Data;
-pub(crate) use explain::Explain;
-pub(crate) use gateway::Gateway;
-pub(crate) use inbox::Inbox;
-pub(crate) use issuer::Issuer;
-pub(crate) use letter::Letter;
-pub(crate) use reach::{Binding, Grant, Link};
+pub(crate) use audit::AuditSubcommand;
+pub(crate) use data::DataSubcommand;
+pub(crate) use explain::ExplainArgs;
+pub(crate) use gateway::GatewaySubcommand;
+pub(crate) use inbox::InboxSubcommand;
+pub(crate) use issuer::IssuerSubcommand;
+pub(crate) use letter::LetterSubcommand;
+pub(crate) use reach::{BindingSubcommand, GrantSubcommand, LinkSubcommand};
 pub(crate) use run::run;
-pub(crate) use schedule::Schedule;
-pub(crate) use skill::Skill;
-pub(crate) use verify::Verify;
-pub(crate) use wake::Wake;
+pub(crate) use schedule::ScheduleSubcommand;
+pub(crate) use skill::SkillSubcommand;
+pub(crate) use verify::VerifyArgs;
+pub(crate) use wake::WakeSubcommand;
 
-use names::Whose;
+use names::AgentArgs;
 use nightdesk_types::Quota;
 
 /// The desk that stays awake while your agents sleep.
@@ -80,70 +80,70 @@ pub(crate) enum Command {
     Migrate,
     /// Check the configuration file.
     #[command(subcommand)]
-    Config(Configuration),
+    Config(ConfigSubcommand),
     /// Manage the keys of the vault.
     #[command(subcommand)]
-    Key(Key),
+    Key(KeySubcommand),
     /// Manage tenants: the customers of the desk.
     #[command(subcommand)]
-    Tenant(Tenant),
+    Tenant(TenantSubcommand),
     /// Manage agents: the programs that receive messages.
     #[command(subcommand)]
-    Agent(Agent),
+    Agent(AgentSubcommand),
     /// Manage bots: the desk's accounts on platforms.
     #[command(subcommand)]
-    Bot(Bot),
+    Bot(BotSubcommand),
     /// Create codes that link people to agents.
     #[command(subcommand)]
-    Link(Link),
+    Link(LinkSubcommand),
     /// Bind people on platforms to agents.
     #[command(subcommand)]
-    Binding(Binding),
+    Binding(BindingSubcommand),
     /// Grant chats to agents.
     #[command(subcommand)]
-    Grant(Grant),
+    Grant(GrantSubcommand),
     /// Manage gateways: the clients with which agents dial in.
     #[command(subcommand)]
-    Gateway(Gateway),
+    Gateway(GatewaySubcommand),
     /// Manage the desk's tokens and the sessions of agents.
     #[command(subcommand)]
-    Issuer(Issuer),
+    Issuer(IssuerSubcommand),
     /// Show waiting and parked entries of an agent.
     #[command(subcommand)]
-    Inbox(Inbox),
+    Inbox(InboxSubcommand),
     /// Show and wake sleeping agents.
     #[command(subcommand)]
-    Wake(Wake),
+    Wake(WakeSubcommand),
     /// Show and change the jobs of agents.
     #[command(subcommand)]
-    Schedule(Schedule),
+    Schedule(ScheduleSubcommand),
     /// Manage the skills that agents share.
     #[command(subcommand)]
-    Skill(Skill),
+    Skill(SkillSubcommand),
     /// Manage the data that agents share.
     #[command(subcommand)]
-    Data(Data),
+    Data(DataSubcommand),
     /// Manage letters between agents.
     #[command(subcommand)]
-    Letter(Letter),
+    Letter(LetterSubcommand),
     /// Show the notices to a tenant.
     #[command(subcommand)]
-    Notice(Notice),
+    Notice(NoticeSubcommand),
     /// Show and verify the audit log.
     #[command(subcommand)]
-    Audit(Audit),
+    Audit(AuditSubcommand),
     /// Explain the outcome of an event, or predict it.
     #[command(
         after_help = "Example:\n  nightdesk explain --tenant acme 0193…-7\n  nightdesk explain --dry-run --bot 0193… --author 4711 --chat 99"
     )]
-    Explain(Explain),
+    Explain(ExplainArgs),
     /// Prove step by step that a function works, or say what to fix.
     #[command(after_help = "Example:\n  nightdesk verify --tenant acme --wake helper")]
-    Verify(Verify),
+    Verify(VerifyArgs),
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Notice {
+pub(crate) enum NoticeSubcommand {
     /// List the recent notices to a tenant about its agents, newest first.
     #[command(after_help = "Example:\n  nightdesk notice list --tenant acme")]
     List {
@@ -154,14 +154,14 @@ pub(crate) enum Notice {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Configuration {
+pub(crate) enum ConfigSubcommand {
     /// Check that a node could run with the configuration, and say what to fix.
     #[command(after_help = "Example:\n  nightdesk config check --config desk.toml")]
     Check,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Key {
+pub(crate) enum KeySubcommand {
     /// Print a new key for the vault's key file.
     #[command(after_help = "Example:\n  nightdesk key new > vault.key && chmod 400 vault.key")]
     New,
@@ -171,7 +171,7 @@ pub(crate) enum Key {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Tenant {
+pub(crate) enum TenantSubcommand {
     /// Create a tenant.
     #[command(after_help = "Example:\n  nightdesk tenant create acme")]
     Create {
@@ -180,7 +180,7 @@ pub(crate) enum Tenant {
     },
     /// List the tenants.
     #[command(after_help = "Example:\n  nightdesk tenant list --json")]
-    List(Page),
+    List(PageArgs),
     /// Set or show the quotas of a tenant. A change applies at once.
     #[command(after_help = "Example:\n  nightdesk tenant quota --tenant acme agents=100")]
     Quota {
@@ -223,14 +223,14 @@ pub(crate) enum Tenant {
 
 /// A page of a list.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Page {
+pub(crate) struct PageArgs {
     /// Begin after this name: the last one of the previous page.
     #[arg(long, default_value = "", value_name = "NAME", hide_default_value = true)]
     pub(crate) after: String,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Agent {
+pub(crate) enum AgentSubcommand {
     /// Create an agent of a tenant.
     #[command(after_help = "Example:\n  nightdesk agent create --tenant acme helper")]
     Create {
@@ -247,7 +247,7 @@ pub(crate) enum Agent {
         #[arg(long)]
         tenant: String,
         #[command(flatten)]
-        page: Page,
+        page: PageArgs,
     },
     /// Set or show the URLs that are called when an entry waits for an agent.
     #[command(
@@ -256,7 +256,7 @@ pub(crate) enum Agent {
     )]
     WakeUrl {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// The URLs, in the order in which they are tried. Without any, the current ones are shown.
         #[arg(value_name = "URL")]
         urls: Vec<String>,
@@ -270,7 +270,7 @@ pub(crate) enum Agent {
     )]
     Reach {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// `owner-only`, `allow-list` or `any`. Without it, the reach is shown.
         #[arg(long, value_name = "PRINCIPAL", value_parser = reach::principal)]
         open_to: Option<nightdesk_types::Principal>,
@@ -279,28 +279,28 @@ pub(crate) enum Agent {
     #[command(after_help = "Example:\n  nightdesk agent deprovision --tenant acme --agent helper")]
     Deprovision {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
     },
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Bot {
+pub(crate) enum BotSubcommand {
     /// Create a bot.
     #[command(
         after_help = "Example:\n  nightdesk bot create --tenant acme --platform discord --handle 8812 --key-file bot.key"
     )]
-    Create(NewBot),
+    Create(NewBotArgs),
     /// Create a bot from its platform's data, and tell the platform where to deliver its updates.
     #[command(
         after_help = "Example:\n  nightdesk bot connect telegram --tenant acme --key-file bot.key"
     )]
-    Connect(connect::Connect),
+    Connect(connect::ConnectArgs),
     /// Give a bot a new key. Signatures with the previous key stay valid for a while.
     #[command(
         name = "rotate-key",
         after_help = "Example:\n  nightdesk bot rotate-key --tenant acme --bot 0193… --key-file bot.key"
     )]
-    RotateKey(keys::Rotated),
+    RotateKey(keys::BotKeyRotation),
     /// List the bots on which agents of a tenant may be linked: its own, with their reception state, and those that
     /// other tenants share.
     #[command(after_help = "Example:\n  nightdesk bot list --tenant acme")]
@@ -311,12 +311,12 @@ pub(crate) enum Bot {
     },
     /// Query a bot's platform for the bot's state, and say what is wrong and how to fix it. Fails if anything is wrong.
     #[command(after_help = "Example:\n  nightdesk bot check --tenant acme --bot 0193…")]
-    Check(bots::Which),
+    Check(bots::BotArgs),
     /// Remove a bot, with its key and all data of people and agents on it.
     #[command(after_help = "Example:\n  nightdesk bot remove --tenant acme --bot 0193… --yes")]
     Remove {
         #[command(flatten)]
-        which: bots::Which,
+        which: bots::BotArgs,
         /// Confirm. It cannot be undone.
         #[arg(long)]
         yes: bool,
@@ -337,7 +337,7 @@ pub(crate) enum Bot {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct NewBot {
+pub(crate) struct NewBotArgs {
     /// The tenant that runs the bot.
     #[arg(long)]
     pub(crate) tenant: String,

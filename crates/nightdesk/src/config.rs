@@ -11,23 +11,23 @@ use std::sync::Arc;
 use anyhow::{Context, bail, ensure};
 use nightdesk_api::Relays;
 use nightdesk_desk::RateSettings;
-use nightdesk_discord::{Addresses, Discord};
+use nightdesk_discord::{Discord, DiscordUrls};
 use nightdesk_outside::Rules;
-use nightdesk_port::Budget;
-use nightdesk_schedule::{ByHmac, ByJwt, Secrets};
+use nightdesk_port::SessionBudget;
+use nightdesk_schedule::{HmacProof, JwtProof, RelaySecrets};
 use nightdesk_telegram::Telegram;
 use nightdesk_types::SystemClock;
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_vault::Vault;
-use nightdesk_wake::ByCommand;
+use nightdesk_wake::WakeCommand;
 use serde::Deserialize;
 
 mod keys;
 pub(crate) mod secret_file;
 
 #[cfg(test)]
-pub(crate) use issuers::Ambient;
-pub(crate) use issuers::{Issuer, Issuing, trusted};
+pub(crate) use issuers::AmbientSection;
+pub(crate) use issuers::{IssuerSection, IssuingSection, trusted_issuers};
 pub(crate) use keys::read_again;
 pub(crate) use ways::WaySection;
 
@@ -37,37 +37,37 @@ pub(crate) use ways::WaySection;
 pub(crate) struct Config {
     /// The public address.
     #[serde(default)]
-    pub(crate) listen: Listen,
+    pub(crate) listen: ListenSection,
     /// The PostgreSQL database.
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseSection,
     /// The Redis between nodes. A desk of one node needs none.
-    pub(crate) redis: Option<Redis>,
+    pub(crate) redis: Option<RedisSection>,
     /// The source of the vault's keys.
     pub(crate) vault: VaultSection,
     /// The identity of this node.
     #[serde(default)]
-    pub(crate) node: Node,
+    pub(crate) node: NodeSection,
     /// The log settings.
     #[serde(default)]
-    pub(crate) log: Log,
+    pub(crate) log: LogSection,
     /// The metrics endpoint.
     #[serde(default)]
     pub(crate) metrics: Metrics,
     /// The destination of traces.
     #[serde(default)]
-    pub(crate) traces: Traces,
+    pub(crate) traces: TracesSection,
     /// The wake settings.
     #[serde(default)]
-    pub(crate) wake: Waking,
+    pub(crate) wake: WakeSection,
     /// The secrets of external schedulers.
     #[serde(default)]
-    pub(crate) schedule: Scheduling,
+    pub(crate) schedule: ScheduleSection,
     /// The rate limits.
     #[serde(default)]
     pub(crate) limits: RateSettings,
     /// The audit log settings.
     #[serde(default)]
-    pub(crate) audit: Audit,
+    pub(crate) audit: AuditSection,
     /// The rules for URLs that tenants set.
     #[serde(default)]
     pub(crate) outside: Rules,
@@ -82,10 +82,10 @@ pub(crate) struct Config {
     pub(crate) telegram: TelegramSection,
     /// The signing of the desk's own tokens.
     #[serde(default)]
-    pub(crate) issuer: Issuing,
+    pub(crate) issuer: IssuingSection,
     /// The trusted issuers besides the desk itself.
     #[serde(default)]
-    pub(crate) issuers: Vec<Issuer>,
+    pub(crate) issuers: Vec<IssuerSection>,
     /// The delivery ways for letters to agents that take none through their inboxes.
     #[serde(default)]
     pub(crate) ways: Vec<WaySection>,
@@ -94,14 +94,14 @@ pub(crate) struct Config {
 /// The public address. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Listen {
+pub(crate) struct ListenSection {
     /// The address for webhooks and gateways. Put TLS in front of an address that is not loopback.
     pub(crate) address: SocketAddr,
     /// The URL at which people and agents reach the desk: `https://desk.example.org`. Without it, the address.
     pub(crate) public_url: Option<String>,
 }
 
-impl Default for Listen {
+impl Default for ListenSection {
     fn default() -> Self {
         Self { address: SocketAddr::from(([127, 0, 0, 1], 8800)), public_url: None }
     }
@@ -110,7 +110,7 @@ impl Default for Listen {
 /// The PostgreSQL database. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Database {
+pub(crate) struct DatabaseSection {
     /// The URL of PostgreSQL with the desk's role: `postgres://nightdesk_app@host/db`. It contains no password.
     pub(crate) url: String,
     /// The file with the password.
@@ -124,7 +124,7 @@ pub(crate) struct Database {
 /// The Redis between nodes. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Redis {
+pub(crate) struct RedisSection {
     /// The URL of Redis: `redis://host:6379`, or `rediss://host:6379` over TLS. It contains no password.
     pub(crate) url: String,
     /// The file with the password.
@@ -150,12 +150,12 @@ pub(crate) struct VaultSection {
 /// The identity of this node. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Node {
+pub(crate) struct NodeSection {
     /// The node's name: constant over restarts, unique per node.
     pub(crate) name: String,
 }
 
-impl Default for Node {
+impl Default for NodeSection {
     fn default() -> Self {
         Self { name: "desk-1".to_owned() }
     }
@@ -164,7 +164,7 @@ impl Default for Node {
 /// The log settings. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Log {
+pub(crate) struct LogSection {
     /// `pretty` for a person, `json` for a program.
     pub(crate) format: LogFormat,
     /// The log filter: `info`, or finer for a part, as in `nightdesk_line=debug,info`.
@@ -178,7 +178,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-impl Default for Log {
+impl Default for LogSection {
     fn default() -> Self {
         Self { format: LogFormat::Pretty, filter: "info".to_owned() }
     }
@@ -195,7 +195,7 @@ pub(crate) struct Metrics {
 /// The destination of traces. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Traces {
+pub(crate) struct TracesSection {
     /// An OTLP collector's address for traces, as `http://127.0.0.1:4318/v1/traces`. Without it, no trace is sent.
     pub(crate) otlp_url: Option<String>,
 }
@@ -203,29 +203,32 @@ pub(crate) struct Traces {
 /// The secrets of external schedulers. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Scheduling {
+pub(crate) struct ScheduleSection {
     /// The file with the secrets that external schedulers sign with, one per line: all of them are valid, so that one
     /// can be replaced. Without it, the desk's own scheduler is the only one.
     pub(crate) relay_secrets_file: Option<PathBuf>,
 }
 
-impl Scheduling {
+impl ScheduleSection {
     /// Returns the verifier of external schedulers, for a desk at that public URL.
     pub(crate) fn relays(&self, public_url: &str) -> anyhow::Result<Relays> {
         let Some(file) = &self.relay_secrets_file else { return Ok(Relays::default()) };
         let text = secret_file::read(file).context("schedule.relay_secrets_file")?;
-        let secrets = Secrets::read(&text).with_context(|| {
+        let secrets = RelaySecrets::parse(&text).with_context(|| {
             format!("schedule.relay_secrets_file {} cannot be used", file.display())
         })?;
         let url = format!("{public_url}/api/agent-cron/relay");
-        Ok(Relays::by(vec![Arc::new(ByHmac(secrets.clone())), Arc::new(ByJwt { secrets, url })]))
+        Ok(Relays::new(vec![
+            Arc::new(HmacProof(secrets.clone())),
+            Arc::new(JwtProof { secrets, url }),
+        ]))
     }
 }
 
 /// The wake settings. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Waking {
+pub(crate) struct WakeSection {
     /// Maximum wakes of one agent per hour. Further wakes wait until the hour is over, and the agent's owner is
     /// notified.
     pub(crate) per_hour: NonZeroU32,
@@ -234,20 +237,20 @@ pub(crate) struct Waking {
     pub(crate) command: Vec<String>,
 }
 
-impl Default for Waking {
+impl Default for WakeSection {
     fn default() -> Self {
         let per_hour = NonZeroU32::new(WAKES_PER_HOUR).unwrap_or(NonZeroU32::MIN);
         Self { per_hour, command: Vec::new() }
     }
 }
 
-impl Waking {
+impl WakeSection {
     /// Returns the program, if there is one.
-    pub(crate) fn by_command(&self) -> anyhow::Result<Option<ByCommand>> {
+    pub(crate) fn by_command(&self) -> anyhow::Result<Option<WakeCommand>> {
         if self.command.is_empty() {
             return Ok(None);
         }
-        Ok(Some(ByCommand::new(&self.command)?))
+        Ok(Some(WakeCommand::new(&self.command)?))
     }
 }
 
@@ -281,7 +284,7 @@ pub(crate) struct DiscordSection {
 
 impl Default for DiscordSection {
     fn default() -> Self {
-        let Addresses { api, gateway, cdn } = Addresses::default();
+        let DiscordUrls { api, gateway, cdn } = DiscordUrls::default();
         let [api_url, gateway_url, cdn_url] = [api, gateway, cdn].map(str::to_owned);
         Self { api_url, gateway_url, cdn_url }
     }
@@ -289,10 +292,10 @@ impl Default for DiscordSection {
 
 impl DiscordSection {
     /// Returns the adapter, which begins no more sessions than the budget allows.
-    pub(crate) fn adapter(&self, budget: Arc<dyn Budget>) -> anyhow::Result<Discord> {
+    pub(crate) fn adapter(&self, budget: Arc<dyn SessionBudget>) -> anyhow::Result<Discord> {
         let Self { api_url: api, gateway_url: gateway, cdn_url: cdn } = self;
-        let at = Addresses { api, gateway, cdn };
-        let discord = Discord::open(at, Arc::new(SystemClock::started()), budget);
+        let at = DiscordUrls { api, gateway, cdn };
+        let discord = Discord::open(at, Arc::new(SystemClock::start()), budget);
         discord.with_context(|| {
             format!("discord.api_url is {api}, gateway_url is {gateway} and cdn_url is {cdn}")
         })
@@ -316,7 +319,7 @@ impl Default for TelegramSection {
 impl TelegramSection {
     /// Returns the adapter.
     pub(crate) fn adapter(&self) -> anyhow::Result<Telegram> {
-        let telegram = Telegram::open(&self.api_url, Arc::new(SystemClock::started()));
+        let telegram = Telegram::open(&self.api_url, Arc::new(SystemClock::start()));
         telegram.with_context(|| format!("telegram.api_url is {}", self.api_url))
     }
 }
@@ -324,7 +327,7 @@ impl TelegramSection {
 /// The audit log settings. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Audit {
+pub(crate) struct AuditSection {
     /// The file to which the heads of the audit log are appended every hour, and with which `nightdesk audit verify`
     /// compares. Store it where an attacker with write access to the database cannot write. Without it, there are no
     /// anchors.
@@ -333,11 +336,11 @@ pub(crate) struct Audit {
 
 impl Config {
     /// Returns the configuration of a trial desk, on a server that trusts every local client. It has no key file.
-    pub(crate) fn to_try(address: SocketAddr, server_port: u16, database: &str) -> Self {
+    pub(crate) fn for_trial(address: SocketAddr, server_port: u16, database: &str) -> Self {
         let url = format!("postgres://nightdesk_app@127.0.0.1:{server_port}/{database}");
         Self {
-            listen: Listen { address, public_url: None },
-            database: Database {
+            listen: ListenSection { address, public_url: None },
+            database: DatabaseSection {
                 url,
                 password_file: None,
                 migrate_url: None,
@@ -345,19 +348,19 @@ impl Config {
             },
             redis: None,
             vault: VaultSection::default(),
-            node: Node::default(),
-            log: Log { format: LogFormat::Pretty, filter: "warn".to_owned() },
+            node: NodeSection::default(),
+            log: LogSection { format: LogFormat::Pretty, filter: "warn".to_owned() },
             metrics: Metrics::default(),
-            traces: Traces::default(),
-            wake: Waking::default(),
-            schedule: Scheduling::default(),
+            traces: TracesSection::default(),
+            wake: WakeSection::default(),
+            schedule: ScheduleSection::default(),
             limits: RateSettings::default(),
-            audit: Audit::default(),
+            audit: AuditSection::default(),
             outside: Rules::default(),
             media: MediaSection::default(),
             discord: DiscordSection::default(),
             telegram: TelegramSection::default(),
-            issuer: Issuing::default(),
+            issuer: IssuingSection::default(),
             issuers: Vec::new(),
             ways: Vec::new(),
         }
@@ -392,7 +395,7 @@ impl Config {
         self.wake.by_command()?;
         drop(self.telegram.adapter()?);
         keys::check(&self.vault)?;
-        trusted(&self.issuers, &self.public_url())?;
+        trusted_issuers(&self.issuers, &self.public_url())?;
         ways::check(&self.ways, &self.outside)?;
         let redis = self.redis.as_ref().map(|redis| &redis.url);
         let urls = [Some(&self.database.url), self.database.migrate_url.as_ref(), redis];
@@ -409,7 +412,7 @@ impl Config {
 
     /// Returns the URL at which people and agents reach the desk, without a trailing slash.
     pub(crate) fn public_url(&self) -> String {
-        let Listen { address, public_url } = &self.listen;
+        let ListenSection { address, public_url } = &self.listen;
         let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
         url.trim_end_matches('/').to_owned()
     }

@@ -27,7 +27,7 @@ mod settings {
             }
         };
         fail::cfg_callback(point, abort_at_pass).map_err(anyhow::Error::msg)?;
-        ui::say(&format!("aborts at {crash}"));
+        ui::print_text(&format!("aborts at {crash}"));
         Ok(())
     }
 

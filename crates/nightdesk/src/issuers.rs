@@ -14,7 +14,7 @@ use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Config, trusted};
+use crate::config::{Config, trusted_issuers};
 
 /// Returns the desk's own issuer and the configured ones.
 pub(crate) fn issuers(
@@ -24,22 +24,22 @@ pub(crate) fn issuers(
     outside: Outside,
     tasks: &TaskTracker,
 ) -> anyhow::Result<Issuers> {
-    let others = trusted(&config.issuers, &config.public_url())?;
-    let fetch: Arc<dyn FetchKeys> = Arc::new(Fetch(outside));
-    Ok(Issuers::own_alone(own(config, pg, vault)).trusting(others, &fetch, tasks))
+    let others = trusted_issuers(&config.issuers, &config.public_url())?;
+    let fetch: Arc<dyn FetchKeys> = Arc::new(KeyFetcher(outside));
+    Ok(Issuers::only_own(own_issuer(config, pg, vault)).trusting(others, &fetch, tasks))
 }
 
 /// Returns the desk's own issuer.
-pub(crate) fn own(config: &Config, pg: &Arc<Pg>, vault: Vault) -> Issuer {
-    let issuer = Issuer::over(Arc::<Pg>::clone(pg), vault, config.public_url());
-    issuer.signing_with(config.issuer.algorithm.into())
+pub(crate) fn own_issuer(config: &Config, pg: &Arc<Pg>, vault: Vault) -> Issuer {
+    let issuer = Issuer::new(Arc::<Pg>::clone(pg), vault, config.public_url());
+    issuer.with_algorithm(config.issuer.algorithm.into())
 }
 
 /// Fetches keys through the guarded client, or from a file.
-struct Fetch(Outside);
+struct KeyFetcher(Outside);
 
 #[async_trait]
-impl FetchKeys for Fetch {
+impl FetchKeys for KeyFetcher {
     async fn fetch(&self, from: &KeySource) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
         match from {
             KeySource::Url(url) => {

@@ -66,12 +66,12 @@ impl Lifecycle {
 }
 
 /// Listens for the signal that the vault's keys were changed.
-pub(crate) fn hangups() -> anyhow::Result<Signal> {
+pub(crate) fn hangup_signal() -> anyhow::Result<Signal> {
     signal(SignalKind::hangup()).context("could not listen for signals")
 }
 
 /// Waits for the signal to stop.
-pub(crate) async fn signalled() -> anyhow::Result<()> {
+pub(crate) async fn wait_for_stop_signal() -> anyhow::Result<()> {
     let mut term = signal(SignalKind::terminate()).context("could not listen for signals")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("could not listen for signals")?;
     tokio::select! {

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            ui::say_error(&error);
+            ui::print_error(&error);
             ExitCode::FAILURE
         }
     }

@@ -2,11 +2,11 @@
 
 mod logs;
 mod traces;
-mod trail;
+mod step_layer;
 
 use nightdesk_bus_redis::Metrics as BellMetrics;
 use nightdesk_desk::Desk;
-use nightdesk_line::Room;
+use nightdesk_line::LineContext;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
@@ -15,18 +15,18 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::Config;
 
-pub(crate) use traces::Traces;
+pub(crate) use traces::TraceExporter;
 
 /// Starts logs and traces. Traces are sent until the returned value is closed.
-pub(crate) fn start(config: &Config) -> anyhow::Result<Option<Traces>> {
-    let traces = Traces::to(&config.traces, &config.node.name)?;
-    let trail = traces.as_ref().map(Traces::layer);
+pub(crate) fn start(config: &Config) -> anyhow::Result<Option<TraceExporter>> {
+    let traces = TraceExporter::start(&config.traces, &config.node.name)?;
+    let trail = traces.as_ref().map(TraceExporter::layer);
     tracing_subscriber::registry().with(trail).with(logs::layer(&config.log)?).init();
     Ok(traces)
 }
 
 /// Returns all metrics of this node.
-pub(crate) fn metrics(desk: &Desk, room: &Room, bell: Option<&BellMetrics>) -> Registry {
+pub(crate) fn metrics(desk: &Desk, room: &LineContext, bell: Option<&BellMetrics>) -> Registry {
     let mut registry = Registry::with_prefix("nightdesk");
     let build: Family<[(&str, &str); 1], Gauge> = Family::default();
     build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);

@@ -6,15 +6,15 @@ use serde_json::Value;
 
 /// Prints a text for the person.
 #[expect(clippy::print_stderr, reason = "the one place that speaks to people")]
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_text(text: &str) {
     eprintln!("{text}");
 }
 
 /// Prints an error, and each cause of it on a separate line.
-pub(crate) fn say_error(error: &anyhow::Error) {
-    say(&format!("nightdesk: {error}"));
+pub(crate) fn print_error(error: &anyhow::Error) {
+    print_text(&format!("nightdesk: {error}"));
     for cause in error.chain().skip(1) {
-        say(&format!("  because {cause}"));
+        print_text(&format!("  because {cause}"));
     }
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn put(text: &str) {
 
 /// The answer of a command.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum CommandOutput {
     /// One object: a `name: value` per line for a person.
     One(Value),
     /// The result of a check of one object.
@@ -47,9 +47,9 @@ pub(crate) enum Answer {
     },
 }
 
-impl Answer {
+impl CommandOutput {
     /// Returns the number of faults that a check found.
-    pub(crate) const fn wrong(&self) -> usize {
+    pub(crate) const fn fault_count(&self) -> usize {
         match self {
             Self::Checked { wrong, .. } => *wrong,
             Self::One(_) | Self::Many(_) | Self::Told { .. } => 0,
@@ -58,24 +58,28 @@ impl Answer {
 }
 
 /// Prints an answer, as JSON or for a person.
-pub(crate) fn put_answer(json: bool, answer: Answer) {
+pub(crate) fn print_output(json: bool, answer: CommandOutput) {
     match answer {
-        Answer::One(data) | Answer::Told { data, .. } | Answer::Checked { data, .. } if json => {
+        CommandOutput::One(data)
+        | CommandOutput::Told { data, .. }
+        | CommandOutput::Checked { data, .. }
+            if json =>
+        {
             put(&data.to_string());
         }
-        Answer::Many(rows) if json => put(&Value::from(rows).to_string()),
-        Answer::Told { text, .. } => put(&text),
-        Answer::Many(rows) => rows.iter().for_each(|row| put(&line(row))),
-        Answer::One(data) | Answer::Checked { data, .. } => {
+        CommandOutput::Many(rows) if json => put(&Value::from(rows).to_string()),
+        CommandOutput::Told { text, .. } => put(&text),
+        CommandOutput::Many(rows) => rows.iter().for_each(|row| put(&line(row))),
+        CommandOutput::One(data) | CommandOutput::Checked { data, .. } => {
             for (name, value) in data.as_object().into_iter().flatten() {
-                put_member(name, value);
+                print_member(name, value);
             }
         }
     }
 }
 
 /// Prints a member on one line; a list is printed under its name, one line per row.
-fn put_member(name: &str, value: &Value) {
+fn print_member(name: &str, value: &Value) {
     match value.as_array() {
         Some(rows) if rows.iter().any(Value::is_object) => {
             put(&format!("{name}:"));
@@ -83,7 +87,7 @@ fn put_member(name: &str, value: &Value) {
                 put(&format!("  {}", line(row)));
             }
         }
-        _ => put(&format!("{name}: {}", plain(value))),
+        _ => put(&format!("{name}: {}", plain_text(value))),
     }
 }
 
@@ -91,11 +95,11 @@ fn put_member(name: &str, value: &Value) {
 fn line(row: &Value) -> String {
     let members = row.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     let words: Vec<String> =
-        members.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+        members.map(|(name, value)| format!("{name}: {}", plain_text(value))).collect();
     words.join("  ")
 }
 
-fn plain(value: &Value) -> String {
+fn plain_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

@@ -8,24 +8,24 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use nightdesk_api::{AmbientAgent, Street};
+use nightdesk_api::{AmbientAgent, ApiParts};
 use nightdesk_desk::{Desk, LineBackend};
-use nightdesk_lease::{Keeper, Lease};
-use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
+use nightdesk_lease::{Lease, LeaseKeeper};
+use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
 use nightdesk_outside::Outside;
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{DATABASE_START_PAUSE, DATABASE_START_WAIT, LEASE_LASTS};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::{Locksmith, Vault};
-use nightdesk_wake::Wake;
+use nightdesk_wake::Waker;
 use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 use zeroize::Zeroizing;
 
-use crate::bell::Ringing;
-use crate::command::names::Whose;
+use crate::bell::BellTasks;
+use crate::command::names::AgentArgs;
 use crate::config::{Config, read_again};
 use crate::lifecycle::{self, Lifecycle};
 use crate::{failpoints, telemetry};
@@ -33,12 +33,12 @@ use crate::{failpoints, telemetry};
 /// Runs a node until it is stopped.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let vault = config.vault().await?;
-    let running = Running::start(config, vault.clone()).await?;
+    let running = RunningNode::start(config, vault.clone()).await?;
     tokio::select! {
-        signalled = lifecycle::signalled() => signalled?,
-        told = rekeyed(config, &vault) => told?,
+        signalled = lifecycle::wait_for_stop_signal() => signalled?,
+        told = reload_keys(config, &vault) => told?,
         // Other nodes already act for this node, and its writes are refused, so it exits at once.
-        () = running.base.lease.is_over() => bail!(
+        () = running.base.lease.wait_until_over() => bail!(
             "node {0} lost its lease: it stalled, or a second node of that name was started; \
              restart it, and give every node its own node.name",
             config.node.name
@@ -49,22 +49,22 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
 }
 
 /// Reads the vault's keys again on each signal. If the read fails, the current keys stay.
-async fn rekeyed(config: &Config, vault: &Vault) -> anyhow::Result<()> {
-    let mut hangups = lifecycle::hangups()?;
+async fn reload_keys(config: &Config, vault: &Vault) -> anyhow::Result<()> {
+    let mut hangups = lifecycle::hangup_signal()?;
     while hangups.recv().await.is_some() {
         match read_again(config, vault).await {
-            Ok(()) => tell_keys(vault),
-            Err(error) => tell_bad_keys(&error),
+            Ok(()) => log_keys(vault),
+            Err(error) => log_bad_keys(&error),
         }
     }
     Ok(())
 }
 
-fn tell_keys(vault: &Vault) {
-    tracing::info!("vault keys reloaded; key {} seals", vault.sealing());
+fn log_keys(vault: &Vault) {
+    tracing::info!("vault keys reloaded; key {} seals", vault.sealing_key());
 }
 
-fn tell_bad_keys(error: &anyhow::Error) {
+fn log_bad_keys(error: &anyhow::Error) {
     tracing::error!("vault keys could not be reloaded and stay unchanged: {error:#}");
 }
 
@@ -75,36 +75,36 @@ struct NodeBase {
     /// The lease of this life of the node.
     lease: Arc<Lease>,
     /// The bell and the lines that wait for it.
-    ringing: Ringing,
+    ringing: BellTasks,
     /// The node's tasks.
     life: Lifecycle,
 }
 
 /// A running node.
-pub(crate) struct Running {
+pub(crate) struct RunningNode {
     base: NodeBase,
     desk: Arc<Desk>,
-    keeper: Keeper,
+    keeper: LeaseKeeper,
 }
 
-impl Running {
+impl RunningNode {
     /// Starts a node. When the function returns, the node can be reached.
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
         let locksmith = locksmith(&pg, vault.clone());
-        let Beginning { lease, secret } =
-            while_unavailable(|| Beginning::new(config, &pg, &locksmith)).await?;
+        let NodeStart { lease, secret } =
+            retry_while_unavailable(|| NodeStart::new(config, &pg, &locksmith)).await?;
         let lease = Arc::new(lease);
-        let keeper = keep(config, &lease)?;
-        let ringing = Ringing::start(config, &secret)?;
+        let keeper = start_keeper(config, &lease)?;
+        let ringing = BellTasks::start(config, &secret)?;
         let base = NodeBase { pg, lease, ringing, life: Lifecycle::default() };
         let webchat = Arc::new(webchat(config, &base));
         let desk = Arc::new(desk::build(config, &base, vault, &webchat).await?);
-        let room = Arc::new(room(config, &base, &desk));
+        let room = Arc::new(line_context(config, &base, &desk));
         tasks::spawn(config, &base, &desk, &room);
         let relays = config.schedule.relays(&config.public_url())?;
         let lines = base.life.street.clone();
-        let street = Street { desk: Arc::clone(&desk), room, relays, webchat, lines };
+        let street = ApiParts { desk: Arc::clone(&desk), room, relays, webchat, lines };
         open(config, &base, street).await?;
         Ok(Self { base, desk, keeper })
     }
@@ -125,12 +125,12 @@ impl Running {
 }
 
 /// The part of a start that needs the database. It may be repeated: each time it begins a new life of the node.
-struct Beginning {
+struct NodeStart {
     lease: Lease,
     secret: Zeroizing<[u8; 32]>,
 }
 
-impl Beginning {
+impl NodeStart {
     async fn new(config: &Config, pg: &Pg, locksmith: &Locksmith) -> anyhow::Result<Self> {
         has_its_tables(pg).await?;
         locksmith.check().await?;
@@ -141,7 +141,7 @@ impl Beginning {
 
 /// Repeats a step of the start while the database cannot be reached or is too busy, as it is when the machine starts
 /// both at once.
-async fn while_unavailable<T, F: Future<Output = anyhow::Result<T>>>(
+async fn retry_while_unavailable<T, F: Future<Output = anyhow::Result<T>>>(
     step: impl Fn() -> F,
 ) -> anyhow::Result<T> {
     let give_up_at = Instant::now() + DATABASE_START_WAIT;
@@ -162,7 +162,7 @@ fn is_unavailable(error: &anyhow::Error) -> bool {
 }
 
 /// Opens the public listener, and the metrics listener if it is configured.
-async fn open(config: &Config, base: &NodeBase, street: Street) -> anyhow::Result<()> {
+async fn open(config: &Config, base: &NodeBase, street: ApiParts) -> anyhow::Result<()> {
     let life = &base.life;
     if let Some(address) = config.metrics.address {
         let bell = base.ringing.between.as_ref().map(|bell| bell.metrics());
@@ -178,10 +178,10 @@ async fn open(config: &Config, base: &NodeBase, street: Street) -> anyhow::Resul
 }
 
 /// Opens the configured ambient token endpoints.
-async fn open_ambient(config: &Config, street: &Street, life: &Lifecycle) -> anyhow::Result<()> {
+async fn open_ambient(config: &Config, street: &ApiParts, life: &Lifecycle) -> anyhow::Result<()> {
     for ambient in &config.issuer.ambient {
-        let whose = Whose { tenant: ambient.tenant.clone(), agent: ambient.agent.clone() };
-        let (scope, agent) = whose.found(&street.desk.stops.register).await?;
+        let whose = AgentArgs { tenant: ambient.tenant.clone(), agent: ambient.agent.clone() };
+        let (scope, agent) = whose.resolve(&street.desk.stops.register).await?;
         let issuers = Arc::clone(&street.desk.stops.issuers);
         let clock = Arc::clone(&street.room.clock);
         let routes = nightdesk_api::ambient_routes(AmbientAgent { issuers, clock, scope, agent });
@@ -206,40 +206,40 @@ async fn listen(
 }
 
 /// Returns the context of this node's lines.
-fn room(config: &Config, base: &NodeBase, desk: &Desk) -> Room {
-    Room {
+fn line_context(config: &Config, base: &NodeBase, desk: &Desk) -> LineContext {
+    LineContext {
         desk: Arc::<LineBackend>::clone(&desk.line),
         inbox: Arc::clone(&desk.stops.inbox),
         store: Arc::<Pg>::clone(&base.pg),
         ears: Arc::clone(&base.ringing.ears),
-        clock: Arc::new(SystemClock::started()),
+        clock: Arc::new(SystemClock::start()),
         node: base.lease.node().clone(),
         drain: base.life.drain.clone(),
-        leaving: Leaving::default(),
-        dials: Dials::default(),
+        leaving: DrainOrder::default(),
+        dials: DialLimits::default(),
         frames: config.limits.frames(),
-        failures: Failures::default(),
+        failures: TokenFailures::default(),
         metrics: Metrics::default(),
     }
 }
 
 /// Begins this node's life.
 async fn begin(config: &Config, pg: &Pg) -> anyhow::Result<Lease> {
-    let clock = SystemClock::started();
+    let clock = SystemClock::start();
     let (asked_at, name) = (clock.moment(), config.node.name.clone());
     let epoch = nightdesk_lease::Store::begin(pg, &name, LEASE_LASTS).await;
     let epoch = epoch.context("could not start the lease of this node")?;
-    Ok(Lease::begun(Node { name, epoch }, Box::new(clock), asked_at))
+    Ok(Lease::new(Node { name, epoch }, Box::new(clock), asked_at))
 }
 
 /// Renews the lease over a separate connection.
-fn keep(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<Keeper> {
+fn start_keeper(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<LeaseKeeper> {
     let (url, password) = (config.database.url.clone(), database_password(config)?);
     let open = move || {
         Pg::connect(&url, password.as_deref())
             .map_err(|error| StoreError::broken("open the lease store", error))
     };
-    Keeper::start(Arc::clone(lease), open).context("could not start the lease thread")
+    LeaseKeeper::start(Arc::clone(lease), open).context("could not start the lease thread")
 }
 
 /// Returns the single client for URLs that tenants set.
@@ -248,14 +248,14 @@ pub(crate) fn outside(config: &Config) -> anyhow::Result<Outside> {
 }
 
 /// Returns the stop that calls sleeping agents.
-pub(crate) fn wake(config: &Config, pg: &Arc<Pg>, outside: Outside) -> anyhow::Result<Wake> {
+pub(crate) fn wake(config: &Config, pg: &Arc<Pg>, outside: Outside) -> anyhow::Result<Waker> {
     let (by_command, per_hour) = (config.wake.by_command()?, config.wake.per_hour.get());
-    Ok(Wake::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
+    Ok(Waker::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
 }
 
 /// Returns the locksmith, which replaces keys.
 pub(crate) fn locksmith(pg: &Arc<Pg>, vault: Vault) -> Locksmith {
-    Locksmith::over(Arc::<Pg>::clone(pg), vault)
+    Locksmith::new(Arc::<Pg>::clone(pg), vault)
 }
 
 /// Returns the secret that signs hints between nodes. It stays the same when the vault's keys are replaced.
@@ -271,7 +271,7 @@ pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizin
 
 /// Returns the web chat platform.
 fn webchat(config: &Config, base: &NodeBase) -> Webchat {
-    let clock = Arc::new(SystemClock::started());
+    let clock = Arc::new(SystemClock::start());
     let store = Arc::<Pg>::clone(&base.pg);
     Webchat::new(store, base.ringing.bell(), clock, config.public_url())
 }

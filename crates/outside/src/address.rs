@@ -11,19 +11,19 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// A range of addresses that is not public, and its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Special {
+pub struct SpecialRange {
     range: IpNet,
     purpose: &'static str,
 }
 
-impl fmt::Display for Special {
+impl fmt::Display for SpecialRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.range, self.purpose)
     }
 }
 
 /// Returns the range of an address that is not public.
-pub(crate) fn special(address: IpAddr) -> Option<Special> {
+pub(crate) fn special_range(address: IpAddr) -> Option<SpecialRange> {
     match address {
         IpAddr::V4(v4) => special_v4(v4),
         IpAddr::V6(v6) => special_v6(v6),
@@ -31,7 +31,7 @@ pub(crate) fn special(address: IpAddr) -> Option<Special> {
 }
 
 /// Returns the address itself and the addresses embedded in it: the possible destinations of a packet.
-pub(crate) fn reached(address: IpAddr) -> Vec<IpAddr> {
+pub(crate) fn destinations(address: IpAddr) -> Vec<IpAddr> {
     let inside = match address {
         IpAddr::V6(v6) => embedded(v6),
         IpAddr::V4(_) => Vec::new(),
@@ -59,17 +59,17 @@ fn embedded(v6: Ipv6Addr) -> Vec<Ipv4Addr> {
     if at_the_end.into_iter().any(is_in) || is_isatap(v6) { vec![at(0)] } else { Vec::new() }
 }
 
-fn special_v4(v4: Ipv4Addr) -> Option<Special> {
+fn special_v4(v4: Ipv4Addr) -> Option<SpecialRange> {
     let (range, purpose) = SPECIAL_V4.iter().find(|(range, _)| range.contains(&v4))?;
-    Some(Special { range: IpNet::V4(*range), purpose })
+    Some(SpecialRange { range: IpNet::V4(*range), purpose })
 }
 
-fn special_v6(v6: Ipv6Addr) -> Option<Special> {
+fn special_v6(v6: Ipv6Addr) -> Option<SpecialRange> {
     let found = SPECIAL_V6.iter().find(|(range, _)| range.contains(&v6));
     let not_given_out = (ALL_V6, "unallocated");
     let (range, purpose) =
         found.copied().or_else(|| (!GIVEN_OUT.contains(&v6)).then_some(not_given_out))?;
-    Some(Special { range: IpNet::V6(range), purpose })
+    Some(SpecialRange { range: IpNet::V6(range), purpose })
 }
 
 /// Returns true if its second half embeds an IPv4 address by ISATAP, for any first half.

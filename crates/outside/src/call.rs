@@ -7,12 +7,12 @@ use bytes::Bytes;
 use nightdesk_types::limits::OUTSIDE_CALL_WAIT;
 use secrecy::SecretString;
 
-use crate::refused::Refused;
+use crate::refusal::UrlRefusal;
 use crate::tenant_url::TenantUrl;
 
 /// One request to a URL that a tenant set.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct OutsideCall<'a> {
     /// The URL.
     pub url: &'a TenantUrl,
     /// The method.
@@ -36,7 +36,7 @@ pub enum Method {
 
 /// The response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct CallResponse {
     /// The status; never a redirect (3xx).
     pub status: u16,
     /// The whole body as received, not decompressed.
@@ -52,7 +52,7 @@ pub struct Reply {
 pub enum CallError {
     /// The URL or its address is not allowed. The tenant or the operator must fix it; the same call is refused again.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] UrlRefusal),
     /// The rate limit of this host, address or tenant is reached. Nothing was sent.
     #[error("the rate limit of calls is reached; retry in {} s", retry_after.as_secs_f32().ceil())]
     Busy {

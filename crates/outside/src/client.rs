@@ -10,11 +10,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use uuid::Uuid;
 
-use crate::call::{Call, CallError, Method, Reply};
+use crate::call::{CallError, CallResponse, Method, OutsideCall};
+use crate::call_limits::CallLimits;
 use crate::dial::Dialler;
-use crate::exchange::{Answer, exchange};
-use crate::names::Names;
-use crate::pace::Pace;
+use crate::exchange::{BoundedResponse, exchange};
+use crate::resolver::NameResolver;
 use crate::rules::{Rules, SetUpError};
 use crate::tenant_url::TenantUrl;
 use crate::tls;
@@ -26,8 +26,8 @@ pub struct Outside(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     rules: Rules,
-    pace: Pace,
-    names: Names,
+    pace: CallLimits,
+    names: NameResolver,
     connector: Connector,
 }
 
@@ -39,9 +39,9 @@ impl Outside {
         let roots = tls::roots(file).map_err(|error| {
             SetUpError::Roots(file.map(Into::into).unwrap_or_default(), error.into())
         })?;
-        let names = Names::new(rules.nameserver);
+        let names = NameResolver::new(rules.nameserver);
         let inner = Inner {
-            pace: Pace::new(&rules.rates),
+            pace: CallLimits::new(&rules.rates),
             names: names.map_err(|error| SetUpError::NameServers(error.into()))?,
             connector: Connector(tls::connector(roots)),
             rules,
@@ -57,34 +57,44 @@ impl Outside {
     /// Makes one call for a tenant, if the limits allow it now.
     ///
     /// It is made at most once: a caller that wants a retry calls again. Dropping the future ends it.
-    pub async fn call(&self, tenant: TenantId, request: Call<'_>) -> Result<Reply, CallError> {
+    pub async fn call(
+        &self,
+        tenant: TenantId,
+        request: OutsideCall<'_>,
+    ) -> Result<CallResponse, CallError> {
         self.read(tenant, &request, OUTSIDE_BODY_BYTES_MAX).await
     }
 
     /// Gets the keys of an issuer that the operator trusts. They may be longer than a tenant's response; otherwise the
     /// call has the same limits, under a tenant of its own.
-    pub async fn keys(&self, url: &TenantUrl) -> Result<Reply, CallError> {
+    pub async fn keys(&self, url: &TenantUrl) -> Result<CallResponse, CallError> {
         const OPERATOR: TenantId = TenantId::from_uuid(Uuid::nil());
-        let call = Call { url, method: Method::Get, bearer: None, signature: None, body: None };
+        let call =
+            OutsideCall { url, method: Method::Get, bearer: None, signature: None, body: None };
         self.read(OPERATOR, &call, ISSUER_KEYS_BYTES_MAX).await
     }
 
     async fn read(
         &self,
         tenant: TenantId,
-        request: &Call<'_>,
+        request: &OutsideCall<'_>,
         bytes_max: usize,
-    ) -> Result<Reply, CallError> {
+    ) -> Result<CallResponse, CallError> {
         let began = Instant::now();
         request.url.check(&self.0.rules)?;
         let place = self.0.pace.enter(tenant, &request.url.host().to_string());
         let _place = place.map_err(|retry_after| CallError::Busy { retry_after })?;
-        let made = timeout(OUTSIDE_CALL_WAIT, self.make(request, bytes_max)).await;
-        let Answer { status, retry_after, body } = made.map_err(|_| CallError::TimedOut)??;
-        Ok(Reply { status: status.as_u16(), body, retry_after, took: began.elapsed() })
+        let made = timeout(OUTSIDE_CALL_WAIT, self.perform(request, bytes_max)).await;
+        let BoundedResponse { status, retry_after, body } =
+            made.map_err(|_| CallError::TimedOut)??;
+        Ok(CallResponse { status: status.as_u16(), body, retry_after, took: began.elapsed() })
     }
 
-    async fn make(&self, request: &Call<'_>, bytes_max: usize) -> Result<Answer, CallError> {
+    async fn perform(
+        &self,
+        request: &OutsideCall<'_>,
+        bytes_max: usize,
+    ) -> Result<BoundedResponse, CallError> {
         let Inner { rules, pace, names, connector } = &*self.0;
         let url = request.url;
         let dialler = Dialler { rules, names, pace };

@@ -7,10 +7,10 @@ use nightdesk_types::limits::OUTSIDE_DIALS_MAX;
 use tokio::net::TcpStream;
 
 use crate::call::CallError;
+use crate::call_limits::CallLimits;
 use crate::host::Host;
-use crate::names::Names;
-use crate::pace::Pace;
-use crate::refused::Refused;
+use crate::refusal::UrlRefusal;
+use crate::resolver::NameResolver;
 use crate::rules::Rules;
 use crate::tenant_url::TenantUrl;
 
@@ -18,8 +18,8 @@ use crate::tenant_url::TenantUrl;
 #[derive(Debug)]
 pub(crate) struct Dialler<'a> {
     pub(crate) rules: &'a Rules,
-    pub(crate) names: &'a Names,
-    pub(crate) pace: &'a Pace,
+    pub(crate) names: &'a NameResolver,
+    pub(crate) pace: &'a CallLimits,
 }
 
 impl Dialler<'_> {
@@ -86,9 +86,9 @@ impl Dialler<'_> {
     }
 
     /// Refuses this machine's own addresses, unless the operator's rules name them.
-    fn check_not_ours(&self, host: &Host, address: IpAddr) -> Result<(), Refused> {
-        if !self.rules.names(host, address) && is_ours(address) {
-            Err(Refused::Ourselves)
+    fn check_not_ours(&self, host: &Host, address: IpAddr) -> Result<(), UrlRefusal> {
+        if !self.rules.has_rule_for(host, address) && is_ours(address) {
+            Err(UrlRefusal::Ourselves)
         } else {
             Ok(())
         }

@@ -15,8 +15,8 @@ use nightdesk_types::limits::{OUTSIDE_HEAD_BYTES_MAX, OUTSIDE_HEADERS_MAX};
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::call::{Call, CallError, Method};
-use crate::refused::Refused;
+use crate::call::{CallError, Method, OutsideCall};
+use crate::refusal::UrlRefusal;
 
 const US: HeaderValue = HeaderValue::from_static(concat!("nightdesk/", env!("CARGO_PKG_VERSION")));
 const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
@@ -25,7 +25,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("x-signature");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// The parts of a response that are read.
-pub(crate) struct Answer {
+pub(crate) struct BoundedResponse {
     pub(crate) status: StatusCode,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: Bytes,
@@ -34,16 +34,16 @@ pub(crate) struct Answer {
 /// Sends the call and reads the response with its raw body, up to the maximum size.
 pub(crate) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
-    call: &Call<'_>,
+    call: &OutsideCall<'_>,
     bytes_max: usize,
-) -> Result<Answer, CallError> {
+) -> Result<BoundedResponse, CallError> {
     let request = request(call)?;
     let mut http = Builder::new();
     http.max_buf_size(OUTSIDE_HEAD_BYTES_MAX).max_headers(OUTSIDE_HEADERS_MAX);
     let (sender, connection) =
         http.handshake(TokioIo::new(stream)).await.map_err(CallError::unreachable)?;
     let mut connection = std::pin::pin!(connection);
-    let mut ask = std::pin::pin!(ask(sender, request, bytes_max));
+    let mut ask = std::pin::pin!(send_request(sender, request, bytes_max));
     tokio::select! {
         answer = &mut ask => answer,
         // The connection may end in any way; the received bytes are still evaluated.
@@ -51,18 +51,18 @@ pub(crate) async fn exchange(
     }
 }
 
-async fn ask(
+async fn send_request(
     mut sender: SendRequest<Full<Bytes>>,
     request: Request<Full<Bytes>>,
     bytes_max: usize,
-) -> Result<Answer, CallError> {
+) -> Result<BoundedResponse, CallError> {
     let answer = sender.send_request(request).await.map_err(CallError::unreachable)?;
     let status = answer.status();
     if status.is_redirection() {
         return Err(CallError::Redirected(status.as_u16()));
     }
     let retry_after = retry_after(answer.headers());
-    Ok(Answer { status, retry_after, body: read(answer.into_body(), bytes_max).await? })
+    Ok(BoundedResponse { status, retry_after, body: read(answer.into_body(), bytes_max).await? })
 }
 
 /// Reads only the form in seconds: a date would depend on two clocks.
@@ -88,7 +88,7 @@ async fn read(mut body: Incoming, bytes_max: usize) -> Result<Bytes, CallError> 
     Ok(read.freeze())
 }
 
-fn request(call: &Call<'_>) -> Result<Request<Full<Bytes>>, CallError> {
+fn request(call: &OutsideCall<'_>) -> Result<Request<Full<Bytes>>, CallError> {
     let mut request = Request::new(Full::new(call.body.clone().unwrap_or_default()));
     *request.method_mut() = match call.method {
         Method::Get => http::Method::GET,
@@ -99,8 +99,8 @@ fn request(call: &Call<'_>) -> Result<Request<Full<Bytes>>, CallError> {
     Ok(request)
 }
 
-fn headers(call: &Call<'_>) -> Result<HeaderMap, Refused> {
-    let host = HeaderValue::from_str(call.url.authority()).map_err(|_| Refused::Unreadable)?;
+fn headers(call: &OutsideCall<'_>) -> Result<HeaderMap, UrlRefusal> {
+    let host = HeaderValue::from_str(call.url.authority()).map_err(|_| UrlRefusal::Unreadable)?;
     let mut headers = HeaderMap::new();
     headers.insert(HOST, host);
     headers.insert(USER_AGENT, US);
@@ -111,12 +111,12 @@ fn headers(call: &Call<'_>) -> Result<HeaderMap, Refused> {
     }
     if let Some(bearer) = call.bearer {
         let value = format!("Bearer {}", bearer.expose_secret());
-        let mut value = HeaderValue::try_from(value).map_err(|_| Refused::Bearer)?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| UrlRefusal::Bearer)?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
     }
     if let Some(signature) = call.signature {
-        let value = HeaderValue::from_str(signature).map_err(|_| Refused::Bearer)?;
+        let value = HeaderValue::from_str(signature).map_err(|_| UrlRefusal::Bearer)?;
         headers.insert(SIGNATURE, value);
     }
     Ok(headers)

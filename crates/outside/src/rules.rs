@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::address;
 use crate::host::Host;
-use crate::refused::Refused;
+use crate::refusal::UrlRefusal;
 
 /// URLs that tenants may set besides public https on port 443. Since 0.1.
 ///
@@ -74,18 +74,18 @@ impl Rules {
         strange.map_or(Ok(()), |host| Err(SetUpError::Host(host.clone())))
     }
 
-    pub(crate) fn check_port(&self, port: u16) -> Result<(), Refused> {
+    pub(crate) fn check_port(&self, port: u16) -> Result<(), UrlRefusal> {
         let usual = port == 443 || (self.http && port == 80);
-        if usual || self.ports.contains(&port) { Ok(()) } else { Err(Refused::Port(port)) }
+        if usual || self.ports.contains(&port) { Ok(()) } else { Err(UrlRefusal::Port(port)) }
     }
 
     /// Checks everything about a host that needs no lookup.
-    pub(crate) fn check_host(&self, host: &Host) -> Result<(), Refused> {
+    pub(crate) fn check_host(&self, host: &Host) -> Result<(), UrlRefusal> {
         match host {
             Host::Literal(address) => self.check_address(host, *address),
-            Host::Name(_) if self.vouches_for(host) => Ok(()),
+            Host::Name(_) if self.allows_host(host) => Ok(()),
             Host::Name(name) if name.ends_with('.') || !name.contains('.') => {
-                Err(Refused::NotAFullName)
+                Err(UrlRefusal::NotAFullName)
             }
             Host::Name(_) => Ok(()),
         }
@@ -93,35 +93,35 @@ impl Rules {
 
     /// Checks all addresses of the host. One forbidden address rejects them all, because the name's owner chose to
     /// return it.
-    pub(crate) fn check_addresses(&self, host: &Host, all: &[IpAddr]) -> Result<(), Refused> {
+    pub(crate) fn check_addresses(&self, host: &Host, all: &[IpAddr]) -> Result<(), UrlRefusal> {
         all.iter().try_for_each(|address| self.check_address(host, *address))
     }
 
     /// Checks one address of the host, or the host if it is an address.
-    pub(crate) fn check_address(&self, host: &Host, address: IpAddr) -> Result<(), Refused> {
-        let reached = address::reached(address);
+    pub(crate) fn check_address(&self, host: &Host, address: IpAddr) -> Result<(), UrlRefusal> {
+        let reached = address::destinations(address);
         if reached.iter().any(|address| self.own.contains(address)) {
-            return Err(Refused::Ourselves);
+            return Err(UrlRefusal::Ourselves);
         }
-        if self.vouches_for(host) {
+        if self.allows_host(host) {
             return Ok(());
         }
         reached.into_iter().try_for_each(|address| self.check_public(address))
     }
 
     /// Returns true if the rules name this host, or the range of its address.
-    pub(crate) fn names(&self, host: &Host, address: IpAddr) -> bool {
-        self.vouches_for(host) || self.has_range(address)
+    pub(crate) fn has_rule_for(&self, host: &Host, address: IpAddr) -> bool {
+        self.allows_host(host) || self.has_range(address)
     }
 
-    fn check_public(&self, address: IpAddr) -> Result<(), Refused> {
-        match address::special(address) {
-            Some(special) if !self.has_range(address) => Err(Refused::NotPublic(special)),
+    fn check_public(&self, address: IpAddr) -> Result<(), UrlRefusal> {
+        match address::special_range(address) {
+            Some(special) if !self.has_range(address) => Err(UrlRefusal::NotPublic(special)),
             Some(_) | None => Ok(()),
         }
     }
 
-    fn vouches_for(&self, host: &Host) -> bool {
+    fn allows_host(&self, host: &Host) -> bool {
         let host = host.to_string();
         self.hosts.contains(&host)
     }

@@ -7,7 +7,7 @@ use nightdesk_types::limits::OUTSIDE_URL_BYTES_MAX;
 use url::{Position, Url};
 
 use crate::host::Host;
-use crate::refused::Refused;
+use crate::refusal::UrlRefusal;
 use crate::rules::Rules;
 
 /// A URL that may be called, as far as its text shows.
@@ -24,20 +24,20 @@ impl TenantUrl {
     /// Parses a tenant's URL, and refuses one that would be refused when called.
     ///
     /// The addresses of a name are checked with each call; no lookup is made here.
-    pub fn parse(text: &str, rules: &Rules) -> Result<Self, Refused> {
+    pub fn parse(text: &str, rules: &Rules) -> Result<Self, UrlRefusal> {
         if text.len() > OUTSIDE_URL_BYTES_MAX {
-            return Err(Refused::TooLong);
+            return Err(UrlRefusal::TooLong);
         }
         // The meaning of these characters is ambiguous, and two parsers might differ.
         if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
-            return Err(Refused::Unreadable);
+            return Err(UrlRefusal::Unreadable);
         }
-        let url = read(text).ok_or(Refused::Unreadable)?;
+        let url = read(text).ok_or(UrlRefusal::Unreadable)?;
         if !matches!(url.scheme(), "https" | "http") {
-            return Err(Refused::NotHttps);
+            return Err(UrlRefusal::NotHttps);
         }
-        let target = url[Position::BeforePath..].parse().map_err(|_| Refused::Unreadable)?;
-        let host = url.host().ok_or(Refused::Unreadable)?.to_owned().into();
+        let target = url[Position::BeforePath..].parse().map_err(|_| UrlRefusal::Unreadable)?;
+        let host = url.host().ok_or(UrlRefusal::Unreadable)?.to_owned().into();
         let url = Self { url, host, target };
         url.check(rules)?;
         Ok(url)
@@ -49,12 +49,12 @@ impl TenantUrl {
     }
 
     /// Checks everything that needs no lookup.
-    pub(crate) fn check(&self, rules: &Rules) -> Result<(), Refused> {
+    pub(crate) fn check(&self, rules: &Rules) -> Result<(), UrlRefusal> {
         if !self.is_https() && !rules.http {
-            return Err(Refused::NotHttps);
+            return Err(UrlRefusal::NotHttps);
         }
         if !self.url.username().is_empty() || self.url.password().is_some() {
-            return Err(Refused::UserInfo);
+            return Err(UrlRefusal::UserInfo);
         }
         rules.check_port(self.port())?;
         rules.check_host(&self.host)

@@ -15,7 +15,7 @@ use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
 use crate::call::CallError;
 use crate::host::Host;
-use crate::refused::Refused;
+use crate::refusal::UrlRefusal;
 
 /// Returns the roots that browsers trust, and those of the operator's file.
 pub(crate) fn roots(file: Option<&Path>) -> Result<RootCertStore, pem::Error> {
@@ -51,13 +51,13 @@ pub(crate) async fn shake_hands(
     let name = match host {
         Host::Literal(address) => ServerName::from(*address),
         Host::Name(name) => {
-            ServerName::try_from(name.clone()).map_err(|_| Refused::NotAFullName)?
+            ServerName::try_from(name.clone()).map_err(|_| UrlRefusal::NotAFullName)?
         }
     };
-    connector.connect(name, stream).await.map_err(why)
+    connector.connect(name, stream).await.map_err(handshake_error)
 }
 
-fn why(error: io::Error) -> CallError {
+fn handshake_error(error: io::Error) -> CallError {
     match error.downcast::<rustls::Error>() {
         Ok(error) => CallError::Tls(error.into()),
         Err(error) => CallError::unreachable(error),

@@ -10,7 +10,9 @@ mod hostile;
 
 use std::net::IpAddr;
 
-use nightdesk_outside::{Call, CallError, Method, Outside, Refused, Reply, Rules, TenantUrl};
+use nightdesk_outside::{
+    CallError, CallResponse, Method, Outside, OutsideCall, Rules, TenantUrl, UrlRefusal,
+};
 use nightdesk_types::TenantId;
 use uuid::Uuid;
 
@@ -23,9 +25,13 @@ const PUBLIC: &str = "93.184.216.34";
 const NOBODY: [IpAddr; 0] = [];
 
 /// Makes a call under its own tenant, so that no rate limit applies before the guard.
-async fn call(outside: &Outside, url: &TenantUrl, number: usize) -> Result<Reply, CallError> {
+async fn call(
+    outside: &Outside,
+    url: &TenantUrl,
+    number: usize,
+) -> Result<CallResponse, CallError> {
     let tenant = TenantId::from_uuid(Uuid::from_u128(number as u128));
-    let call = Call { url, method: Method::Get, bearer: None, signature: None, body: None };
+    let call = OutsideCall { url, method: Method::Get, bearer: None, signature: None, body: None };
     outside.call(tenant, call).await
 }
 
@@ -41,7 +47,7 @@ fn lax(names: &NameServer) -> Rules {
     Rules { http: true, ports, nameserver: Some(names.address), ..Rules::default() }
 }
 
-fn is_refused(result: &Result<Reply, CallError>) -> bool {
+fn is_refused(result: &Result<CallResponse, CallError>) -> bool {
     matches!(result, Err(CallError::Refused(_)))
 }
 
@@ -129,7 +135,7 @@ fn an_address_of_this_machine_is_refused_though_it_is_public() {
             for (number, text) in urls.iter().enumerate() {
                 let url = TenantUrl::parse(text, outside.rules()).expect("is public");
                 let result = call(&outside, &url, number).await;
-                let ours = matches!(result, Err(CallError::Refused(Refused::Ourselves)));
+                let ours = matches!(result, Err(CallError::Refused(UrlRefusal::Ourselves)));
                 assert!(ours, "{text}: {result:?}");
             }
             assert_eq!(world.visits(), NOBODY);

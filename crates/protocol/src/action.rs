@@ -14,7 +14,7 @@ mod raw;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use raw::Raw;
+pub(crate) use raw::RawAction;
 pub use raw::{CHUNKS_BYTES_MAX, METADATA_BYTES_MAX};
 
 use crate::session_key::SessionKey;
@@ -63,7 +63,7 @@ impl FollowUp {
 
 impl Action {
     /// Returns the action of a frame without a usable one.
-    pub(crate) const fn absent() -> Self {
+    pub(crate) const fn missing_action() -> Self {
         Self::Malformed { op: String::new(), missing: "action" }
     }
 }
@@ -73,23 +73,23 @@ impl Serialize for Action {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Send(send) => send.serialize(to),
-            Self::FollowUp(follow_up) => tagged(follow_up).serialize(to),
-            Self::Unknown { op } | Self::Malformed { op, missing: _ } => op_alone(op, to),
+            Self::FollowUp(follow_up) => tag_follow_up(follow_up).serialize(to),
+            Self::Unknown { op } | Self::Malformed { op, missing: _ } => serialize_op(op, to),
         }
     }
 }
 
-fn tagged(follow_up: &FollowUp) -> impl Serialize {
+fn tag_follow_up(follow_up: &FollowUp) -> impl Serialize {
     #[derive(Serialize)]
-    struct Tagged<'a> {
+    struct TaggedFollowUp<'a> {
         op: &'static str,
         #[serde(flatten)]
         follow_up: &'a FollowUp,
     }
-    Tagged { op: "follow_up", follow_up }
+    TaggedFollowUp { op: "follow_up", follow_up }
 }
 
-fn op_alone<S: Serializer>(op: &str, to: S) -> Result<S::Ok, S::Error> {
+fn serialize_op<S: Serializer>(op: &str, to: S) -> Result<S::Ok, S::Error> {
     let mut map = to.serialize_map(Some(1))?;
     map.serialize_entry("op", op)?;
     map.end()

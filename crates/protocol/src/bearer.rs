@@ -7,14 +7,14 @@ use std::fmt;
 
 use nightdesk_types::Timestamp;
 
-use crate::upgrade_token::{AtTheDoor, UpgradeToken};
+use crate::upgrade_token::{PlausibleToken, UpgradeToken};
 
 /// A caller's bearer token. It is not verified.
 pub enum Bearer<'a> {
     /// A token of an issuer, not parsed.
     Jwt(&'a str),
     /// A gateway's own token, after the checks of [`AtTheDoor`].
-    Upgrade(AtTheDoor),
+    Upgrade(PlausibleToken),
 }
 
 // A reader of a token can use it.

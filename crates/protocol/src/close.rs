@@ -68,7 +68,7 @@ impl Close {
     }
 
     /// Returns the reason of a code, if the desk uses it.
-    pub fn of_code(code: u16) -> Option<Self> {
+    pub fn from_code(code: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|close| close.code() == code)
     }
 }
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn every_code_is_found_again() {
         for close in Close::ALL {
-            assert_eq!(Close::of_code(close.code()), Some(close));
+            assert_eq!(Close::from_code(close.code()), Some(close));
         }
-        assert_eq!(Close::of_code(1005), None);
+        assert_eq!(Close::from_code(1005), None);
     }
 
     #[test]

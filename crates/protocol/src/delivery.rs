@@ -10,8 +10,8 @@ mod agent;
 
 use serde::{Deserialize, Serialize};
 
-pub use agent::{Ability, AgentDescriptor, AgentStatus, Capabilities, Features};
-pub use meta::{Meta, Millis, Origin, TriggerKind};
+pub use agent::{AgentAbility, AgentDescriptor, AgentStatus, ConnectorCapabilities, Features};
+pub use meta::{DeliveryOrigin, Meta, Millis, TriggerKind};
 pub use receipt::{DeliveryReceipt, RequestResponseOpts, Response, WakeReceipt};
 pub use wake::{WakeOpts, WakeRequest, When};
 
@@ -42,7 +42,7 @@ pub enum Payload {
 
 impl Payload {
     /// Returns the text.
-    pub fn words(&self) -> &str {
+    pub fn text(&self) -> &str {
         match self {
             Self::Augment { content: words, .. } | Self::Template { prompt: words, .. } => words,
         }
@@ -56,10 +56,10 @@ impl Payload {
     }
 
     /// Returns the kind.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> PayloadKind {
         match self {
-            Self::Augment { .. } => Kind::Augment,
-            Self::Template { .. } => Kind::Template,
+            Self::Augment { .. } => PayloadKind::Augment,
+            Self::Template { .. } => PayloadKind::Template,
         }
     }
 }
@@ -69,7 +69,7 @@ impl Payload {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = PayloadKind))]
-pub enum Kind {
+pub enum PayloadKind {
     /// Information.
     #[default]
     Augment,
@@ -78,14 +78,14 @@ pub enum Kind {
 }
 
 nightdesk_types::slugs! {
-    Kind:
+    PayloadKind:
     Augment = "augment",
     Template = "template",
 }
 
-impl Kind {
+impl PayloadKind {
     /// Returns a payload of this kind.
-    pub const fn of(self, words: String, meta: Meta) -> Payload {
+    pub const fn make_payload(self, words: String, meta: Meta) -> Payload {
         match self {
             Self::Augment => Payload::Augment { content: words, meta },
             Self::Template => Payload::Template { prompt: words, meta },

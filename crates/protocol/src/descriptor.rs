@@ -7,7 +7,7 @@ use serde::Serialize;
 
 mod raw;
 
-pub(crate) use raw::Raw;
+pub(crate) use raw::RawDescriptor;
 
 use crate::text;
 use crate::version::contract_version;
@@ -81,8 +81,8 @@ impl Descriptor {
     pub fn new(platform: &str, label: &str, max_message_length: NonZeroU32) -> Self {
         Self {
             contract_version: contract_version(),
-            platform: short(platform),
-            label: short(label),
+            platform: truncate_text(platform),
+            label: truncate_text(label),
             max_message_length,
             supports_draft_streaming: false,
             supports_edit: false,
@@ -108,7 +108,7 @@ impl Descriptor {
 
     /// Sets the unit of length.
     #[must_use]
-    pub fn counted_in(mut self, unit: LenUnit) -> Self {
+    pub fn with_len_unit(mut self, unit: LenUnit) -> Self {
         self.len_unit = unit;
         self
     }
@@ -116,27 +116,27 @@ impl Descriptor {
     /// Sets the markup dialect: `discord`, `markdown_v2`.
     #[must_use]
     pub fn marked_up_as(mut self, dialect: &str) -> Self {
-        self.markdown_dialect = short(dialect);
+        self.markdown_dialect = truncate_text(dialect);
         self
     }
 
     /// Sets the hint for agents that write there.
     #[must_use]
-    pub fn hinting(mut self, hint: &str) -> Self {
-        self.platform_hint = short(hint);
+    pub fn with_hint(mut self, hint: &str) -> Self {
+        self.platform_hint = truncate_text(hint);
         self
     }
 
     /// Sets the emoji that clients show.
     #[must_use]
-    pub fn shown_as(mut self, emoji: &str) -> Self {
-        self.emoji = short(emoji);
+    pub fn with_emoji(mut self, emoji: &str) -> Self {
+        self.emoji = truncate_text(emoji);
         self
     }
 
     /// Sets the ops that the platform accepts. Without them newer clients assume send, edit, typing and follow-up.
     #[must_use]
-    pub fn taking<'a>(mut self, ops: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn with_ops<'a>(mut self, ops: impl IntoIterator<Item = &'a str>) -> Self {
         let names = ops.into_iter().filter(|name| name.len() <= OP_NAME_BYTES_MAX);
         self.supported_ops = names.take(OPS_MAX).map(str::to_owned).collect();
         self
@@ -173,7 +173,7 @@ impl Descriptor {
     }
 
     /// Returns true if the platform has this ability.
-    pub fn can(&self, ability: Ability) -> bool {
+    pub fn has_ability(&self, ability: Ability) -> bool {
         match ability {
             Ability::DraftStreaming => self.supports_draft_streaming,
             Ability::Edit => self.supports_edit,
@@ -186,7 +186,7 @@ impl Descriptor {
     }
 
     /// Returns true if the platform accepts this op. A descriptor without ops means the four oldest.
-    pub fn takes(&self, op: &str) -> bool {
+    pub fn accepts_op(&self, op: &str) -> bool {
         const ASSUMED: [&str; 4] = ["send", "edit", "typing", "follow_up"];
         ASSUMED.contains(&op) || self.supported_ops.iter().any(|name| name == op)
     }
@@ -204,6 +204,6 @@ impl Descriptor {
     }
 }
 
-fn short(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     text::cut(text, SHORT_TEXT_BYTES_MAX)
 }

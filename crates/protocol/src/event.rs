@@ -16,10 +16,10 @@ use serde::Serialize;
 mod wire;
 mod raw;
 
-pub(crate) use raw::Raw;
+pub(crate) use raw::RawEvent;
 
 use crate::frame::{TooLong, json};
-use crate::session_key::{Sharing, Unkeyable, WHATSAPP, stock};
+use crate::session_key::{Sharing, Unkeyable, WHATSAPP, stock_key};
 use crate::{passthrough, source};
 
 /// Longest JSON of an event, so that its frame fits with the entry's id in it.
@@ -44,16 +44,20 @@ pub fn encode(event: &Event, bot_handle: &str) -> Result<EntryJson, EncodeError>
     let source = event.source();
     // Of all content of a cleaned event, only a WhatsApp address can still kill a client.
     if source.platform == WHATSAPP {
-        stock(&source.into(), &Sharing::default()).map_err(|Unkeyable| EncodeError::Unkeyable)?;
+        stock_key(&source.into(), &Sharing::default())
+            .map_err(|Unkeyable| EncodeError::Unkeyable)?;
     }
     let text = match event.content() {
         Content::Message(message) => json(&MessageFrame {
             kind: EntryKind::Message.name(),
-            event: wire::Event::of(message, source::Wire::of(source, message.is_edit)),
+            event: wire::WireEvent::from_message(
+                message,
+                source::WireSource::from_source(source, message.is_edit),
+            ),
         }),
         Content::Passthrough(request) => json(&PassthroughFrame {
             kind: EntryKind::Passthrough.name(),
-            forward: passthrough::Wire::of(source, bot_handle, request),
+            forward: passthrough::WireForward::from_request(source, bot_handle, request),
         }),
     };
     TooLong::check(text.len(), ENTRY_BYTES_MAX)?;
@@ -75,14 +79,14 @@ pub enum EncodeError {
 struct MessageFrame<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    event: wire::Event<'a>,
+    event: wire::WireEvent<'a>,
 }
 
 #[derive(Serialize)]
 struct PassthroughFrame<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    forward: passthrough::Wire<'a>,
+    forward: passthrough::WireForward<'a>,
 }
 
 impl EntryJson {

@@ -23,7 +23,7 @@ pub fn disposition(filename: Option<&str>) -> String {
         .chars()
         .map(|c| if c.is_ascii_graphic() && !"\"\\%;".contains(c) { c } else { '_' })
         .collect();
-    let whole: String = name.bytes().map(encoded).collect();
+    let whole: String = name.bytes().map(encode_byte).collect();
     format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{whole}")
 }
 
@@ -36,7 +36,7 @@ fn last_part(name: &str) -> String {
 }
 
 /// Encodes a byte as in RFC 5987.
-fn encoded(byte: u8) -> String {
+fn encode_byte(byte: u8) -> String {
     if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
         return char::from(byte).to_string();
     }

@@ -46,14 +46,14 @@ impl Frame {
     }
 
     /// Encodes content whose parts are all bounded, so that the whole is bounded.
-    fn bounded(content: &impl Serialize) -> Self {
+    fn encode_bounded(content: &impl Serialize) -> Self {
         let mut line = json(content);
         line.push('\n');
         debug_assert!(line.len() <= FRAME_OUT_BYTES_MAX, "bounded parts make a bounded frame");
         Self(line)
     }
 
-    fn within(max: usize, content: &impl Serialize) -> Result<Self, TooLong> {
+    fn encode_within(max: usize, content: &impl Serialize) -> Result<Self, TooLong> {
         let mut line = json(content);
         line.push('\n');
         TooLong::check(line.len(), max)?;
@@ -86,7 +86,7 @@ impl TooLong {
 
 /// The reason why a line is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
+pub enum MalformedFrame {
     /// It is not JSON.
     #[error("line is not JSON")]
     NotJson,
@@ -110,7 +110,7 @@ pub(crate) fn json(content: &impl Serialize) -> String {
 /// Decodes a line as an object, and tries again without lone surrogates if it contains any.
 ///
 /// `read` makes a frame of the object. It is a parameter because the object may borrow from the repaired copy.
-fn read_line<F, R>(line: &[u8], read: R) -> Result<F, Malformed>
+fn read_line<F, R>(line: &[u8], read: R) -> Result<F, MalformedFrame>
 where
     R: Fn(&[u8]) -> serde_json::Result<Option<F>>,
 {
@@ -118,7 +118,7 @@ where
         Some(repaired) => read(&repaired),
         None => Err(error),
     });
-    object.map_err(|_| Malformed::NotJson)?.ok_or(Malformed::NotAnObject)
+    object.map_err(|_| MalformedFrame::NotJson)?.ok_or(MalformedFrame::NotAnObject)
 }
 
 /// Decodes JSON that should be exactly one object.
@@ -134,7 +134,7 @@ pub(crate) const UNKNOWN_NAME_BYTES_MAX: usize = 64;
 
 /// The type of a frame and its fields.
 #[derive(Serialize)]
-struct Typed<'a, T> {
+struct TypedFrame<'a, T> {
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(flatten)]

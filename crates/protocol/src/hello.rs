@@ -35,15 +35,15 @@ pub struct Hello {
     pub bot_handle: String,
     /// The agent's commands. Only clients newer than 0.19.0 send them.
     #[serde(rename = "command_manifest", skip_serializing_if = "Option::is_none")]
-    pub commands: Option<Vec<Command>>,
+    pub commands: Option<Vec<HelloCommand>>,
     /// The client. Only the Nightdesk SDK sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub client: Option<Client>,
+    pub client: Option<ClientVersion>,
 }
 
 /// A command of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Command {
+pub struct HelloCommand {
     /// Its name, without a slash: `[a-z0-9_-]{1,32}`.
     pub name: String,
     /// The description.
@@ -55,7 +55,7 @@ pub struct Command {
 
 /// The name and version of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Client {
+pub struct ClientVersion {
     /// Its name.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub name: String,
@@ -79,11 +79,11 @@ impl Hello {
 }
 
 /// A hello as received.
-pub(crate) struct Raw {
+pub(crate) struct RawHello {
     pub(crate) platform: Option<String>,
     pub(crate) bot_handle: Option<String>,
     pub(crate) commands: Option<Vec<RawCommand>>,
-    pub(crate) client: Option<Client>,
+    pub(crate) client: Option<ClientVersion>,
 }
 
 #[derive(Deserialize)]
@@ -96,16 +96,18 @@ pub(crate) struct RawCommand {
     options: Option<Vec<Value>>,
 }
 
-impl From<Raw> for Hello {
-    fn from(raw: Raw) -> Self {
+impl From<RawHello> for Hello {
+    fn from(raw: RawHello) -> Self {
         let platform = raw.platform.unwrap_or_default().trim().to_ascii_lowercase();
         let platform = if platform.is_empty() { RELAY_PLATFORM.to_owned() } else { platform };
         let usable = |commands: Vec<RawCommand>| {
-            commands.into_iter().filter_map(RawCommand::usable).take(COMMANDS_MAX).collect()
+            commands.into_iter().filter_map(RawCommand::into_command).take(COMMANDS_MAX).collect()
         };
         let short = |text| text::cut(text, CLIENT_BYTES_MAX);
-        let shorter =
-            |client: Client| Client { name: short(client.name), version: short(client.version) };
+        let shorter = |client: ClientVersion| ClientVersion {
+            name: short(client.name),
+            version: short(client.version),
+        };
         Self {
             platform,
             bot_handle: raw.bot_handle.unwrap_or_default(),
@@ -117,14 +119,14 @@ impl From<Raw> for Hello {
 
 impl RawCommand {
     /// Returns the command, if a platform would accept it.
-    fn usable(self) -> Option<Command> {
+    fn into_command(self) -> Option<HelloCommand> {
         const NAME_BYTES_MAX: usize = 32;
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
         let fits = (1..=NAME_BYTES_MAX).contains(&self.name.len());
         let mut options = self.options.unwrap_or_default();
         options.truncate(OPTIONS_MAX);
         let description = text::cut(self.description, SHORT_TEXT_BYTES_MAX);
-        let command = Command { name: self.name, description, options };
+        let command = HelloCommand { name: self.name, description, options };
         (fits && command.name.bytes().all(plain)).then_some(command)
     }
 }

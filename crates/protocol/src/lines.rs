@@ -25,21 +25,21 @@ impl Lines {
     ///
     /// A line is longer than [`FRAME_IN_BYTES_MAX`]. Then the begun line is lost, and the caller should close the
     /// socket.
-    pub fn push<'m>(&mut self, message: &'m [u8]) -> Result<Whole<'m>, TooLong> {
+    pub fn push<'m>(&mut self, message: &'m [u8]) -> Result<CompleteLines<'m>, TooLong> {
         let begun = std::mem::take(&mut self.begun);
         check(&begun, message)?;
         let Some(last_end) = message.iter().rposition(|byte| *byte == END) else {
-            self.begun = joined(begun, message);
-            return Ok(Whole { first: None, rest: &[] });
+            self.begun = join_pieces(begun, message);
+            return Ok(CompleteLines { first: None, rest: &[] });
         };
         let (ended, rest) = message.split_at(last_end + 1);
         self.begun = rest.to_vec();
         if begun.is_empty() {
-            return Ok(Whole { first: None, rest: ended });
+            return Ok(CompleteLines { first: None, rest: ended });
         }
         let first_end = message.iter().position(|byte| *byte == END).unwrap_or(last_end);
-        let first = joined(begun, &message[..first_end]);
-        Ok(Whole { first: Some(first), rest: &ended[first_end + 1..] })
+        let first = join_pieces(begun, &message[..first_end]);
+        Ok(CompleteLines { first: Some(first), rest: &ended[first_end + 1..] })
     }
 }
 
@@ -56,19 +56,19 @@ fn check(begun: &[u8], message: &[u8]) -> Result<(), TooLong> {
 
 const END: u8 = b'\n';
 
-fn joined(mut begun: Vec<u8>, piece: &[u8]) -> Vec<u8> {
+fn join_pieces(mut begun: Vec<u8>, piece: &[u8]) -> Vec<u8> {
     begun.extend_from_slice(piece);
     begun
 }
 
 /// Complete lines. Most are borrowed from their message.
 #[derive(Debug)]
-pub struct Whole<'m> {
+pub struct CompleteLines<'m> {
     first: Option<Vec<u8>>,
     rest: &'m [u8],
 }
 
-impl<'m> Iterator for Whole<'m> {
+impl<'m> Iterator for CompleteLines<'m> {
     type Item = Cow<'m, [u8]>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 mod raw;
 
-pub(crate) use raw::Raw;
+pub(crate) use raw::RawOutcome;
 
 use crate::text;
 
@@ -36,15 +36,15 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ambiguous: bool,
     #[serde(rename = "chat_info", skip_serializing_if = "Option::is_none")]
-    chat: Option<Chat>,
+    chat: Option<ChatSummary>,
     /// The chat again, for clients that read it here.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    chat_again: Option<Chat>,
+    chat_again: Option<ChatSummary>,
 }
 
 /// The name and type of a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Chat {
+pub struct ChatSummary {
     /// Its name.
     pub name: String,
     /// `dm`, `group`, `channel`, `thread` or `forum`.
@@ -60,28 +60,28 @@ impl Outcome {
 
     /// Adds the thread of the message, and the thread's name if it was opened for the message.
     #[must_use]
-    pub fn in_thread(mut self, thread_id: String, opened_as: Option<String>) -> Self {
+    pub fn with_thread(mut self, thread_id: String, opened_as: Option<String>) -> Self {
         self.thread_id = Some(thread_id).filter(|id| is_id(id));
-        self.auto_thread_name = opened_as.map(short);
+        self.auto_thread_name = opened_as.map(truncate_text);
         self
     }
 
     /// Adds the note that the interaction had expired and the text was sent as an ordinary message.
     #[must_use]
-    pub fn said_plainly(self) -> Self {
+    pub fn with_plain_note(self) -> Self {
         let note = Some("the interaction had ended; sent as an ordinary message".to_owned());
         Self { note, ..self }
     }
 
     /// Returns a refusal: the agent may not do that there. A retry gets the same result.
     pub fn refused(platform: &str, why: &str) -> Self {
-        let error = short(format!("{platform} egress declined: {why}"));
+        let error = truncate_text(format!("{platform} egress declined: {why}"));
         Self { code: Some(EGRESS_DECLINED.to_owned()), ..Self::failed(error) }
     }
 
     /// Returns a failure: the action was not executed.
     pub fn failed(why: impl Into<String>) -> Self {
-        Self { error: Some(short(why.into())), ..Self::default() }
+        Self { error: Some(truncate_text(why.into())), ..Self::default() }
     }
 
     /// Returns the result of an action that began and whose outcome is unknown.
@@ -95,14 +95,14 @@ impl Outcome {
     /// Returns the result of a long message of which only the first parts are known to have arrived.
     ///
     /// Like [`Outcome::ambiguous`] it names a time-out: a client that retried it would send the first parts twice.
-    pub fn partly(said: usize, of: usize) -> Self {
+    pub fn partial(said: usize, of: usize) -> Self {
         let error = format!("{said} of {of} parts arrived; the rest was refused or timed out");
         Self { ambiguous: true, ..Self::failed(error) }
     }
 
     /// Returns the name and type of a chat, in both places where clients read them.
     pub fn chat(name: String, kind: String) -> Self {
-        let chat = Chat { name: short(name), kind: short(kind) };
+        let chat = ChatSummary { name: truncate_text(name), kind: truncate_text(kind) };
         Self { success: true, chat: Some(chat.clone()), chat_again: Some(chat), ..Self::default() }
     }
 
@@ -152,7 +152,7 @@ impl Outcome {
     }
 
     /// Returns the chat's name and type, if they were requested.
-    pub const fn chat_asked(&self) -> Option<&Chat> {
+    pub const fn chat_summary(&self) -> Option<&ChatSummary> {
         self.chat.as_ref()
     }
 }
@@ -161,7 +161,7 @@ fn is_id(id: &str) -> bool {
     (1..=PLATFORM_ID_BYTES_MAX).contains(&id.len())
 }
 
-fn short(text: String) -> String {
+fn truncate_text(text: String) -> String {
     text::cut(text, SHORT_TEXT_BYTES_MAX)
 }
 
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_may_have_arrived_is_not_sent_again() {
-        for ambiguous in [Outcome::ambiguous(), Outcome::partly(2, 5)] {
+        for ambiguous in [Outcome::ambiguous(), Outcome::partial(2, 5)] {
             let error = ambiguous.error().unwrap().to_lowercase();
 
             assert!(error.contains("timed out"));
@@ -213,15 +213,15 @@ mod tests {
 
     #[test]
     fn a_chat_is_found_in_either_place() {
-        let read = |json| Outcome::from(serde_json::from_str::<Raw>(json).unwrap());
-        let chat = Chat { name: "general".to_owned(), kind: "channel".to_owned() };
+        let read = |json| Outcome::from(serde_json::from_str::<RawOutcome>(json).unwrap());
+        let chat = ChatSummary { name: "general".to_owned(), kind: "channel".to_owned() };
 
         for json in [
             r#"{"success":1,"chat_info":{"name":"general","type":"channel"}}"#,
             r#"{"success":"yes","name":"general","type":"channel"}"#,
         ] {
             assert!(read(json).is_success(), "{json}");
-            assert_eq!(read(json).chat_asked(), Some(&chat), "{json}");
+            assert_eq!(read(json).chat_summary(), Some(&chat), "{json}");
         }
         assert_eq!(read(r#"{"success":0,"chat_info":[]}"#), Outcome::default());
     }

@@ -24,7 +24,7 @@ pub struct Forward {
 
 /// A forwarded request as it is sent.
 #[derive(Serialize)]
-pub(crate) struct Wire<'a> {
+pub(crate) struct WireForward<'a> {
     platform: &'a str,
     #[serde(rename = "botId")]
     bot_handle: &'a str,
@@ -37,8 +37,12 @@ pub(crate) struct Wire<'a> {
     profile: Option<&'a str>,
 }
 
-impl<'a> Wire<'a> {
-    pub(crate) fn of(source: &'a Source, bot_handle: &'a str, request: &'a Passthrough) -> Self {
+impl<'a> WireForward<'a> {
+    pub(crate) fn from_request(
+        source: &'a Source,
+        bot_handle: &'a str,
+        request: &'a Passthrough,
+    ) -> Self {
         Self {
             platform: &source.platform,
             bot_handle,
@@ -53,7 +57,7 @@ impl<'a> Wire<'a> {
 
 /// A forwarded request as the SDK receives it.
 #[derive(Deserialize)]
-pub(crate) struct Raw {
+pub(crate) struct RawForward {
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     platform: String,
     #[serde(rename = "botId", default, deserialize_with = "tolerant::text_or_empty")]
@@ -70,14 +74,14 @@ pub(crate) struct Raw {
     profile: Option<String>,
 }
 
-impl From<Raw> for Forward {
-    fn from(raw: Raw) -> Self {
+impl From<RawForward> for Forward {
+    fn from(raw: RawForward) -> Self {
         let headers = raw.headers.unwrap_or_default().into_iter();
         let headers = headers.filter_map(|pair| serde_json::from_value(pair).ok()).collect();
         // A body that is not base64 is read as empty, as in the stock client.
         let body = STANDARD.decode(raw.body).unwrap_or_default();
         let request = Passthrough { method: raw.method, path: raw.path, headers, body };
-        let Raw { platform, bot_handle, profile, .. } = raw;
+        let RawForward { platform, bot_handle, profile, .. } = raw;
         Self { platform, bot_handle, profile, request }
     }
 }

@@ -19,9 +19,9 @@ mod desk_session;
 
 pub use any_client::of_any_client;
 pub use desk_session::DeskSession;
-pub use newest::newest;
+pub use newest::newest_key;
 pub use part::Part;
-pub use stock::stock;
+pub use stock::stock_key;
 pub(crate) use whatsapp::WHATSAPP;
 
 /// Longest session key from or for a gateway.
@@ -45,7 +45,7 @@ impl SessionKey {
         &self.0
     }
 
-    fn joined(parts: &[&str]) -> Result<Self, Unkeyable> {
+    fn from_parts(parts: &[&str]) -> Result<Self, Unkeyable> {
         Self::new(parts.join(":")).ok_or(Unkeyable)
     }
 }
@@ -96,11 +96,11 @@ impl<'a> From<&'a Source> for KeySource<'a> {
             platform: Part::text(&source.platform),
             chat_id: Part::text(&source.chat_id),
             chat_type: Part::text(source.chat_type.as_str()),
-            thread_id: Part::some(source.thread_id.as_deref()),
-            user_id: Part::some(source.user_id.as_deref()),
-            user_id_alt: Part::some(source.user_id_alt.as_deref()),
-            scope_id: Part::some(source.scope_id.as_deref()),
-            prospective_thread_id: Part::some(source.prospective_thread_id.as_deref()),
+            thread_id: Part::from_text(source.thread_id.as_deref()),
+            user_id: Part::from_text(source.user_id.as_deref()),
+            user_id_alt: Part::from_text(source.user_id_alt.as_deref()),
+            scope_id: Part::from_text(source.scope_id.as_deref()),
+            prospective_thread_id: Part::from_text(source.prospective_thread_id.as_deref()),
         }
     }
 }
@@ -167,8 +167,11 @@ mod tests {
         };
         let (source, sharing) = (KeySource::from(&source), Sharing::default());
 
-        assert_eq!(stock(&source, &sharing).unwrap().as_str(), "agent:main:slack:channel:C1:U1");
-        let newest = newest(&source, &sharing).unwrap();
+        assert_eq!(
+            stock_key(&source, &sharing).unwrap().as_str(),
+            "agent:main:slack:channel:C1:U1"
+        );
+        let newest = newest_key(&source, &sharing).unwrap();
         assert_eq!(newest.as_str(), "agent:main:slack:channel:T1:C1:U1");
     }
 }

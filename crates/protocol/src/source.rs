@@ -11,7 +11,7 @@ use crate::tolerant;
 
 /// A source as it is sent.
 #[derive(Serialize)]
-pub(crate) struct Wire<'a> {
+pub(crate) struct WireSource<'a> {
     platform: &'a str,
     chat_id: &'a str,
     chat_type: ChatType,
@@ -44,8 +44,8 @@ pub(crate) struct Wire<'a> {
     message_is_edit: bool,
 }
 
-impl<'a> Wire<'a> {
-    pub(crate) fn of(source: &'a Source, message_is_edit: bool) -> Self {
+impl<'a> WireSource<'a> {
+    pub(crate) fn from_source(source: &'a Source, message_is_edit: bool) -> Self {
         Self {
             platform: &source.platform,
             chat_id: &source.chat_id,
@@ -74,7 +74,7 @@ impl<'a> Wire<'a> {
 /// A source as the SDK receives it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Raw {
+pub(crate) struct RawSource {
     #[serde(deserialize_with = "tolerant::text_or_empty")]
     platform: String,
     #[serde(deserialize_with = "tolerant::text_or_empty")]
@@ -117,8 +117,8 @@ pub(crate) struct Raw {
     pub(crate) message_is_edit: bool,
 }
 
-impl From<Raw> for Source {
-    fn from(raw: Raw) -> Self {
+impl From<RawSource> for Source {
+    fn from(raw: RawSource) -> Self {
         Self {
             platform: raw.platform,
             chat_id: raw.chat_id,

@@ -13,9 +13,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use nightdesk_types::Timestamp;
 
-mod door;
+mod plausible;
 
-pub use door::{AtTheDoor, TurnedAway, is_gateway_name};
+pub use plausible::{PlausibleToken, TokenRefusal, is_gateway_name};
 
 use crate::secret::Secret;
 
@@ -76,8 +76,8 @@ impl UpgradeToken {
     }
 
     /// Checks the content of a token, before its signature is compared with secrets.
-    pub fn at_the_door(self, now: Timestamp) -> Result<AtTheDoor, TurnedAway> {
-        door::check(self, now)
+    pub fn at_the_door(self, now: Timestamp) -> Result<PlausibleToken, TokenRefusal> {
+        plausible::check(self, now)
     }
 
     fn signed_by(&self, secrets: &[impl AsRef<[u8]>]) -> Option<usize> {

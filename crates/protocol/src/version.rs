@@ -10,19 +10,19 @@ use serde::Deserialize;
 /// Returns the relay contract's version. Within it fields are only added, so the version is only reported and never
 /// compared.
 pub fn contract_version() -> i64 {
-    known().contract.version
+    known_versions().contract.version
 }
 
 /// Returns the contract and the known stock clients.
-pub fn known() -> &'static Known {
-    static KNOWN: LazyLock<Known> =
+pub fn known_versions() -> &'static KnownVersions {
+    static KNOWN: LazyLock<KnownVersions> =
         LazyLock::new(|| serde_json::from_str(include_str!("../clients.json")).unwrap_or_default());
     &KNOWN
 }
 
 /// The contract and the known stock clients.
 #[derive(Debug, Default, Deserialize)]
-pub struct Known {
+pub struct KnownVersions {
     /// The relay contract.
     pub contract: Contract,
     /// The stock clients with which every promise is proved, the oldest first.
@@ -61,8 +61,9 @@ mod tests {
 
     #[test]
     fn the_file_of_clients_can_be_read() {
-        assert_eq!(known().contract.version, 1);
-        let served = known().clients.iter().map(|client| ClientRules::named(&client.rules));
+        assert_eq!(known_versions().contract.version, 1);
+        let served =
+            known_versions().clients.iter().map(|client| ClientRules::named(&client.rules));
         let served: Option<Vec<ClientRules>> = served.collect();
         assert_eq!(served, Some(vec![ClientRules::Hermes019, ClientRules::Hermes020]));
     }
@@ -70,7 +71,7 @@ mod tests {
     #[test]
     fn the_page_about_clients_names_what_the_file_does() {
         const PAGE: &str = include_str!("../../../docs/clients.md");
-        let Known { contract, clients } = known();
+        let KnownVersions { contract, clients } = known_versions();
         let rows = clients.iter().map(|client| format!("| Hermes {} |", client.version));
         let told =
             [&contract.tag, &contract.commit, &contract.document].map(|one| format!("`{one}`"));

@@ -15,7 +15,7 @@ use nightdesk_types::{StoreError, TenantId, TenantScope, Timestamp};
 use serde_json::Value;
 
 pub use anchor::{Anchor, NotAnAnchor};
-pub use chain::{Link, linked};
+pub use chain::{ChainLink, link_hash};
 pub use verifier::{Fault, Verifier};
 
 macro_rules! kinds {
@@ -151,7 +151,7 @@ kinds! {
 
 /// One action as its row records it. No field is trusted before the row is verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deed {
+pub struct AuditRecord {
     /// The row's number in the tenant's chain; the first is one.
     pub seq: i64,
     /// The time of the action.
@@ -170,9 +170,9 @@ pub struct Deed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
     /// The last row that was removed by retention; [`Link::start`] if none was.
-    pub begins: Link,
+    pub begins: ChainLink,
     /// The last row.
-    pub head: Link,
+    pub head: ChainLink,
 }
 
 /// Reads the audit log. Changes to rows are recorded by triggers, not through this trait.
@@ -182,21 +182,21 @@ pub trait Auditing: Send + Sync {
     async fn note(&self, scope: TenantScope, kind: Kind, about: &Value) -> Result<(), StoreError>;
 
     /// Returns a tenant's actions after this number, up to a maximum.
-    async fn deeds(
+    async fn audit_records(
         &self,
         scope: TenantScope,
         after: i64,
         rows_max: i64,
-    ) -> Result<Vec<Deed>, StoreError>;
+    ) -> Result<Vec<AuditRecord>, StoreError>;
 
     /// Returns the ends of a tenant's chain.
     async fn chain(&self, scope: TenantScope) -> Result<Chain, StoreError>;
 
     /// Returns a page of the heads of all tenants' chains, after this tenant. Returns only chains that grew recently,
     /// or all.
-    async fn heads(
+    async fn chain_heads(
         &self,
         after: Option<TenantId>,
         lately: bool,
-    ) -> Result<Vec<(TenantId, Link)>, StoreError>;
+    ) -> Result<Vec<(TenantId, ChainLink)>, StoreError>;
 }

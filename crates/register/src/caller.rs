@@ -2,7 +2,7 @@
 
 use nightdesk_types::{AgentId, TenantScope};
 
-use crate::gateway::{Gateway, Proof};
+use crate::gateway::{Gateway, GatewayProof};
 
 /// An authenticated caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,13 +12,13 @@ pub struct Caller {
     /// The agent that the caller speaks for.
     pub agent: AgentId,
     /// The proof that the caller presented.
-    pub by: By,
+    pub by: CallerProof,
 }
 
 /// The proof that a caller presented. A gateway's secret is stored on the agent's machine, so it permits less than a
 /// token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum CallerProof {
     /// A token of a trusted issuer, for exactly this agent.
     Token,
     /// The secret of this gateway.
@@ -27,21 +27,21 @@ pub enum By {
 
 /// The result of checking a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Called {
+pub enum CallerCheck {
     /// The credential is valid for this caller.
     Known(Caller),
     /// The credential belongs to this gateway, which was revoked.
     Revoked(Gateway),
 }
 
-impl From<Proof> for Called {
-    fn from(proof: Proof) -> Self {
+impl From<GatewayProof> for CallerCheck {
+    fn from(proof: GatewayProof) -> Self {
         match proof {
-            Proof::Valid(gateway) => {
+            GatewayProof::Valid(gateway) => {
                 let Gateway { scope, agent, .. } = gateway;
-                Self::Known(Caller { scope, agent, by: By::Gateway(gateway) })
+                Self::Known(Caller { scope, agent, by: CallerProof::Gateway(gateway) })
             }
-            Proof::Revoked(gateway) => Self::Revoked(gateway),
+            GatewayProof::Revoked(gateway) => Self::Revoked(gateway),
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct SessionDigest([u8; 32]);
 
 impl SessionDigest {
     /// Returns the digest of a session's name.
-    pub fn of(session_key: &str) -> Self {
+    pub fn from_key(session_key: &str) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, session_key.as_bytes()).as_ref());
         Self(bytes)
@@ -30,7 +30,7 @@ impl SessionDigest {
 
 /// The session that a capability is bound to.
 #[derive(Clone, Copy, Debug)]
-pub struct Lessee<'a> {
+pub struct CapabilitySession<'a> {
     /// The tenant.
     pub scope: TenantScope,
     /// The agent.
@@ -43,7 +43,7 @@ pub struct Lessee<'a> {
 
 /// The place where a capability applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Where<'a> {
+pub struct CapabilityPlace<'a> {
     /// The bot that makes the call.
     pub bot: BotId,
     /// The chat.
@@ -86,12 +86,17 @@ pub struct StoredCapability {
 
 /// Finds capabilities. The inbox's accept writes them.
 #[async_trait]
-pub trait Lending: Send + Sync {
+pub trait CapabilityStore: Send + Sync {
     /// Returns the capability that is bound to exactly this session and has not expired.
-    async fn capability(&self, lessee: &Lessee<'_>)
-    -> Result<Option<StoredCapability>, StoreError>;
+    async fn capability(
+        &self,
+        lessee: &CapabilitySession<'_>,
+    ) -> Result<Option<StoredCapability>, StoreError>;
 
     /// Returns the place where the capability of exactly this session applies. An expired capability's place is
     /// returned for [`CAPABILITY_PLACE_KEPT_FOR`](nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR).
-    async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError>;
+    async fn capability_place(
+        &self,
+        lessee: &CapabilitySession<'_>,
+    ) -> Result<Option<(BotId, String)>, StoreError>;
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 
-use crate::OnBot;
+use crate::AgentOnBot;
 
 /// The digest of a command as registered with a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct CommandDigest([u8; 32]);
 
 impl CommandDigest {
     /// Returns the digest of a command as it is written.
-    pub fn of(written: &[u8]) -> Self {
+    pub fn from_bytes(written: &[u8]) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, written).as_ref());
         Self(bytes)
@@ -42,7 +42,7 @@ pub struct HeldCommand {
 
 /// Stores which agent holds which name in which scope.
 #[async_trait]
-pub trait Commanding: Send + Sync {
+pub trait CommandStore: Send + Sync {
     /// Returns the names that an agent holds on a bot.
     async fn commands_of(
         &self,
@@ -55,14 +55,19 @@ pub trait Commanding: Send + Sync {
     /// or another agent holds the name.
     async fn claim_command(
         &self,
-        on: OnBot,
+        on: AgentOnBot,
         scope_id: &str,
         name: &str,
     ) -> Result<bool, StoreError>;
 
     /// Records what was registered with the platform for a command that the agent holds.
-    async fn note_command(&self, on: OnBot, command: &HeldCommand) -> Result<(), StoreError>;
+    async fn note_command(&self, on: AgentOnBot, command: &HeldCommand) -> Result<(), StoreError>;
 
     /// Releases a name.
-    async fn drop_command(&self, on: OnBot, scope_id: &str, name: &str) -> Result<(), StoreError>;
+    async fn drop_command(
+        &self,
+        on: AgentOnBot,
+        scope_id: &str,
+        name: &str,
+    ) -> Result<(), StoreError>;
 }

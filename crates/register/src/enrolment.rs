@@ -10,8 +10,10 @@ use aws_lc_rs::hmac;
 use nightdesk_types::{Actor, AgentId, ClientId, TenantScope};
 use nightdesk_vault::Key;
 
-pub use decide::{Found, Holder, Refusal, decide, may_be_called};
-pub use store::{Digest, Enrol, Enrolled, Enrolling, NewInvitation, StoredClient};
+pub use decide::{EnrolmentRefusal, EnrolmentToken, NameHolder, decide, may_be_called};
+pub use store::{
+    Digest, Enrolling, EnrolmentRequest, EnrolmentResult, NewInvitation, StoredClient,
+};
 
 /// The agent that a machine speaks for, as proven by its access token and the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +26,14 @@ pub struct Identity {
 
 impl Identity {
     /// Returns the identity of an agent that speaks for itself.
-    pub(crate) const fn of_agent(scope: TenantScope, agent: AgentId) -> Self {
-        Self { scope: scope.by(Actor::Agent(agent)), agent }
+    pub(crate) const fn from_agent(scope: TenantScope, agent: AgentId) -> Self {
+        Self { scope: scope.with_actor(Actor::Agent(agent)), agent }
     }
 }
 
 /// A machine identity, as proven by its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Client {
+pub struct MachineClient {
     /// The tenant that it belongs to.
     pub scope: TenantScope,
     /// Its id.
@@ -40,7 +42,7 @@ pub struct Client {
     pub agent: AgentId,
 }
 
-impl Client {
+impl MachineClient {
     /// Returns the agent that it speaks for.
     pub const fn identity(&self) -> Identity {
         Identity { scope: self.scope, agent: self.agent }

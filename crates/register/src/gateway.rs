@@ -1,6 +1,6 @@
 //! Identifies a dialling gateway by the secret that signed its token.
 
-use nightdesk_protocol::upgrade_token::AtTheDoor;
+use nightdesk_protocol::upgrade_token::PlausibleToken;
 use nightdesk_types::{AgentId, GatewayId, TenantScope};
 use nightdesk_vault::Key;
 
@@ -32,7 +32,7 @@ pub struct Candidate {
 
 /// The result of a valid signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
+pub enum GatewayProof {
     /// The token belongs to this gateway.
     Valid(Gateway),
     /// The token belongs to this gateway, which was revoked.
@@ -42,12 +42,15 @@ pub enum Proof {
 /// No candidate signed the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no gateway's secret signed the token")]
-pub struct Unknown;
+pub struct UnknownGateway;
 
 /// Returns the candidate that signed the token.
 ///
 /// `Revoked` requires proof: a secret of a revoked gateway signed the token, and no valid secret did.
-pub fn decide(token: &AtTheDoor, candidates: &[Candidate]) -> Result<Proof, Unknown> {
+pub fn decide(
+    token: &PlausibleToken,
+    candidates: &[Candidate],
+) -> Result<GatewayProof, UnknownGateway> {
     let signed = |candidate: &&Candidate| {
         candidate.secret.with(|secret| token.signed_by(&[secret]).is_some())
     };
@@ -56,10 +59,10 @@ pub fn decide(token: &AtTheDoor, candidates: &[Candidate]) -> Result<Proof, Unkn
         if candidate.revoked {
             revoked = Some(candidate.gateway);
         } else if !candidate.expired {
-            return Ok(Proof::Valid(candidate.gateway));
+            return Ok(GatewayProof::Valid(candidate.gateway));
         }
     }
-    revoked.map(Proof::Revoked).ok_or(Unknown)
+    revoked.map(GatewayProof::Revoked).ok_or(UnknownGateway)
 }
 
 #[cfg(test)]
@@ -72,7 +75,7 @@ mod tests {
 
     fn candidate(tenant: u128, secret: &str) -> Candidate {
         let gateway = Gateway {
-            scope: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(tenant))),
+            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(tenant))),
             id: GatewayId::from_uuid(Uuid::from_u128(tenant)),
             agent: AgentId::from_uuid(Uuid::from_u128(tenant)),
             acks: true,
@@ -80,7 +83,7 @@ mod tests {
         Candidate { gateway, secret: Key::new(secret.to_owned()), revoked: false, expired: false }
     }
 
-    fn token(secret: &str) -> AtTheDoor {
+    fn token(secret: &str) -> PlausibleToken {
         let now = Timestamp::from_second(1_800_000_000).unwrap();
         let token = upgrade_token::make("gw-1", secret.as_bytes(), 300, now);
         UpgradeToken::peek(token.expose()).unwrap().at_the_door(now).unwrap()
@@ -94,11 +97,11 @@ mod tests {
         let expired = Candidate { expired: true, ..candidate(1, "former") };
         let all = [anns.clone(), bobs.clone(), revoked.clone(), expired];
         let cases = [
-            ("one tenant's secret", "anns", Ok(Proof::Valid(anns.gateway))),
-            ("another's, same name", "bobs", Ok(Proof::Valid(bobs.gateway))),
-            ("a revoked gateway's", "old", Ok(Proof::Revoked(revoked.gateway))),
-            ("a secret whose time is over", "former", Err(Unknown)),
-            ("nobody's", "guess", Err(Unknown)),
+            ("one tenant's secret", "anns", Ok(GatewayProof::Valid(anns.gateway))),
+            ("another's, same name", "bobs", Ok(GatewayProof::Valid(bobs.gateway))),
+            ("a revoked gateway's", "old", Ok(GatewayProof::Revoked(revoked.gateway))),
+            ("a secret whose time is over", "former", Err(UnknownGateway)),
+            ("nobody's", "guess", Err(UnknownGateway)),
         ];
         for (name, secret, want) in cases {
             assert_eq!(decide(&token(secret), &all), want, "{name}");

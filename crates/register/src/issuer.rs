@@ -22,17 +22,17 @@ use nightdesk_types::{AgentId, ClientId, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::{Key, Vault};
 
 pub use key::KeyAlgorithm;
-pub use session::{Grant, NoGrant};
-pub use store::{Issuing, Refreshed, Session, Sessions, StoredKey};
+pub use session::{NoGrant, TokenPair};
+pub use store::{IssuerSession, Issuing, RefreshResult, Sessions, StoredKey};
 pub use token::BadToken;
-pub(crate) use token::{named_agent, signature_only};
+pub(crate) use token::{parse_agent, signature_only};
 
 use crate::enrolment::{Digest, Identity};
 use crate::error::RegisterError;
 use crate::random::random_id;
 use crate::store::Store;
 use keys::Keys;
-use token::{AUDIENCE, Claims, Subject, audience_of};
+use token::{AUDIENCE, AccessTokenClaims, Subject, audience_of};
 
 /// Issues access tokens and verifies them.
 pub struct Issuer {
@@ -50,14 +50,14 @@ impl fmt::Debug for Issuer {
 
 impl Issuer {
     /// Creates the issuer of the desk at this URL.
-    pub fn over(store: Arc<dyn Store>, vault: Vault, url: impl Into<String>) -> Self {
+    pub fn new(store: Arc<dyn Store>, vault: Vault, url: impl Into<String>) -> Self {
         let keys = Keys::new(Arc::clone(&store), vault);
         Self { store, url: url.into(), keys }
     }
 
     /// Signs with this algorithm as soon as a key of it has been published long enough.
     #[must_use]
-    pub fn signing_with(mut self, algorithm: KeyAlgorithm) -> Self {
+    pub fn with_algorithm(mut self, algorithm: KeyAlgorithm) -> Self {
         self.keys.wanted = algorithm;
         self
     }
@@ -110,9 +110,9 @@ impl Issuer {
         subject: &Subject<'_>,
         now: Timestamp,
     ) -> Result<Key, RegisterError> {
-        let keys = self.keys.of(now).await?;
+        let keys = self.keys.accepted_keys(now).await?;
         let life = i64::try_from(ACCESS_TOKEN_LIFE.as_secs()).unwrap_or(0);
-        let claims = Claims {
+        let claims = AccessTokenClaims {
             iss: self.url.clone(),
             aud: audience.to_owned(),
             sub: subject.sub.to_owned(),
@@ -133,13 +133,16 @@ impl Issuer {
         bearer: &str,
         now: Timestamp,
     ) -> Result<Option<Identity>, RegisterError> {
-        let believed = self.believed(bearer, now).await?;
+        let believed = self.verify_claims(bearer, now).await?;
         let Some((claims, scope)) = believed.filter(|(claims, _)| claims.aud == AUDIENCE) else {
             return Ok(None);
         };
         if let Some(session) = claims.sid {
-            let agent = self.store.agent_of_session(scope, &Session::own(session)).await?;
-            return Ok(agent.map(|agent| Identity::of_agent(scope, agent)));
+            let agent = self
+                .store
+                .agent_of_session(scope, &IssuerSession::from_own_issuer(session))
+                .await?;
+            return Ok(agent.map(|agent| Identity::from_agent(scope, agent)));
         }
         let Ok(id) = claims.sub.parse::<ClientId>() else { return Ok(None) };
         let stored = self.store.client(id).await?.filter(|stored| stored.live);
@@ -154,30 +157,30 @@ impl Issuer {
         bearer: &str,
         now: Timestamp,
     ) -> Result<Option<(TenantScope, AgentId)>, RegisterError> {
-        let believed = self.believed(bearer, now).await?;
-        Ok(believed.and_then(|(claims, scope)| Some((scope, named_agent(&claims.aud)?))))
+        let believed = self.verify_claims(bearer, now).await?;
+        Ok(believed.and_then(|(claims, scope)| Some((scope, parse_agent(&claims.aud)?))))
     }
 
-    async fn believed(
+    async fn verify_claims(
         &self,
         bearer: &str,
         now: Timestamp,
-    ) -> Result<Option<(Claims, TenantScope)>, RegisterError> {
-        let keys = self.keys.of(now).await?;
+    ) -> Result<Option<(AccessTokenClaims, TenantScope)>, RegisterError> {
+        let keys = self.keys.accepted_keys(now).await?;
         let mut judged = token::verify(bearer, &keys, &self.url, now);
         if judged == Err(BadToken::UnknownKey)
-            && let Some(keys) = self.keys.again(now).await?
+            && let Some(keys) = self.keys.read_again(now).await?
         {
             judged = token::verify(bearer, &keys, &self.url, now);
         }
         Ok(judged.ok().and_then(|claims| {
             let tenant: TenantId = claims.tenant.parse().ok()?;
-            Some((claims, TenantScope::of(tenant)))
+            Some((claims, TenantScope::for_tenant(tenant)))
         }))
     }
 
     /// Returns the public keys, as clients fetch them.
     pub async fn jwks(&self, now: Timestamp) -> Result<serde_json::Value, RegisterError> {
-        self.keys.published(now).await
+        self.keys.public_keys(now).await
     }
 }

@@ -24,21 +24,21 @@ pub use trusted::{AgentBy, TrustedIssuer};
 
 use crate::enrolment::Identity;
 use crate::error::RegisterError;
-use crate::issuer::{Issuer, Session, named_agent};
+use crate::issuer::{Issuer, IssuerSession, parse_agent};
 use crate::store::Store;
-use claims::Judged;
-use trusted::Trusted;
+use claims::AcceptedClaims;
+use trusted::IssuerVerifier;
 
 /// The desk's own issuer and the other issuers that the operator trusts.
 #[derive(Debug)]
 pub struct Issuers {
     own: Issuer,
-    others: Vec<Trusted>,
+    others: Vec<IssuerVerifier>,
 }
 
 impl Issuers {
     /// Trusts only the desk's own issuer.
-    pub const fn own_alone(own: Issuer) -> Self {
+    pub const fn only_own(own: Issuer) -> Self {
         Self { own, others: Vec::new() }
     }
 
@@ -50,13 +50,13 @@ impl Issuers {
         fetch: &Arc<dyn FetchKeys>,
         tasks: &TaskTracker,
     ) -> Self {
-        let trusted = |other| Trusted::new(other, Arc::clone(fetch), tasks.clone());
+        let trusted = |other| IssuerVerifier::new(other, Arc::clone(fetch), tasks.clone());
         self.others.extend(others.into_iter().map(trusted));
         self
     }
 
     /// Returns the desk's own issuer.
-    pub const fn own(&self) -> &Issuer {
+    pub const fn own_issuer(&self) -> &Issuer {
         &self.own
     }
 
@@ -70,7 +70,7 @@ impl Issuers {
         let Some(other) = self.other_issuer(token) else {
             return self.own.agent_of(token, now).await;
         };
-        let Some(judged) = other.judge(token, now).await? else { return Ok(None) };
+        let Some(judged) = other.verify_token(token, now).await? else { return Ok(None) };
         let Some(agent) = judged.only_agent() else { return Ok(None) };
         Ok(self.tenant(&judged).await?.map(|scope| (scope, agent)))
     }
@@ -85,33 +85,33 @@ impl Issuers {
         let Some(other) = self.other_issuer(token) else {
             return self.own.identify(token, now).await;
         };
-        let Some(judged) = other.judge(token, now).await? else { return Ok(None) };
+        let Some(judged) = other.verify_token(token, now).await? else { return Ok(None) };
         if !judged.is_for(other.audience()) {
             return Ok(None);
         }
         let Some(scope) = self.tenant(&judged).await? else { return Ok(None) };
         let agent = self.agent(scope, other, &judged).await?;
-        Ok(agent.map(|agent| Identity::of_agent(scope, agent)))
+        Ok(agent.map(|agent| Identity::from_agent(scope, agent)))
     }
 
     /// Returns the issuer that a token names, if it is not the desk itself. Nothing is verified.
-    fn other_issuer(&self, token: &str) -> Option<&Trusted> {
+    fn other_issuer(&self, token: &str) -> Option<&IssuerVerifier> {
         #[derive(Deserialize)]
-        struct Named {
+        struct UnverifiedIssuer {
             iss: String,
         }
         if token.len() > ISSUED_TOKEN_BYTES_MAX {
             return None;
         }
-        let named: Named = insecure_decode_claims(token).ok()?;
+        let named: UnverifiedIssuer = insecure_decode_claims(token).ok()?;
         self.others.iter().find(|other| other.url() == named.iss)
     }
 
     /// Returns the tenant that a token names, by name or id. An ambiguous name matches no tenant.
-    async fn tenant(&self, judged: &Judged) -> Result<Option<TenantScope>, RegisterError> {
+    async fn tenant(&self, judged: &AcceptedClaims) -> Result<Option<TenantScope>, RegisterError> {
         let called = self.store().tenants_called(&judged.tenant).await?;
         match called.as_slice() {
-            [one] => Ok(Some(TenantScope::of(one.id))),
+            [one] => Ok(Some(TenantScope::for_tenant(one.id))),
             _ => Ok(None),
         }
     }
@@ -120,11 +120,11 @@ impl Issuers {
     async fn agent(
         &self,
         scope: TenantScope,
-        issuer: &Trusted,
-        judged: &Judged,
+        issuer: &IssuerVerifier,
+        judged: &AcceptedClaims,
     ) -> Result<Option<AgentId>, RegisterError> {
         let by = issuer.agent_by();
-        if let Some(agent) = judged.client.as_deref().and_then(named_agent)
+        if let Some(agent) = judged.client.as_deref().and_then(parse_agent)
             && by != AgentBy::Session
         {
             let called = self.store().agents_called(scope, &agent.to_string()).await?;
@@ -133,7 +133,7 @@ impl Issuers {
         let Some(id) = judged.session.clone().filter(|_| by != AgentBy::Client) else {
             return Ok(None);
         };
-        let session = Session { issuer: Some(issuer.url().to_owned()), id };
+        let session = IssuerSession { issuer: Some(issuer.url().to_owned()), id };
         Ok(self.store().agent_of_session(scope, &session).await?)
     }
 

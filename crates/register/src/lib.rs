@@ -16,7 +16,7 @@ mod capability;
 mod command;
 mod error;
 mod gateway;
-mod hearing;
+mod reception;
 mod random;
 mod register;
 mod secret;
@@ -33,21 +33,24 @@ mod quota;
 mod reaching;
 
 pub use account::{NewBot, StoredBot, StoredBotKey};
-pub use caller::{By, Called, Caller};
-pub use capability::{Lending, Lessee, SealedCapability, SessionDigest, StoredCapability, Where};
-pub use command::{CommandDigest, Commanding, HeldCommand};
+pub use caller::{Caller, CallerCheck, CallerProof};
+pub use capability::{
+    CapabilityPlace, CapabilitySession, CapabilityStore, SealedCapability, SessionDigest,
+    StoredCapability,
+};
+pub use command::{CommandDigest, CommandStore, HeldCommand};
 pub use error::RegisterError;
-pub use gateway::{Candidate, Gateway, Proof, Unknown, decide};
-pub use hearing::{Gap, Hearing, Hearings, Silence};
+pub use gateway::{Candidate, Gateway, GatewayProof, UnknownGateway, decide};
 pub use issuer::Issuer;
 pub use issuers::Issuers;
-pub use linking::{Linking, Redeemed};
-pub use listing::{LastLine, ListedGateway, Listing, LiveSecret, Named};
-pub use managing::{Managing, OpenBot, ReachOf, Wish, may};
+pub use linking::{Linking, RedeemResult};
+pub use listing::{LastLine, ListedGateway, ListedIdentity, Listing, LiveSecret};
+pub use managing::{AgentReach, Managing, OpenBot, ReachChangeRequest, may_change_reach};
 pub use nightdesk_protocol::upgrade_token::is_gateway_name;
 pub use quota::Quotas;
 pub use random::new_secret;
-pub use reaching::{OnBot, Reaching};
+pub use reaching::{AgentOnBot, Reaching};
+pub use reception::{BotReception, Gap, Outage, ReceptionStore};
 pub use register::{BotDraft, Register};
 pub use secret::{NewSecret, StoredSecret};
-pub use store::{Bots, Entering, Gateways, GreetedBot, Store};
+pub use store::{Bots, Gateways, GreetedBot, IdentityStore, Store};

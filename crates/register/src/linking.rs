@@ -11,7 +11,7 @@ use crate::enrolment::Digest;
 
 /// The result of a code that a person sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Redeemed {
+pub enum RedeemResult {
     /// The person is bound to this agent.
     Linked {
         /// The agent's tenant.
@@ -45,8 +45,12 @@ pub trait Linking: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Binds the author who sent a code to a bot. The same author may send it again.
-    async fn redeem(&self, bot: BotId, author: &str, code: &Digest)
-    -> Result<Redeemed, StoreError>;
+    async fn redeem(
+        &self,
+        bot: BotId,
+        author: &str,
+        code: &Digest,
+    ) -> Result<RedeemResult, StoreError>;
 
     /// Sets if agents of other tenants may be linked on a bot of the tenant. Returns true if the tenant has that bot.
     async fn share(&self, scope: TenantScope, bot: BotId, shared: bool)

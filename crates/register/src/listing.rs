@@ -5,7 +5,7 @@ use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 
 /// A tenant or an agent in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named<Id> {
+pub struct ListedIdentity<Id> {
     /// Its id.
     pub id: Id,
     /// Its name.
@@ -61,24 +61,27 @@ pub struct LiveSecret {
 #[async_trait]
 pub trait Listing: Send + Sync {
     /// Returns the tenants that match a name or an id. There are two only if one tenant's name is another's id.
-    async fn tenants_called(&self, called: &str) -> Result<Vec<Named<TenantId>>, StoreError>;
+    async fn tenants_called(
+        &self,
+        called: &str,
+    ) -> Result<Vec<ListedIdentity<TenantId>>, StoreError>;
 
     /// Returns a page of tenants, by name, after this one.
-    async fn tenants(&self, after: &str) -> Result<Vec<Named<TenantId>>, StoreError>;
+    async fn tenants(&self, after: &str) -> Result<Vec<ListedIdentity<TenantId>>, StoreError>;
 
     /// Returns the tenant's agents that match a name or an id.
     async fn agents_called(
         &self,
         scope: TenantScope,
         called: &str,
-    ) -> Result<Vec<Named<AgentId>>, StoreError>;
+    ) -> Result<Vec<ListedIdentity<AgentId>>, StoreError>;
 
     /// Returns a page of a tenant's agents, by name, after this one.
     async fn agents(
         &self,
         scope: TenantScope,
         after: &str,
-    ) -> Result<Vec<Named<AgentId>>, StoreError>;
+    ) -> Result<Vec<ListedIdentity<AgentId>>, StoreError>;
 
     /// Returns a page of a tenant's gateways, by name, after this one.
     async fn gateways(

@@ -5,27 +5,27 @@
 
 use async_trait::async_trait;
 use nightdesk_types::{
-    AgentId, BotId, GatewayId, Granted, Principal, Relevance, StoreError, TenantScope,
+    AgentId, BotId, GatewayId, GrantTarget, Principal, Relevance, StoreError, TenantScope,
 };
 
-use crate::caller::{By, Caller};
+use crate::caller::{Caller, CallerProof};
 
 /// An agent's reach, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReachOf {
+pub struct AgentReach {
     /// The principal of future grants.
     pub principal: Principal,
     /// People bound to the agent.
     pub people: Vec<(BotId, String)>,
     /// The agent's grants, and the principal of each.
-    pub grants: Vec<(BotId, Granted, Principal)>,
+    pub grants: Vec<(BotId, GrantTarget, Principal)>,
     /// Further people on the agent's list.
     pub listed: Vec<(BotId, String)>,
     /// The agent's relevance rules, by platform.
     pub relevance: Vec<(String, Relevance)>,
 }
 
-impl ReachOf {
+impl AgentReach {
     /// The reach of an agent that no person reaches.
     const NARROWEST: Self = Self {
         principal: Principal::OwnerOnly,
@@ -51,7 +51,7 @@ pub struct OpenBot {
 
 /// A requested change to an agent's reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish<'a> {
+pub enum ReachChangeRequest<'a> {
     /// Create a code that links a person.
     Link,
     /// Unlink a person.
@@ -72,9 +72,9 @@ pub enum Wish<'a> {
     Deprovision,
 }
 
-impl Wish<'_> {
+impl ReachChangeRequest<'_> {
     /// Returns true if the change lets a person reach the agent who cannot reach it now.
-    pub fn widens(&self, now: &ReachOf) -> bool {
+    pub fn widens(&self, now: &AgentReach) -> bool {
         match self {
             Self::Link | Self::Prefer | Self::Claim => true,
             Self::Unlink | Self::Release | Self::Declare | Self::Deprovision => false,
@@ -94,7 +94,7 @@ impl Wish<'_> {
 #[async_trait]
 pub trait Managing: Send + Sync {
     /// Returns an agent's reach.
-    async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<ReachOf, StoreError>;
+    async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<AgentReach, StoreError>;
 
     /// Returns the bots on which agents of a tenant may be linked.
     async fn open_bots(&self, scope: TenantScope) -> Result<Vec<OpenBot>, StoreError>;
@@ -114,14 +114,14 @@ pub trait Managing: Send + Sync {
 }
 
 /// Returns true if a caller may make the change.
-pub async fn may(
+pub async fn may_change_reach(
     store: &dyn Managing,
     caller: &Caller,
-    wish: Wish<'_>,
+    wish: ReachChangeRequest<'_>,
 ) -> Result<bool, StoreError> {
     // A change that does not widen the narrowest reach widens no reach, so no read is needed: a gateway declares at
     // every boot.
-    if caller.by == By::Token || !wish.widens(&ReachOf::NARROWEST) {
+    if caller.by == CallerProof::Token || !wish.widens(&AgentReach::NARROWEST) {
         return Ok(true);
     }
     let now = store.reach_of(caller.scope, caller.agent).await?;
@@ -137,11 +137,11 @@ mod tests {
     const BOT: BotId = BotId::from_uuid(Uuid::from_u128(1));
     const OTHER: BotId = BotId::from_uuid(Uuid::from_u128(2));
 
-    fn reach(principal: Principal, granted: Principal) -> ReachOf {
-        ReachOf {
+    fn reach(principal: Principal, granted: Principal) -> AgentReach {
+        AgentReach {
             principal,
             people: vec![(BOT, "ann".to_owned())],
-            grants: vec![(BOT, Granted::Bot, granted)],
+            grants: vec![(BOT, GrantTarget::Bot, granted)],
             listed: vec![(BOT, "bob".to_owned())],
             relevance: Vec::new(),
         }
@@ -154,20 +154,20 @@ mod tests {
         let (bob, none): (_, [String; 0]) = (["bob".to_owned()], []);
         let eve = ["bob".to_owned(), "eve".to_owned()];
         let cases = [
-            (Wish::Link, true),
-            (Wish::Prefer, true),
-            (Wish::Claim, true),
-            (Wish::Unlink, false),
-            (Wish::Release, false),
-            (Wish::Declare, false),
-            (Wish::Deprovision, false),
-            (Wish::Open(OwnerOnly), false),
-            (Wish::Open(AllowList), false),
-            (Wish::Open(Any), true),
-            (Wish::List(BOT, &bob), false),
-            (Wish::List(BOT, &none), false),
-            (Wish::List(BOT, &eve), true),
-            (Wish::List(OTHER, &bob), true),
+            (ReachChangeRequest::Link, true),
+            (ReachChangeRequest::Prefer, true),
+            (ReachChangeRequest::Claim, true),
+            (ReachChangeRequest::Unlink, false),
+            (ReachChangeRequest::Release, false),
+            (ReachChangeRequest::Declare, false),
+            (ReachChangeRequest::Deprovision, false),
+            (ReachChangeRequest::Open(OwnerOnly), false),
+            (ReachChangeRequest::Open(AllowList), false),
+            (ReachChangeRequest::Open(Any), true),
+            (ReachChangeRequest::List(BOT, &bob), false),
+            (ReachChangeRequest::List(BOT, &none), false),
+            (ReachChangeRequest::List(BOT, &eve), true),
+            (ReachChangeRequest::List(OTHER, &bob), true),
         ];
         for (wish, widens) in cases {
             assert_eq!(wish.widens(&now), widens, "{wish:?}");
@@ -178,20 +178,35 @@ mod tests {
     fn what_widens_some_reach_widens_the_narrowest() {
         use Principal::{AllowList, Any, OwnerOnly};
         let bob = ["bob".to_owned()];
-        let wishes = [Wish::Link, Wish::Open(Any), Wish::Open(AllowList), Wish::List(OTHER, &bob)];
+        let wishes = [
+            ReachChangeRequest::Link,
+            ReachChangeRequest::Open(Any),
+            ReachChangeRequest::Open(AllowList),
+            ReachChangeRequest::List(OTHER, &bob),
+        ];
         for wish in wishes {
-            assert!(wish.widens(&ReachOf::NARROWEST), "{wish:?}");
+            assert!(wish.widens(&AgentReach::NARROWEST), "{wish:?}");
         }
-        for wish in [Wish::Declare, Wish::Open(OwnerOnly), Wish::List(BOT, &[])] {
-            assert!(!wish.widens(&ReachOf::NARROWEST), "{wish:?}");
+        for wish in [
+            ReachChangeRequest::Declare,
+            ReachChangeRequest::Open(OwnerOnly),
+            ReachChangeRequest::List(BOT, &[]),
+        ] {
+            assert!(!wish.widens(&AgentReach::NARROWEST), "{wish:?}");
         }
     }
 
     #[test]
     fn what_is_open_in_one_place_is_not_opened_in_another_by_the_way() {
         use Principal::{Any, OwnerOnly};
-        assert!(Wish::Open(Any).widens(&reach(Any, OwnerOnly)), "a grant is not open to all");
-        assert!(Wish::Open(Any).widens(&reach(OwnerOnly, Any)), "later ones would be");
-        assert!(!Wish::Open(Any).widens(&reach(Any, Any)));
+        assert!(
+            ReachChangeRequest::Open(Any).widens(&reach(Any, OwnerOnly)),
+            "a grant is not open to all"
+        );
+        assert!(
+            ReachChangeRequest::Open(Any).widens(&reach(OwnerOnly, Any)),
+            "later ones would be"
+        );
+        assert!(!ReachChangeRequest::Open(Any).widens(&reach(Any, Any)));
     }
 }

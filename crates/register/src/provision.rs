@@ -10,12 +10,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_types::{GatewayId, StoreError, TenantScope};
 
-use crate::enrolment::{Identity, Refusal};
+use crate::enrolment::{EnrolmentRefusal, Identity};
 use crate::secret::{NewSecret, StoredSecret};
 
 /// A gateway's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct GatewayDescription {
     /// The gateway's name.
     pub gateway: String,
     /// The platform that it fronts.
@@ -53,9 +53,9 @@ pub struct Front {
 
 /// A request to provision a gateway.
 #[derive(Clone, Debug)]
-pub struct Provision {
+pub struct GatewayProvision {
     /// The gateway's description of itself.
-    pub said: Said,
+    pub said: GatewayDescription,
     /// The new secret, unless the gateway got one just now.
     pub secret: NewSecret,
     /// The time during which an earlier secret counts as of the same boot.
@@ -66,13 +66,13 @@ pub struct Provision {
 
 /// The result of a provisioning.
 #[derive(Clone, Debug)]
-pub enum Provisioned {
+pub enum ProvisionResult {
     /// This gateway has the new secret.
     New(GatewayId),
     /// The gateway got this secret just now.
     Same(Box<StoredSecret>),
     /// Nothing was changed.
-    Refused(Refusal),
+    Refused(EnrolmentRefusal),
 }
 
 /// Stores the descriptions and the secrets of gateways that provision themselves.
@@ -84,8 +84,8 @@ pub trait Provisioning: Send + Sync {
     async fn provision(
         &self,
         identity: &Identity,
-        provision: &Provision,
-    ) -> Result<Provisioned, StoreError>;
+        provision: &GatewayProvision,
+    ) -> Result<ProvisionResult, StoreError>;
 
     /// Returns the platforms that a gateway of the tenant fronts.
     async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError>;

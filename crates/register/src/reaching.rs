@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use nightdesk_types::{
-    AgentId, BotId, ClientRules, Granted, Principal, Relevance, StoreError, TenantScope,
+    AgentId, BotId, ClientRules, GrantTarget, Principal, Relevance, StoreError, TenantScope,
 };
 
 /// An agent on a bot, with its tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OnBot {
+pub struct AgentOnBot {
     /// The tenant.
     pub scope: TenantScope,
     /// The agent.
@@ -20,26 +20,26 @@ pub struct OnBot {
 #[async_trait]
 pub trait Reaching: Send + Sync {
     /// Binds a person on a platform to their agent.
-    async fn bind(&self, on: OnBot, author: &str) -> Result<(), StoreError>;
+    async fn bind(&self, on: AgentOnBot, author: &str) -> Result<(), StoreError>;
 
     /// Removes a binding.
-    async fn unbind(&self, on: OnBot, author: &str) -> Result<(), StoreError>;
+    async fn unbind(&self, on: AgentOnBot, author: &str) -> Result<(), StoreError>;
 
     /// Makes an agent a person's preferred agent where nothing else selects one. Returns true if the person is bound to
     /// it.
-    async fn prefer(&self, on: OnBot, author: &str) -> Result<bool, StoreError>;
+    async fn prefer(&self, on: AgentOnBot, author: &str) -> Result<bool, StoreError>;
 
     /// Grants a chat, a scope or a bot to an agent. Without a principal the agent's own applies. Returns true if it was
     /// free.
     async fn grant(
         &self,
-        on: OnBot,
-        granted: &Granted,
+        on: AgentOnBot,
+        granted: &GrantTarget,
         principal: Option<Principal>,
     ) -> Result<bool, StoreError>;
 
     /// Releases a grant. Returns true if the agent had it.
-    async fn release(&self, on: OnBot, granted: &Granted) -> Result<bool, StoreError>;
+    async fn release(&self, on: AgentOnBot, granted: &GrantTarget) -> Result<bool, StoreError>;
 
     /// Sets the principal of an agent's existing and future grants.
     async fn open_to(
@@ -50,7 +50,7 @@ pub trait Reaching: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Replaces an agent's list of further people who may reach it.
-    async fn list(&self, on: OnBot, authors: &[String]) -> Result<(), StoreError>;
+    async fn list(&self, on: AgentOnBot, authors: &[String]) -> Result<(), StoreError>;
 
     /// Records the rules by which an agent's client is served from now on.
     async fn follow_rules(

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_port::Bot;
-use nightdesk_protocol::upgrade_token::AtTheDoor;
+use nightdesk_protocol::upgrade_token::PlausibleToken;
 use nightdesk_types::{AgentId, BotId, DataKeyId, GatewayId, TenantId, TenantScope};
 use nightdesk_vault::kind::{BOT_KEY, GATEWAY_SECRET};
-use nightdesk_vault::{DataKey, Key, OpenError, Place, Vault, WrappedKey};
+use nightdesk_vault::{DataKey, Key, OpenError, SealPlace, Vault, WrappedKey};
 use serde_json::Value;
 
 use crate::account::{NewBot, StoredBot, StoredBotKey};
 use crate::error::RegisterError;
-use crate::gateway::{self, Candidate, Proof};
+use crate::gateway::{self, Candidate, GatewayProof};
 use crate::random::{new_secret, random_bytes, random_id};
 use crate::secret::{NewSecret, StoredSecret};
 use crate::store::Store;
@@ -33,7 +33,7 @@ nightdesk_types::opaque_debug!(Register);
 
 impl Register {
     /// Creates a register over this store; the vault opens stored secrets.
-    pub fn over(store: Arc<dyn Store>, vault: Vault) -> Self {
+    pub fn new(store: Arc<dyn Store>, vault: Vault) -> Self {
         Self { store, vault }
     }
 
@@ -59,7 +59,7 @@ impl Register {
     ) -> Result<(GatewayId, Key), RegisterError> {
         let (key_id, data_key) = self.data_key(scope).await?;
         let secret = new_secret();
-        let new = sealed(&data_key, key_id, scope, &secret);
+        let new = seal_gateway_secret(&data_key, key_id, scope, &secret);
         let id = self.store.create_gateway(scope, agent, name, &new).await?;
         Ok((id, secret))
     }
@@ -73,22 +73,25 @@ impl Register {
     ) -> Result<Option<Key>, RegisterError> {
         let (key_id, data_key) = self.data_key(scope).await?;
         let secret = new_secret();
-        let new = sealed(&data_key, key_id, scope, &secret);
+        let new = seal_gateway_secret(&data_key, key_id, scope, &secret);
         let found = self.store.rotate(scope, name, &new, overlap).await?;
         Ok(found.map(|_| secret))
     }
 
     /// Identifies the gateway of a dial. `None`: no gateway's secret signed its token.
-    pub async fn identify(&self, token: &AtTheDoor) -> Result<Option<Proof>, RegisterError> {
+    pub async fn identify(
+        &self,
+        token: &PlausibleToken,
+    ) -> Result<Option<GatewayProof>, RegisterError> {
         let stored = self.store.gateways_named(token.gateway()).await?;
         let candidates: Result<Vec<_>, _> =
-            stored.iter().map(|stored| self.opened(stored)).collect();
+            stored.iter().map(|stored| self.open_secret(stored)).collect();
         Ok(gateway::decide(token, &candidates?).ok())
     }
 
-    fn opened(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
+    fn open_secret(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {
         let tenant = stored.gateway.scope.tenant();
-        let place = Place { tenant, kind: GATEWAY_SECRET, row: stored.secret_id };
+        let place = SealPlace { tenant, kind: GATEWAY_SECRET, row: stored.secret_id };
         let key = self.vault.unwrap(tenant, stored.key, &stored.wrapped)?;
         Ok(Candidate {
             gateway: stored.gateway,
@@ -106,7 +109,7 @@ impl Register {
     ) -> Result<(BotId, String), RegisterError> {
         let (key_id, data_key) = self.data_key(scope).await?;
         let id = random_id();
-        let place = Place { tenant: scope.tenant(), kind: BOT_KEY, row: id };
+        let place = SealPlace { tenant: scope.tenant(), kind: BOT_KEY, row: id };
         let path = hex::encode(random_bytes::<16>());
         let new = NewBot {
             id,
@@ -123,25 +126,25 @@ impl Register {
     /// Returns the bot whose webhook has this path, and the name of its adapter.
     pub async fn bot_at(&self, path: &str) -> Result<Option<(Bot, String)>, RegisterError> {
         let stored = self.store.bot_at(path).await?;
-        stored.map(|stored| self.opened_bot(stored)).transpose()
+        stored.map(|stored| self.open_stored_bot(stored)).transpose()
     }
 
     /// Returns the bot of this id, and the name of its adapter.
     pub async fn bot(&self, id: BotId) -> Result<Option<(Bot, String)>, RegisterError> {
         let stored = self.store.bot(id).await?;
-        stored.map(|stored| self.opened_bot(stored)).transpose()
+        stored.map(|stored| self.open_stored_bot(stored)).transpose()
     }
 
-    fn opened_bot(&self, stored: StoredBot) -> Result<(Bot, String), RegisterError> {
+    fn open_stored_bot(&self, stored: StoredBot) -> Result<(Bot, String), RegisterError> {
         let open = |key: &StoredBotKey| {
-            let place = Place { tenant: stored.operator, kind: BOT_KEY, row: key.row };
+            let place = SealPlace { tenant: stored.operator, kind: BOT_KEY, row: key.row };
             self.vault.unwrap(stored.operator, key.key, &key.wrapped)?.open(&place, &key.sealed)
         };
         let keys: Result<Vec<Key>, OpenError> = stored.keys.iter().map(open).collect();
         let mut keys = keys?.into_iter();
         let bot = Bot {
             id: stored.id,
-            operator: TenantScope::of(stored.operator),
+            operator: TenantScope::for_tenant(stored.operator),
             platform: stored.platform,
             handle: stored.handle,
             settings: stored.settings,
@@ -161,7 +164,7 @@ impl Register {
         overlap: Duration,
     ) -> Result<bool, RegisterError> {
         let (key_id, data_key) = self.data_key(scope).await?;
-        let new = sealed_as(BOT_KEY, &data_key, key_id, scope, key);
+        let new = seal_secret(BOT_KEY, &data_key, key_id, scope, key);
         Ok(self.store.rotate_bot_key(scope, bot, &new, overlap).await?)
     }
 
@@ -195,11 +198,16 @@ pub struct BotDraft {
     pub key: Option<Key>,
 }
 
-fn sealed(data_key: &DataKey, key: DataKeyId, scope: TenantScope, secret: &Key) -> NewSecret {
-    sealed_as(GATEWAY_SECRET, data_key, key, scope, secret)
+fn seal_gateway_secret(
+    data_key: &DataKey,
+    key: DataKeyId,
+    scope: TenantScope,
+    secret: &Key,
+) -> NewSecret {
+    seal_secret(GATEWAY_SECRET, data_key, key, scope, secret)
 }
 
-fn sealed_as(
+fn seal_secret(
     kind: &'static str,
     data_key: &DataKey,
     key: DataKeyId,
@@ -207,6 +215,6 @@ fn sealed_as(
     secret: &Key,
 ) -> NewSecret {
     let id = random_id();
-    let place = Place { tenant: scope.tenant(), kind, row: id };
+    let place = SealPlace { tenant: scope.tenant(), kind, row: id };
     NewSecret { id, sealed: data_key.seal(&place, secret), key }
 }

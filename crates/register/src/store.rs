@@ -10,11 +10,10 @@ use nightdesk_vault::WrappedKey;
 
 use crate::account::{NewBot, StoredBot};
 use crate::audit::Auditing;
-use crate::capability::Lending;
-use crate::command::Commanding;
+use crate::capability::CapabilityStore;
+use crate::command::CommandStore;
 use crate::enrolment::Enrolling;
-use crate::gateway::Proof;
-use crate::hearing::Hearings;
+use crate::gateway::GatewayProof;
 use crate::issuer::store::{Issuing, Sessions};
 use crate::linking::Linking;
 use crate::listing::Listing;
@@ -22,6 +21,7 @@ use crate::managing::Managing;
 use crate::provision::Provisioning;
 use crate::quota::Quotas;
 use crate::reaching::Reaching;
+use crate::reception::ReceptionStore;
 use crate::secret::{NewSecret, StoredSecret};
 
 /// A bot that an agent may speak as.
@@ -37,7 +37,7 @@ pub struct GreetedBot {
 
 /// Creates identities.
 #[async_trait]
-pub trait Entering: Send + Sync {
+pub trait IdentityStore: Send + Sync {
     /// Creates a tenant with its first data key.
     async fn create_tenant(
         &self,
@@ -90,7 +90,7 @@ pub trait Gateways: Send + Sync {
         &self,
         scope: TenantScope,
         agent: AgentId,
-    ) -> Result<Option<Proof>, StoreError>;
+    ) -> Result<Option<GatewayProof>, StoreError>;
 
     /// Returns the gateways that were revoked within this time, over all tenants.
     async fn revoked_within(
@@ -142,40 +142,40 @@ pub trait Bots: Send + Sync {
 
 /// The complete store interface of the register.
 pub trait Store:
-    Entering
+    IdentityStore
     + Reaching
     + Linking
     + Managing
     + Gateways
     + Bots
-    + Hearings
+    + ReceptionStore
     + Listing
     + Enrolling
     + Provisioning
     + Issuing
     + Sessions
-    + Lending
-    + Commanding
+    + CapabilityStore
+    + CommandStore
     + Auditing
     + Quotas
 {
 }
 
 impl<T> Store for T where
-    T: Entering
+    T: IdentityStore
         + Reaching
         + Linking
         + Managing
         + Gateways
         + Bots
-        + Hearings
+        + ReceptionStore
         + Listing
         + Enrolling
         + Provisioning
         + Issuing
         + Sessions
-        + Lending
-        + Commanding
+        + CapabilityStore
+        + CommandStore
         + Auditing
         + Quotas
 {

@@ -25,7 +25,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn issuer(memory: &Memory, vault: &Vault, algorithm: KeyAlgorithm) -> Issuer {
-    Issuer::over(Arc::new(memory.clone()), vault.clone(), URL).signing_with(algorithm)
+    Issuer::new(Arc::new(memory.clone()), vault.clone(), URL).with_algorithm(algorithm)
 }
 
 fn vault() -> Vault {
@@ -67,7 +67,7 @@ async fn a_token_of_a_fire_says_whose_and_which_and_for_how_long() {
 async fn what_the_issuer_signs_else_is_signed_as_it_is_wished() {
     let (memory, vault) = (Memory::new(FakeClock::default()), vault());
     let agent = AgentId::from_uuid(Uuid::from_u128(9));
-    let scope = TenantScope::of(nightdesk_types::TenantId::from_uuid(Uuid::from_u128(1)));
+    let scope = TenantScope::for_tenant(nightdesk_types::TenantId::from_uuid(Uuid::from_u128(1)));
     let day = i64::try_from(Duration::from_hours(24).as_secs()).expect("a day");
     for now in [NOW, NOW + 2 * day, NOW + 31 * day, NOW + 62 * day] {
         let issuer = issuer(&memory, &vault, KeyAlgorithm::Rs256);
@@ -85,19 +85,19 @@ async fn what_the_issuer_signs_else_is_signed_as_it_is_wished() {
 #[tokio::test]
 async fn a_token_of_a_fire_is_for_its_agent_alone() {
     let (memory, vault) = (Memory::new(FakeClock::default()), vault());
-    let register = Register::over(Arc::new(memory.clone()), vault.clone());
-    let scope = TenantScope::of(register.create_tenant("ann").await.expect("a tenant"));
+    let register = Register::new(Arc::new(memory.clone()), vault.clone());
+    let scope = TenantScope::for_tenant(register.create_tenant("ann").await.expect("a tenant"));
     let agent = register.store().create_agent(scope, "ann").await.expect("an agent");
-    let issuers = Issuers::own_alone(issuer(&memory, &vault, KeyAlgorithm::Es256));
-    let fire = issuers.own().fire_token(agent, FIRE, at(NOW)).await.expect("a token");
+    let issuers = Issuers::only_own(issuer(&memory, &vault, KeyAlgorithm::Es256));
+    let fire = issuers.own_issuer().fire_token(agent, FIRE, at(NOW)).await.expect("a token");
     let fire = fire.with(str::to_owned);
-    let access = issuers.own().agent_token(scope, agent, at(NOW)).await.expect("a token");
+    let access = issuers.own_issuer().agent_token(scope, agent, at(NOW)).await.expect("a token");
     let access = access.with(str::to_owned);
 
     for (token, known) in [(&access, true), (&fire, false)] {
         let caller = register.caller(&issuers, &Bearer::Jwt(token), at(NOW)).await;
         assert_eq!(caller.expect("a store").is_some(), known);
-        let dials = register.dials(&issuers, &Bearer::Jwt(token), at(NOW)).await;
+        let dials = register.identify_dial(&issuers, &Bearer::Jwt(token), at(NOW)).await;
         assert!(dials.is_ok_and(|dials| known || dials.is_none()));
     }
     assert_eq!(issuers.identify(&fire, at(NOW)).await.expect("a store"), None);

@@ -12,9 +12,11 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use nightdesk_memory::Memory;
 use nightdesk_protocol::Bearer;
 use nightdesk_register::enrolment::Identity;
-use nightdesk_register::issuer::{Session, Sessions};
+use nightdesk_register::issuer::{IssuerSession, Sessions};
 use nightdesk_register::issuers::{AgentBy, FetchKeys, KeySource, TrustedIssuer};
-use nightdesk_register::{By, Called, Caller, Issuer, Issuers, Register, RegisterError};
+use nightdesk_register::{
+    Caller, CallerCheck, CallerProof, Issuer, Issuers, Register, RegisterError,
+};
 use nightdesk_testkit::FakeClock;
 use nightdesk_types::{AgentId, TenantScope, Timestamp};
 use nightdesk_vault::Vault;
@@ -78,7 +80,7 @@ impl Stage {
         let memory = Memory::new(FakeClock::default());
         let store = || Arc::new(memory.clone());
         let vault = Vault::from_key_file(&Vault::new_key_file()).expect("a new key file");
-        let register = Register::over(store(), vault.clone());
+        let register = Register::new(store(), vault.clone());
         let login = Login::new();
         let trusted = TrustedIssuer {
             url: URL.to_owned(),
@@ -88,8 +90,8 @@ impl Stage {
             agent_by,
         };
         let fetch: Arc<dyn FetchKeys> = Arc::<Login>::clone(&login);
-        let own = Issuer::over(store(), vault, "https://desk.test");
-        let issuers = Issuers::own_alone(own).trusting(vec![trusted], &fetch, &TaskTracker::new());
+        let own = Issuer::new(store(), vault, "https://desk.test");
+        let issuers = Issuers::only_own(own).trusting(vec![trusted], &fetch, &TaskTracker::new());
         let ann = household(&register, "ann").await;
         let bob = household(&register, "bob").await;
         Self { login, memory, register, issuers, ann, bob }
@@ -100,14 +102,14 @@ impl Stage {
         found.expect("a store").map(|Identity { scope, agent }| (scope, agent))
     }
 
-    async fn caller(&self, token: &str) -> Result<Option<Called>, RegisterError> {
+    async fn caller(&self, token: &str) -> Result<Option<CallerCheck>, RegisterError> {
         self.register.caller(&self.issuers, &Bearer::Jwt(token), now()).await
     }
 }
 
 async fn household(register: &Register, name: &str) -> (TenantScope, AgentId) {
     let tenant = register.create_tenant(name).await.expect("enter a tenant");
-    let scope = TenantScope::of(tenant);
+    let scope = TenantScope::for_tenant(tenant);
     (scope, register.store().create_agent(scope, "helper").await.expect("enter an agent"))
 }
 
@@ -119,7 +121,7 @@ fn now() -> Timestamp {
 async fn a_machine_is_its_client_or_its_session() {
     let stage = Stage::set(AgentBy::Either).await;
     let (scope, agent) = stage.ann;
-    let session = Session { issuer: Some(URL.to_owned()), id: "s1".to_owned() };
+    let session = IssuerSession { issuer: Some(URL.to_owned()), id: "s1".to_owned() };
     let begun = stage.memory.begin_session(scope, agent, &session, None).await;
     assert!(begun.expect("begin a session"));
     let (client, bobs) = (format!("agent:{agent}"), format!("agent:{}", stage.bob.1));
@@ -158,7 +160,7 @@ async fn an_operator_says_by_which_of_the_two() {
     {
         let stage = Stage::set(by).await;
         let (scope, agent) = stage.ann;
-        let session = Session { issuer: Some(URL.to_owned()), id: "s1".to_owned() };
+        let session = IssuerSession { issuer: Some(URL.to_owned()), id: "s1".to_owned() };
         let begun = stage.memory.begin_session(scope, agent, &session, None).await;
         assert!(begun.expect("begin a session"));
 
@@ -186,7 +188,7 @@ async fn a_caller_is_the_agent_that_the_audience_names() {
     ];
     for (name, says, known) in cases {
         let found = stage.caller(&stage.login.token(&says)).await.expect("a store");
-        let want = Called::Known(Caller { scope, agent, by: By::Token });
+        let want = CallerCheck::Known(Caller { scope, agent, by: CallerProof::Token });
         assert_eq!(found, known.then_some(want), "{name}");
     }
 }
@@ -201,7 +203,7 @@ async fn an_issuer_that_is_down_is_no_refusal() {
 
     let called = stage.caller(&token).await;
     assert!(matches!(called, Err(RegisterError::NoIssuerKeys)), "{called:?}");
-    let own = stage.issuers.own().agent_token(stage.ann.0, stage.ann.1, now()).await;
+    let own = stage.issuers.own_issuer().agent_token(stage.ann.0, stage.ann.1, now()).await;
     let own = own.expect("a token").with(str::to_owned);
     assert!(stage.caller(&own).await.expect("a store").is_some(), "the desk's own go on");
 }

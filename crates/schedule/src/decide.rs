@@ -8,9 +8,9 @@ use std::time::Duration;
 use nightdesk_types::limits::{FIRE_CALL_HELD, RUN_MAX, UNARMED_AFTER};
 use nightdesk_types::{AgentId, Arming, FireId, ScheduleId, Timestamp};
 
-use crate::fire::{Cause, Fire, FireState};
-use crate::job::{Arm, Overlap};
-use crate::store::Armed;
+use crate::fire::{Fire, FireCause, FireState};
+use crate::job::{ArmRequest, Overlap};
+use crate::store::ActiveJob;
 
 mod arm;
 mod claim;
@@ -28,7 +28,7 @@ pub struct JobRecord {
     /// The id, the same over every arming.
     pub id: ScheduleId,
     /// The request that armed it last, as the agent made it.
-    pub arm: Arm,
+    pub arm: ArmRequest,
     /// The columns that change between two armings.
     pub status: JobStatus,
 }
@@ -77,7 +77,7 @@ pub struct FireStatus {
     /// The state.
     pub state: FireState,
     /// The reason why the agent did not take it.
-    pub cause: Option<Cause>,
+    pub cause: Option<FireCause>,
     /// The number of tries.
     pub tries: u32,
     /// A node calls the agent, until `next_at`.
@@ -99,7 +99,7 @@ pub struct FireStep {
 
 impl JobRecord {
     /// Returns a job that was never armed.
-    pub const fn unarmed(id: ScheduleId, arm: Arm, now: Timestamp) -> Self {
+    pub const fn new(id: ScheduleId, arm: ArmRequest, now: Timestamp) -> Self {
         let status = JobStatus {
             arming: Arming::new(0),
             due_at: now,
@@ -115,9 +115,9 @@ impl JobRecord {
     }
 
     /// Returns the job as its agent sees it.
-    pub fn armed(&self) -> Armed {
-        let arm = Arm { recurring: self.is_recurring(), ..self.arm.clone() };
-        Armed { id: self.id, arming: self.status.arming, arm }
+    pub fn to_active_job(&self) -> ActiveJob {
+        let arm = ArmRequest { recurring: self.is_recurring(), ..self.arm.clone() };
+        ActiveJob { id: self.id, arming: self.status.arming, arm }
     }
 
     /// Returns the fire of the instant that came, before it is decided on.
@@ -151,9 +151,9 @@ impl JobRecord {
     }
 
     /// Returns the job's columns, with the time by which a recurring job that is not armed should be armed again.
-    fn watched(&self, status: JobStatus, now: Timestamp) -> JobStatus {
+    fn watch_status(&self, status: JobStatus, now: Timestamp) -> JobStatus {
         if status.next_at.is_none() && self.is_recurring() {
-            JobStatus { watch_at: Some(later(now, UNARMED_AFTER)), ..status }
+            JobStatus { watch_at: Some(later_by(now, UNARMED_AFTER)), ..status }
         } else {
             status
         }
@@ -204,37 +204,37 @@ impl FireStatus {
     };
 
     /// Returns the columns of a fire for which a node calls the agent from now on.
-    fn called(self, now: Timestamp) -> Self {
+    fn begin_call(self, now: Timestamp) -> Self {
         Self {
             state: FireState::Open,
             tries: self.tries + 1,
             is_calling: true,
-            next_at: Some(later(now, FIRE_CALL_HELD)),
+            next_at: Some(later_by(now, FIRE_CALL_HELD)),
             ..self
         }
     }
 
     /// Returns the columns of a fire that waits for the end of a run.
-    const fn held(self, until: Timestamp) -> Self {
+    const fn hold_until(self, until: Timestamp) -> Self {
         Self { state: FireState::Held, is_calling: false, next_at: Some(until), ..self }
     }
 
     /// Returns the columns of a fire that is over.
-    const fn ended(self, state: FireState, cause: Option<Cause>, now: Timestamp) -> Self {
+    const fn end_as(self, state: FireState, cause: Option<FireCause>, now: Timestamp) -> Self {
         Self { state, cause, is_calling: false, next_at: None, ended_at: Some(now), ..self }
     }
 
     /// Returns the columns of a fire that is over because the agent must not take it any more.
-    const fn passed(self, cause: Cause, now: Timestamp) -> Self {
-        self.ended(cause.state(), Some(cause), now)
+    const fn end_without_call(self, cause: FireCause, now: Timestamp) -> Self {
+        self.end_as(cause.state(), Some(cause), now)
     }
 }
 
 /// Returns the time until which a run counts as under way. A run without a reported end is over after [`RUN_MAX`].
 fn runs_until(running_since: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
-    running_since.map(|since| later(since, RUN_MAX)).filter(|until| *until > now)
+    running_since.map(|since| later_by(since, RUN_MAX)).filter(|until| *until > now)
 }
 
-fn later(at: Timestamp, span: Duration) -> Timestamp {
+fn later_by(at: Timestamp, span: Duration) -> Timestamp {
     at.checked_add(span).unwrap_or(Timestamp::MAX)
 }

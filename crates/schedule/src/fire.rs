@@ -6,7 +6,7 @@ use crate::job::{FireAt, JobId, Target};
 
 /// A fire that a node claimed. No other node calls the agent until the claim expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claimed {
+pub struct FireClaim {
     /// The tenant.
     pub scope: TenantScope,
     /// The agent.
@@ -27,16 +27,16 @@ pub struct Claimed {
 
 /// The end of a fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum FireEnd {
     /// The agent took it.
     Taken,
     /// The agent did not take it, and the desk does not try again.
-    Missed(Cause),
+    Missed(FireCause),
 }
 
 /// The reason why an agent did not take a fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum FireCause {
     /// The run before was not over.
     Overlap,
     /// The job was cancelled while the fire was open.
@@ -52,7 +52,7 @@ pub enum Cause {
 }
 
 nightdesk_types::slugs! {
-    Cause:
+    FireCause:
     Overlap = "overlap",
     Cancelled = "cancelled",
     Superseded = "superseded",
@@ -61,7 +61,7 @@ nightdesk_types::slugs! {
     Refused = "refused",
 }
 
-impl Cause {
+impl FireCause {
     /// Returns the state of a fire that was not taken because of this.
     pub const fn state(self) -> FireState {
         match self {
@@ -114,7 +114,7 @@ pub struct Fire {
     /// The state.
     pub state: FireState,
     /// The reason why the agent did not take it.
-    pub cause: Option<Cause>,
+    pub cause: Option<FireCause>,
     /// The number of tries.
     pub tries: u32,
     /// The outcome of the last try.
@@ -131,7 +131,7 @@ impl Fire {
     /// Returns the text of the notice about a missed fire for the owner of the agent.
     pub fn missed_notice(&self) -> String {
         let Self { job, fire_at, cause, outcome, .. } = self;
-        let cause = cause.map_or("", Cause::slug);
+        let cause = cause.map_or("", FireCause::slug);
         let last = outcome.as_ref().map(|outcome| format!(" ({outcome})")).unwrap_or_default();
         format!("{job}, due {}: {cause}{last}", fire_at.as_str())
     }

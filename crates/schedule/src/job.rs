@@ -86,7 +86,7 @@ impl FireAt {
     }
 
     /// Creates an instant in the desk's own notation.
-    pub fn at(at: Timestamp) -> Self {
+    pub fn from_timestamp(at: Timestamp) -> Self {
         Self { text: at.to_string(), at }
     }
 
@@ -103,7 +103,7 @@ impl FireAt {
 
 /// An agent's request for one call at an instant. It replaces the job's earlier arming.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arm {
+pub struct ArmRequest {
     /// The job.
     pub job: JobId,
     /// The instant. An instant in the past is due at once.
@@ -157,7 +157,7 @@ impl Default for Policies {
 
 impl Policies {
     /// Returns the policies if they are within the limits.
-    pub fn checked(self) -> Result<Self, BadJob> {
+    pub fn check(self) -> Result<Self, BadJob> {
         if self.catch_up > CATCH_UP_MAX {
             return Err(BadJob::CatchUp);
         }
@@ -240,12 +240,12 @@ mod tests {
     #[test]
     fn policies_are_kept_to_or_refused() {
         let default = Policies::default();
-        assert_eq!(default.checked(), Ok(default));
+        assert_eq!(default.check(), Ok(default));
         let moment = Duration::from_nanos(1);
         let late = Policies { catch_up: CATCH_UP_MAX + moment, ..default };
-        assert_eq!(late.checked(), Err(BadJob::CatchUp));
+        assert_eq!(late.check(), Err(BadJob::CatchUp));
         let wild = Policies { jitter: JITTER_MAX + moment, ..default };
-        assert_eq!(wild.checked(), Err(BadJob::Jitter));
+        assert_eq!(wild.check(), Err(BadJob::Jitter));
     }
 
     proptest! {
@@ -265,7 +265,7 @@ mod tests {
         ) {
             let at = Timestamp::new(second, 0).unwrap();
             let at = at.checked_add(Duration::from_nanos(nano.unsigned_abs().into())).unwrap_or(at);
-            prop_assert_eq!(FireAt::parse(FireAt::at(at).as_str()).unwrap().instant(), at);
+            prop_assert_eq!(FireAt::parse(FireAt::from_timestamp(at).as_str()).unwrap().instant(), at);
             // Offsets are written in whole minutes.
             let shift = jiff_offset(offset / 60 * 60);
             let text = at.display_with_offset(shift).to_string();

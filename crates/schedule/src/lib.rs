@@ -14,18 +14,21 @@ mod fire;
 mod store;
 pub mod decide;
 mod proof;
-mod waits;
+mod backoff;
 mod outcome;
-mod by_callback;
-mod stop;
+mod callback;
+mod scheduler;
 mod metrics;
 
-pub use by_callback::{ByCallback, Callbacks, Minting};
-pub use fire::{Cause, Claimed, End, Fire, FireState};
-pub use job::{Arm, BadJob, FireAt, JobId, Overlap, Policies, Target};
+pub use backoff::backoff_after;
+pub use callback::{FireCaller, FireTokenMinter, HttpFireCaller};
+pub use fire::{Fire, FireCause, FireClaim, FireEnd, FireState};
+pub use job::{ArmRequest, BadJob, FireAt, JobId, Overlap, Policies, Target};
 pub use metrics::Metrics;
-pub use outcome::{Deliver, Outcome, Telling};
-pub use proof::{BadSecrets, ByHmac, ByJwt, Proof, Secrets};
-pub use stop::{ArmError, Clocks, Schedule, StoreTime};
-pub use store::{Armed, Cancelled, Claims, FireEntry, Job, Jobs, Report, Store, Unarmed};
-pub use waits::wait_after;
+pub use outcome::{FireOutcome, InboxDeliverer, InboxDelivery};
+pub use proof::{HmacProof, JwtProof, RelayProof, RelaySecrets, RelaySecretsError};
+pub use scheduler::{ArmError, ScheduleClocks, Scheduler, StoreTime};
+pub use store::{
+    ActiveJob, CancelOutcome, ClaimBatch, FireEntry, JobAdmin, RunReport, ScheduledJob, Store,
+    UnarmedJob,
+};

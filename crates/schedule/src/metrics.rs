@@ -7,22 +7,22 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::fire::{Cause, Fire};
-use crate::outcome::Outcome;
-use crate::store::Cancelled;
+use crate::fire::{Fire, FireCause};
+use crate::outcome::FireOutcome;
+use crate::store::CancelOutcome;
 
 /// Buckets from five milliseconds to almost three minutes.
 const LATE_BUCKETS: (f64, f64, u16) = (0.005, 2.0, 16);
 
-type Counted = Family<[(&'static str, &'static str); 1], Counter>;
+type FireCounters = Family<[(&'static str, &'static str); 1], Counter>;
 
 /// The metrics of the schedule.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     armed: Counter,
-    cancels: Counted,
-    calls: Counted,
-    passed: Counted,
+    cancels: FireCounters,
+    calls: FireCounters,
+    passed: FireCounters,
     late_seconds: Histogram,
     unarmed: Counter,
 }
@@ -30,7 +30,7 @@ pub struct Metrics {
 impl Default for Metrics {
     fn default() -> Self {
         let counted = |values: &[&'static str], label| {
-            let family = Counted::default();
+            let family = FireCounters::default();
             for value in values {
                 // All values exist from the start, at zero.
                 drop(family.get_or_create(&[(label, *value)]));
@@ -42,7 +42,7 @@ impl Default for Metrics {
             armed: Counter::default(),
             cancels: counted(&["cancelled", "under_way", "unknown"], "outcome"),
             calls: counted(&["taken", "again", "refused", "unauthorised", "put_off"], "outcome"),
-            passed: counted(&Cause::ALL.map(Cause::slug), "cause"),
+            passed: counted(&FireCause::ALL.map(FireCause::slug), "cause"),
             late_seconds: Histogram::new(exponential_buckets(start, factor, length)),
             unarmed: Counter::default(),
         }
@@ -65,41 +65,41 @@ impl Metrics {
         registry.register("unarmed_jobs", help, self.unarmed.clone());
     }
 
-    pub(crate) fn armed(&self) {
+    pub(crate) fn count_armed(&self) {
         self.armed.inc();
     }
 
-    pub(crate) fn cancelled(&self, cancelled: Cancelled) {
+    pub(crate) fn count_cancel(&self, cancelled: CancelOutcome) {
         let outcome = match cancelled {
-            Cancelled::Cancelled => "cancelled",
-            Cancelled::UnderWay => "under_way",
-            Cancelled::Unknown => "unknown",
+            CancelOutcome::Cancelled => "cancelled",
+            CancelOutcome::UnderWay => "under_way",
+            CancelOutcome::Unknown => "unknown",
         };
         self.cancels.get_or_create(&[("outcome", outcome)]).inc();
     }
 
-    pub(crate) fn told(&self, outcome: &Outcome) {
+    pub(crate) fn count_call(&self, outcome: &FireOutcome) {
         let outcome = match outcome {
-            Outcome::Taken(_) => "taken",
-            Outcome::Again(..) => "again",
-            Outcome::Refused(_) => "refused",
-            Outcome::Unauthorised => "unauthorised",
-            Outcome::PutOff(_) => "put_off",
+            FireOutcome::Taken(_) => "taken",
+            FireOutcome::Again(..) => "again",
+            FireOutcome::Refused(_) => "refused",
+            FireOutcome::Unauthorised => "unauthorised",
+            FireOutcome::PutOff(_) => "put_off",
         };
         self.calls.get_or_create(&[("outcome", outcome)]).inc();
     }
 
-    pub(crate) fn passed(&self, fire: &Fire) {
+    pub(crate) fn count_passed(&self, fire: &Fire) {
         if let Some(cause) = fire.cause {
             self.passed.get_or_create(&[("cause", cause.slug())]).inc();
         }
     }
 
-    pub(crate) fn began(&self, late: Duration) {
+    pub(crate) fn observe_lateness(&self, late: Duration) {
         self.late_seconds.observe(late.as_secs_f64());
     }
 
-    pub(crate) fn unarmed(&self, jobs: usize) {
+    pub(crate) fn count_unarmed(&self, jobs: usize) {
         self.unarmed.inc_by(u64::try_from(jobs).unwrap_or(u64::MAX));
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_types::{Seq, StoreError};
 
-use crate::fire::Claimed;
+use crate::fire::FireClaim;
 use crate::store::FireEntry;
 
 /// The outcome of one try. The text is for the operator of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FireOutcome {
     /// The agent took the fire, so there is no further try.
     Taken(String),
     /// The agent did not take the fire this time. The duration is its `Retry-After`.
@@ -29,19 +29,23 @@ pub(crate) const UNAUTHORISED: &str =
 
 /// The delivery of a fire to an agent that has no callback.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum InboxDelivery {
     /// An entry to put into its inbox.
     Put(FireEntry),
     /// No entry is put; the try has this outcome.
-    Came(Outcome),
+    Came(FireOutcome),
 }
 
 /// Builds the entries for agents that have no callback.
 #[async_trait]
-pub trait Deliver: Send + Sync {
+pub trait InboxDeliverer: Send + Sync {
     /// Returns the delivery of a fire with this text.
-    async fn telling(&self, fire: &Claimed, words: &str) -> Result<Telling, StoreError>;
+    async fn build_delivery(
+        &self,
+        fire: &FireClaim,
+        words: &str,
+    ) -> Result<InboxDelivery, StoreError>;
 
     /// Runs after the entry is stored under this number: notifies the agent, and wakes it if it sleeps.
-    async fn stored(&self, fire: &Claimed, seq: Seq);
+    async fn notify_stored(&self, fire: &FireClaim, seq: Seq);
 }

@@ -15,19 +15,19 @@ use secrecy::{ExposeSecret, SecretSlice};
 use serde::Deserialize;
 
 /// A form of proof of the caller.
-pub trait Proof: Send + Sync {
+pub trait RelayProof: Send + Sync {
     /// Returns the name of the header that holds the proof.
     fn header(&self) -> &'static str;
 
     /// Returns true if the header proves that an authorised caller sent this body just now.
-    fn holds(&self, shown: &str, body: &[u8], now: Timestamp) -> bool;
+    fn is_valid(&self, shown: &str, body: &[u8], now: Timestamp) -> bool;
 }
 
 /// The secrets that schedulers sign with.
 #[derive(Clone)]
-pub struct Secrets(Vec<SecretSlice<u8>>);
+pub struct RelaySecrets(Vec<SecretSlice<u8>>);
 
-impl fmt::Debug for Secrets {
+impl fmt::Debug for RelaySecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secrets({})", self.0.len())
     }
@@ -35,7 +35,7 @@ impl fmt::Debug for Secrets {
 
 /// The reason why a list of secrets is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadSecrets {
+pub enum RelaySecretsError {
     /// A secret is so short that it could be guessed.
     #[error("a secret must have at least {RELAY_SECRET_BYTES_MIN} bytes")]
     Short,
@@ -47,24 +47,24 @@ pub enum BadSecrets {
     None,
 }
 
-impl Secrets {
+impl RelaySecrets {
     /// Parses secrets, one per line. All of them are valid.
-    pub fn read(text: &str) -> Result<Self, BadSecrets> {
+    pub fn parse(text: &str) -> Result<Self, RelaySecretsError> {
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         if lines.iter().any(|line| line.len() < RELAY_SECRET_BYTES_MIN) {
-            return Err(BadSecrets::Short);
+            return Err(RelaySecretsError::Short);
         }
         match lines.len() {
-            0 => Err(BadSecrets::None),
+            0 => Err(RelaySecretsError::None),
             1..=RELAY_SECRETS_MAX => {
                 Ok(Self(lines.iter().map(|line| line.as_bytes().to_vec().into()).collect()))
             }
-            _ => Err(BadSecrets::Many),
+            _ => Err(RelaySecretsError::Many),
         }
     }
 
-    fn any(&self, fits: impl Fn(&[u8]) -> bool) -> bool {
+    fn any_fits(&self, fits: impl Fn(&[u8]) -> bool) -> bool {
         // All secrets are tried, so the duration does not show which one fits.
         self.0.iter().fold(false, |found, secret| fits(secret.expose_secret()) | found)
     }
@@ -72,14 +72,14 @@ impl Secrets {
 
 /// `t=SECONDS,v1=HEX`: an HMAC-SHA256 over `SECONDS.BODY`. There may be several `v1` while a secret is replaced.
 #[derive(Clone, Debug)]
-pub struct ByHmac(pub Secrets);
+pub struct HmacProof(pub RelaySecrets);
 
-impl Proof for ByHmac {
+impl RelayProof for HmacProof {
     fn header(&self) -> &'static str {
         "nightdesk-signature"
     }
 
-    fn holds(&self, shown: &str, body: &[u8], now: Timestamp) -> bool {
+    fn is_valid(&self, shown: &str, body: &[u8], now: Timestamp) -> bool {
         let parts = || shown.split(',').filter_map(|part| part.trim().split_once('='));
         let of = |name| parts().filter(move |(key, _)| *key == name).map(|(_, value)| value);
         let Some(seconds) = of("t").next().and_then(|text| text.parse::<i64>().ok()) else {
@@ -89,7 +89,7 @@ impl Proof for ByHmac {
         let signatures: Vec<Vec<u8>> =
             of("v1").take(RELAY_SECRETS_MAX).filter_map(|text| hex::decode(text).ok()).collect();
         is_now(seconds, now)
-            && self.0.any(|secret| {
+            && self.0.any_fits(|secret| {
                 let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
                 signatures.iter().any(|signature| hmac::verify(&key, &signed, signature).is_ok())
             })
@@ -98,25 +98,25 @@ impl Proof for ByHmac {
 
 /// An HS256 token with the SHA-256 of the body and the recipient: `body`, `sub`, `iat`, `exp`.
 #[derive(Clone, Debug)]
-pub struct ByJwt {
+pub struct JwtProof {
     /// The secrets of the signers.
-    pub secrets: Secrets,
+    pub secrets: RelaySecrets,
     /// The recipient: the URL at which the desk accepts due jobs.
     pub url: String,
 }
 
 #[derive(Deserialize)]
-struct Claims {
+struct RelayTokenClaims {
     sub: String,
     iat: i64,
     exp: i64,
     body: String,
 }
 
-impl ByJwt {
-    fn fits(&self, claims: &Claims, body: &[u8], now: Timestamp) -> bool {
+impl JwtProof {
+    fn fits(&self, claims: &RelayTokenClaims, body: &[u8], now: Timestamp) -> bool {
         let hash = URL_SAFE_NO_PAD.encode(digest::digest(&digest::SHA256, body));
-        let Claims { sub, iat, exp, body } = claims;
+        let RelayTokenClaims { sub, iat, exp, body } = claims;
         *sub == self.url
             && body.trim_end_matches('=') == hash
             && is_now(*iat, now)
@@ -124,18 +124,19 @@ impl ByJwt {
     }
 }
 
-impl Proof for ByJwt {
+impl RelayProof for JwtProof {
     fn header(&self) -> &'static str {
         "nightdesk-relay-token"
     }
 
-    fn holds(&self, shown: &str, body: &[u8], now: Timestamp) -> bool {
+    fn is_valid(&self, shown: &str, body: &[u8], now: Timestamp) -> bool {
         let mut validation = Validation::new(Algorithm::HS256);
         // The expiry is checked against `now`, not against the clock that the library reads.
         validation.validate_exp = false;
         validation.required_spec_claims.clear();
-        self.secrets.any(|secret| {
-            let decoded = decode::<Claims>(shown, &DecodingKey::from_secret(secret), &validation);
+        self.secrets.any_fits(|secret| {
+            let decoded =
+                decode::<RelayTokenClaims>(shown, &DecodingKey::from_secret(secret), &validation);
             decoded.is_ok_and(|token| self.fits(&token.claims, body, now))
         })
     }
@@ -163,8 +164,8 @@ mod tests {
         Timestamp::from_second(AT).unwrap()
     }
 
-    fn secrets() -> Secrets {
-        Secrets::read(&format!("{NEW}\n\n {OLD} \n")).unwrap()
+    fn secrets() -> RelaySecrets {
+        RelaySecrets::parse(&format!("{NEW}\n\n {OLD} \n")).unwrap()
     }
 
     fn signed(secret: &str, seconds: i64, body: &[u8]) -> String {
@@ -174,7 +175,7 @@ mod tests {
     }
 
     fn hmac_holds(shown: &str) -> bool {
-        ByHmac(secrets()).holds(shown, BODY, now())
+        HmacProof(secrets()).is_valid(shown, BODY, now())
     }
 
     #[test]
@@ -226,7 +227,7 @@ mod tests {
     }
 
     fn jwt_holds(shown: &str) -> bool {
-        ByJwt { secrets: secrets(), url: URL.to_owned() }.holds(shown, BODY, now())
+        JwtProof { secrets: secrets(), url: URL.to_owned() }.is_valid(shown, BODY, now())
     }
 
     #[test]
@@ -263,10 +264,10 @@ mod tests {
 
     #[test]
     fn secrets_are_long_and_few() {
-        assert_eq!(Secrets::read("").unwrap_err(), BadSecrets::None);
-        assert_eq!(Secrets::read("short").unwrap_err(), BadSecrets::Short);
+        assert_eq!(RelaySecrets::parse("").unwrap_err(), RelaySecretsError::None);
+        assert_eq!(RelaySecrets::parse("short").unwrap_err(), RelaySecretsError::Short);
         let many = format!("{NEW}\n").repeat(RELAY_SECRETS_MAX + 1);
-        assert_eq!(Secrets::read(&many).unwrap_err(), BadSecrets::Many);
+        assert_eq!(RelaySecrets::parse(&many).unwrap_err(), RelaySecretsError::Many);
         assert!(!format!("{:?}", secrets()).contains("secret of"));
     }
 }

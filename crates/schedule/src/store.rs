@@ -7,23 +7,23 @@ use nightdesk_types::{
     AgentId, Arming, BotId, FireId, Node, ScheduleId, Seq, StoreError, TenantScope, Timestamp,
 };
 
-use crate::fire::{Claimed, End, Fire, FireState};
-use crate::job::{Arm, JobId, Target};
+use crate::fire::{Fire, FireClaim, FireEnd, FireState};
+use crate::job::{ArmRequest, JobId, Target};
 
 /// A job that is armed, or whose fire is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Armed {
+pub struct ActiveJob {
     /// The id, the same over every arming.
     pub id: ScheduleId,
     /// The number of this arming.
     pub arming: Arming,
     /// The request that it is armed with.
-    pub arm: Arm,
+    pub arm: ArmRequest,
 }
 
 /// The result of a cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
+pub enum CancelOutcome {
     /// The agent is not called for the job from now on.
     Cancelled,
     /// A call is under way: it is too late.
@@ -34,20 +34,20 @@ pub enum Cancelled {
 
 /// The result of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Claims {
+pub struct ClaimBatch {
     /// The fires to deliver.
-    pub fires: Vec<Claimed>,
+    pub fires: Vec<FireClaim>,
     /// The fires that were due and ended without a call: skipped or missed.
     pub passed: Vec<Fire>,
     /// The time until the next job or try is due.
     pub next_in: Option<Duration>,
 }
 
-impl Claims {
+impl ClaimBatch {
     /// Adds a fire as a claim left it. A fire that is held for the end of a run is not part of the result.
     pub fn add(&mut self, scope: TenantScope, to: &Target, fire: Fire) {
         match fire.state {
-            FireState::Open => self.fires.push(Claimed {
+            FireState::Open => self.fires.push(FireClaim {
                 scope,
                 agent: fire.agent,
                 job: fire.job,
@@ -78,7 +78,7 @@ pub struct FireEntry {
 
 /// An agent's report of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct RunReport {
     /// True if the run succeeded.
     pub ok: bool,
     /// The agent's note.
@@ -87,7 +87,7 @@ pub struct Report {
 
 /// A recurring job that its agent did not arm again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unarmed {
+pub struct UnarmedJob {
     /// The tenant.
     pub scope: TenantScope,
     /// The agent.
@@ -106,8 +106,12 @@ pub trait Store: Send + Sync {
     /// call is under way is not tried again. A job that is armed again after it fired is recurring from then on.
     ///
     /// Returns an error if the tenant or the agent is over its quota of armed jobs.
-    async fn arm(&self, scope: TenantScope, agent: AgentId, arm: &Arm)
-    -> Result<Armed, StoreError>;
+    async fn arm(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        arm: &ArmRequest,
+    ) -> Result<ActiveJob, StoreError>;
 
     /// Cancels a job. A fire that waits for its next try, or for a run to end, ends with it. A call that is under way
     /// goes on, but is not retried. A cancelled job is not flagged as unarmed.
@@ -116,10 +120,14 @@ pub trait Store: Send + Sync {
         scope: TenantScope,
         agent: AgentId,
         job: &JobId,
-    ) -> Result<Cancelled, StoreError>;
+    ) -> Result<CancelOutcome, StoreError>;
 
     /// Returns the armed jobs of an agent and those with an open fire, by name.
-    async fn armed(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<Armed>, StoreError>;
+    async fn armed_jobs(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<ActiveJob>, StoreError>;
 
     /// Claims at most `at_most` due items, the longest due first: jobs at their instant, and fires at their next try. A
     /// fire that began [`FIRE_DEADLINE`] ago is missed. A claim lasts [`FIRE_CALL_HELD`], so a node that dies delays
@@ -127,26 +135,31 @@ pub trait Store: Send + Sync {
     ///
     /// [`FIRE_CALL_HELD`]: nightdesk_types::limits::FIRE_CALL_HELD
     /// [`FIRE_DEADLINE`]: nightdesk_types::limits::FIRE_DEADLINE
-    async fn claim(&self, node: &Node, at_most: usize) -> Result<Claims, StoreError>;
+    async fn claim(&self, node: &Node, at_most: usize) -> Result<ClaimBatch, StoreError>;
 
     /// Records the end of a fire. Returns true if the fire was still open. `Taken` counts for every try, a failure only
     /// for the newest.
-    async fn end(&self, claimed: &Claimed, end: End, outcome: &str) -> Result<bool, StoreError>;
+    async fn end(
+        &self,
+        claimed: &FireClaim,
+        end: FireEnd,
+        outcome: &str,
+    ) -> Result<bool, StoreError>;
 
     /// Puts an entry into the agent's inbox and ends the fire as taken, in one transaction. Returns the entry's number,
     /// or `None` if the fire was not open any more and nothing was put.
     async fn put(
         &self,
-        claimed: &Claimed,
+        claimed: &FireClaim,
         entry: &FireEntry,
         outcome: &str,
     ) -> Result<Option<Seq>, StoreError>;
 
     /// Records the outcome of a try, and makes the next one due after `wait`. Returns true if this try was still the
     /// newest. If `counts` is false, no call was made and the try is not counted.
-    async fn again(
+    async fn record_retry(
         &self,
-        claimed: &Claimed,
+        claimed: &FireClaim,
         outcome: &str,
         wait: Duration,
         counts: bool,
@@ -159,17 +172,17 @@ pub trait Store: Send + Sync {
         scope: TenantScope,
         agent: AgentId,
         fire: FireId,
-        report: &Report,
+        report: &RunReport,
     ) -> Result<bool, StoreError>;
 
     /// Flags recurring jobs that should be armed by now and are not, writes a notice for each owner, and returns the
     /// jobs. Each job is returned once.
-    async fn flag_unarmed(&self) -> Result<Vec<Unarmed>, StoreError>;
+    async fn flag_unarmed(&self) -> Result<Vec<UnarmedJob>, StoreError>;
 }
 
 /// A job as an operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct ScheduledJob {
     /// The id.
     pub id: ScheduleId,
     /// The agent.
@@ -179,7 +192,7 @@ pub struct Job {
     /// The number of the newest arming.
     pub arming: Arming,
     /// The request that armed it last.
-    pub arm: Arm,
+    pub arm: ArmRequest,
     /// The time of the next claim; `None`: the job is not armed.
     pub next_at: Option<Timestamp>,
     /// The time at which it was found unarmed.
@@ -190,25 +203,25 @@ pub struct Job {
 
 /// The operator's view of jobs.
 #[async_trait]
-pub trait Jobs: Send + Sync {
+pub trait JobAdmin: Send + Sync {
     /// Returns the jobs of a tenant or of one agent, armed or not, one page by agent and name.
-    async fn jobs(
+    async fn list_jobs(
         &self,
         scope: TenantScope,
         agent: Option<AgentId>,
         after: Option<(AgentId, JobId)>,
-    ) -> Result<Vec<Job>, StoreError>;
+    ) -> Result<Vec<ScheduledJob>, StoreError>;
 
     /// Returns one job.
-    async fn job(
+    async fn find_job(
         &self,
         scope: TenantScope,
         agent: AgentId,
         job: &JobId,
-    ) -> Result<Option<Job>, StoreError>;
+    ) -> Result<Option<ScheduledJob>, StoreError>;
 
     /// Returns the fires of a tenant, an agent or a job, newest first, at most one page.
-    async fn fires(
+    async fn list_fires(
         &self,
         scope: TenantScope,
         of: Option<(AgentId, Option<JobId>)>,

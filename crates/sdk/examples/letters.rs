@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Err("say whom to ask, and what".into());
     };
 
-    let reply = peers.exchange(&Letter::to(agent, question), Duration::from_mins(1)).await?;
+    let reply = peers.exchange(&Letter::new(agent, question), Duration::from_mins(1)).await?;
     say(&reply.content);
     peers.data_write(&NewData::new(format!("{question} {}", reply.content)).tag("asked")).await?;
 

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_sdk::cron::{File, Fire, Job, Login, Provider, Schedule, Settings};
+use nightdesk_sdk::cron::{CronSettings, FileStore, Fire, Job, Login, Provider, Schedule};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
@@ -15,11 +15,11 @@ use tokio::sync::Notify;
 async fn main() -> Result<(), Box<dyn Error>> {
     let [desk, agent, gateway, secret] =
         ["NIGHTDESK_URL", "NIGHTDESK_AGENT", "NIGHTDESK_GATEWAY", "NIGHTDESK_SECRET"].map(variable);
-    let settings = Settings::new(desk?, agent?, Login::gateway(gateway?, secret?))
+    let settings = CronSettings::new(desk?, agent?, Login::gateway(gateway?, secret?))
         .called_at(variable("NIGHTDESK_CALLBACK")?);
     let ran = Arc::new(Notify::new());
     let told = Arc::clone(&ran);
-    let provider = Provider::start(settings, File::at("ticking.json"), move |fire: Fire| {
+    let provider = Provider::start(settings, FileStore::at("ticking.json"), move |fire: Fire| {
         let told = Arc::clone(&told);
         async move {
             say(&format!("tick {}, due at {}", fire.run, fire.fire_at));
@@ -34,12 +34,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(variable("NIGHTDESK_LISTEN")?).await?;
     let once = args().any(|given| given == "--once");
     tokio::select! {
-        served = axum::serve(listener, provider.door()) => served?,
+        served = axum::serve(listener, provider.router()) => served?,
         () = ran.notified(), if once => {}
         stopped = tokio::signal::ctrl_c() => stopped?,
     }
     // `rest` waits for running jobs and reconciles the next fires with the desk.
-    provider.rest().await?;
+    provider.drain().await?;
     Ok(())
 }
 

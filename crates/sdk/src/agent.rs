@@ -10,14 +10,14 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::desk::{Command, Desk};
-use crate::dial::Dialler;
-use crate::driver::{Driver, Parts, Shown, Take};
+use crate::desk::{Desk, DriverCommand};
+use crate::dial::LineDialler;
+use crate::driver::{AgentDriver, AgentState, DriverParts, TurnHandler};
 use crate::event::Event;
 use crate::limits::{COMMANDS_MAX, HANDSHAKE_WAIT};
 use crate::session::Seed;
 use crate::settings::{BadSettings, Settings};
-use crate::status::{End, Idle, Status, Trouble};
+use crate::status::{AgentEnd, Idle, Status, Trouble};
 
 /// An agent that takes a desk's entries and maintains its line.
 ///
@@ -27,8 +27,8 @@ use crate::status::{End, Idle, Status, Trouble};
 #[must_use = "an agent that is dropped hangs up"]
 pub struct Agent {
     desk: Desk,
-    commands: mpsc::Sender<Command>,
-    shown: watch::Receiver<Shown>,
+    commands: mpsc::Sender<DriverCommand>,
+    shown: watch::Receiver<AgentState>,
     /// Owns the driver's task.
     _driver: JoinSet<()>,
 }
@@ -68,13 +68,18 @@ impl Agent {
         T: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<Box<dyn Error + Send + Sync>> + 'static,
     {
-        let settings = settings.checked()?;
+        let settings = settings.check()?;
         let (commands, wanted) = mpsc::channel(COMMANDS_MAX);
-        let (show, seen) = watch::channel(unseen());
+        let (show, seen) = watch::channel(initial_state());
         let desk = Desk::new(commands.clone(), settings.bots);
-        let take: Take = Arc::new(move |event| Box::pin(take(event).map_err(Into::into)));
-        let driver = Driver::new(Parts {
-            dialler: Dialler::new(settings.url, settings.gateway, settings.secret, settings.roots),
+        let take: TurnHandler = Arc::new(move |event| Box::pin(take(event).map_err(Into::into)));
+        let driver = AgentDriver::new(DriverParts {
+            dialler: LineDialler::new(
+                settings.url,
+                settings.gateway,
+                settings.secret,
+                settings.roots,
+            ),
             hellos: settings.hellos,
             seed: seed(),
             sleep_after: settings.sleep_after,
@@ -96,9 +101,9 @@ impl Agent {
     /// After half a minute without a line, the reason. The agent continues to dial.
     pub async fn handshake(&self) -> Result<Vec<Descriptor>, AgentError> {
         let reached = |status: &Status| matches!(status, Status::Live | Status::Over(_));
-        match timeout(HANDSHAKE_WAIT, self.until(reached)).await {
+        match timeout(HANDSHAKE_WAIT, self.wait_until(reached)).await {
             Ok(Status::Live) => Ok(self.shown.borrow().descriptors.clone()),
-            Ok(Status::Over(End::Revoked)) => Err(AgentError::Revoked),
+            Ok(Status::Over(AgentEnd::Revoked)) => Err(AgentError::Revoked),
             Ok(_) => Err(AgentError::Over),
             Err(_) => Err(AgentError::NoLine(self.shown.borrow().trouble.clone())),
         }
@@ -115,14 +120,14 @@ impl Agent {
     }
 
     /// Waits until the status matches or the agent is over. A short-lived status may be missed.
-    pub async fn until(&self, mut reached: impl FnMut(&Status) -> bool) -> Status {
+    pub async fn wait_until(&self, mut reached: impl FnMut(&Status) -> bool) -> Status {
         let mut shown = self.shown.clone();
         let seen = shown
             .wait_for(|shown| matches!(shown.status, Status::Over(_)) || reached(&shown.status));
         match seen.await {
             Ok(shown) => shown.status.clone(),
             // The driver ended without a status: its runtime stopped.
-            Err(_) => Status::Over(End::Disconnected),
+            Err(_) => Status::Over(AgentEnd::Disconnected),
         }
     }
 
@@ -131,20 +136,20 @@ impl Agent {
     /// # Errors
     ///
     /// The gateway was revoked.
-    pub async fn ended(&self) -> Result<End, AgentError> {
-        match self.until(|_| false).await {
-            Status::Over(End::Revoked) => Err(AgentError::Revoked),
+    pub async fn ended(&self) -> Result<AgentEnd, AgentError> {
+        match self.wait_until(|_| false).await {
+            Status::Over(AgentEnd::Revoked) => Err(AgentError::Revoked),
             Status::Over(end) => Ok(end),
-            Status::Dialling | Status::Live | Status::Resting { .. } => Ok(End::Disconnected),
+            Status::Dialling | Status::Live | Status::Resting { .. } => Ok(AgentEnd::Disconnected),
         }
     }
 
     /// Announces to the desk that the agent goes to sleep, waits until the desk confirmed it and every turn ended, and
     /// hangs up. Takes ten seconds at most. Later entries wait in the inbox.
     pub async fn go_idle(self) -> Idle {
-        self.leave(Command::GoIdle).await;
+        self.send_command(DriverCommand::GoIdle).await;
         match self.status() {
-            Status::Over(End::Idle(how)) => how,
+            Status::Over(AgentEnd::Idle(how)) => how,
             Status::Over(_) | Status::Dialling | Status::Live | Status::Resting { .. } => {
                 Idle::CutShort
             }
@@ -153,18 +158,18 @@ impl Agent {
 
     /// Hangs up. Running turns are dropped; entries that they had not acked are delivered again.
     pub async fn disconnect(self) {
-        self.leave(Command::Disconnect).await;
+        self.send_command(DriverCommand::Disconnect).await;
     }
 
-    async fn leave(&self, command: Command) {
+    async fn send_command(&self, command: DriverCommand) {
         // A driver that is gone has already left.
         drop(self.commands.send(command).await);
         drop(self.ended().await);
     }
 }
 
-fn unseen() -> Shown {
-    Shown { status: Status::Dialling, descriptors: Vec::new(), trouble: None }
+fn initial_state() -> AgentState {
+    AgentState { status: Status::Dialling, descriptors: Vec::new(), trouble: None }
 }
 
 #[expect(clippy::expect_used, reason = "without random bytes there is no TLS either")]

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 pub struct Busy(watch::Sender<usize>);
 
 impl Busy {
-    pub(crate) fn held(count: watch::Sender<usize>) -> Self {
+    pub(crate) fn new(count: watch::Sender<usize>) -> Self {
         count.send_modify(|held| *held += 1);
         Self(count)
     }

@@ -44,23 +44,23 @@ mod calls;
 mod keys;
 mod token;
 mod fire;
-mod shared;
+mod state;
 mod arming;
 mod runs;
-mod door;
+mod fire_route;
 mod provider;
 
-pub use crate::asking::{BadSettings, CallError, Login};
+pub use crate::desk_client::{BadDeskSettings, DeskCallError, Login};
 pub use book::Book;
-pub use file::File;
+pub use file::FileStore;
 pub use fire::Fire;
 pub use job::{BadJob, Job, Overlap};
-pub use memory::Memory;
+pub use memory::MemoryStore;
 pub use nightdesk_types::Timestamp;
 pub use provider::Provider;
 pub use schedule::{BadSchedule, Schedule};
-pub use settings::Settings;
-pub use shared::{CronError, Fired, Reconciled};
+pub use settings::CronSettings;
+pub use state::{CronError, FireResult, Reconciliation};
 pub use store::{Store, StoreError};
 
 /// Logs an error that is handled here.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nightdesk_protocol::action::{Action, FollowUp};
 use nightdesk_protocol::frame::Interrupt;
-use nightdesk_protocol::outcome::{Chat, EGRESS_DECLINED, Outcome};
+use nightdesk_protocol::outcome::{ChatSummary, EGRESS_DECLINED, Outcome};
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::busy::Busy;
 use crate::place::Place;
 use crate::send_error::SendError;
-use crate::session::{Answer, Tagged, Ticket, Wish};
+use crate::session::{DeskRequest, RequestResult, RoutedAction, Ticket};
 use crate::settings::BotIdentity;
 
 /// The desk, for sending. Cheap to clone; works from any task, across every line of the agent, until the agent is over.
@@ -21,7 +21,7 @@ use crate::settings::BotIdentity;
 /// Sends to one chat are made in the order of the calls. Dropping the future of a send does not cancel it.
 #[derive(Clone, Debug)]
 pub struct Desk {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<DriverCommand>,
     bots: Arc<[BotIdentity]>,
     busy: watch::Sender<usize>,
 }
@@ -29,7 +29,7 @@ pub struct Desk {
 /// The result of a successful send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Sent {
+pub struct SendReceipt {
     /// The platform's id of the created object, if it has one.
     pub message_id: Option<String>,
     /// The thread of the message, if the platform returned it.
@@ -38,9 +38,9 @@ pub struct Sent {
 
 /// A command of an agent or a turn.
 #[derive(Debug)]
-pub(crate) enum Command {
+pub(crate) enum DriverCommand {
     /// Send a request to the desk.
-    Ask(Wish, oneshot::Sender<Answer>),
+    Ask(DeskRequest, oneshot::Sender<RequestResult>),
     /// Ack an entry.
     Taken(Ticket),
     /// Go to sleep.
@@ -50,23 +50,27 @@ pub(crate) enum Command {
 }
 
 impl Desk {
-    pub(crate) fn new(commands: mpsc::Sender<Command>, bots: Vec<BotIdentity>) -> Self {
+    pub(crate) fn new(commands: mpsc::Sender<DriverCommand>, bots: Vec<BotIdentity>) -> Self {
         Self { commands, bots: bots.into(), busy: watch::Sender::new(0) }
     }
 
     /// Prevents the agent from sleeping while the returned guard is held, for work of its own. Turns and sends need no
     /// guard.
     pub fn busy(&self) -> Busy {
-        Busy::held(self.busy.clone())
+        Busy::new(self.busy.clone())
     }
 
     /// Returns the number of held guards.
-    pub(crate) fn held(&self) -> watch::Receiver<usize> {
+    pub(crate) fn busy_count(&self) -> watch::Receiver<usize> {
         self.busy.subscribe()
     }
 
     /// Sends a message.
-    pub async fn send(&self, place: &Place, text: impl Into<String>) -> Result<Sent, SendError> {
+    pub async fn send(
+        &self,
+        place: &Place,
+        text: impl Into<String>,
+    ) -> Result<SendReceipt, SendError> {
         self.send_outbound(place, Op::Send { content: text.into(), reply_to: None }).await
     }
 
@@ -76,7 +80,7 @@ impl Desk {
         place: &Place,
         message_id: impl Into<String>,
         text: impl Into<String>,
-    ) -> Result<Sent, SendError> {
+    ) -> Result<SendReceipt, SendError> {
         let op = Op::Edit { message_id: message_id.into(), content: text.into() };
         self.send_outbound(place, op).await
     }
@@ -87,23 +91,23 @@ impl Desk {
     }
 
     /// Performs any operation in a chat. The platform's descriptor lists the supported operations.
-    pub async fn send_outbound(&self, place: &Place, op: Op) -> Result<Sent, SendError> {
-        done(&self.ask_outbound(place, op).await?)
+    pub async fn send_outbound(&self, place: &Place, op: Op) -> Result<SendReceipt, SendError> {
+        receipt_from(&self.ask_outbound(place, op).await?)
     }
 
     /// Returns the name and the kind of a chat.
-    pub async fn get_chat_info(&self, place: &Place) -> Result<Chat, SendError> {
+    pub async fn get_chat_info(&self, place: &Place) -> Result<ChatSummary, SendError> {
         let outcome = self.ask_outbound(place, Op::GetChatInfo).await?;
-        let unnamed = || Chat { name: place.chat_id.clone(), kind: "dm".to_owned() };
-        let chat = outcome.chat_asked().cloned().unwrap_or_else(unnamed);
-        done(&outcome).map(|_| chat)
+        let unnamed = || ChatSummary { name: place.chat_id.clone(), kind: "dm".to_owned() };
+        let chat = outcome.chat_summary().cloned().unwrap_or_else(unnamed);
+        receipt_from(&outcome).map(|_| chat)
     }
 
     /// Acts with a capability that the desk stores for a session, such as the token of an interaction. The agent names
     /// the session and never sees the token.
-    pub async fn send_follow_up(&self, follow_up: FollowUp) -> Result<Sent, SendError> {
+    pub async fn send_follow_up(&self, follow_up: FollowUp) -> Result<SendReceipt, SendError> {
         let platform = follow_up.platform().map(str::to_owned);
-        done(&self.outbound(Action::FollowUp(follow_up), platform).await?)
+        receipt_from(&self.outbound(Action::FollowUp(follow_up), platform).await?)
     }
 
     /// Stops the turn of a session of this agent, on any of its lines. The result only confirms that the request was
@@ -113,13 +117,13 @@ impl Desk {
         session_key: SessionKey,
         reason: Option<String>,
     ) -> Result<(), SendError> {
-        self.ask(Wish::Interrupt(Interrupt { session_key, reason })).await.map(drop)
+        self.ask(DeskRequest::Interrupt(Interrupt { session_key, reason })).await.map(drop)
     }
 
     /// Acks a turn's entry.
-    pub(crate) async fn taken(&self, ticket: Ticket) {
+    pub(crate) async fn ack_turn(&self, ticket: Ticket) {
         // Without a driver there is no line, and the entry is delivered again.
-        drop(self.commands.send(Command::Taken(ticket)).await);
+        drop(self.commands.send(DriverCommand::Taken(ticket)).await);
     }
 
     async fn ask_outbound(&self, place: &Place, op: Op) -> Result<Outcome, SendError> {
@@ -133,14 +137,14 @@ impl Desk {
         platform: Option<String>,
     ) -> Result<Outcome, SendError> {
         let bot_handle = platform.as_deref().and_then(|platform| self.bot_of(platform));
-        let tagged = Tagged { action, platform, bot_handle };
-        let outcome = self.ask(Wish::Outbound(Box::new(tagged))).await?;
+        let tagged = RoutedAction { action, platform, bot_handle };
+        let outcome = self.ask(DeskRequest::Outbound(Box::new(tagged))).await?;
         outcome.ok_or(SendError::Unknown)
     }
 
-    async fn ask(&self, wish: Wish) -> Result<Option<Outcome>, SendError> {
-        let (answer, answered) = oneshot::channel::<Answer>();
-        let asked = self.commands.send(Command::Ask(wish, answer)).await;
+    async fn ask(&self, wish: DeskRequest) -> Result<Option<Outcome>, SendError> {
+        let (answer, answered) = oneshot::channel::<RequestResult>();
+        let asked = self.commands.send(DriverCommand::Ask(wish, answer)).await;
         asked.map_err(|_| SendError::Over)?;
         // A driver that ended dropped its pending requests.
         let answered = answered.await.map_err(|_| SendError::Unknown)?;
@@ -153,11 +157,11 @@ impl Desk {
     }
 }
 
-fn done(outcome: &Outcome) -> Result<Sent, SendError> {
+fn receipt_from(outcome: &Outcome) -> Result<SendReceipt, SendError> {
     if outcome.is_success() {
         let owned = |id: Option<&str>| id.map(str::to_owned);
         let (message_id, thread_id) = (outcome.message_id(), outcome.thread_id());
-        return Ok(Sent { message_id: owned(message_id), thread_id: owned(thread_id) });
+        return Ok(SendReceipt { message_id: owned(message_id), thread_id: owned(thread_id) });
     }
     if outcome.is_ambiguous() {
         return Err(SendError::Unknown);
@@ -187,7 +191,7 @@ mod tests {
             ("not done", Outcome::failed("full"), Some(SendError::Failed("full".to_owned()))),
         ];
         for (name, outcome, want) in cases {
-            assert_eq!(done(&outcome).err(), want, "{name}");
+            assert_eq!(receipt_from(&outcome).err(), want, "{name}");
         }
     }
 }

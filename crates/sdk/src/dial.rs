@@ -14,12 +14,12 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_tungstenite::tungstenite::http::Uri;
 
 use crate::limits::DIAL_WAIT;
-use crate::socket::{Connection, Socket};
+use crate::socket::{AgentSocket, Connection};
 use crate::status::Trouble;
 use crate::{tls, upgrade};
 
 /// The data of a dial, constant except for the token.
-pub(crate) struct Dialler {
+pub(crate) struct LineDialler {
     url: Uri,
     gateway: String,
     secret: Secret,
@@ -27,22 +27,22 @@ pub(crate) struct Dialler {
     tls: Arc<ClientConfig>,
 }
 
-impl Dialler {
+impl LineDialler {
     pub(crate) fn new(url: Uri, gateway: String, secret: Secret, roots: RootCertStore) -> Self {
-        let (clock, tls) = (SystemClock::started(), Arc::new(tls::config(roots)));
+        let (clock, tls) = (SystemClock::start(), Arc::new(tls::config(roots)));
         Self { url, gateway, secret, clock, tls }
     }
 
     /// Dials once.
-    pub(crate) async fn dial(&self) -> Result<Socket, Trouble> {
+    pub(crate) async fn dial(&self) -> Result<AgentSocket, Trouble> {
         let late = |_| Trouble::Unreachable(format!("no response within {DIAL_WAIT:?}"));
         timeout(DIAL_WAIT, self.connect()).await.map_err(late)?
     }
 
-    async fn connect(&self) -> Result<Socket, Trouble> {
+    async fn connect(&self) -> Result<AgentSocket, Trouble> {
         let connected = self.connection().await;
         let connection = connected.map_err(|error| Trouble::Unreachable(error.to_string()))?;
-        upgrade::ask(connection, &self.url, &self.token()).await
+        upgrade::request_upgrade(connection, &self.url, &self.token()).await
     }
 
     async fn connection(&self) -> io::Result<Box<dyn Connection>> {

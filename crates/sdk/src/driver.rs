@@ -20,22 +20,26 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Command, Desk};
-use crate::dial::Dialler;
+use crate::desk::{Desk, DriverCommand};
+use crate::dial::LineDialler;
 use crate::event::Event;
-use crate::session::{Answer, AskId, Effect, Ended, Given, Input, Seed, Session, Ticket, Turned};
-use crate::socket::{Heard, Socket};
+use crate::session::{
+    AgentSession, CallId, Input, RequestResult, Seed, SessionEffect, SocketClose, Ticket,
+    TurnResult, TurnStart,
+};
+use crate::socket::{AgentSocket, SocketEvent};
 use crate::status::{Status, Trouble};
 
 /// The agent's function for an event.
-pub(crate) type Take = Arc<dyn Fn(Event) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync>;
+pub(crate) type TurnHandler =
+    Arc<dyn Fn(Event) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync>;
 
 /// The error of a turn.
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The published state.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct AgentState {
     pub(crate) status: Status,
     pub(crate) descriptors: Vec<Descriptor>,
     /// The last problem.
@@ -43,44 +47,44 @@ pub(crate) struct Shown {
 }
 
 /// The parts of a driver.
-pub(crate) struct Parts {
-    pub(crate) dialler: Dialler,
+pub(crate) struct DriverParts {
+    pub(crate) dialler: LineDialler,
     pub(crate) hellos: Vec<nightdesk_protocol::Frame>,
     pub(crate) seed: Seed,
     pub(crate) sleep_after: Option<Duration>,
     pub(crate) desk: Desk,
-    pub(crate) commands: mpsc::Receiver<Command>,
-    pub(crate) shown: watch::Sender<Shown>,
-    pub(crate) take: Take,
+    pub(crate) commands: mpsc::Receiver<DriverCommand>,
+    pub(crate) shown: watch::Sender<AgentState>,
+    pub(crate) take: TurnHandler,
 }
 
 /// All lines of an agent, one after the other.
-pub(crate) struct Driver {
-    dialler: Arc<Dialler>,
+pub(crate) struct AgentDriver {
+    dialler: Arc<LineDialler>,
     desk: Desk,
     busy: watch::Receiver<usize>,
-    commands: mpsc::Receiver<Command>,
-    shown: watch::Sender<Shown>,
-    take: Take,
-    session: Session,
+    commands: mpsc::Receiver<DriverCommand>,
+    shown: watch::Sender<AgentState>,
+    take: TurnHandler,
+    session: AgentSession,
     started: Instant,
-    dialling: Option<BoxFuture<'static, Result<Socket, Trouble>>>,
-    socket: Option<Socket>,
+    dialling: Option<BoxFuture<'static, Result<AgentSocket, Trouble>>>,
+    socket: Option<AgentSocket>,
     lines: Lines,
     /// Dropped with the driver, which ends every turn.
-    turns: JoinSet<(Ticket, Turned)>,
+    turns: JoinSet<(Ticket, TurnResult)>,
     stops: HashMap<Ticket, CancellationToken>,
-    asks: HashMap<AskId, oneshot::Sender<Answer>>,
+    asks: HashMap<CallId, oneshot::Sender<RequestResult>>,
     asked: u64,
 }
 
-impl Driver {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { dialler, hellos, seed, sleep_after, desk, commands, shown, take } = parts;
-        let session = Session::new(Moment::default(), hellos, seed);
+impl AgentDriver {
+    pub(crate) fn new(parts: DriverParts) -> Self {
+        let DriverParts { dialler, hellos, seed, sleep_after, desk, commands, shown, take } = parts;
+        let session = AgentSession::new(Moment::default(), hellos, seed);
         Self {
             dialler: Arc::new(dialler),
-            busy: desk.held(),
+            busy: desk.busy_count(),
             desk,
             commands,
             shown,
@@ -103,45 +107,45 @@ impl Driver {
     /// Runs until the session is over.
     pub(crate) async fn run(mut self) {
         while !self.session.is_over() {
-            match self.happened().await {
-                Happened::Dialled(Ok(socket)) => self.dialled(socket).await,
-                Happened::Dialled(Err(why)) => self.dial_failed(why).await,
-                Happened::Heard(Heard::Text(text)) => self.heard_text(&text).await,
-                Happened::Heard(Heard::Alive) => self.settle(Input::Alive).await,
-                Happened::Heard(Heard::Ended(ended)) => self.ended(ended).await,
-                Happened::Wanted(command) => self.wanted(command).await,
-                Happened::Turned(ticket, how) => {
+            match self.next_event().await {
+                DriverEvent::Dialled(Ok(socket)) => self.on_dialled(socket).await,
+                DriverEvent::Dialled(Err(why)) => self.on_dial_failed(why).await,
+                DriverEvent::Heard(SocketEvent::Text(text)) => self.on_text(&text).await,
+                DriverEvent::Heard(SocketEvent::Alive) => self.settle(Input::Alive).await,
+                DriverEvent::Heard(SocketEvent::Ended(ended)) => self.on_line_end(ended).await,
+                DriverEvent::Wanted(command) => self.on_command(command).await,
+                DriverEvent::Turned(ticket, how) => {
                     self.stops.remove(&ticket);
                     self.settle(Input::Handled(ticket, how)).await;
                 }
-                Happened::Stirred => {
+                DriverEvent::Stirred => {
                     let held = *self.busy.borrow();
                     self.settle(Input::Busy(held)).await;
                 }
-                Happened::Ticked => self.settle(Input::Tick).await,
+                DriverEvent::Ticked => self.settle(Input::Tick).await,
             }
         }
         // A request at the last moment gets the answer that nothing was sent.
         self.commands.close();
         while let Ok(command) = self.commands.try_recv() {
-            self.wanted(command).await;
+            self.on_command(command).await;
         }
     }
 
     /// Waits for the first event.
-    async fn happened(&mut self) -> Happened {
+    async fn next_event(&mut self) -> DriverEvent {
         let deadline = self.session.deadline();
         let now = self.now();
         tokio::select! {
-            dialled = dialled(&mut self.dialling) => {
+            dialled = wait_for_dial(&mut self.dialling) => {
                 self.dialling = None;
-                Happened::Dialled(dialled)
+                DriverEvent::Dialled(dialled)
             }
-            heard = heard(&mut self.socket) => Happened::Heard(heard),
-            Some(command) = self.commands.recv() => Happened::Wanted(command),
-            Some(Ok((ticket, how))) = self.turns.join_next() => Happened::Turned(ticket, how),
-            Ok(()) = self.busy.changed() => Happened::Stirred,
-            () = sleep(deadline.map_or(Duration::MAX, |at| at.since(now))) => Happened::Ticked,
+            heard = next_socket_event(&mut self.socket) => DriverEvent::Heard(heard),
+            Some(command) = self.commands.recv() => DriverEvent::Wanted(command),
+            Some(Ok((ticket, how))) = self.turns.join_next() => DriverEvent::Turned(ticket, how),
+            Ok(()) = self.busy.changed() => DriverEvent::Stirred,
+            () = sleep(deadline.map_or(Duration::MAX, |at| at.since(now))) => DriverEvent::Ticked,
         }
     }
 
@@ -149,16 +153,16 @@ impl Driver {
         Moment::after_start(self.started.elapsed())
     }
 
-    async fn dialled(&mut self, socket: Socket) {
+    async fn on_dialled(&mut self, socket: AgentSocket) {
         (self.socket, self.lines) = (Some(socket), Lines::new());
         self.settle(Input::Dialled).await;
     }
 
-    async fn dial_failed(&mut self, why: Trouble) {
+    async fn on_dial_failed(&mut self, why: Trouble) {
         self.settle(Input::DialFailed(why)).await;
     }
 
-    async fn heard_text(&mut self, text: &[u8]) {
+    async fn on_text(&mut self, text: &[u8]) {
         let mut lines = std::mem::take(&mut self.lines);
         if let Ok(whole) = lines.push(text) {
             for line in whole {
@@ -167,37 +171,37 @@ impl Driver {
         } else {
             self.close(Close::TooBig).await;
             let reason = Close::TooBig.reason().to_owned();
-            self.ended(Ended { code: Close::TooBig.code(), reason }).await;
+            self.on_line_end(SocketClose { code: Close::TooBig.code(), reason }).await;
         }
         self.lines = lines;
     }
 
-    async fn ended(&mut self, ended: Ended) {
+    async fn on_line_end(&mut self, ended: SocketClose) {
         self.socket = None;
         self.settle(Input::Ended(ended)).await;
     }
 
-    async fn wanted(&mut self, command: Command) {
+    async fn on_command(&mut self, command: DriverCommand) {
         let input = match command {
-            Command::Ask(wish, answer) => {
-                let ask = AskId(self.asked);
+            DriverCommand::Ask(wish, answer) => {
+                let ask = CallId(self.asked);
                 self.asked += 1;
                 self.asks.insert(ask, answer);
                 Input::Asked(ask, wish)
             }
-            Command::Taken(ticket) => Input::Taken(ticket),
-            Command::GoIdle => Input::GoIdle,
-            Command::Disconnect => Input::Disconnect,
+            DriverCommand::Taken(ticket) => Input::Taken(ticket),
+            DriverCommand::GoIdle => Input::GoIdle,
+            DriverCommand::Disconnect => Input::Disconnect,
         };
         self.settle(input).await;
     }
 
     /// Passes an input to the session and executes the effects. If the line breaks meanwhile, that is the next input.
     async fn settle(&mut self, input: Input) {
-        let mut inputs: VecDeque<Input> = self.held().into_iter().chain([input]).collect();
+        let mut inputs: VecDeque<Input> = self.busy_change().into_iter().chain([input]).collect();
         while let Some(next) = inputs.pop_front() {
             for effect in self.session.step(self.now(), next) {
-                if let Err(ended) = self.obey(effect).await {
+                if let Err(ended) = self.execute(effect).await {
                     self.socket = None;
                     inputs.push_back(Input::Ended(ended));
                 }
@@ -206,56 +210,56 @@ impl Driver {
     }
 
     /// Returns a change of the busy count that was not processed yet: it counts before any other decision.
-    fn held(&mut self) -> Option<Input> {
+    fn busy_change(&mut self) -> Option<Input> {
         let said = self.busy.has_changed().is_ok_and(|changed| changed);
         said.then(|| Input::Busy(*self.busy.borrow_and_update()))
     }
 
-    async fn obey(&mut self, effect: Effect) -> Result<(), Ended> {
+    async fn execute(&mut self, effect: SessionEffect) -> Result<(), SocketClose> {
         match effect {
-            Effect::Dial => {
+            SessionEffect::Dial => {
                 let dialler = Arc::clone(&self.dialler);
                 self.dialling = Some(Box::pin(async move { dialler.dial().await }));
             }
-            Effect::Say(frame) => {
+            SessionEffect::Say(frame) => {
                 if let Some(socket) = &mut self.socket {
-                    socket.say(frame).await?;
+                    socket.send_frame(frame).await?;
                 }
             }
-            Effect::Ping => {
+            SessionEffect::Ping => {
                 if let Some(socket) = &mut self.socket {
                     socket.ping().await?;
                 }
             }
-            Effect::Handle(given) => self.begin(*given),
-            Effect::Stop(ticket) => {
+            SessionEffect::Handle(given) => self.begin(*given),
+            SessionEffect::Stop(ticket) => {
                 if let Some(stop) = self.stops.get(&ticket) {
                     stop.cancel();
                 }
             }
-            Effect::Answer(ask, answer) => {
+            SessionEffect::Answer(ask, answer) => {
                 if let Some(asked) = self.asks.remove(&ask) {
                     // The caller may have gone; the answer is dropped then.
                     drop(asked.send(answer));
                 }
             }
-            Effect::Close(close) => self.close(close).await,
-            Effect::Greeted(descriptors) => {
+            SessionEffect::Close(close) => self.close(close).await,
+            SessionEffect::Greeted(descriptors) => {
                 self.shown.send_modify(|shown| shown.descriptors = descriptors);
             }
-            Effect::Show(status) => self.show(status),
+            SessionEffect::Show(status) => self.show(status),
         }
         Ok(())
     }
 
-    fn begin(&mut self, given: Given) {
+    fn begin(&mut self, given: TurnStart) {
         let (ticket, stop) = (given.ticket, CancellationToken::new());
         self.stops.insert(ticket, stop.clone());
         let event = Event::new(given, self.desk.clone(), stop);
         let take = Arc::clone(&self.take);
         self.turns.spawn(async move {
             let turn = AssertUnwindSafe(async move { take(event).await }).catch_unwind().await;
-            (ticket, judged(turn))
+            (ticket, turn_result(turn))
         });
     }
 
@@ -293,41 +297,41 @@ fn warn_of(why: &Trouble, rest_for: Duration) {
 }
 
 /// The first event.
-enum Happened {
-    Dialled(Result<Socket, Trouble>),
-    Heard(Heard),
-    Wanted(Command),
-    Turned(Ticket, Turned),
+enum DriverEvent {
+    Dialled(Result<AgentSocket, Trouble>),
+    Heard(SocketEvent),
+    Wanted(DriverCommand),
+    Turned(Ticket, TurnResult),
     Stirred,
     Ticked,
 }
 
 /// Returns the result of a turn. The panic hook has already printed a panic.
-fn judged<P>(turn: Result<Result<(), BoxError>, P>) -> Turned {
+fn turn_result<P>(turn: Result<Result<(), BoxError>, P>) -> TurnResult {
     match turn {
-        Ok(Ok(())) => Turned::Well,
-        Ok(Err(error)) => failed(&*error),
-        Err(_) => failed(&*BoxError::from("the turn panicked")),
+        Ok(Ok(())) => TurnResult::Well,
+        Ok(Err(error)) => failed_turn(&*error),
+        Err(_) => failed_turn(&*BoxError::from("the turn panicked")),
     }
 }
 
-fn failed(error: &(dyn Error + 'static)) -> Turned {
+fn failed_turn(error: &(dyn Error + 'static)) -> TurnResult {
     tracing::warn!(error, "a turn failed; unless its entry was acked, the desk delivers it again");
-    Turned::Badly
+    TurnResult::Badly
 }
 
-async fn dialled(
-    dialling: &mut Option<BoxFuture<'static, Result<Socket, Trouble>>>,
-) -> Result<Socket, Trouble> {
+async fn wait_for_dial(
+    dialling: &mut Option<BoxFuture<'static, Result<AgentSocket, Trouble>>>,
+) -> Result<AgentSocket, Trouble> {
     match dialling {
         Some(dialling) => dialling.await,
         None => std::future::pending().await,
     }
 }
 
-async fn heard(socket: &mut Option<Socket>) -> Heard {
+async fn next_socket_event(socket: &mut Option<AgentSocket>) -> SocketEvent {
     match socket {
-        Some(socket) => socket.hear().await,
+        Some(socket) => socket.next_event().await,
         None => std::future::pending().await,
     }
 }

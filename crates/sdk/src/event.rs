@@ -6,10 +6,10 @@ use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_types::send::Op;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Desk, Sent};
+use crate::desk::{Desk, SendReceipt};
 use crate::place::Place;
 use crate::send_error::SendError;
-use crate::session::{Content, Given, Ticket};
+use crate::session::{Content, Ticket, TurnStart};
 
 /// An event from the desk. Each has its own turn.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub enum Event {
     /// A message of a person, or an event in the form of one.
     Message(Message),
     /// A platform's own request, verified by the desk and without its credentials.
-    Forwarded(Forwarded),
+    Forwarded(ForwardedRequest),
 }
 
 /// A message of a person.
@@ -32,7 +32,7 @@ pub struct Message {
 
 /// A platform's own request, such as the press of a button.
 #[derive(Debug)]
-pub struct Forwarded {
+pub struct ForwardedRequest {
     /// The request.
     pub content: Box<Forward>,
     /// Its turn.
@@ -49,12 +49,12 @@ pub struct Turn {
 }
 
 impl Event {
-    pub(crate) fn new(given: Given, desk: Desk, stop: CancellationToken) -> Self {
-        let Given { ticket, session, content } = given;
+    pub(crate) fn new(given: TurnStart, desk: Desk, stop: CancellationToken) -> Self {
+        let TurnStart { ticket, session, content } = given;
         let turn = Turn { ticket, session, desk, stop };
         match content {
             Content::Message(content) => Self::Message(Message { content, turn }),
-            Content::Forward(content) => Self::Forwarded(Forwarded { content, turn }),
+            Content::Forward(content) => Self::Forwarded(ForwardedRequest { content, turn }),
         }
     }
 }
@@ -67,11 +67,11 @@ impl Message {
 
     /// Returns the place that the message came from, which is also the place of a reply.
     pub fn place(&self) -> Place {
-        Place::of(&self.content.source)
+        Place::from_source(&self.content.source)
     }
 
     /// Replies where the message was written.
-    pub async fn reply(&self, text: impl Into<String>) -> Result<Sent, SendError> {
+    pub async fn reply(&self, text: impl Into<String>) -> Result<SendReceipt, SendError> {
         let reply_to = self.content.message.message_id.clone();
         let op = Op::Send { content: text.into(), reply_to };
         self.turn.desk.send_outbound(&self.place(), op).await
@@ -95,7 +95,7 @@ impl Turn {
     /// From here on the agent is responsible for the entry: it is not delivered again, even if the turn fails or the
     /// process dies.
     pub async fn ack(&self) {
-        self.desk.taken(self.ticket).await;
+        self.desk.ack_turn(self.ticket).await;
     }
 
     /// Waits until this turn is to be stopped. The turn decides what to do then; to stop is to return.

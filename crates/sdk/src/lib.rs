@@ -18,7 +18,7 @@ mod upgrade;
 mod socket;
 pub mod wake;
 #[cfg(feature = "asking")]
-mod asking;
+mod desk_client;
 #[cfg(feature = "cron")]
 pub mod cron;
 #[cfg(feature = "peers")]
@@ -26,18 +26,18 @@ pub mod peers;
 
 pub use agent::{Agent, AgentError};
 pub use busy::Busy;
-pub use desk::{Desk, Sent};
-pub use event::{Event, Forwarded, Message, Turn};
+pub use desk::{Desk, SendReceipt};
+pub use event::{Event, ForwardedRequest, Message, Turn};
 pub use place::Place;
 pub use send_error::SendError;
 pub use settings::{BadSettings, Settings};
-pub use status::{End, Idle, Status, Trouble};
+pub use status::{AgentEnd, Idle, Status, Trouble};
 
 pub use nightdesk_protocol::TooLong;
 pub use nightdesk_protocol::action::FollowUp;
 pub use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
 pub use nightdesk_protocol::event::Inbound;
-pub use nightdesk_protocol::outcome::Chat;
+pub use nightdesk_protocol::outcome::ChatSummary;
 pub use nightdesk_protocol::passthrough::Forward;
 pub use nightdesk_protocol::session_key::SessionKey;
 pub use nightdesk_types::event::{

@@ -47,22 +47,24 @@ use serde::{Deserialize, Serialize};
 
 pub use letters::Letter;
 pub use nightdesk_protocol::delivery::{
-    AgentDescriptor, AgentStatus, DeliveryReceipt, Kind, Millis, Response, WakeReceipt, When,
+    AgentDescriptor, AgentStatus, DeliveryReceipt, Millis, PayloadKind, Response, WakeReceipt, When,
 };
-pub use nightdesk_protocol::http::letters::{Agent, Dispatched, Sent, Shown};
+pub use nightdesk_protocol::http::letters::{
+    DispatchResult, LetterSendResponse, ReachableAgent, SentLetter,
+};
 pub use shelf::{
     Catalogue, Change, DataEntry, DataQuery, DataWritten, NewData, NewSkill, Skill, SkillEntry,
     SkillFilter, SkillStatus, SkillWritten,
 };
 
-use crate::asking::{Answered, Asking, CallError, Pass, address, client};
-pub use crate::asking::{BadSettings, Login};
+pub use crate::desk_client::{BadDeskSettings, Login};
+use crate::desk_client::{DeskCallError, DeskClient, DeskResponse, TokenSource, address, client};
 use crate::limits::ASK_WAIT;
 
 /// An agent's client for its peers. Cheap to clone.
 #[derive(Clone)]
 pub struct Peers {
-    asking: Arc<Asking>,
+    asking: Arc<DeskClient>,
 }
 
 nightdesk_types::opaque_debug!(Peers);
@@ -102,12 +104,12 @@ impl PeerError {
     }
 }
 
-impl From<CallError> for PeerError {
-    fn from(error: CallError) -> Self {
+impl From<DeskCallError> for PeerError {
+    fn from(error: DeskCallError) -> Self {
         match error {
-            CallError::Unanswered(what, error) => Self::Unanswered(what, error),
-            CallError::Refused(what, status) => refused(what, status, &[]),
-            CallError::Unreadable(what) => Self::Unreadable(what),
+            DeskCallError::Unanswered(what, error) => Self::Unanswered(what, error),
+            DeskCallError::Refused(what, status) => read_problem(what, status, &[]),
+            DeskCallError::Unreadable(what) => Self::Unreadable(what),
         }
     }
 }
@@ -120,7 +122,7 @@ struct Problem {
     detail: String,
 }
 
-fn refused(what: &'static str, status: u16, body: &[u8]) -> PeerError {
+fn read_problem(what: &'static str, status: u16, body: &[u8]) -> PeerError {
     let Problem { code, detail } = serde_json::from_slice(body).unwrap_or_default();
     PeerError::Refused { what, status, code, detail }
 }
@@ -131,7 +133,7 @@ impl Peers {
     /// # Errors
     ///
     /// The settings are invalid.
-    pub fn new(desk: impl AsRef<str>, login: Login) -> Result<Self, BadSettings> {
+    pub fn new(desk: impl AsRef<str>, login: Login) -> Result<Self, BadDeskSettings> {
         Self::trusting(desk, login, [])
     }
 
@@ -144,15 +146,15 @@ impl Peers {
         desk: impl AsRef<str>,
         login: Login,
         certificates: impl AsRef<[u8]>,
-    ) -> Result<Self, BadSettings> {
-        let desk = address(desk.as_ref()).ok_or(BadSettings::Desk)?;
+    ) -> Result<Self, BadDeskSettings> {
+        let desk = address(desk.as_ref()).ok_or(BadDeskSettings::Desk)?;
         if !login.is_whole() {
-            return Err(BadSettings::Login);
+            return Err(BadDeskSettings::Login);
         }
         let client = client(certificates.as_ref())?;
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::started());
-        let pass = Pass::new(login, &desk, clock);
-        Ok(Self { asking: Arc::new(Asking::new(client, desk, pass)) })
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+        let pass = TokenSource::new(login, &desk, clock);
+        Ok(Self { asking: Arc::new(DeskClient::new(client, desk, pass)) })
     }
 
     async fn get<T: DeserializeOwned>(
@@ -160,7 +162,7 @@ impl Peers {
         what: &'static str,
         path: &str,
     ) -> Result<T, PeerError> {
-        read(what, self.asking.ask(what, Method::GET, path, None).await?)
+        read(what, self.asking.request(what, Method::GET, path, None).await?)
     }
 
     /// Gets an object that may not exist.
@@ -169,8 +171,8 @@ impl Peers {
         what: &'static str,
         path: &str,
     ) -> Result<Option<T>, PeerError> {
-        match self.asking.ask(what, Method::GET, path, None).await? {
-            Answered { status: 404, .. } => Ok(None),
+        match self.asking.request(what, Method::GET, path, None).await? {
+            DeskResponse { status: 404, .. } => Ok(None),
             answered => read(what, answered).map(Some),
         }
     }
@@ -192,21 +194,21 @@ impl Peers {
         body: &impl Serialize,
     ) -> Result<T, PeerError> {
         let body = serde_json::to_vec(body).map_err(|_| PeerError::Unreadable(what))?;
-        let asked = self.asking.ask_within(wait, what, Method::POST, path, Some(body));
+        let asked = self.asking.request_within(wait, what, Method::POST, path, Some(body));
         read(what, asked.await?)
     }
 }
 
-fn read<T: DeserializeOwned>(what: &'static str, answered: Answered) -> Result<T, PeerError> {
-    let Answered { status, body } = answered;
+fn read<T: DeserializeOwned>(what: &'static str, answered: DeskResponse) -> Result<T, PeerError> {
+    let DeskResponse { status, body } = answered;
     if !(200..300).contains(&status) {
-        return Err(refused(what, status, &body));
+        return Err(read_problem(what, status, &body));
     }
     serde_json::from_slice(&body).map_err(|_| PeerError::Unreadable(what))
 }
 
 /// Escapes a text for a path or a query.
-fn escaped(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
@@ -224,18 +226,18 @@ mod tests {
 
     #[test]
     fn a_name_leads_nowhere_else() {
-        assert_eq!(escaped("brief-1"), "brief-1");
-        assert_eq!(escaped("../a?b"), "%2E%2E%2Fa%3Fb");
+        assert_eq!(escape_text("brief-1"), "brief-1");
+        assert_eq!(escape_text("../a?b"), "%2E%2E%2Fa%3Fb");
     }
 
     #[test]
     fn what_is_wrong_is_said_before_anything_is_asked() {
         let new = |desk: &str, login| Peers::new(desk, login).err();
         assert_eq!(new("https://desk.example", Login::token("t")), None);
-        assert_eq!(new("desk.example", Login::token("t")), Some(BadSettings::Desk));
-        assert_eq!(new("https://desk.example", Login::token("")), Some(BadSettings::Login));
+        assert_eq!(new("desk.example", Login::token("t")), Some(BadDeskSettings::Desk));
+        assert_eq!(new("https://desk.example", Login::token("")), Some(BadDeskSettings::Login));
         let pem = Peers::trusting("https://desk.example", Login::token("t"), "none").err();
-        assert_eq!(pem, Some(BadSettings::Certificates));
+        assert_eq!(pem, Some(BadDeskSettings::Certificates));
     }
 
     #[test]
@@ -243,9 +245,9 @@ mod tests {
         let body = br#"{"code":"too-many","detail":"wait"}"#;
         let cases = [(404, false), (403, false), (429, true), (503, true), (504, true)];
         for (status, passes) in cases {
-            assert_eq!(refused("ask", status, body).passes(), passes, "{status}");
+            assert_eq!(read_problem("ask", status, body).passes(), passes, "{status}");
         }
-        let said = refused("ask", 429, body).to_string();
+        let said = read_problem("ask", 429, body).to_string();
         assert_eq!(said, "could not ask: wait (too-many, status 429)");
     }
 }

@@ -20,7 +20,7 @@ impl Place {
     }
 
     /// Returns the place of a message: its chat, thread, server and author.
-    pub fn of(source: &Source) -> Self {
+    pub fn from_source(source: &Source) -> Self {
         let known = [
             ("scope_id", &source.scope_id),
             ("thread_id", &source.thread_id),
@@ -66,7 +66,7 @@ mod tests {
             user_id: Some("U1".to_owned()),
             ..Source::default()
         };
-        let place = Place::of(&source).thread("7");
+        let place = Place::from_source(&source).thread("7");
 
         assert_eq!(place.platform.as_deref(), Some("slack"));
         let metadata = Value::Object(place.metadata);

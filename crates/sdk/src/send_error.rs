@@ -4,7 +4,7 @@ use nightdesk_protocol::TooLong;
 use nightdesk_types::limits::SEND_ANSWER_WAIT;
 
 use crate::limits::{LINE_WAIT, SENDS_WAITING_MAX};
-use crate::session::Unsaid;
+use crate::session::RequestFailure;
 
 /// The reason that a send was not made, or may not have been.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,14 +40,14 @@ pub enum SendError {
     Over,
 }
 
-impl From<Unsaid> for SendError {
-    fn from(why: Unsaid) -> Self {
+impl From<RequestFailure> for SendError {
+    fn from(why: RequestFailure) -> Self {
         match why {
-            Unsaid::Unknown => Self::Unknown,
-            Unsaid::NoLine => Self::NoLine,
-            Unsaid::Busy => Self::Busy,
-            Unsaid::TooLong(why) => Self::TooLong(why),
-            Unsaid::Over => Self::Over,
+            RequestFailure::Unknown => Self::Unknown,
+            RequestFailure::NoLine => Self::NoLine,
+            RequestFailure::Busy => Self::Busy,
+            RequestFailure::TooLong(why) => Self::TooLong(why),
+            RequestFailure::Over => Self::Over,
         }
     }
 }

@@ -14,11 +14,11 @@
 
 mod state;
 mod line;
-mod ladder;
+mod backoff;
 mod entries;
-mod handled;
+mod handled_entries;
 mod sends;
-mod quiet;
+mod idle_timer;
 
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::close::Close;
@@ -27,12 +27,12 @@ use nightdesk_protocol::event::Inbound;
 use nightdesk_protocol::frame::Interrupt;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::passthrough::Forward;
-use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, newest};
+use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, newest_key};
 use nightdesk_protocol::{Frame, ToGateway, TooLong};
 
 use crate::status::{Status, Trouble};
 
-pub(crate) use state::Session;
+pub(crate) use state::AgentSession;
 
 /// Random values from outside, so that a session stays a value.
 #[derive(Clone, Copy, Debug)]
@@ -49,31 +49,31 @@ pub(crate) struct Ticket(u64);
 
 /// The caller of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct AskId(pub(crate) u64);
+pub(crate) struct CallId(pub(crate) u64);
 
 /// A request of the agent to the desk.
 #[derive(Clone, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum DeskRequest {
     /// An action on a platform.
-    Outbound(Box<Tagged>),
+    Outbound(Box<RoutedAction>),
     /// The stop of a turn, on any line.
     Interrupt(Interrupt),
 }
 
 /// An action with the agent's routing data.
 #[derive(Clone, Debug)]
-pub(crate) struct Tagged {
+pub(crate) struct RoutedAction {
     pub(crate) action: Action,
     pub(crate) platform: Option<String>,
     pub(crate) bot_handle: Option<String>,
 }
 
 /// The result of a request. A sent interrupt has no outcome.
-pub(crate) type Answer = Result<Option<Box<Outcome>>, Unsaid>;
+pub(crate) type RequestResult = Result<Option<Box<Outcome>>, RequestFailure>;
 
 /// The reason that a request has no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unsaid {
+pub(crate) enum RequestFailure {
     /// The request was written, and its result is unknown.
     Unknown,
     /// The request was not written: there was no line.
@@ -98,13 +98,13 @@ pub(crate) enum Input {
     /// The desk pinged, or answered a ping.
     Alive,
     /// The line ended.
-    Ended(Ended),
+    Ended(SocketClose),
     /// The agent sends a request.
-    Asked(AskId, Wish),
+    Asked(CallId, DeskRequest),
     /// A turn acks its entry.
     Taken(Ticket),
     /// A turn ended.
-    Handled(Ticket, Turned),
+    Handled(Ticket, TurnResult),
     /// The number of busy guards that the agent's code holds.
     Busy(usize),
     /// The agent goes idle.
@@ -144,7 +144,7 @@ impl Input {
 
 /// The end of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct SocketClose {
     /// Its close code.
     pub(crate) code: u16,
     /// Its reason, as the desk wrote it.
@@ -153,7 +153,7 @@ pub(crate) struct Ended {
 
 /// The end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turned {
+pub(crate) enum TurnResult {
     /// The entry was handled.
     Well,
     /// The turn failed or panicked.
@@ -162,7 +162,7 @@ pub(crate) enum Turned {
 
 /// An entry whose turn begins.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Given {
+pub(crate) struct TurnStart {
     pub(crate) ticket: Ticket,
     pub(crate) session: SessionKey,
     pub(crate) content: Content,
@@ -184,7 +184,7 @@ impl Content {
         match self {
             Self::Message(inbound) => {
                 let source = &inbound.source;
-                let key = newest(&KeySource::from(source), &Sharing::default()).ok();
+                let key = newest_key(&KeySource::from(source), &Sharing::default()).ok();
                 key.or_else(|| {
                     SessionKey::new(format!("chat:{}:{}", source.platform, source.chat_id))
                 })
@@ -198,7 +198,7 @@ impl Content {
 
 /// An effect for the driver.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Effect {
+pub(crate) enum SessionEffect {
     /// Dial, with a new token.
     Dial,
     /// Write this frame.
@@ -206,11 +206,11 @@ pub(crate) enum Effect {
     /// Ping.
     Ping,
     /// Begin a turn.
-    Handle(Box<Given>),
+    Handle(Box<TurnStart>),
     /// Stop a turn.
     Stop(Ticket),
     /// Answer a request.
-    Answer(AskId, Answer),
+    Answer(CallId, RequestResult),
     /// Close the line, or abort the current dial.
     Close(Close),
     /// Every hello is answered.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_protocol::hello::{Client, Hello, RELAY_PLATFORM};
+use nightdesk_protocol::hello::{ClientVersion, Hello, RELAY_PLATFORM};
 use nightdesk_protocol::upgrade_token::is_gateway_name;
 use nightdesk_protocol::{Frame, Secret};
 use nightdesk_types::limits::HELLOS_MAX;
@@ -66,7 +66,7 @@ impl Settings {
     }
 
     /// Checks the settings.
-    pub(crate) fn checked(self) -> Result<Checked, BadSettings> {
+    pub(crate) fn check(self) -> Result<CheckedSettings, BadSettings> {
         let url = url::relay(&self.url).ok_or(BadSettings::Url)?;
         if !is_gateway_name(&self.gateway) {
             return Err(BadSettings::Gateway);
@@ -78,20 +78,20 @@ impl Settings {
         if self.sleep_after.is_some_and(|quiet_for| !slept.contains(&quiet_for)) {
             return Err(BadSettings::SleepAfter);
         }
-        let bots = if self.bots.is_empty() { everything() } else { self.bots };
+        let bots = if self.bots.is_empty() { all_bots() } else { self.bots };
         if bots.len() > HELLOS_MAX {
             return Err(BadSettings::TooManyBots);
         }
         let hellos = bots.iter().map(hello).collect::<Result<_, _>>()?;
         let roots = tls::roots(&self.trusted).ok_or(BadSettings::Certificates)?;
         let Self { gateway, secret, sleep_after, .. } = self;
-        Ok(Checked { url, gateway, secret, bots, hellos, roots, sleep_after })
+        Ok(CheckedSettings { url, gateway, secret, bots, hellos, roots, sleep_after })
     }
 }
 
 /// Settings that an agent can connect with.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedSettings {
     pub(crate) url: Uri,
     pub(crate) gateway: String,
     pub(crate) secret: Secret,
@@ -110,12 +110,12 @@ pub(crate) struct BotIdentity {
     pub(crate) bot: String,
 }
 
-fn everything() -> Vec<BotIdentity> {
+fn all_bots() -> Vec<BotIdentity> {
     vec![BotIdentity { platform: RELAY_PLATFORM.to_owned(), bot: String::new() }]
 }
 
 fn hello(identity: &BotIdentity) -> Result<Frame, BadSettings> {
-    let client = Client {
+    let client = ClientVersion {
         name: env!("CARGO_PKG_NAME").to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -170,7 +170,7 @@ mod tests {
     }
 
     fn hellos(settings: Settings) -> Vec<String> {
-        let hellos = settings.checked().unwrap().hellos;
+        let hellos = settings.check().unwrap().hellos;
         hellos.into_iter().map(Frame::into_string).collect()
     }
 
@@ -210,13 +210,13 @@ mod tests {
             ("past the limit", bots(HELLOS_MAX + 1), Some(BadSettings::TooManyBots)),
         ];
         for (name, settings, want) in cases {
-            assert_eq!(settings.checked().err(), want, "{name}");
+            assert_eq!(settings.check().err(), want, "{name}");
         }
     }
 
     #[test]
     fn the_secret_is_not_shown() {
         assert!(!format!("{:?}", settings()).contains(SECRET));
-        assert!(!format!("{:?}", settings().checked()).contains(SECRET));
+        assert!(!format!("{:?}", settings().check()).contains(SECRET));
     }
 }

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 
 use crate::limits::{READ_BUFFER_BYTES, WRITE_BUFFER_BYTES_MAX, WRITE_WAIT};
-use crate::session::Ended;
+use crate::session::SocketClose;
 
 /// The code of a socket that ended without one.
 const NO_CODE: u16 = 1005;
@@ -26,17 +26,17 @@ pub(crate) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
 
 /// A WebSocket.
-pub(crate) struct Socket(Box<WebSocketStream<Box<dyn Connection>>>);
+pub(crate) struct AgentSocket(Box<WebSocketStream<Box<dyn Connection>>>);
 
 /// An event of a socket.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum SocketEvent {
     /// Text, perhaps a part of a line.
     Text(Bytes),
     /// A ping, which the library answers, or a pong.
     Alive,
     /// The end.
-    Ended(Ended),
+    Ended(SocketClose),
 }
 
 /// Returns the limits of a socket. The library's defaults are 128 KiB for reading and none for writing.
@@ -49,30 +49,32 @@ pub(crate) fn bounds() -> WebSocketConfig {
         .max_frame_size(Some(FRAME_IN_BYTES_MAX))
 }
 
-impl Socket {
+impl AgentSocket {
     pub(crate) fn new(stream: WebSocketStream<Box<dyn Connection>>) -> Self {
         Self(Box::new(stream))
     }
 
     /// Waits for the next event. The future may be dropped while it waits.
-    pub(crate) async fn hear(&mut self) -> Heard {
+    pub(crate) async fn next_event(&mut self) -> SocketEvent {
         match self.0.next().await {
-            Some(Ok(Message::Text(text))) => Heard::Text(text.into()),
-            Some(Ok(Message::Binary(bytes))) => Heard::Text(bytes),
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Heard::Alive,
-            Some(Ok(Message::Close(close))) => Heard::Ended(ended(close)),
-            Some(Err(Error::Capacity(_))) => Heard::Ended(with_code(Close::TooBig.code())),
-            Some(Err(_)) | None => Heard::Ended(with_code(BROKEN)),
+            Some(Ok(Message::Text(text))) => SocketEvent::Text(text.into()),
+            Some(Ok(Message::Binary(bytes))) => SocketEvent::Text(bytes),
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => SocketEvent::Alive,
+            Some(Ok(Message::Close(close))) => SocketEvent::Ended(end_from_close(close)),
+            Some(Err(Error::Capacity(_))) => {
+                SocketEvent::Ended(end_with_code(Close::TooBig.code()))
+            }
+            Some(Err(_)) | None => SocketEvent::Ended(end_with_code(BROKEN)),
         }
     }
 
     /// Writes a frame.
-    pub(crate) async fn say(&mut self, frame: Frame) -> Result<(), Ended> {
+    pub(crate) async fn send_frame(&mut self, frame: Frame) -> Result<(), SocketClose> {
         self.write(Message::text(frame.into_string())).await
     }
 
     /// Pings.
-    pub(crate) async fn ping(&mut self) -> Result<(), Ended> {
+    pub(crate) async fn ping(&mut self) -> Result<(), SocketClose> {
         self.write(Message::Ping(Bytes::new())).await
     }
 
@@ -82,29 +84,29 @@ impl Socket {
         let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
         let goodbye = async {
             if self.0.send(Message::Close(Some(frame))).await.is_ok() {
-                while !matches!(self.hear().await, Heard::Ended(_)) {}
+                while !matches!(self.next_event().await, SocketEvent::Ended(_)) {}
             }
         };
         drop(timeout(CLOSE_WAIT, goodbye).await);
     }
 
-    async fn write(&mut self, message: Message) -> Result<(), Ended> {
+    async fn write(&mut self, message: Message) -> Result<(), SocketClose> {
         match timeout(WRITE_WAIT, self.0.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(with_code(BROKEN)),
+            Ok(Err(_)) | Err(_) => Err(end_with_code(BROKEN)),
         }
     }
 }
 
-fn ended(close: Option<CloseFrame>) -> Ended {
+fn end_from_close(close: Option<CloseFrame>) -> SocketClose {
     match close {
         Some(CloseFrame { code, reason }) => {
-            Ended { code: code.into(), reason: reason.as_str().to_owned() }
+            SocketClose { code: code.into(), reason: reason.as_str().to_owned() }
         }
-        None => with_code(NO_CODE),
+        None => end_with_code(NO_CODE),
     }
 }
 
-const fn with_code(code: u16) -> Ended {
-    Ended { code, reason: String::new() }
+const fn end_with_code(code: u16) -> SocketClose {
+    SocketClose { code, reason: String::new() }
 }

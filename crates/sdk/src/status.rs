@@ -20,7 +20,7 @@ pub enum Status {
         rest_for: Duration,
     },
     /// The agent is over; nothing happens automatically any more.
-    Over(End),
+    Over(AgentEnd),
 }
 
 /// The reason that there is no line.
@@ -37,7 +37,7 @@ pub enum Trouble {
         status: u16,
     },
     /// The line was open, and ended with this close code.
-    #[error("the line ended with code {code}{}", meaning(*.code))]
+    #[error("the line ended with code {code}{}", describe_code(*.code))]
     Ended {
         /// The code.
         code: u16,
@@ -56,7 +56,7 @@ pub enum Trouble {
 /// The end of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum End {
+pub enum AgentEnd {
     /// The agent hung up.
     Disconnected,
     /// The agent went idle.
@@ -79,7 +79,7 @@ pub enum Idle {
 }
 
 impl Idle {
-    pub(crate) const fn of(settled: bool) -> Self {
+    pub(crate) const fn from_settled(settled: bool) -> Self {
         if settled { Self::Settled } else { Self::CutShort }
     }
 }
@@ -94,8 +94,8 @@ const fn what_to_do(status: u16) -> &'static str {
     }
 }
 
-fn meaning(code: u16) -> String {
-    match Close::of_code(code) {
+fn describe_code(code: u16) -> String {
+    match Close::from_code(code) {
         Some(Close::Replaced) => " (another process took over as this gateway)".to_owned(),
         Some(close) => format!(" ({})", close.reason()),
         None => String::new(),

@@ -12,26 +12,26 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::http::Uri;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-use crate::socket::{Connection, Socket, bounds};
+use crate::socket::{AgentSocket, Connection, bounds};
 use crate::status::Trouble;
 
 /// Maximum length of the response to an upgrade, without a body.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
 /// Requests a WebSocket over this connection.
-pub(crate) async fn ask(
+pub(crate) async fn request_upgrade(
     mut connection: Box<dyn Connection>,
     url: &Uri,
     token: &Secret,
-) -> Result<Socket, Trouble> {
+) -> Result<AgentSocket, Trouble> {
     let key = generate_key();
-    connection.write_all(request(url, token, &key).as_bytes()).await.map_err(broken)?;
-    connection.flush().await.map_err(broken)?;
-    let (head, rest) = head(&mut connection).await.map_err(broken)?;
+    connection.write_all(request(url, token, &key).as_bytes()).await.map_err(broken_handshake)?;
+    connection.flush().await.map_err(broken_handshake)?;
+    let (head, rest) = read_head(&mut connection).await.map_err(broken_handshake)?;
     check(&head, &key)?;
     let config = Some(bounds());
     let stream = WebSocketStream::from_partially_read(connection, rest, Role::Client, config).await;
-    Ok(Socket::new(stream))
+    Ok(AgentSocket::new(stream))
 }
 
 fn request(url: &Uri, token: &Secret, key: &str) -> String {
@@ -48,7 +48,7 @@ fn request(url: &Uri, token: &Secret, key: &str) -> String {
 }
 
 /// Reads the head of the response, and the bytes that arrived with it.
-async fn head(connection: &mut Box<dyn Connection>) -> io::Result<(String, Vec<u8>)> {
+async fn read_head(connection: &mut Box<dyn Connection>) -> io::Result<(String, Vec<u8>)> {
     const END: &[u8] = b"\r\n\r\n";
     let mut read = Vec::new();
     loop {
@@ -84,7 +84,7 @@ fn check(head: &str, key: &str) -> Result<(), Trouble> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
-fn broken(error: io::Error) -> Trouble {
+fn broken_handshake(error: io::Error) -> Trouble {
     Trouble::Unreachable(error.to_string())
 }
 
@@ -93,7 +93,7 @@ mod tests {
     use tokio::io::duplex;
 
     use super::*;
-    use crate::socket::Heard;
+    use crate::socket::SocketEvent;
 
     #[test]
     fn only_the_answer_to_our_key_opens_a_line() {
@@ -125,7 +125,7 @@ mod tests {
         let (near, far) = duplex(4_096);
         let mut desk: Box<dyn Connection> = Box::new(far);
         let answer = async {
-            let (request, _) = head(&mut desk).await.unwrap();
+            let (request, _) = read_head(&mut desk).await.unwrap();
             let key = request.split("Sec-WebSocket-Key: ").nth(1).unwrap();
             let accept = derive_accept_key(key.split("\r\n").next().unwrap().as_bytes());
             let head = format!("HTTP/1.1 101 x\r\nSec-WebSocket-Accept: {accept}\r\n\r\n");
@@ -134,9 +134,9 @@ mod tests {
         };
         let (url, token) = (Uri::from_static("ws://desk/relay"), Secret::new("token"));
 
-        let (socket, ()) = tokio::join!(ask(Box::new(near), &url, &token), answer);
-        let heard = socket.unwrap().hear().await;
-        assert!(matches!(&heard, Heard::Text(text) if text.as_ref() == b"hi"), "{heard:?}");
+        let (socket, ()) = tokio::join!(request_upgrade(Box::new(near), &url, &token), answer);
+        let heard = socket.unwrap().next_event().await;
+        assert!(matches!(&heard, SocketEvent::Text(text) if text.as_ref() == b"hi"), "{heard:?}");
     }
 
     #[tokio::test]
@@ -145,6 +145,6 @@ mod tests {
         near.write_all(&vec![b'x'; 2 * HEAD_BYTES_MAX]).await.unwrap();
         let mut far: Box<dyn Connection> = Box::new(far);
 
-        assert!(head(&mut far).await.is_err());
+        assert!(read_head(&mut far).await.is_err());
     }
 }

@@ -12,8 +12,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::limits::{WAKE_SECRET_CHARS_MAX, WAKE_SECRET_CHARS_MIN};
-use calls::Calls;
-use serve::{Door, serve};
+use calls::WakeCalls;
+use serve::{WakeEndpoint, serve};
 
 /// Waits for a desk's wake calls: `GET /wake/<secret>` over plain HTTP.
 ///
@@ -23,7 +23,7 @@ use serve::{Door, serve};
 #[must_use = "a listener that is dropped hears nothing"]
 pub struct Listener {
     address: SocketAddr,
-    calls: Arc<Calls>,
+    calls: Arc<WakeCalls>,
     /// Owns the serving task.
     _served: JoinSet<std::convert::Infallible>,
 }
@@ -56,8 +56,8 @@ impl Listener {
         let refused = |error| BindError::Address(address, error);
         let listener = TcpListener::bind(address).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        let calls = Arc::new(Calls::default());
-        let door = Arc::new(Door::new(&secret, Arc::clone(&calls)));
+        let calls = Arc::new(WakeCalls::default());
+        let door = Arc::new(WakeEndpoint::new(&secret, Arc::clone(&calls)));
         let mut served = JoinSet::new();
         served.spawn(serve(listener, door));
         Ok(Self { address, calls, _served: served })
@@ -70,7 +70,7 @@ impl Listener {
 
     /// Waits for a wake. The future may be dropped while it waits; no call is lost by that.
     pub async fn woken(&self) {
-        self.calls.woken().await;
+        self.calls.wait_for_call().await;
     }
 }
 

@@ -196,7 +196,7 @@ fn is_ready(bin_dir: &Path, port: u16) -> Result<bool> {
 mod tests {
     use super::*;
 
-    fn last(settings: &[(String, String)], name: &str) -> String {
+    fn last_setting(settings: &[(String, String)], name: &str) -> String {
         let (_, value) = settings.iter().rfind(|(known, _)| known == name).expect("is set");
         value.clone()
     }
@@ -205,8 +205,8 @@ mod tests {
     fn fsync_is_off_unless_asked_for() {
         let durable = Options { durability: Durability::Fsync, ..Options::default() };
 
-        assert_eq!(last(&settings(1, &Options::default()), "fsync"), "off");
-        assert_eq!(last(&settings(1, &durable), "fsync"), "on");
+        assert_eq!(last_setting(&settings(1, &Options::default()), "fsync"), "off");
+        assert_eq!(last_setting(&settings(1, &durable), "fsync"), "on");
     }
 
     #[test]
@@ -214,6 +214,6 @@ mod tests {
         let own = ("max_connections".to_owned(), "7".to_owned());
         let options = Options { settings: vec![own], ..Options::default() };
 
-        assert_eq!(last(&settings(1, &options), "max_connections"), "7");
+        assert_eq!(last_setting(&settings(1, &options), "max_connections"), "7");
     }
 }

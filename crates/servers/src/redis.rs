@@ -85,11 +85,11 @@ fn run(server: &Path, folder: &Path, port: u16) -> Result<Process> {
         .arg(folder)
         .current_dir(folder);
     let mut process = Process::spawn(command, &folder.join("redis.log"), Signal::Term)?;
-    process.wait_until("Redis", || Ok(answers(port).unwrap_or(false)))?;
+    process.wait_until("Redis", || Ok(is_answering(port).unwrap_or(false)))?;
     Ok(process)
 }
 
-fn answers(port: u16) -> std::io::Result<bool> {
+fn is_answering(port: u16) -> std::io::Result<bool> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.set_read_timeout(Some(Duration::from_secs(1)))?;
     stream.write_all(b"PING\r\n")?;

@@ -66,7 +66,7 @@ impl PublicKey {
         pem(&[&SPKI_PREFIX[..], &self.0[..]].concat(), "PUBLIC KEY")
     }
 
-    fn signed(&self, canonical: &str, signature: &[u8]) -> bool {
+    fn has_signed(&self, canonical: &str, signature: &[u8]) -> bool {
         UnparsedPublicKey::new(&ED25519, self.0).verify(canonical.as_bytes(), signature).is_ok()
     }
 }
@@ -79,30 +79,30 @@ impl fmt::Debug for PublicKey {
 
 impl Approval {
     /// Checks that a skill may be run, and returns the reason if it may not.
-    pub fn judge(&self, source: &str) -> Result<(), &'static str> {
-        match Header::of(source).status_said() {
-            SkillStatus::Approved => self.vouched_for(source),
+    pub fn check(&self, source: &str) -> Result<(), &'static str> {
+        match Header::parse(source).declared_status() {
+            SkillStatus::Approved => self.check_signature(source),
             SkillStatus::Draft => Err("it is a draft"),
             SkillStatus::Disabled => Err("it is disabled"),
         }
     }
 
     /// Checks the signature of these bytes, independent of their status.
-    pub fn vouched_for(&self, source: &str) -> Result<(), &'static str> {
+    pub fn check_signature(&self, source: &str) -> Result<(), &'static str> {
         let Self::Secured(key) = self else {
             return Ok(());
         };
-        let proof = Header::of(source).status.and_then(|line| line.proof);
+        let proof = Header::parse(source).status.and_then(|line| line.proof);
         let proof = proof.ok_or("its status line carries no signature")?;
         let signature = signature_in(&proof)?;
-        if key.signed(&canonical(source), &signature) {
+        if key.has_signed(&canonical(source), &signature) {
             return Ok(());
         }
         Err("its signature does not match these bytes, or is of another key")
     }
 
     /// Returns the text that represents the authority in a token.
-    pub(crate) fn word(&self) -> String {
+    pub(crate) fn token_text(&self) -> String {
         match self {
             Self::Unsecured => "unsecured".to_owned(),
             Self::Secured(key) => hex::encode(key.0),

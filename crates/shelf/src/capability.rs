@@ -28,7 +28,7 @@ impl ConnectorType {
 
 /// Static properties of an implementation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capabilities<F> {
+pub struct StoreCapabilities<F> {
     /// The kind of contract.
     pub connector_type: ConnectorType,
     /// Name of the implementation.

@@ -70,7 +70,7 @@ impl Default for CatalogueFilter {
 /// The response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Listed {
+pub enum CatalogueResponse {
     /// The catalogue has not changed for this caller.
     NotModified {
         /// Always true.
@@ -184,26 +184,26 @@ pub async fn catalogue(
     approval: &Approval,
     filter: &CatalogueFilter,
     if_none_match: Option<&str>,
-) -> Result<Listed, SkillStoreError> {
+) -> Result<CatalogueResponse, SkillStoreError> {
     // The version is read before the skills. A change in between then leaves an old token, and the caller asks again.
     let version = store.version().await?.map(|version| token(&version, approval, filter));
     if let Some(catalog_version) = version.clone().filter(|v| Some(v.as_str()) == if_none_match) {
-        return Ok(Listed::NotModified { not_modified: true, catalog_version });
+        return Ok(CatalogueResponse::NotModified { not_modified: true, catalog_version });
     }
     let mut found = Groups::default();
-    for skill in store.sources(&wanted(filter)).await? {
+    for skill in store.sources(&skill_filter(filter)).await? {
         found.sort_in(skill, approval, filter);
     }
-    Ok(Listed::Full(found.seen_by(filter.audience, version)))
+    Ok(CatalogueResponse::Full(found.for_audience(filter.audience, version)))
 }
 
 /// Returns the token of the catalogue for this filter.
 fn token(version: &str, approval: &Approval, filter: &CatalogueFilter) -> String {
     let filter = serde_json::to_string(filter).unwrap_or_default();
-    token_of(&format!("{version}\n{}\n{filter}", approval.word()))
+    token_of(&format!("{version}\n{}\n{filter}", approval.token_text()))
 }
 
-fn wanted(filter: &CatalogueFilter) -> SkillFilter {
+fn skill_filter(filter: &CatalogueFilter) -> SkillFilter {
     SkillFilter {
         status: Some(OneOrMany::One(filter.status)),
         author: filter.author.clone(),
@@ -231,7 +231,7 @@ impl Groups {
         }
     }
 
-    fn seen_by(self, audience: Audience, catalog_version: Option<String>) -> Catalogue {
+    fn for_audience(self, audience: Audience, catalog_version: Option<String>) -> Catalogue {
         let agents = audience != Audience::Headless;
         Catalogue {
             receives: agents.then_some(self.receives),
@@ -259,14 +259,14 @@ fn is_wanted(entry: &SkillEntry, filter: &CatalogueFilter) -> bool {
 }
 
 fn entry(skill: SkillSource, approval: &Approval) -> SkillEntry {
-    let header = Header::of(&skill.source);
+    let header = Header::parse(&skill.source);
     SkillEntry {
         name: skill.name,
         category: category(&header),
         description: header.description.unwrap_or_default(),
         tags: header.tags,
         status: skill.metadata.status,
-        gate_ok: approval.judge(&skill.source).is_ok(),
+        gate_ok: approval.check(&skill.source).is_ok(),
         vars: header.vars.into_iter().map(Var::from).collect(),
         output: header.outputs.into_iter().map(Output::from).collect(),
         triggers: header.triggers.into_iter().filter_map(trigger).collect(),

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 
 use crate::capability::{
-    Capabilities, DataFeatures, DataStoreManifest, ManifestInfo, SkillFeatures, SkillStoreManifest,
+    DataFeatures, DataStoreManifest, ManifestInfo, SkillFeatures, SkillStoreManifest,
+    StoreCapabilities,
 };
 use crate::data::{DataWrite, DataWriteRecord, PortableData, QueryFilters};
 use crate::error::{DataStoreError, SkillStoreError};
@@ -13,7 +14,7 @@ use crate::skill::{SkillFilter, SkillMeta, SkillPatch, SkillSource, SkillStatus,
 #[async_trait]
 pub trait SkillStore: Send + Sync {
     /// Returns the static capabilities of the implementation.
-    fn static_capabilities() -> Capabilities<SkillFeatures>
+    fn static_capabilities() -> StoreCapabilities<SkillFeatures>
     where
         Self: Sized;
 
@@ -76,7 +77,7 @@ pub trait SkillStore: Send + Sync {
 #[async_trait]
 pub trait DataStore: Send + Sync {
     /// Returns the static capabilities of the implementation.
-    fn static_capabilities() -> Capabilities<DataFeatures>
+    fn static_capabilities() -> StoreCapabilities<DataFeatures>
     where
         Self: Sized;
 

@@ -41,7 +41,7 @@ pub struct PortableData {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipients: Option<Vec<String>>,
     /// The expiry time.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "said")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "read_present")]
     pub expires_at: Option<Expiry>,
     /// The time of the write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ pub struct QueryFilters {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// True if unsupported filters are to be ignored. Only the JSON value `true` counts.
-    #[serde(default, skip_serializing_if = "is_not_set", deserialize_with = "really")]
+    #[serde(default, skip_serializing_if = "is_not_set", deserialize_with = "strict_true")]
     pub permissive_filters: bool,
     /// Further filters.
     #[serde(flatten)]
@@ -89,7 +89,7 @@ pub struct DataWrite {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipients: Option<Vec<String>>,
     /// The expiry time.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "said")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "read_present")]
     pub expires_at: Option<Expiry>,
     /// Further metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,12 +106,12 @@ pub struct DataWriteRecord {
 }
 
 /// Parses a value that is present, even if it is null.
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Expiry>, D::Error> {
+fn read_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Expiry>, D::Error> {
     Expiry::deserialize(deserializer).map(Some)
 }
 
 /// Returns true only for the JSON value `true`.
-fn really<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+fn strict_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Value::deserialize(deserializer).map(|value| value == Value::Bool(true))
 }
 

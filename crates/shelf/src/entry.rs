@@ -27,7 +27,7 @@ pub const CURATED_FILTERS: [&str; 7] = [
 ];
 
 /// Metadata keys that become fields, with the type of their value.
-const CURATED: [(&str, IsSo); 6] = [
+const CURATED: [(&str, TypeCheck); 6] = [
     ("thread_status", Value::is_string),
     ("pinned", Value::is_boolean),
     ("confidence", Value::is_number),
@@ -37,7 +37,7 @@ const CURATED: [(&str, IsSo); 6] = [
 ];
 
 /// Checks the type of a value.
-type IsSo = fn(&Value) -> bool;
+type TypeCheck = fn(&Value) -> bool;
 
 /// Fields that are set otherwise, or by the store.
 const SAID_ELSEWHERE: [&str; 9] = [
@@ -73,10 +73,10 @@ pub struct NewData {
 
 impl NewData {
     /// Validates an entry.
-    pub fn of(write: &DataWrite, writer: Option<&str>) -> Result<Self, DataStoreError> {
+    pub fn validate(write: &DataWrite, writer: Option<&str>) -> Result<Self, DataStoreError> {
         check(write)?;
         let mut metadata = write.metadata.clone().unwrap_or_default();
-        let mut fields = curated(&mut metadata)?;
+        let mut fields = take_fields(&mut metadata)?;
         if let Some(writer) = writer {
             fields.insert("agent_id".to_owned(), writer.into());
         }
@@ -142,7 +142,7 @@ pub struct DataQuery {
 
 impl DataQuery {
     /// Validates a query. An unsupported filter is an error, unless the caller allows permissive filters.
-    pub fn of(filters: &QueryFilters, substrate: &str) -> Result<Self, DataStoreError> {
+    pub fn validate(filters: &QueryFilters, substrate: &str) -> Result<Self, DataStoreError> {
         let is_kept = |key: &&String| CURATED_FILTERS.contains(&key.as_str());
         let unsupported: Vec<_> =
             filters.filters.keys().filter(|key| !is_kept(key)).cloned().collect();
@@ -165,7 +165,7 @@ impl DataQuery {
         let mut fields: Map<_, _> = filters.filters.clone();
         fields.retain(|key, _| is_kept(&key));
         let tags = fields.remove("domain_tags").map(tags_in).transpose()?;
-        plain(&fields)?;
+        check_plain(&fields)?;
         let limit = filters.limit.unwrap_or(DATA_QUERY_DEFAULT).min(DATA_QUERY_MAX);
         Ok(Self { words: filters.query.clone(), limit, tags, fields })
     }
@@ -214,7 +214,7 @@ fn check(write: &DataWrite) -> Result<(), DataStoreError> {
 }
 
 /// Moves the fields out of the metadata.
-fn curated(metadata: &mut Map<String, Value>) -> Result<Map<String, Value>, DataStoreError> {
+fn take_fields(metadata: &mut Map<String, Value>) -> Result<Map<String, Value>, DataStoreError> {
     if let Some(key) = SAID_ELSEWHERE.iter().find(|key| metadata.contains_key(**key)) {
         return Err(DataStoreError::query(format!("`{key}` must not be in the metadata")));
     }
@@ -244,7 +244,7 @@ fn tags_in(value: Value) -> Result<Vec<String>, DataStoreError> {
 }
 
 /// Rejects filter values that no field can equal.
-fn plain(fields: &Map<String, Value>) -> Result<(), DataStoreError> {
+fn check_plain(fields: &Map<String, Value>) -> Result<(), DataStoreError> {
     for (key, value) in fields {
         let fits = match value {
             Value::Bool(_) => key == "pinned",

@@ -48,12 +48,13 @@ fn pattern(text: &str) -> Result<Regex, SkillStoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Kept;
+    use crate::plan::StoredSkill;
     use crate::skill::{OneOrMany, SkillStatus};
     use crate::store::{Revision, RevisionStamp};
 
     fn skill(name: &str, source: &str, author: &str) -> SkillMeta {
-        let kept = Kept { source: source.into(), author: Some(author.into()), metadata_bag: None };
+        let kept =
+            StoredSkill { source: source.into(), author: Some(author.into()), metadata_bag: None };
         let stamp = RevisionStamp { changed_at: 7, changed_by: None };
         Revision::first(name, kept, stamp).meta()
     }

@@ -6,7 +6,7 @@
 //! on the content of the files, not on their times, and the next recorded change still knows the content that the edit
 //! replaced.
 
-mod room;
+mod files;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,24 +17,25 @@ use nightdesk_types::{Clock, StoreError};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use self::room::{Held, Room};
+use self::files::{LockedFolder, SkillFolder};
 use crate::approval::Approval;
 use crate::capability::{
-    CONTRACT_VERSION, Capabilities, ConnectorType, ManifestInfo, SkillFeatures, SkillStoreManifest,
+    CONTRACT_VERSION, ConnectorType, ManifestInfo, SkillFeatures, SkillStoreManifest,
+    StoreCapabilities,
 };
 use crate::contract::SkillStore;
 use crate::error::SkillStoreError;
 use crate::filter::page;
 use crate::hash::token_of;
 use crate::name::{check_name, is_plain};
-use crate::plan::{Draft, plan, plan_status};
+use crate::plan::{SkillDraft, plan, plan_status};
 use crate::skill::{SkillFilter, SkillMeta, SkillPatch, SkillSource, SkillStatus, VersionInfo};
 use crate::store::{Revision, RevisionStamp};
 
 /// Skills in a folder.
 #[derive(Clone)]
 pub struct FolderSkills {
-    room: Arc<Room>,
+    room: Arc<SkillFolder>,
     approval: Approval,
     clock: Arc<dyn Clock>,
 }
@@ -46,17 +47,17 @@ impl FolderSkills {
         approval: Approval,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StoreError> {
-        let room = Room::open(path.into())?;
+        let room = SkillFolder::open(path.into())?;
         Ok(Self { room: Arc::new(room), approval, clock })
     }
 
     /// Runs work in the folder under its lock, with a time limit.
-    async fn alone<T: Send + 'static>(
+    async fn run_locked<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Held<'_>) -> Result<T, SkillStoreError> + Send + 'static,
+        work: impl FnOnce(&LockedFolder<'_>) -> Result<T, SkillStoreError> + Send + 'static,
     ) -> Result<T, SkillStoreError> {
         let room = Arc::clone(&self.room);
-        let done = spawn_blocking(move || work(&room.hold()?));
+        let done = spawn_blocking(move || work(&room.lock()?));
         let waited = timeout(FOLDER_WAIT, done).await.map_err(|_| SkillStoreError::Timeout {
             timeout_ms: u64::try_from(FOLDER_WAIT.as_millis()).unwrap_or(u64::MAX),
         })?;
@@ -70,8 +71,8 @@ impl FolderSkills {
 
 #[async_trait]
 impl SkillStore for FolderSkills {
-    fn static_capabilities() -> Capabilities<SkillFeatures> {
-        Capabilities {
+    fn static_capabilities() -> StoreCapabilities<SkillFeatures> {
+        StoreCapabilities {
             connector_type: ConnectorType::SkillStore,
             implementation: "folder".to_owned(),
             contract_version: CONTRACT_VERSION.to_owned(),
@@ -85,8 +86,8 @@ impl SkillStore for FolderSkills {
         version: Option<&str>,
     ) -> Result<SkillSource, SkillStoreError> {
         let (name, version) = (name.to_owned(), version.map(ToOwned::to_owned));
-        self.alone(move |folder| {
-            let current = known(folder, &name)?;
+        self.run_locked(move |folder| {
+            let current = find_current(folder, &name)?;
             let Some(version) = version.filter(|version| *version != current.info.version) else {
                 return Ok(current.into_source());
             };
@@ -99,18 +100,18 @@ impl SkillStore for FolderSkills {
 
     async fn query(&self, filter: &SkillFilter) -> Result<Vec<SkillMeta>, SkillStoreError> {
         let filter = filter.clone();
-        self.alone(move |folder| page(metas(folder)?, &filter)).await
+        self.run_locked(move |folder| page(metas(folder)?, &filter)).await
     }
 
     async fn metadata(&self, name: &str) -> Result<SkillMeta, SkillStoreError> {
         let name = name.to_owned();
-        self.alone(move |folder| Ok(known(folder, &name)?.meta())).await
+        self.run_locked(move |folder| Ok(find_current(folder, &name)?.meta())).await
     }
 
     async fn versions(&self, name: &str) -> Result<Vec<VersionInfo>, SkillStoreError> {
         let name = name.to_owned();
-        self.alone(move |folder| {
-            let current = known(folder, &name)?;
+        self.run_locked(move |folder| {
+            let current = find_current(folder, &name)?;
             let mut changes = folder.changes(&current)?;
             changes.reverse();
             Ok(changes)
@@ -127,9 +128,9 @@ impl SkillStore for FolderSkills {
         check_name(name)?;
         let (name, source, patch) = (name.to_owned(), source.to_owned(), patch.clone());
         let (approval, now) = (self.approval.clone(), self.now());
-        self.alone(move |folder| {
+        self.run_locked(move |folder| {
             let before = folder.current(&name)?;
-            let draft = Draft { name: &name, source: &source, patch: &patch };
+            let draft = SkillDraft { name: &name, source: &source, patch: &patch };
             let planned = plan(before.as_ref().map(|before| &before.kept), draft, &approval)?;
             if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
                 return Ok(before.info.clone());
@@ -144,8 +145,8 @@ impl SkillStore for FolderSkills {
 
     async fn delete(&self, name: &str) -> Result<(), SkillStoreError> {
         let name = name.to_owned();
-        self.alone(move |folder| {
-            known(folder, &name)?;
+        self.run_locked(move |folder| {
+            find_current(folder, &name)?;
             Ok(folder.remove(&name)?)
         })
         .await
@@ -157,8 +158,8 @@ impl SkillStore for FolderSkills {
         status: SkillStatus,
     ) -> Result<VersionInfo, SkillStoreError> {
         let (name, approval, now) = (name.to_owned(), self.approval.clone(), self.now());
-        self.alone(move |folder| {
-            let before = known(folder, &name)?;
+        self.run_locked(move |folder| {
+            let before = find_current(folder, &name)?;
             let planned = plan_status(&name, &before.kept, status, &approval)?;
             if !planned.changes {
                 return Ok(before.as_it_stands());
@@ -181,7 +182,7 @@ impl SkillStore for FolderSkills {
     }
 
     async fn version(&self) -> Result<Option<String>, SkillStoreError> {
-        self.alone(|folder| {
+        self.run_locked(|folder| {
             let mut seen: Vec<_> = metas(folder)?.iter().map(fingerprint).collect();
             seen.sort();
             Ok(Some(token_of(&seen.join("\n"))))
@@ -196,12 +197,12 @@ fn fingerprint(skill: &SkillMeta) -> String {
     format!("{}:{}:{:?}:{bag:?}", skill.name, skill.content_hash, skill.author)
 }
 
-fn known(folder: &Held<'_>, name: &str) -> Result<Revision, SkillStoreError> {
+fn find_current(folder: &LockedFolder<'_>, name: &str) -> Result<Revision, SkillStoreError> {
     let found = if is_plain(name) { folder.current(name)? } else { None };
     found.ok_or_else(|| SkillStoreError::not_found(name))
 }
 
-fn metas(folder: &Held<'_>) -> Result<Vec<SkillMeta>, SkillStoreError> {
+fn metas(folder: &LockedFolder<'_>) -> Result<Vec<SkillMeta>, SkillStoreError> {
     let mut metas = Vec::new();
     for name in folder.names()? {
         metas.extend(folder.current(&name)?.map(|current| current.meta()));

@@ -5,7 +5,7 @@
 
 use nightdesk_types::limits::{SKILL_HEADER_LINES_MAX, SKILL_HEADER_VALUES_MAX};
 
-use crate::lines::{Line, lines};
+use crate::lines::{TextLine, lines};
 use crate::skill::{SkillStatus, SkillType};
 
 /// The content of a header.
@@ -73,9 +73,10 @@ pub struct StatusLine {
 
 impl Header {
     /// Parses the header of a skill.
-    pub fn of(source: &str) -> Self {
+    pub fn parse(source: &str) -> Self {
         let mut header = Self::default();
-        let of_header = |line: &Line<'_>| line.text.starts_with('#') || line.text.trim().is_empty();
+        let of_header =
+            |line: &TextLine<'_>| line.text.starts_with('#') || line.text.trim().is_empty();
         for line in lines(source).take(SKILL_HEADER_LINES_MAX).take_while(of_header) {
             header.read(line);
         }
@@ -83,11 +84,11 @@ impl Header {
     }
 
     /// Returns the status in the bytes. Without a status line it is `Draft`.
-    pub fn status_said(&self) -> SkillStatus {
+    pub fn declared_status(&self) -> SkillStatus {
         self.status.as_ref().and_then(|line| line.status).unwrap_or(SkillStatus::Draft)
     }
 
-    fn read(&mut self, line: Line<'_>) {
+    fn read(&mut self, line: TextLine<'_>) {
         let said = line.text.strip_prefix('#').and_then(|text| text.trim_start().split_once(':'));
         let Some((key, value)) = said else {
             return;
@@ -102,10 +103,10 @@ impl Header {
             "skill" => keep_first(&mut self.skill, value),
             "description" => keep_first(&mut self.description, value),
             "type" => self.kind = self.kind.or_else(|| kind_of(value)),
-            "tags" => extend(&mut self.tags, listed(value)),
-            "returns" => extend(&mut self.returns, listed(value)),
-            "requires" => extend(&mut self.requires, listed(value)),
-            "vars" => extend(&mut self.vars, listed(value).map(|text| var_of(&text))),
+            "tags" => extend(&mut self.tags, split_list(value)),
+            "returns" => extend(&mut self.returns, split_list(value)),
+            "requires" => extend(&mut self.requires, split_list(value)),
+            "vars" => extend(&mut self.vars, split_list(value).map(|text| var_of(&text))),
             "triggers" => extend(&mut self.triggers, trigger_of(value)),
             "output" => extend(&mut self.outputs, output_of(value)),
             _ => {}
@@ -115,7 +116,7 @@ impl Header {
 
 /// Returns the bytes with another status. A signature remains only with an approval.
 pub fn with_status(source: &str, status: SkillStatus) -> String {
-    let proof = Header::of(source).status.and_then(|line| line.proof);
+    let proof = Header::parse(source).status.and_then(|line| line.proof);
     match proof.filter(|_| status == SkillStatus::Approved) {
         Some(proof) => with_proof(source, &proof),
         None => with_line(source, &format!("# Status: {status}")),
@@ -129,7 +130,7 @@ pub(crate) fn with_proof(source: &str, proof: &str) -> String {
 
 /// Returns the bytes with another status line in place of the one that counts.
 fn with_line(source: &str, said: &str) -> String {
-    let Some(StatusLine { at: (at, bytes), .. }) = Header::of(source).status else {
+    let Some(StatusLine { at: (at, bytes), .. }) = Header::parse(source).status else {
         return format!("{said}{}{source}", end_of_lines(source));
     };
     [&source[..at], said, &source[at + bytes..]].concat()
@@ -142,11 +143,11 @@ fn end_of_lines(source: &str) -> &'static str {
     }
 }
 
-fn status_line(line: Line<'_>, value: &str) -> StatusLine {
+fn status_line(line: TextLine<'_>, value: &str) -> StatusLine {
     let (word, proof) = value.split_once(char::is_whitespace).unwrap_or((value, ""));
     let proof = Some(proof.trim()).filter(|proof| !proof.is_empty());
     StatusLine {
-        status: SkillStatus::in_header(word),
+        status: SkillStatus::from_header(word),
         proof: proof.map(ToOwned::to_owned),
         at: (line.at, line.text.len()),
     }
@@ -164,7 +165,7 @@ fn extend<T>(list: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
 }
 
 /// Splits at commas that are outside quotes and brackets.
-fn listed(value: &str) -> impl Iterator<Item = String> {
+fn split_list(value: &str) -> impl Iterator<Item = String> {
     let (mut parts, mut depth, mut quoted) = (vec![String::new()], 0_u32, false);
     for c in value.chars() {
         match c {

@@ -30,15 +30,15 @@ mod depends;
 mod entry;
 mod folder;
 mod store;
-mod shelved;
+mod tenant;
 
 pub use approval::{Approval, PublicKey};
 pub use capability::{
-    Capabilities, ConnectorType, DataFeatures, DataStoreManifest, ManifestInfo, SkillFeatures,
-    SkillStoreManifest,
+    ConnectorType, DataFeatures, DataStoreManifest, ManifestInfo, SkillFeatures,
+    SkillStoreManifest, StoreCapabilities,
 };
 pub use catalogue::{
-    Audience, Catalogue, CatalogueFilter, Category, Listed, Output, SkillEntry, Trigger,
+    Audience, Catalogue, CatalogueFilter, CatalogueResponse, Category, Output, SkillEntry, Trigger,
     TriggerKind, Var, catalogue,
 };
 pub use contract::{DataStore, SkillStore};
@@ -51,10 +51,10 @@ pub use folder::FolderSkills;
 pub use hash::{content_hash, version_of};
 pub use header::{Header, OutputDeclared, StatusLine, TriggerDeclared, VarDeclared, with_status};
 pub use name::check_name;
-pub use plan::{Draft, Kept, Planned, plan, plan_status};
-pub use shelved::{TenantData, TenantSkills};
+pub use plan::{SkillDraft, StoredSkill, WritePlan, plan, plan_status};
 pub use skill::{
     OneOrMany, SkillFilter, SkillMeta, SkillPatch, SkillSource, SkillStatus, SkillTrigger,
     SkillType, VersionInfo,
 };
-pub use store::{Asked, Records, Revision, RevisionStamp, Shelf, Skills, writer};
+pub use store::{ContractResult, Records, Revision, RevisionStamp, ShelfState, Skills, writer};
+pub use tenant::{TenantData, TenantSkills};

@@ -2,7 +2,7 @@
 
 /// A line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
+pub(crate) struct TextLine<'a> {
     /// Offset of the line.
     pub(crate) at: usize,
     /// The line without its end.
@@ -11,18 +11,18 @@ pub(crate) struct Line<'a> {
 
 /// Returns the lines of a text, which end with LF, CR LF or CR. The rest after the last end is a line, too, even if it
 /// is empty.
-pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = TextLine<'_>> {
     let mut rest = Some(0);
     std::iter::from_fn(move || {
         let at = rest?;
         let tail = &text[at..];
         let Some(end) = tail.find(['\n', '\r']) else {
             rest = None;
-            return Some(Line { at, text: tail });
+            return Some(TextLine { at, text: tail });
         };
         let ends_with = if tail[end..].starts_with("\r\n") { 2 } else { 1 };
         rest = Some(at + end + ends_with);
-        Some(Line { at, text: &tail[..end] })
+        Some(TextLine { at, text: &tail[..end] })
     })
 }
 

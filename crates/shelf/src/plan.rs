@@ -12,7 +12,7 @@ use crate::skill::{SkillPatch, SkillStatus};
 
 /// A stored skill before a write.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct StoredSkill {
     /// The bytes.
     pub source: String,
     /// The author.
@@ -23,7 +23,7 @@ pub struct Kept {
 
 /// A requested write.
 #[derive(Clone, Copy, Debug)]
-pub struct Draft<'a> {
+pub struct SkillDraft<'a> {
     /// The name.
     pub name: &'a str,
     /// The bytes.
@@ -34,9 +34,9 @@ pub struct Draft<'a> {
 
 /// The result of a write.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Planned {
+pub struct WritePlan {
     /// The skill to store.
-    pub kept: Kept,
+    pub kept: StoredSkill,
     /// The status, which is also in the bytes.
     pub status: SkillStatus,
     /// The previous status, if it differs.
@@ -51,26 +51,26 @@ pub struct Planned {
 /// and a new one gets that of its bytes, unless the patch sets another. Without a valid approval the status is never
 /// `Approved`.
 pub fn plan(
-    kept: Option<&Kept>,
-    draft: Draft<'_>,
+    kept: Option<&StoredSkill>,
+    draft: SkillDraft<'_>,
     approval: &Approval,
-) -> Result<Planned, SkillStoreError> {
+) -> Result<WritePlan, SkillStoreError> {
     check(draft)?;
     let author = author(kept, draft)?;
-    let had = kept.map(|kept| Header::of(&kept.source).status_said());
-    let said = Header::of(draft.source).status_said();
+    let had = kept.map(|kept| Header::parse(&kept.source).declared_status());
+    let said = Header::parse(draft.source).declared_status();
     let wanted = draft.patch.status.or(had).unwrap_or(said);
-    let status = granted(wanted, draft.source, approval);
+    let status = permitted_status(wanted, draft.source, approval);
     let source =
         if said == status { draft.source.to_owned() } else { with_status(draft.source, status) };
     let bag = draft.patch.metadata_bag.as_ref().or_else(|| kept?.metadata_bag.as_ref());
-    let planned = Kept { source, author, metadata_bag: bag.cloned() };
+    let planned = StoredSkill { source, author, metadata_bag: bag.cloned() };
     let changes = kept != Some(&planned);
     if changes && kept.is_some() && draft.patch.only_new {
         let reason = "a skill of that name exists; set `overwrite` to replace it";
         return Err(SkillStoreError::conflict(draft.name, reason));
     }
-    Ok(Planned {
+    Ok(WritePlan {
         changes,
         kept: planned,
         status,
@@ -81,28 +81,30 @@ pub fn plan(
 /// Decides the result of a change of status.
 pub fn plan_status(
     name: &str,
-    kept: &Kept,
+    kept: &StoredSkill,
     status: SkillStatus,
     approval: &Approval,
-) -> Result<Planned, SkillStoreError> {
+) -> Result<WritePlan, SkillStoreError> {
     if status == SkillStatus::Approved {
-        approval.vouched_for(&kept.source).map_err(|reason| SkillStoreError::ApprovalRejected {
-            skill_name: name.to_owned(),
-            reason: reason.to_owned(),
+        approval.check_signature(&kept.source).map_err(|reason| {
+            SkillStoreError::ApprovalRejected {
+                skill_name: name.to_owned(),
+                reason: reason.to_owned(),
+            }
         })?;
     }
-    let had = Header::of(&kept.source).status_said();
+    let had = Header::parse(&kept.source).declared_status();
     let source =
         if had == status { kept.source.clone() } else { with_status(&kept.source, status) };
-    Ok(Planned {
+    Ok(WritePlan {
         changes: source != kept.source,
-        kept: Kept { source, ..kept.clone() },
+        kept: StoredSkill { source, ..kept.clone() },
         status,
         previous_status: Some(had),
     })
 }
 
-fn check(draft: Draft<'_>) -> Result<(), SkillStoreError> {
+fn check(draft: SkillDraft<'_>) -> Result<(), SkillStoreError> {
     check_name(draft.name)?;
     let conflict = |reason| Err(SkillStoreError::conflict(draft.name, reason));
     // An added status line does not count.
@@ -127,7 +129,10 @@ fn check(draft: Draft<'_>) -> Result<(), SkillStoreError> {
 }
 
 /// Returns the author after the write, which is the first author.
-fn author(kept: Option<&Kept>, draft: Draft<'_>) -> Result<Option<String>, SkillStoreError> {
+fn author(
+    kept: Option<&StoredSkill>,
+    draft: SkillDraft<'_>,
+) -> Result<Option<String>, SkillStoreError> {
     let first = kept.and_then(|kept| kept.author.as_ref());
     let says = draft.patch.author.as_ref();
     match (first, says) {
@@ -139,9 +144,9 @@ fn author(kept: Option<&Kept>, draft: Draft<'_>) -> Result<Option<String>, Skill
 }
 
 /// Returns the status that the approval permits.
-fn granted(wanted: SkillStatus, source: &str, approval: &Approval) -> SkillStatus {
+fn permitted_status(wanted: SkillStatus, source: &str, approval: &Approval) -> SkillStatus {
     match wanted {
-        SkillStatus::Approved if approval.vouched_for(source).is_err() => SkillStatus::Draft,
+        SkillStatus::Approved if approval.check_signature(source).is_err() => SkillStatus::Draft,
         SkillStatus::Approved | SkillStatus::Draft | SkillStatus::Disabled => wanted,
     }
 }

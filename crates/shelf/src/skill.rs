@@ -30,12 +30,12 @@ impl SkillStatus {
     }
 
     /// Returns the status with exactly this name.
-    pub fn exact(text: &str) -> Option<Self> {
+    pub fn from_exact(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
 
     /// Returns the status of a header, in any case.
-    pub fn in_header(text: &str) -> Option<Self> {
+    pub fn from_header(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(text))
     }
 }

@@ -9,15 +9,15 @@ use crate::entry::{DataQuery, NewData};
 use crate::error::SkillStoreError;
 use crate::hash::{content_hash, version_of};
 use crate::header::Header;
-use crate::plan::{Kept, Planned};
+use crate::plan::{StoredSkill, WritePlan};
 use crate::skill::{SkillMeta, SkillPatch, SkillSource, SkillStatus, SkillTrigger, VersionInfo};
 
 /// A result, or the contract's error. A failure of the store is a separate error.
-pub type Asked<T> = Result<T, SkillStoreError>;
+pub type ContractResult<T> = Result<T, SkillStoreError>;
 
 /// A tenant's shelf as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shelf {
+pub struct ShelfState {
     /// A number that rises with every change of the skills or of the approval.
     pub revision: i64,
     /// The authority that approves skills.
@@ -37,7 +37,7 @@ pub trait Skills: Send + Sync {
         name: &str,
         source: &str,
         patch: &SkillPatch,
-    ) -> Result<Asked<VersionInfo>, StoreError>;
+    ) -> Result<ContractResult<VersionInfo>, StoreError>;
 
     /// Returns a skill, in its current state or in the last revision of this version.
     async fn skill(
@@ -45,7 +45,7 @@ pub trait Skills: Send + Sync {
         scope: TenantScope,
         name: &str,
         version: Option<&str>,
-    ) -> Result<Asked<SkillSource>, StoreError>;
+    ) -> Result<ContractResult<SkillSource>, StoreError>;
 
     /// Returns the metadata of all skills, in no order.
     async fn skills(&self, scope: TenantScope) -> Result<Vec<SkillMeta>, StoreError>;
@@ -58,7 +58,7 @@ pub trait Skills: Send + Sync {
         &self,
         scope: TenantScope,
         name: &str,
-    ) -> Result<Asked<Vec<VersionInfo>>, StoreError>;
+    ) -> Result<ContractResult<Vec<VersionInfo>>, StoreError>;
 
     /// Changes a skill's status, as [`plan_status`](crate::plan_status) decides.
     async fn set_skill_status(
@@ -66,13 +66,13 @@ pub trait Skills: Send + Sync {
         scope: TenantScope,
         name: &str,
         status: SkillStatus,
-    ) -> Result<Asked<VersionInfo>, StoreError>;
+    ) -> Result<ContractResult<VersionInfo>, StoreError>;
 
     /// Removes a skill and its history. Returns true if the skill existed.
     async fn delete_skill(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError>;
 
     /// Returns the shelf as a whole.
-    async fn shelf(&self, scope: TenantScope) -> Result<Shelf, StoreError>;
+    async fn shelf(&self, scope: TenantScope) -> Result<ShelfState, StoreError>;
 
     /// Sets the authority that approves skills. Approved skills retain their status, but run only if it approves them.
     async fn secure_shelf(&self, scope: TenantScope, approval: &Approval)
@@ -107,7 +107,7 @@ pub struct Revision {
     /// The change.
     pub info: VersionInfo,
     /// The stored skill after the change.
-    pub kept: Kept,
+    pub kept: StoredSkill,
     /// The time when the name was first used.
     pub created_at: i64,
     /// The time of the last change of status.
@@ -125,14 +125,19 @@ pub struct RevisionStamp {
 
 impl Revision {
     /// Creates the first revision of a name.
-    pub fn first(name: &str, kept: Kept, stamp: RevisionStamp) -> Self {
-        let status = Header::of(&kept.source).status_said();
-        let planned = Planned { kept, status, previous_status: None, changes: true };
+    pub fn first(name: &str, kept: StoredSkill, stamp: RevisionStamp) -> Self {
+        let status = Header::parse(&kept.source).declared_status();
+        let planned = WritePlan { kept, status, previous_status: None, changes: true };
         Self::next(name, planned, None, stamp)
     }
 
     /// Creates the revision that follows from a plan.
-    pub fn next(name: &str, planned: Planned, before: Option<&Self>, stamp: RevisionStamp) -> Self {
+    pub fn next(
+        name: &str,
+        planned: WritePlan,
+        before: Option<&Self>,
+        stamp: RevisionStamp,
+    ) -> Self {
         let RevisionStamp { changed_at, changed_by } = stamp;
         let content_hash = content_hash(&planned.kept.source);
         let same_status = before.filter(|before| before.info.status == planned.status);
@@ -160,7 +165,7 @@ impl Revision {
 
     /// Returns the metadata.
     pub fn meta(&self) -> SkillMeta {
-        let header = Header::of(&self.kept.source);
+        let header = Header::parse(&self.kept.source);
         let triggers = header.triggers.into_iter().map(|trigger| SkillTrigger {
             source: trigger.source,
             name: trigger.name,
@@ -178,12 +183,12 @@ impl Revision {
             created_at: self.created_at,
             updated_at: self.info.changed_at,
             description: header.description,
-            tags: some(header.tags),
-            vars: some(header.vars.into_iter().map(|var| var.name).collect()),
-            returns: some(header.returns),
-            requires: some(header.requires),
-            triggers: some(triggers.collect()),
-            outputs: some(outputs.collect()),
+            tags: non_empty(header.tags),
+            vars: non_empty(header.vars.into_iter().map(|var| var.name).collect()),
+            returns: non_empty(header.returns),
+            requires: non_empty(header.requires),
+            triggers: non_empty(triggers.collect()),
+            outputs: non_empty(outputs.collect()),
             kind: header.kind,
             status_changed_at: Some(self.status_changed_at),
             author: self.kept.author.clone(),
@@ -204,7 +209,7 @@ impl Revision {
     }
 }
 
-fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
+fn non_empty<T>(list: Vec<T>) -> Option<Vec<T>> {
     (!list.is_empty()).then_some(list)
 }
 

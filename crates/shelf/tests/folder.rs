@@ -27,7 +27,7 @@ impl Folders {
 
     fn open(&self, approval: Approval) -> FolderSkills {
         let one = TempDir::new_in(self.all.path()).expect("a folder").keep();
-        FolderSkills::open(one, approval, Arc::new(SystemClock::started())).expect("it opens")
+        FolderSkills::open(one, approval, Arc::new(SystemClock::start())).expect("it opens")
     }
 }
 
@@ -116,7 +116,7 @@ async fn the_oldest_revisions_are_let_go() {
 async fn two_who_open_a_folder_see_the_same() {
     let folders = Folders::new();
     let one = folders.open(Approval::Unsecured);
-    let clock = Arc::new(SystemClock::started());
+    let clock = Arc::new(SystemClock::start());
     let other = FolderSkills::open(root_of(&one).await, Approval::Unsecured, clock).expect("opens");
     one.store("a", "x", &SkillPatch::default()).await.expect("it is kept");
 

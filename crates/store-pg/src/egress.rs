@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_egress::{Asked, GivenUp, Said, Sayings, SendKey, Settled, Store, Waiting, Where};
+use nightdesk_egress::{
+    AbandonedSend, PastSend, PastSends, SendKey, SendPlace, SendResult, SendState, Store,
+    WaitingSend,
+};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::Owner;
 use nightdesk_register::audit::Kind;
@@ -20,7 +23,11 @@ use crate::row::{misfit, moment};
 
 #[async_trait]
 impl Store for Pg {
-    async fn ask(&self, send: &AdmittedSend, asked_on: &str) -> Result<Asked, StoreError> {
+    async fn record_request(
+        &self,
+        send: &AdmittedSend,
+        asked_on: &str,
+    ) -> Result<SendState, StoreError> {
         let (key, asked_on) = (SendKey::from(send), asked_on.to_owned());
         let (bot, chat) = (send.bot().uuid(), send.send().chat_id.clone());
         let used = send.send().op.capability();
@@ -46,7 +53,7 @@ impl Store for Pg {
                 if let Some(about) = used {
                     record_act(connection, key.scope, Kind::CapabilityUsed, about).await?;
                 }
-                return Ok(Asked::New);
+                return Ok(SendState::New);
             }
             // A separate statement: the row may have been committed after the insert's snapshot and be invisible to
             // the insert.
@@ -54,7 +61,7 @@ impl Store for Pg {
         })
     }
 
-    async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
+    async fn send_state(&self, send: &SendKey) -> Result<SendState, StoreError> {
         let key = send.clone();
         run_to_end!(self.for_tenant("read a send", key.scope), |connection| {
             read_send(&key, connection).await
@@ -86,7 +93,7 @@ impl Store for Pg {
         &self,
         send: &SendKey,
         node: &Node,
-        settled: &Settled,
+        settled: &SendResult,
     ) -> Result<bool, StoreError> {
         self.write_result(send, node, settled, "calling").await
     }
@@ -95,12 +102,16 @@ impl Store for Pg {
         &self,
         send: &SendKey,
         node: &Node,
-        why: &Settled,
+        why: &SendResult,
     ) -> Result<bool, StoreError> {
         self.write_result(send, node, why, "asked").await
     }
 
-    async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError> {
+    async fn waiting_sends(
+        &self,
+        node: &Node,
+        sends_max: usize,
+    ) -> Result<Vec<WaitingSend>, StoreError> {
         let node = node.clone();
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
         run_to_end!(self.single("find waiting sends"), |connection| {
@@ -116,9 +127,9 @@ impl Store for Pg {
             .fetch_all(connection)
             .await?;
             let waiting = rows.into_iter().map(|row| {
-                Ok(Waiting {
+                Ok(WaitingSend {
                     key: SendKey {
-                        scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
+                        scope: TenantScope::for_tenant(TenantId::from_uuid(row.tenant)),
                         agent: AgentId::from_uuid(row.agent),
                         request: request_id(row.request)?,
                     },
@@ -132,7 +143,7 @@ impl Store for Pg {
         })
     }
 
-    async fn ownerless(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
+    async fn ownerless_bots(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
         let bots_max = i32::try_from(bots_max).unwrap_or(i32::MAX);
         run_to_end!(self.single("find bots without an owner"), |connection| {
             let bots = sqlx::query_scalar!(
@@ -145,7 +156,7 @@ impl Store for Pg {
         })
     }
 
-    async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError> {
+    async fn abandon_sends(&self, sends_max: usize) -> Result<Vec<AbandonedSend>, StoreError> {
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
         run_to_end!(self.single("give up sends"), |connection| {
             let rows = sqlx::query!(
@@ -157,7 +168,7 @@ impl Store for Pg {
             .await?;
             rows.into_iter()
                 .map(|row| {
-                    Ok(GivenUp {
+                    Ok(AbandonedSend {
                         agent: AgentId::from_uuid(row.agent),
                         request: request_id(row.request)?,
                         asked_on: row.asked_on,
@@ -174,13 +185,13 @@ impl Pg {
         &self,
         send: &SendKey,
         node: &Node,
-        settled: &Settled,
+        settled: &SendResult,
         from: &'static str,
     ) -> Result<bool, StoreError> {
         let (key, node) = (send.clone(), node.clone());
         let (state, receipt) = match settled {
-            Settled::Ambiguous => ("ambiguous", None),
-            Settled::Delivered(_) | Settled::InParts(_) | Settled::Failed(_) => {
+            SendResult::Ambiguous => ("ambiguous", None),
+            SendResult::Delivered(_) | SendResult::InParts(_) | SendResult::Failed(_) => {
                 let receipt = serde_json::to_vec(settled)
                     .map_err(|error| StoreError::broken("settle a send", error))?;
                 ("settled", Some(receipt))
@@ -210,14 +221,14 @@ impl Pg {
 }
 
 #[async_trait]
-impl Sayings for Pg {
-    async fn said(
+impl PastSends for Pg {
+    async fn read_past_sends(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        place: Where<'_>,
+        place: SendPlace<'_>,
         since: Timestamp,
-    ) -> Result<Vec<Said>, StoreError> {
+    ) -> Result<Vec<PastSend>, StoreError> {
         let (bot, chat) = (place.bot.uuid(), place.chat_id.to_owned());
         run_to_end!(self.for_tenant("read an agent's sends", scope), |connection| {
             let rows = sqlx::query!(
@@ -237,12 +248,12 @@ impl Sayings for Pg {
             .fetch_all(connection)
             .await?;
             let said = rows.into_iter().map(|row| {
-                Ok(Said {
+                Ok(PastSend {
                     request: request_id(row.request_id)?,
                     asked_at: row.asked_at.to_jiff(),
                     came: match read_state(&row.state, row.receipt.as_deref())? {
-                        Asked::Settled(settled) => Some(settled),
-                        Asked::New | Asked::UnderWay => None,
+                        SendState::Settled(settled) => Some(settled),
+                        SendState::New | SendState::UnderWay => None,
                     },
                 })
             });
@@ -251,7 +262,7 @@ impl Sayings for Pg {
     }
 }
 
-async fn read_send(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<Asked> {
+async fn read_send(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<SendState> {
     let row = sqlx::query!(
         "select state, receipt from sends
          where tenant_id = $1 and agent_id = $2 and request_id = $3",
@@ -264,12 +275,12 @@ async fn read_send(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result
     read_state(&row.state, row.receipt.as_deref())
 }
 
-fn read_state(state: &str, receipt: Option<&[u8]>) -> sqlx::Result<Asked> {
+fn read_state(state: &str, receipt: Option<&[u8]>) -> sqlx::Result<SendState> {
     match (state, receipt) {
-        ("asked" | "calling", _) => Ok(Asked::UnderWay),
-        ("ambiguous", _) => Ok(Asked::Settled(Settled::Ambiguous)),
+        ("asked" | "calling", _) => Ok(SendState::UnderWay),
+        ("ambiguous", _) => Ok(SendState::Settled(SendResult::Ambiguous)),
         ("settled", Some(receipt)) => serde_json::from_slice(receipt)
-            .map(Asked::Settled)
+            .map(SendState::Settled)
             .map_err(|_| misfit("sends", "receipt")),
         _ => Err(misfit("sends", "state")),
     }

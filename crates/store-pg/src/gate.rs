@@ -3,8 +3,8 @@
 mod reach;
 
 use async_trait::async_trait;
-use nightdesk_gate::known::Agent;
-use nightdesk_gate::{Change, KeptRefusal, Prompt, Reach, Refusal, RefusalNote, Store};
+use nightdesk_gate::bot_reach::ScopedAgent;
+use nightdesk_gate::{BotPrompt, Reach, ReachChange, Refusal, RefusalNote, Store, StoredRefusal};
 use nightdesk_types::limits::{REACHED_DAYS, REFUSALS_KEPT_MAX};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
@@ -14,13 +14,17 @@ use crate::row::misfit;
 
 #[async_trait]
 impl Store for Pg {
-    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
+    async fn read_changes(
+        &self,
+        bot: BotId,
+        since: Option<i64>,
+    ) -> Result<ReachChange, StoreError> {
         run_to_end!(self.single("read the reach of a bot"), |connection| {
             reach::changes(connection, bot, since).await
         })
     }
 
-    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+    async fn changed_bots(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
         let (bots, versions): (Vec<Uuid>, Vec<i64>) =
             bots.iter().map(|(bot, version)| (bot.uuid(), *version)).unzip();
         run_to_end!(self.single("read changes of reach"), |connection| {
@@ -35,7 +39,7 @@ impl Store for Pg {
         })
     }
 
-    async fn reaches(
+    async fn find_reaches(
         &self,
         scope: TenantScope,
         agent: AgentId,
@@ -89,11 +93,11 @@ impl Store for Pg {
         })
     }
 
-    async fn ask(
+    async fn record_prompt(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        Prompt { bot, id }: Prompt<'_>,
+        BotPrompt { bot, id }: BotPrompt<'_>,
     ) -> Result<bool, StoreError> {
         let id = id.to_owned();
         run_to_end!(self.for_tenant("store the agent of a prompt", scope), |connection| {
@@ -109,7 +113,10 @@ impl Store for Pg {
         })
     }
 
-    async fn asker(&self, Prompt { bot, id }: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
+    async fn find_prompt_agent(
+        &self,
+        BotPrompt { bot, id }: BotPrompt<'_>,
+    ) -> Result<Option<ScopedAgent>, StoreError> {
         let id = id.to_owned();
         run_to_end!(self.single("find the agent of a prompt"), |connection| {
             let row = sqlx::query!(
@@ -119,16 +126,16 @@ impl Store for Pg {
             )
             .fetch_optional(connection)
             .await?;
-            let tenant = |id| TenantScope::of(TenantId::from_uuid(id));
+            let tenant = |id| TenantScope::for_tenant(TenantId::from_uuid(id));
             Ok(row.map(|row| (tenant(row.tenant), AgentId::from_uuid(row.agent))))
         })
     }
 
-    async fn refusals(
+    async fn read_refusals(
         &self,
         scope: TenantScope,
         event_key: &str,
-    ) -> Result<Vec<KeptRefusal>, StoreError> {
+    ) -> Result<Vec<StoredRefusal>, StoreError> {
         let event_key = event_key.to_owned();
         run_to_end!(self.for_tenant("read refusals", scope), |connection| {
             let rows = sqlx::query!(
@@ -149,7 +156,7 @@ impl Store for Pg {
                     agent: row.agent_id.map(AgentId::from_uuid),
                     refusal: refusal.ok_or_else(|| misfit("refusals", "reason"))?,
                 };
-                Ok(KeptRefusal { at: row.at.to_jiff(), note })
+                Ok(StoredRefusal { at: row.at.to_jiff(), note })
             });
             kept.collect()
         })

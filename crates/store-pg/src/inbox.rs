@@ -7,8 +7,8 @@ mod read;
 
 use async_trait::async_trait;
 use nightdesk_inbox::{
-    Accept, Ack, AckOf, Ask, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark, Store,
-    Waiting,
+    AcceptRequest, AckOutcome, AckRequest, LineClaim, ParkOutcome, ParkReason, PutOutcome,
+    QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor, Store,
 };
 use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
@@ -20,15 +20,15 @@ use crate::Pg;
 
 #[async_trait]
 impl Store for Pg {
-    async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+    async fn accept(&self, events: &[AcceptRequest]) -> Result<Vec<PutOutcome>, StoreError> {
         accept::run(self, events).await
     }
 
-    async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+    async fn read_waiting(&self, asks: &[ReadRequest]) -> Result<Vec<ReadResponse>, StoreError> {
         read::run(self, asks).await
     }
 
-    async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+    async fn ack(&self, acks: &[AckRequest]) -> Result<Vec<AckOutcome>, StoreError> {
         ack::run(self, acks).await
     }
 
@@ -37,7 +37,7 @@ impl Store for Pg {
         line: &LineClaim,
         seq: Seq,
         reason: ParkReason,
-    ) -> Result<Park, StoreError> {
+    ) -> Result<ParkOutcome, StoreError> {
         let LineClaim { scope, agent, generation } = *line;
         run_to_end!(self.for_tenant("park an entry", scope), |connection| {
             let parked = sqlx::query_scalar!(
@@ -51,14 +51,14 @@ impl Store for Pg {
             .fetch_one(connection)
             .await?;
             Ok(match parked {
-                None => Park::LineReplaced,
-                Some(true) => Park::Parked,
-                Some(false) => Park::NotWaiting,
+                None => ParkOutcome::LineReplaced,
+                Some(true) => ParkOutcome::Parked,
+                Some(false) => ParkOutcome::NotWaiting,
             })
         })
     }
 
-    async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
+    async fn read_heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
         let tenants: Vec<Uuid> = agents.iter().map(|(scope, _)| scope.tenant().uuid()).collect();
         let ids: Vec<Uuid> = agents.iter().map(|(_, agent)| agent.uuid()).collect();
         run_to_end!(self.single("check inboxes"), |connection| {
@@ -100,7 +100,7 @@ impl Store for Pg {
         &self,
         operator: TenantScope,
         bot: BotId,
-        mark: &SourceMark,
+        mark: &SourceCursor,
     ) -> Result<bool, StoreError> {
         let mark = mark.clone();
         run_to_end!(self.for_tenant("move a source's cursor", operator), |connection| {
@@ -119,8 +119,8 @@ impl Store for Pg {
         })
     }
 
-    async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError> {
-        let Quarantine { operator, bot, problem, body } = unreadable.clone();
+    async fn quarantine(&self, unreadable: &QuarantinedEvent) -> Result<(), StoreError> {
+        let QuarantinedEvent { operator, bot, problem, body } = unreadable.clone();
         run_to_end!(self.for_tenant("quarantine an event", operator), |connection| {
             sqlx::query!(
                 "with head as (

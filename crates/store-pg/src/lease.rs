@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_lease::{Owner, Renewed, Resource, Store};
+use nightdesk_lease::{Owner, Renewal, Resource, Store};
 use nightdesk_types::{Node, NodeEpoch, OwnerEpoch, StoreError};
 
 use crate::Pg;
@@ -28,7 +28,7 @@ impl Store for Pg {
         })
     }
 
-    async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewed, StoreError> {
+    async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewal, StoreError> {
         let node = node.clone();
         run_to_end!(self.single("renew a lease"), |connection| {
             let renewed = sqlx::query!(
@@ -41,7 +41,7 @@ impl Store for Pg {
             )
             .execute(connection)
             .await?;
-            Ok(if renewed.rows_affected() == 1 { Renewed::Kept } else { Renewed::Over })
+            Ok(if renewed.rows_affected() == 1 { Renewal::Kept } else { Renewal::Over })
         })
     }
 
@@ -61,7 +61,7 @@ impl Store for Pg {
         })
     }
 
-    async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
+    async fn end_dead_nodes(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
         run_to_end!(self.single("find dead nodes"), |connection| {
             let buried = sqlx::query!(
                 "update nodes set is_over = true
@@ -77,7 +77,7 @@ impl Store for Pg {
         })
     }
 
-    async fn living(&self) -> Result<u32, StoreError> {
+    async fn count_living(&self) -> Result<u32, StoreError> {
         run_to_end!(self.single("count nodes"), |connection| {
             let living = sqlx::query_scalar!(
                 r#"select count(*) as "living!" from nodes
@@ -89,7 +89,11 @@ impl Store for Pg {
         })
     }
 
-    async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError> {
+    async fn find_or_claim(
+        &self,
+        resource: Resource,
+        node: &Node,
+    ) -> Result<Option<Owner>, StoreError> {
         let node = node.clone();
         run_to_end!(self.single("claim ownership"), |connection| {
             let owner = sqlx::query!(

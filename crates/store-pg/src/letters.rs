@@ -133,7 +133,7 @@ impl LetterStore for Pg {
             let peers = rows.into_iter().map(|row| {
                 let tenant = TenantId::from_uuid(row.tenant);
                 let is_own = tenant == of.scope.tenant();
-                let scope = if is_own { of.scope } else { TenantScope::of(tenant) };
+                let scope = if is_own { of.scope } else { TenantScope::for_tenant(tenant) };
                 Peer {
                     party: Party { scope, agent: AgentId::from_uuid(row.agent) },
                     name: row.name,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::{Caller, End, Store, Taken};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart, Store};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
 use nightdesk_types::{ClientRules, Generation, Node, Seq, StoreError};
 use nightdesk_wake::LineEnd;
@@ -16,8 +16,12 @@ use crate::wake::rows::WakeKey;
 
 #[async_trait]
 impl Store for Pg {
-    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
-        let Caller { scope, agent, gateway, acks: _ } = *caller;
+    async fn take(
+        &self,
+        caller: &AuthenticatedGateway,
+        node: &Node,
+    ) -> Result<LineStart, StoreError> {
+        let AuthenticatedGateway { scope, agent, gateway, acks: _ } = *caller;
         let node = node.clone();
         run_to_end!(self.single("take a line"), |connection| {
             let row = sqlx::query!(
@@ -38,7 +42,7 @@ impl Store for Pg {
             .fetch_one(connection)
             .await?;
             let millis = |ms: i64| Duration::from_millis(ms.try_into().unwrap_or(0));
-            Ok(Taken {
+            Ok(LineStart {
                 generation: Generation::new(row.generation),
                 acked: Seq::new(row.acked),
                 since: row.since.to_jiff(),
@@ -51,7 +55,7 @@ impl Store for Pg {
         })
     }
 
-    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
+    async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
         let LineClaim { scope, agent, generation } = *line;
         run_to_end!(self.for_tenant("close a line", scope), |connection| {
             let key = WakeKey::new(scope, agent);

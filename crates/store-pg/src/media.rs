@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_media::{Kept, Lies, MediaId, Store};
+use nightdesk_media::{MediaId, MediaLocation, MediaRecord, Store};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use uuid::Uuid;
 
@@ -11,11 +11,11 @@ use crate::Pg;
 
 #[async_trait]
 impl Store for Pg {
-    async fn keep(
+    async fn permit_read(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        files: &[(MediaId, Kept)],
+        files: &[(MediaId, MediaRecord)],
         good_for: Duration,
     ) -> Result<(), StoreError> {
         let rows: Rows = files.iter().map(|(id, kept)| (*id, kept.clone())).collect();
@@ -44,12 +44,12 @@ impl Store for Pg {
         })
     }
 
-    async fn find(
+    async fn find_record(
         &self,
         scope: TenantScope,
         agent: AgentId,
         id: MediaId,
-    ) -> Result<Option<Kept>, StoreError> {
+    ) -> Result<Option<MediaRecord>, StoreError> {
         run_to_end!(self.for_tenant("find a file", scope), |connection| {
             let row = sqlx::query!(
                 "select bot_id, reference, mime, filename, size_bytes from media
@@ -60,13 +60,15 @@ impl Store for Pg {
             )
             .fetch_optional(connection)
             .await?;
-            Ok(row.map(|row| Kept {
+            Ok(row.map(|row| MediaRecord {
                 mime: row.mime,
                 filename: row.filename,
                 size: row.size_bytes.map(i64::unsigned_abs),
                 lies: match row.bot_id.zip(row.reference) {
-                    Some((bot, reference)) => Lies::There { bot: BotId::from_uuid(bot), reference },
-                    None => Lies::Here,
+                    Some((bot, reference)) => {
+                        MediaLocation::There { bot: BotId::from_uuid(bot), reference }
+                    }
+                    None => MediaLocation::Here,
                 },
             }))
         })
@@ -84,13 +86,13 @@ struct Rows {
     sizes: Vec<Option<i64>>,
 }
 
-impl FromIterator<(MediaId, Kept)> for Rows {
-    fn from_iter<T: IntoIterator<Item = (MediaId, Kept)>>(files: T) -> Self {
+impl FromIterator<(MediaId, MediaRecord)> for Rows {
+    fn from_iter<T: IntoIterator<Item = (MediaId, MediaRecord)>>(files: T) -> Self {
         let mut rows = Self::default();
-        for (id, Kept { mime, filename, size, lies }) in files {
+        for (id, MediaRecord { mime, filename, size, lies }) in files {
             let (bot, reference) = match lies {
-                Lies::Here => (None, None),
-                Lies::There { bot, reference } => (Some(bot.uuid()), Some(reference)),
+                MediaLocation::Here => (None, None),
+                MediaLocation::There { bot, reference } => (Some(bot.uuid()), Some(reference)),
             };
             rows.ids.push(id.uuid());
             rows.bots.push(bot);

@@ -17,7 +17,7 @@ mod reaching;
 mod sessions;
 
 use async_trait::async_trait;
-use nightdesk_register::{Entering, NewBot, NewSecret};
+use nightdesk_register::{IdentityStore, NewBot, NewSecret};
 use nightdesk_types::{Actor, AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 
@@ -25,7 +25,7 @@ use crate::Pg;
 use bots::enter_bot_key;
 
 #[async_trait]
-impl Entering for Pg {
+impl IdentityStore for Pg {
     async fn create_tenant(
         &self,
         id: TenantId,
@@ -34,7 +34,7 @@ impl Entering for Pg {
     ) -> Result<(), StoreError> {
         let (name, WrappedKey(wrapped)) = (name.to_owned(), key.clone());
         // Only the operator creates tenants.
-        let scope = TenantScope::of(id).by(Actor::Operator);
+        let scope = TenantScope::for_tenant(id).with_actor(Actor::Operator);
         run_to_end!(self.for_tenant("create a tenant", scope), |connection| {
             sqlx::query!(
                 "with tenant as (

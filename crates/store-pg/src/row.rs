@@ -7,7 +7,7 @@ use sqlx::postgres::PgDatabaseError;
 /// Converts a driver error into a store error.
 pub(crate) fn store_error(operation: &'static str, error: sqlx::Error) -> StoreError {
     if let Some(over) = over_quota(&error) {
-        return StoreError::over(operation, over);
+        return StoreError::quota_exceeded(operation, over);
     }
     if is_passing(&error) {
         StoreError::unavailable(operation, error)

@@ -10,15 +10,15 @@ mod write;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_inbox::TestEntry;
+use nightdesk_inbox::LocalEntry;
 use nightdesk_register::audit::Kind;
 use nightdesk_schedule::decide::{
     FireStatus, JobStatus, OpenFire, REPORTED, ReportStep, Retry, arm_job, cancel_job, end_fire,
     release_held, report_run, retry_fire,
 };
 use nightdesk_schedule::{
-    Arm, Armed, Cancelled, Claimed, Claims, End, FireEntry, FireState, JobId, Report, Store,
-    Unarmed,
+    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, FireClaim, FireEnd, FireEntry, FireState,
+    JobId, RunReport, Store, UnarmedJob,
 };
 use nightdesk_types::limits::{FIRES_SWEPT_MAX, NOTICES_KEPT_MAX};
 use nightdesk_types::{Actor, AgentId, FireId, Node, Seq, StoreError, TenantId, TenantScope};
@@ -45,8 +45,8 @@ impl Store for Pg {
         &self,
         scope: TenantScope,
         agent: AgentId,
-        arm: &Arm,
-    ) -> Result<Armed, StoreError> {
+        arm: &ArmRequest,
+    ) -> Result<ActiveJob, StoreError> {
         let arm = arm.clone();
         run_to_end!(self.for_tenant("arm a job", scope), |connection| {
             let armed = arm_locked(connection, scope, agent, &arm).await?;
@@ -63,12 +63,12 @@ impl Store for Pg {
         scope: TenantScope,
         agent: AgentId,
         job: &JobId,
-    ) -> Result<Cancelled, StoreError> {
+    ) -> Result<CancelOutcome, StoreError> {
         let job = job.clone();
         run_to_end!(self.for_tenant("cancel a job", scope), |connection| {
             let locked = lock_job(connection, &JobKey::new(scope, agent, &job)).await?;
             let cancelled = cancel_locked(connection, locked).await?;
-            if cancelled == Cancelled::Cancelled && scope.actor() == Actor::Operator {
+            if cancelled == CancelOutcome::Cancelled && scope.actor() == Actor::Operator {
                 let about = json!({ "agent_id": agent, "job": job.as_str() });
                 record_act(connection, scope, Kind::JobCancelled, about).await?;
             }
@@ -76,7 +76,11 @@ impl Store for Pg {
         })
     }
 
-    async fn armed(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<Armed>, StoreError> {
+    async fn armed_jobs(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<ActiveJob>, StoreError> {
         run_to_end!(self.single("list armed jobs"), |connection| {
             let rows = sqlx::query_as!(
                 ArmedRow,
@@ -95,14 +99,19 @@ impl Store for Pg {
         })
     }
 
-    async fn claim(&self, node: &Node, at_most: usize) -> Result<Claims, StoreError> {
+    async fn claim(&self, node: &Node, at_most: usize) -> Result<ClaimBatch, StoreError> {
         let node = node.clone();
         run_to_end!(self.across_tenants("claim fires"), |connection| {
             claim_due(connection, &node, at_most).await
         })
     }
 
-    async fn end(&self, claimed: &Claimed, end: End, outcome: &str) -> Result<bool, StoreError> {
+    async fn end(
+        &self,
+        claimed: &FireClaim,
+        end: FireEnd,
+        outcome: &str,
+    ) -> Result<bool, StoreError> {
         let attempt = Attempt::new(claimed, outcome);
         run_to_end!(self.for_tenant("end a fire", claimed.scope), |connection| {
             end_locked(connection, &attempt, end).await
@@ -111,24 +120,24 @@ impl Store for Pg {
 
     async fn put(
         &self,
-        claimed: &Claimed,
+        claimed: &FireClaim,
         entry: &FireEntry,
         outcome: &str,
     ) -> Result<Option<Seq>, StoreError> {
         let (attempt, agent) = (Attempt::new(claimed, outcome), claimed.agent);
         let FireEntry { bot, chat_id, body } = entry.clone();
-        let entry = TestEntry { bot, chat_id, body };
+        let entry = LocalEntry { bot, chat_id, body };
         run_to_end!(self.for_tenant("put a fire", claimed.scope), |connection| {
-            if !end_locked(connection, &attempt, End::Taken).await? {
+            if !end_locked(connection, &attempt, FireEnd::Taken).await? {
                 return Ok(None);
             }
             put_by_hand(connection, attempt.scope, agent, &entry).await
         })
     }
 
-    async fn again(
+    async fn record_retry(
         &self,
-        claimed: &Claimed,
+        claimed: &FireClaim,
         outcome: &str,
         wait: Duration,
         counts: bool,
@@ -149,7 +158,7 @@ impl Store for Pg {
         scope: TenantScope,
         agent: AgentId,
         fire: FireId,
-        report: &Report,
+        report: &RunReport,
     ) -> Result<bool, StoreError> {
         let report = report.clone();
         run_to_end!(self.for_tenant("store the end of a run", scope), |connection| {
@@ -161,7 +170,7 @@ impl Store for Pg {
         })
     }
 
-    async fn flag_unarmed(&self) -> Result<Vec<Unarmed>, StoreError> {
+    async fn flag_unarmed(&self) -> Result<Vec<UnarmedJob>, StoreError> {
         run_to_end!(self.single("flag jobs that are not armed"), |connection| {
             let rows = sqlx::query!(
                 r#"select tenant as "tenant!", agent as "agent!", job as "job!"
@@ -172,8 +181,8 @@ impl Store for Pg {
             .fetch_all(connection)
             .await?;
             let unarmed = rows.into_iter().map(|row| {
-                Ok(Unarmed {
-                    scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
+                Ok(UnarmedJob {
+                    scope: TenantScope::for_tenant(TenantId::from_uuid(row.tenant)),
                     agent: AgentId::from_uuid(row.agent),
                     job: job_id(row.job)?,
                 })
@@ -188,27 +197,27 @@ async fn arm_locked(
     connection: &mut PgConnection,
     scope: TenantScope,
     agent: AgentId,
-    arm: &Arm,
-) -> sqlx::Result<Armed> {
+    arm: &ArmRequest,
+) -> sqlx::Result<ActiveJob> {
     let LockedJob { key, job, open, now } = open_job(connection, scope, agent, arm).await?;
     let Some(plan) = arm_job(&job, &open, arm, now) else {
-        return Ok(job.armed());
+        return Ok(job.to_active_job());
     };
     if plan.takes_quota {
         keep_quotas(connection, &key).await?;
     }
     write_open(connection, key.tenant, &plan.superseded).await?;
     write_armed(connection, &key, &plan.job).await?;
-    Ok(plan.job.armed())
+    Ok(plan.job.to_active_job())
 }
 
 /// Cancels a job, if there is one.
 async fn cancel_locked(
     connection: &mut PgConnection,
     locked: Option<LockedJob>,
-) -> sqlx::Result<Cancelled> {
+) -> sqlx::Result<CancelOutcome> {
     let Some(LockedJob { key, job, open, now }) = locked else {
-        return Ok(Cancelled::Unknown);
+        return Ok(CancelOutcome::Unknown);
     };
     let plan = cancel_job(&job, &open, now);
     write_open(connection, key.tenant, &plan.ended).await?;
@@ -243,8 +252,8 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn new(claimed: &Claimed, outcome: &str) -> Self {
-        let Claimed { scope, fire, tries, .. } = *claimed;
+    fn new(claimed: &FireClaim, outcome: &str) -> Self {
+        let FireClaim { scope, fire, tries, .. } = *claimed;
         Self { scope, fire, number: tries, outcome: outcome.to_owned() }
     }
 
@@ -260,7 +269,7 @@ impl Attempt {
 async fn end_locked(
     connection: &mut PgConnection,
     attempt: &Attempt,
-    end: End,
+    end: FireEnd,
 ) -> sqlx::Result<bool> {
     let Some(locked) = lock_fire(connection, attempt.scope, attempt.fire).await? else {
         return Ok(false);
@@ -286,7 +295,7 @@ async fn report_locked(
     connection: &mut PgConnection,
     scope: TenantScope,
     locked: LockedFire,
-    report: &Report,
+    report: &RunReport,
 ) -> sqlx::Result<bool> {
     let LockedFire { key, job, fire, now } = locked;
     let id = fire.fire.id;

@@ -5,8 +5,9 @@ mod row;
 
 use async_trait::async_trait;
 use nightdesk_shelf::{
-    Approval, Asked, Draft, Revision, RevisionStamp, Shelf, SkillMeta, SkillPatch, SkillSource,
-    SkillStatus, SkillStoreError, Skills, VersionInfo, plan, plan_status, writer,
+    Approval, ContractResult, Revision, RevisionStamp, ShelfState, SkillDraft, SkillMeta,
+    SkillPatch, SkillSource, SkillStatus, SkillStoreError, Skills, VersionInfo, plan, plan_status,
+    writer,
 };
 use nightdesk_types::limits::{SKILL_REVISIONS_KEPT_MAX, SKILLS_MAX};
 use nightdesk_types::{StoreError, TenantScope};
@@ -37,12 +38,12 @@ impl Skills for Pg {
         name: &str,
         source: &str,
         patch: &SkillPatch,
-    ) -> Result<Asked<VersionInfo>, StoreError> {
+    ) -> Result<ContractResult<VersionInfo>, StoreError> {
         let (name, source, patch) = (name.to_owned(), source.to_owned(), patch.clone());
         run_to_end!(self.for_tenant("store a skill", scope), |connection| {
             let (approval, now) = lock_shelf(connection, scope).await?;
             let before = newest_revision(connection, scope, &name).await?;
-            let draft = Draft { name: &name, source: &source, patch: &patch };
+            let draft = SkillDraft { name: &name, source: &source, patch: &patch };
             let kept = before.as_ref().map(|before| &before.kept);
             let planned = match plan(kept, draft, &approval) {
                 Ok(planned) => planned,
@@ -62,7 +63,7 @@ impl Skills for Pg {
         scope: TenantScope,
         name: &str,
         version: Option<&str>,
-    ) -> Result<Asked<SkillSource>, StoreError> {
+    ) -> Result<ContractResult<SkillSource>, StoreError> {
         let (name, version) = (name.to_owned(), version.map(ToOwned::to_owned));
         run_to_end!(self.for_tenant("load a skill", scope), |connection| {
             let Some(newest) = newest_revision(connection, scope, &name).await? else {
@@ -109,7 +110,7 @@ impl Skills for Pg {
         &self,
         scope: TenantScope,
         name: &str,
-    ) -> Result<Asked<Vec<VersionInfo>>, StoreError> {
+    ) -> Result<ContractResult<Vec<VersionInfo>>, StoreError> {
         let name = name.to_owned();
         run_to_end!(self.for_tenant("read the versions of a skill", scope), |connection| {
             let versions = versions(connection, scope, &name).await?;
@@ -124,7 +125,7 @@ impl Skills for Pg {
         scope: TenantScope,
         name: &str,
         status: SkillStatus,
-    ) -> Result<Asked<VersionInfo>, StoreError> {
+    ) -> Result<ContractResult<VersionInfo>, StoreError> {
         let name = name.to_owned();
         run_to_end!(self.for_tenant("change a skill's status", scope), |connection| {
             let (approval, now) = lock_shelf(connection, scope).await?;
@@ -158,7 +159,7 @@ impl Skills for Pg {
         })
     }
 
-    async fn shelf(&self, scope: TenantScope) -> Result<Shelf, StoreError> {
+    async fn shelf(&self, scope: TenantScope) -> Result<ShelfState, StoreError> {
         run_to_end!(self.for_tenant("read a shelf", scope), |connection| {
             let row = sqlx::query!(
                 "select revision, approval_key from shelves where tenant_id = $1",
@@ -167,9 +168,9 @@ impl Skills for Pg {
             .fetch_optional(connection)
             .await?;
             let Some(row) = row else {
-                return Ok(Shelf { revision: 0, approval: Approval::Unsecured });
+                return Ok(ShelfState { revision: 0, approval: Approval::Unsecured });
             };
-            Ok(Shelf { revision: row.revision, approval: approval_of(row.approval_key)? })
+            Ok(ShelfState { revision: row.revision, approval: approval_of(row.approval_key)? })
         })
     }
 

@@ -1,7 +1,7 @@
 //! Creates and drops daily partitions, and deletes old rows.
 
 use async_trait::async_trait;
-use nightdesk_inbox::{Swept, Upkeep};
+use nightdesk_inbox::{InboxSweeper, SweepReport};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
     ACKED_HOURS, AUDIT_KEPT_DAYS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, FIRES_KEPT, LETTERS_KEPT,
@@ -29,8 +29,8 @@ macro_rules! run_batches {
 pub(crate) use run_batches;
 
 #[async_trait]
-impl Upkeep for Pg {
-    async fn keep(&self) -> Result<Swept, StoreError> {
+impl InboxSweeper for Pg {
+    async fn sweep(&self) -> Result<SweepReport, StoreError> {
         self.open_days().await?;
         let expired = run_batches!(
             self.single("set aside what nobody took"),
@@ -44,7 +44,7 @@ impl Upkeep for Pg {
         )?;
         self.forget_old_rows().await?;
         let days_dropped = self.close_days().await?;
-        Ok(Swept { expired, forgotten, days_dropped })
+        Ok(SweepReport { expired, forgotten, days_dropped })
     }
 }
 

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use nightdesk_types::limits::{DATA_KEY_KEPT_FOR, REKEY_ROWS_MAX, UPKEEP_ROWS_MAX};
 use nightdesk_types::{DataKeyId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::{
-    KekId, OwnRow, OwnTable, Resealed, Rewrapped, SealedRow, SealedTable, Store, WrappedKey,
+    KekId, OwnRow, OwnTable, ResealedRow, RewrappedKey, SealedRow, SealedTable, Store, WrappedKey,
     WrappedRow,
 };
 use sqlx::PgConnection;
@@ -39,7 +39,7 @@ impl Store for Pg {
         })
     }
 
-    async fn rewrap(&self, rows: &[Rewrapped]) -> Result<u64, StoreError> {
+    async fn rewrap(&self, rows: &[RewrappedKey]) -> Result<u64, StoreError> {
         let rows = rows.to_vec();
         run_to_end!(self.single("rewrap keys"), |connection| {
             let tenants: Vec<Uuid> = rows.iter().map(|row| row.was.tenant.uuid()).collect();
@@ -210,7 +210,7 @@ impl Store for Pg {
         &self,
         scope: TenantScope,
         key: DataKeyId,
-        rows: &[Resealed],
+        rows: &[ResealedRow],
     ) -> Result<u64, StoreError> {
         let rows = rows.to_vec();
         run_to_end!(self.for_tenant("reseal a tenant's secrets", scope), |connection| {
@@ -285,7 +285,7 @@ struct ResealColumns {
 }
 
 impl ResealColumns {
-    fn new(resealed: Vec<Resealed>) -> Self {
+    fn new(resealed: Vec<ResealedRow>) -> Self {
         let rows = resealed.iter().map(|row| row.was.row).collect();
         let (was, sealed) = resealed.into_iter().map(|row| (row.was.sealed, row.sealed)).unzip();
         Self { rows, was, sealed }

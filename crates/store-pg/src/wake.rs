@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_types::limits::BURIED_LINES_MAX;
 use nightdesk_types::{AgentId, Generation, Seq, StoreError, TenantScope};
-use nightdesk_wake::{Claimed, LineEnd, Store, Suspicion, Terms, Which};
+use nightdesk_wake::{LineEnd, Store, Suspicion, WakeClaim, WakeSelection, WakeTerms};
 use sqlx::PgConnection;
 
 use self::rows::{WakeKey, begin_wakes, change_wake};
@@ -18,13 +18,17 @@ use crate::Pg;
 
 #[async_trait]
 impl Store for Pg {
-    async fn claim(&self, which: Which, terms: &Terms) -> Result<Vec<Claimed>, StoreError> {
+    async fn claim(
+        &self,
+        which: WakeSelection,
+        terms: &WakeTerms,
+    ) -> Result<Vec<WakeClaim>, StoreError> {
         claim::claim(self, which, *terms).await
     }
 
-    async fn note(
+    async fn record_outcome(
         &self,
-        claimed: &Claimed,
+        claimed: &WakeClaim,
         outcome: &str,
         wait: Duration,
     ) -> Result<(), StoreError> {
@@ -36,7 +40,7 @@ impl Store for Pg {
         })
     }
 
-    async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError> {
+    async fn put_off(&self, claimed: &WakeClaim, wait: Duration) -> Result<(), StoreError> {
         let call = claimed.clone();
         run_to_end!(self.for_tenant("postpone a call", claimed.scope), |connection| {
             let key = WakeKey::new(call.scope, call.agent);
@@ -44,7 +48,7 @@ impl Store for Pg {
         })
     }
 
-    async fn told(&self, claimed: &Claimed) -> Result<(), StoreError> {
+    async fn record_notified(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
         let call = claimed.clone();
         run_to_end!(self.for_tenant("store a notification", claimed.scope), |connection| {
             let key = WakeKey::new(call.scope, call.agent);
@@ -68,8 +72,8 @@ impl Store for Pg {
         })
     }
 
-    async fn bury(&self) -> Result<u64, StoreError> {
-        run_to_end!(self.for_tenant("close dead lines", TenantScope::own()), |connection| {
+    async fn close_dead_lines(&self) -> Result<u64, StoreError> {
+        run_to_end!(self.for_tenant("close dead lines", TenantScope::desk_own()), |connection| {
             let lines = sqlx::query!(
                 r#"select tenant as "tenant!", agent as "agent!",
                        ended_at as "ended_at!: jiff_sqlx::Timestamp",

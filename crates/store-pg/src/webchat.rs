@@ -3,7 +3,10 @@
 use async_trait::async_trait;
 use nightdesk_types::limits::{CHAT_KEPT_DAYS, CHAT_LINES_KEPT_MAX, UPKEEP_ROWS_MAX};
 use nightdesk_types::{StoreError, Timestamp};
-use nightdesk_webchat::store::{Amend, Answer, Chat, News, Prompt, Said, Store, Written};
+use nightdesk_webchat::store::{
+    AgentMessage, ChatPrompt, ChatUpdate, LineChange, Store, VisitorChat, VisitorMessage,
+    WriteOutcome,
+};
 use sqlx::PgConnection;
 
 use crate::Pg;
@@ -18,22 +21,30 @@ struct NewLine {
     author: &'static str,
     text: String,
     nonce: Option<String>,
-    prompt: Option<Prompt>,
+    prompt: Option<ChatPrompt>,
 }
 
 #[async_trait]
 impl Store for Pg {
-    async fn said(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
-        let (chat, Said { at, nonce, text }) = (chat.clone(), said.clone());
+    async fn write_visitor_message(
+        &self,
+        chat: &VisitorChat,
+        said: &VisitorMessage,
+    ) -> Result<WriteOutcome, StoreError> {
+        let (chat, VisitorMessage { at, nonce, text }) = (chat.clone(), said.clone());
         let line = NewLine { at, author: "visitor", text, nonce: Some(nonce), prompt: None };
         run_to_end!(self.for_tenant("store a visitor's message", chat.scope), |connection| {
             let written = write(connection, &chat, line).await?;
-            Ok(if written.is_some() { Written::New } else { Written::Before })
+            Ok(if written.is_some() { WriteOutcome::New } else { WriteOutcome::Before })
         })
     }
 
-    async fn answered(&self, chat: &Chat, answer: &Answer) -> Result<i64, StoreError> {
-        let (chat, Answer { at, text, prompt }) = (chat.clone(), answer.clone());
+    async fn write_agent_message(
+        &self,
+        chat: &VisitorChat,
+        answer: &AgentMessage,
+    ) -> Result<i64, StoreError> {
+        let (chat, AgentMessage { at, text, prompt }) = (chat.clone(), answer.clone());
         let line = NewLine { at, author: "agent", text, nonce: None, prompt };
         run_to_end!(self.for_tenant("store an agent's message", chat.scope), |connection| {
             let written = write(connection, &chat, line).await?;
@@ -42,7 +53,12 @@ impl Store for Pg {
         })
     }
 
-    async fn amend(&self, chat: &Chat, message: i64, amend: &Amend) -> Result<bool, StoreError> {
+    async fn change_line(
+        &self,
+        chat: &VisitorChat,
+        message: i64,
+        amend: &LineChange,
+    ) -> Result<bool, StoreError> {
         let (chat, amend) = (chat.clone(), amend.clone());
         run_to_end!(self.for_tenant("edit an agent's message", chat.scope), |connection| {
             let seq = lock(connection, &chat).await? + 1;
@@ -54,7 +70,7 @@ impl Store for Pg {
         })
     }
 
-    async fn show(&self, chat: &Chat, status: Option<&str>) -> Result<(), StoreError> {
+    async fn set_status(&self, chat: &VisitorChat, status: Option<&str>) -> Result<(), StoreError> {
         let (chat, status) = (chat.clone(), status.map(str::to_owned));
         run_to_end!(self.for_tenant("show a status", chat.scope), |connection| {
             lock(connection, &chat).await?;
@@ -62,7 +78,12 @@ impl Store for Pg {
         })
     }
 
-    async fn since(&self, chat: &Chat, after: i64, lines_max: usize) -> Result<News, StoreError> {
+    async fn lines_since(
+        &self,
+        chat: &VisitorChat,
+        after: i64,
+        lines_max: usize,
+    ) -> Result<ChatUpdate, StoreError> {
         let chat = chat.clone();
         run_to_end!(self.for_tenant("read the changes of a chat", chat.scope), |connection| {
             let mut news = read::news_without_lines(connection, &chat).await?;
@@ -74,7 +95,11 @@ impl Store for Pg {
         })
     }
 
-    async fn latest(&self, chat: &Chat, lines_max: usize) -> Result<News, StoreError> {
+    async fn latest_lines(
+        &self,
+        chat: &VisitorChat,
+        lines_max: usize,
+    ) -> Result<ChatUpdate, StoreError> {
         let chat = chat.clone();
         run_to_end!(self.for_tenant("read a chat", chat.scope), |connection| {
             // The head is read first, so that a line written in between is read twice instead of missed.
@@ -84,7 +109,7 @@ impl Store for Pg {
         })
     }
 
-    async fn forget(&self) -> Result<u64, StoreError> {
+    async fn delete_old(&self) -> Result<u64, StoreError> {
         run_batches!(
             self.single("delete old chats"),
             r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
@@ -94,7 +119,7 @@ impl Store for Pg {
 }
 
 /// Locks a chat, and creates it if necessary. Returns the number of its last change.
-async fn lock(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<i64> {
+async fn lock(connection: &mut PgConnection, chat: &VisitorChat) -> sqlx::Result<i64> {
     sqlx::query_scalar!(
         "insert into webchat_chats as c (tenant_id, bot_id, visitor) values ($1, $2, $3)
          on conflict (tenant_id, bot_id, visitor) do update set seen_at = now()
@@ -110,7 +135,7 @@ async fn lock(connection: &mut PgConnection, chat: &Chat) -> sqlx::Result<i64> {
 /// Writes a line under the next number. Returns `None` if a line with its nonce exists.
 async fn write(
     connection: &mut PgConnection,
-    chat: &Chat,
+    chat: &VisitorChat,
     line: NewLine,
 ) -> sqlx::Result<Option<i64>> {
     let seq = lock(connection, chat).await? + 1;
@@ -141,7 +166,7 @@ async fn write(
 
 /// Writes the last number and deletes lines beyond the limit. Each number is used once, so each write deletes at most
 /// one line.
-async fn move_on(connection: &mut PgConnection, chat: &Chat, seq: i64) -> sqlx::Result<()> {
+async fn move_on(connection: &mut PgConnection, chat: &VisitorChat, seq: i64) -> sqlx::Result<()> {
     let (tenant, bot) = (chat.scope.tenant().uuid(), chat.bot.uuid());
     sqlx::query!(
         "update webchat_chats set last_seq = $4
@@ -168,14 +193,14 @@ async fn move_on(connection: &mut PgConnection, chat: &Chat, seq: i64) -> sqlx::
 
 async fn change(
     connection: &mut PgConnection,
-    chat: &Chat,
+    chat: &VisitorChat,
     message: i64,
     seq: i64,
-    amend: Amend,
+    amend: LineChange,
 ) -> sqlx::Result<bool> {
     let text = match amend {
-        Amend::Edit(text) => Some(text),
-        Amend::Delete => None,
+        LineChange::Edit(text) => Some(text),
+        LineChange::Delete => None,
     };
     let changed = sqlx::query!(
         "update webchat_messages
@@ -197,7 +222,7 @@ async fn change(
 
 async fn set_status(
     connection: &mut PgConnection,
-    chat: &Chat,
+    chat: &VisitorChat,
     status: Option<&str>,
 ) -> sqlx::Result<()> {
     sqlx::query!(

@@ -49,7 +49,7 @@ pub struct SystemClock {
 
 impl SystemClock {
     /// Starts the monotonic clock.
-    pub fn started() -> Self {
+    pub fn start() -> Self {
         Self { started: Instant::now() }
     }
 }

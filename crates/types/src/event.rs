@@ -56,9 +56,9 @@ pub struct Message {
     /// The button that a person pressed.
     pub prompt_response: Option<PromptResponse>,
     /// The agent's own job that is due.
-    pub fire: Option<Fire>,
+    pub fire: Option<FireEvent>,
     /// The letter from another agent.
-    pub letter: Option<Letter>,
+    pub letter: Option<LetterEvent>,
     /// True if it changes an earlier message.
     pub is_edit: bool,
     /// True if it mentions the bot.
@@ -150,7 +150,7 @@ pub struct PromptResponse {
 /// A job that is due. The desk makes this event, not a platform.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Fire {
+pub struct FireEvent {
     /// The agent's id of the job.
     pub job_id: String,
     /// The due instant as the agent wrote it.
@@ -162,7 +162,7 @@ pub struct Fire {
 /// A letter from another agent. The desk makes this event, not a platform, and has verified its fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Letter {
+pub struct LetterEvent {
     /// The letter's id. A send to its chat is the reply to it.
     pub letter_id: String,
     /// The sender's address, to which a further letter goes.
@@ -286,7 +286,7 @@ impl Event {
 
     /// Returns a copy in which the attachments have these URLs, in order. Attachments without a URL are removed.
     #[must_use]
-    pub fn referring_to(&self, urls: Vec<String>) -> Self {
+    pub fn with_media_urls(&self, urls: Vec<String>) -> Self {
         let mut draft = self.0.clone();
         if let Content::Message(message) = &mut draft.content {
             message.media.truncate(urls.len());
@@ -299,7 +299,7 @@ impl Event {
 
     /// Returns a copy with these context messages and the flag that reading them failed.
     #[must_use]
-    pub fn amid(&self, context: Vec<ContextLine>, failed: bool) -> Self {
+    pub fn with_context(&self, context: Vec<ContextLine>, failed: bool) -> Self {
         let mut draft = self.0.clone();
         if let Content::Message(message) = &mut draft.content {
             message.context = context;
@@ -356,7 +356,7 @@ impl Message {
     }
 }
 
-impl Letter {
+impl LetterEvent {
     fn clean(&mut self) {
         let Self { letter_id, from, dispatch_id, kind, session_id, event_type, .. } = self;
         for text in [letter_id, from, dispatch_id, kind] {

@@ -6,7 +6,7 @@
 mod macros;
 pub mod id;
 pub mod backoff;
-pub mod pace;
+pub mod rate_limit;
 pub mod quota;
 pub mod scope;
 pub mod event;
@@ -28,7 +28,7 @@ pub use id::{
 pub use jiff::Timestamp;
 pub use node::Node;
 pub use quota::{OverQuota, Quota};
-pub use reach::{Granted, Principal, Relevance, Sight};
+pub use reach::{GrantTarget, Principal, Relevance, Visibility};
 pub use scope::{Actor, TenantScope};
 pub use send::Send;
 pub use store_error::StoreError;

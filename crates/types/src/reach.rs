@@ -4,7 +4,7 @@ use crate::ClientRules;
 
 /// A place that can be granted to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Granted {
+pub enum GrantTarget {
     /// A chat, in the scope it was claimed in.
     Chat {
         /// The chat.
@@ -21,9 +21,9 @@ pub enum Granted {
 /// The text that stands for every chat of a scope or a bot.
 pub const EVERY_CHAT: &str = "*";
 
-impl Granted {
+impl GrantTarget {
     /// Returns the grant for a chat of a scope. [`EVERY_CHAT`] means the whole scope, or the whole bot without a scope.
-    pub fn of(scope: Option<&str>, chat: &str) -> Self {
+    pub fn for_chat(scope: Option<&str>, chat: &str) -> Self {
         match scope {
             Some(scope) if chat == EVERY_CHAT => Self::Scope(scope.to_owned()),
             None if chat == EVERY_CHAT => Self::Bot,
@@ -65,7 +65,7 @@ pub struct Relevance {
 
 impl Relevance {
     /// Returns the policy for an agent: the declared one, or else the default of its client.
-    pub fn served(declared: Option<Self>, rules: ClientRules) -> Self {
+    pub fn for_client(declared: Option<Self>, rules: ClientRules) -> Self {
         let default =
             || Self { require_address: rules.requires_address_by_default(), ..Self::default() };
         Self { continues_threads: rules.continues_threads(), ..declared.unwrap_or_else(default) }
@@ -74,7 +74,7 @@ impl Relevance {
 
 /// A person's visibility of a place on its platform, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sight {
+pub enum Visibility {
     /// The person can see it.
     Sees,
     /// The platform has not answered yet. It does not count as visible.

@@ -38,18 +38,18 @@ pub enum Actor {
 
 impl TenantScope {
     /// Creates a scope for a tenant whose authority was just proven, with the desk as actor.
-    pub const fn of(tenant: TenantId) -> Self {
+    pub const fn for_tenant(tenant: TenantId) -> Self {
         Self { tenant, actor: Actor::Desk }
     }
 
     /// Returns the scope of the desk's own data: no tenant has this id.
-    pub const fn own() -> Self {
-        Self::of(TenantId::from_uuid(Uuid::nil()))
+    pub const fn desk_own() -> Self {
+        Self::for_tenant(TenantId::from_uuid(Uuid::nil()))
     }
 
     /// Returns the same scope with another actor.
     #[must_use]
-    pub const fn by(self, actor: Actor) -> Self {
+    pub const fn with_actor(self, actor: Actor) -> Self {
         Self { actor, ..self }
     }
 

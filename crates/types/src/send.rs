@@ -190,7 +190,7 @@ impl Op {
 
     /// Returns the operation with the agent's name before every visible text, to distinguish agents behind one bot.
     #[must_use]
-    pub fn spoken_as(mut self, name: &str) -> Self {
+    pub fn with_speaker_name(mut self, name: &str) -> Self {
         match &mut self {
             Self::Send { content, .. }
             | Self::Edit { content, .. }

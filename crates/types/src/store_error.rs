@@ -27,7 +27,7 @@ impl StoreError {
     }
 
     /// Creates the error of a tenant that has reached a quota.
-    pub fn over(operation: &'static str, over: OverQuota) -> Self {
+    pub fn quota_exceeded(operation: &'static str, over: OverQuota) -> Self {
         Self::broken(operation, over)
     }
 

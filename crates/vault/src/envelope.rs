@@ -16,7 +16,7 @@ const KEY_BYTES: usize = 32;
 
 /// The place that a sealed value is bound to.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct SealPlace {
     /// The tenant.
     pub tenant: TenantId,
     /// The kind of value: `gateway-secret`, `bot-key`.
@@ -25,8 +25,8 @@ pub struct Place {
     pub row: Uuid,
 }
 
-impl Place {
-    fn bound(&self) -> Vec<u8> {
+impl SealPlace {
+    fn associated_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         bytes.extend_from_slice(self.tenant.uuid().as_bytes());
         bytes.extend_from_slice(self.row.as_bytes());
@@ -67,26 +67,26 @@ impl DataKey {
     }
 
     /// Seals a secret for its place.
-    pub fn seal(&self, place: &Place, secret: &Key) -> Vec<u8> {
+    pub fn seal(&self, place: &SealPlace, secret: &Key) -> Vec<u8> {
         secret.with(|text| self.seal_bytes(place, text.as_bytes()))
     }
 
     /// Opens a value that was sealed for this place.
-    pub fn open(&self, place: &Place, sealed: &[u8]) -> Result<Key, OpenError> {
+    pub fn open(&self, place: &SealPlace, sealed: &[u8]) -> Result<Key, OpenError> {
         let bytes = self.open_bytes(place, sealed)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| OpenError)?;
         Ok(Key::new(text.to_owned()))
     }
 
     #[expect(clippy::expect_used, reason = "sealing fails only for bodies of many gigabytes")]
-    pub(crate) fn seal_bytes(&self, place: &Place, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn seal_bytes(&self, place: &SealPlace, bytes: &[u8]) -> Vec<u8> {
         let mut nonce = [0; NONCE_LEN];
         fill_random(&mut nonce);
         let mut sealed = bytes.to_vec();
         self.aead
             .seal_in_place_append_tag(
                 Nonce::assume_unique_for_key(nonce),
-                Aad::from(place.bound()),
+                Aad::from(place.associated_bytes()),
                 &mut sealed,
             )
             .expect("a secret is short");
@@ -95,7 +95,7 @@ impl DataKey {
 
     pub(crate) fn open_bytes(
         &self,
-        place: &Place,
+        place: &SealPlace,
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, OpenError> {
         let Some((&VERSION, rest)) = sealed.split_first() else { return Err(OpenError) };
@@ -104,7 +104,7 @@ impl DataKey {
         let mut body = Zeroizing::new(body.to_vec());
         let opened = self
             .aead
-            .open_in_place(nonce, Aad::from(place.bound()), &mut body)
+            .open_in_place(nonce, Aad::from(place.associated_bytes()), &mut body)
             .map_err(|_| OpenError)?
             .len();
         body.truncate(opened);
@@ -118,9 +118,9 @@ mod tests {
 
     use super::*;
 
-    fn place(tenant: u128) -> Place {
+    fn place(tenant: u128) -> SealPlace {
         let tenant = TenantId::from_uuid(Uuid::from_u128(tenant));
-        Place { tenant, kind: "gateway-secret", row: Uuid::from_u128(9) }
+        SealPlace { tenant, kind: "gateway-secret", row: Uuid::from_u128(9) }
     }
 
     #[test]
@@ -129,8 +129,8 @@ mod tests {
         let sealed = key.seal(&place(1), &Key::new("s3cret".to_owned()));
         let elsewhere = [
             ("another tenant", place(2)),
-            ("another kind", Place { kind: "bot-key", ..place(1) }),
-            ("another row", Place { row: Uuid::from_u128(8), ..place(1) }),
+            ("another kind", SealPlace { kind: "bot-key", ..place(1) }),
+            ("another row", SealPlace { row: Uuid::from_u128(8), ..place(1) }),
         ];
 
         assert_eq!(key.open(&place(1), &sealed).unwrap().with(str::to_owned), "s3cret");
@@ -152,9 +152,9 @@ mod tests {
         }
     }
 
-    fn any_place() -> impl Strategy<Value = Place> {
+    fn any_place() -> impl Strategy<Value = SealPlace> {
         let kind = prop::sample::select(vec!["gateway-secret", "bot-key", "capability"]);
-        (0..3_u128, kind, 0..3_u128).prop_map(|(tenant, kind, row)| Place {
+        (0..3_u128, kind, 0..3_u128).prop_map(|(tenant, kind, row)| SealPlace {
             tenant: TenantId::from_uuid(Uuid::from_u128(tenant)),
             kind,
             row: Uuid::from_u128(row),
@@ -168,7 +168,7 @@ mod tests {
         fn a_value_opens_in_its_place_and_in_no_other(sealed_for in any_place(), at in any_place()) {
             let key = DataKey::from_bytes(&random_key());
             let sealed = key.seal(&sealed_for, &Key::new("s3cret".to_owned()));
-            let is_its_place = sealed_for.bound() == at.bound();
+            let is_its_place = sealed_for.associated_bytes() == at.associated_bytes();
 
             prop_assert_eq!(key.open(&at, &sealed).is_ok(), is_its_place);
         }

@@ -11,14 +11,16 @@
 mod key;
 mod envelope;
 mod ring;
-mod keyring;
+mod vault;
 mod store;
 mod locksmith;
 pub mod kind;
 
-pub use envelope::{DataKey, OpenError, Place};
+pub use envelope::{DataKey, OpenError, SealPlace};
 pub use key::Key;
-pub use keyring::{Vault, WrappedKey};
 pub use locksmith::{Locksmith, RekeyError};
 pub use ring::{KekId, KeyFileError};
-pub use store::{OwnRow, OwnTable, Resealed, Rewrapped, SealedRow, SealedTable, Store, WrappedRow};
+pub use store::{
+    OwnRow, OwnTable, ResealedRow, RewrappedKey, SealedRow, SealedTable, Store, WrappedRow,
+};
+pub use vault::{Vault, WrappedKey};

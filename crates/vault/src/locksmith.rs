@@ -9,8 +9,8 @@ use fail::fail_point;
 use nightdesk_types::{DataKeyId, StoreError, TenantScope};
 use uuid::Uuid;
 
-use crate::envelope::{OpenError, Place};
-use crate::store::{Resealed, Rewrapped, SealedRow, Store, WrappedRow};
+use crate::envelope::{OpenError, SealPlace};
+use crate::store::{ResealedRow, RewrappedKey, SealedRow, Store, WrappedRow};
 use crate::{DataKey, KekId, Key, OwnRow, OwnTable, Vault, kind};
 
 /// The reason that a key was not replaced.
@@ -43,14 +43,14 @@ nightdesk_types::opaque_debug!(Locksmith);
 
 impl Locksmith {
     /// Creates a locksmith for this store and vault.
-    pub fn over(store: Arc<dyn Store>, vault: Vault) -> Self {
+    pub fn new(store: Arc<dyn Store>, vault: Vault) -> Self {
         Self { store, vault }
     }
 
     /// Checks that this desk has every vault key that sealed a stored value.
     pub async fn check(&self) -> Result<(), RekeyError> {
         let keys = self.store.vault_keys().await?;
-        match keys.into_iter().flatten().find(|kek| !self.vault.has(*kek)) {
+        match keys.into_iter().flatten().find(|kek| !self.vault.has_key(*kek)) {
             Some(missing) => Err(RekeyError::Missing(missing)),
             None => Ok(()),
         }
@@ -61,7 +61,7 @@ impl Locksmith {
     pub async fn rotate(&self) -> Result<u64, RekeyError> {
         self.check().await?;
         let mut done = self.reseal_own().await?;
-        let sealing = Some(self.vault.sealing());
+        let sealing = Some(self.vault.sealing_key());
         for kek in self.store.vault_keys().await?.into_iter().filter(|kek| *kek != sealing) {
             loop {
                 let rows = self.store.wrapped_by(kek).await?;
@@ -77,8 +77,8 @@ impl Locksmith {
 
     async fn rewrap(&self, rows: Vec<WrappedRow>) -> Result<u64, RekeyError> {
         let rewrapped = |was: WrappedRow| {
-            let wrapped = self.vault.rewrapped(was.tenant, was.key, &was.wrapped)?;
-            Ok(Rewrapped { was, wrapped })
+            let wrapped = self.vault.rewrap(was.tenant, was.key, &was.wrapped)?;
+            Ok(RewrappedKey { was, wrapped })
         };
         let rows: Result<Vec<_>, OpenError> = rows.into_iter().map(rewrapped).collect();
         Ok(self.store.rewrap(&rows?).await?)
@@ -87,7 +87,7 @@ impl Locksmith {
     async fn reseal_own(&self) -> Result<u64, RekeyError> {
         let mut done = 0;
         for was in self.store.own_secrets().await? {
-            let sealed = self.vault.resealed_own(was.table.kind(), was.row, &was.sealed)?;
+            let sealed = self.vault.reseal_own(was.table.kind(), was.row, &was.sealed)?;
             done += u64::from(self.store.reseal_own(&was, &sealed).await?);
         }
         Ok(done)
@@ -114,7 +114,7 @@ impl Locksmith {
                 return Ok(done);
             }
             let resealed: Result<Vec<_>, OpenError> =
-                rows.into_iter().map(|was| self.resealed(scope, &key, was)).collect();
+                rows.into_iter().map(|was| self.reseal_row(scope, &key, was)).collect();
             done += self.store.reseal(scope, id, &resealed?).await?;
             fail_point!("vault::batch_rewritten");
         }
@@ -134,16 +134,16 @@ impl Locksmith {
         }
     }
 
-    fn resealed(
+    fn reseal_row(
         &self,
         scope: TenantScope,
         with: &DataKey,
         was: SealedRow,
-    ) -> Result<Resealed, OpenError> {
+    ) -> Result<ResealedRow, OpenError> {
         let tenant = scope.tenant();
-        let place = Place { tenant, kind: was.table.kind(), row: was.row };
+        let place = SealPlace { tenant, kind: was.table.kind(), row: was.row };
         let secret = self.vault.unwrap(tenant, was.key, &was.wrapped)?.open(&place, &was.sealed)?;
-        Ok(Resealed { sealed: with.seal(&place, &secret), was })
+        Ok(ResealedRow { sealed: with.seal(&place, &secret), was })
     }
 
     /// Erases a tenant: first its keys, so that none of its values opens from then on, then its texts. Returns the

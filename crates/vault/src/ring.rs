@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use nightdesk_types::limits::VAULT_KEYS_MAX;
 use zeroize::Zeroizing;
 
-use crate::envelope::{DataKey, OpenError, Place};
+use crate::envelope::{DataKey, OpenError, SealPlace};
 
 /// Format: sealed by a vault key whose id precedes the envelope.
 const BY_ID: u8 = 2;
@@ -54,7 +54,7 @@ impl Kek {
     fn from_bytes(bytes: &[u8; 32]) -> Self {
         let root = Salt::new(HKDF_SHA256, b"nightdesk").extract(bytes);
         let mut id = [0; ID_BYTES];
-        id.copy_from_slice(&derived(&root, "vault key id")[..ID_BYTES]);
+        id.copy_from_slice(&derive_key(&root, "vault key id")[..ID_BYTES]);
         Self { id: KekId(id), key: DataKey::from_bytes(bytes), root }
     }
 
@@ -63,16 +63,16 @@ impl Kek {
     }
 
     pub(crate) fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
-        derived(&self.root, purpose)
+        derive_key(&self.root, purpose)
     }
 
-    pub(crate) fn seal(&self, place: &Place, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn seal(&self, place: &SealPlace, bytes: &[u8]) -> Vec<u8> {
         [&[BY_ID], self.id.bytes().as_slice(), &self.key.seal_bytes(place, bytes)].concat()
     }
 }
 
 #[expect(clippy::expect_used, reason = "the lengths that are asked for are ours")]
-fn derived(root: &Prk, purpose: &'static str) -> Zeroizing<[u8; 32]> {
+fn derive_key(root: &Prk, purpose: &'static str) -> Zeroizing<[u8; 32]> {
     let mut key = Zeroizing::new([0; 32]);
     let info = [purpose.as_bytes()];
     let derived = root.expand(&info, HKDF_SHA256).expect("a hash's length is given");
@@ -126,7 +126,7 @@ impl Ring {
 
     pub(crate) fn open(
         &self,
-        place: &Place,
+        place: &SealPlace,
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, OpenError> {
         let Some((&BY_ID, rest)) = sealed.split_first() else {
@@ -138,7 +138,7 @@ impl Ring {
         kek.key.open_bytes(place, envelope)
     }
 
-    pub(crate) fn resealed(&self, place: &Place, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
+    pub(crate) fn reseal(&self, place: &SealPlace, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
         Ok(self.first.seal(place, &self.open(place, sealed)?))
     }
 }

@@ -19,7 +19,7 @@ pub struct WrappedRow {
 
 /// A data key that was wrapped again.
 #[derive(Clone, Debug)]
-pub struct Rewrapped {
+pub struct RewrappedKey {
     /// The previous row.
     pub was: WrappedRow,
     /// The new wrapped key.
@@ -92,7 +92,7 @@ pub struct SealedRow {
 
 /// A tenant's secret that was sealed again, with another data key.
 #[derive(Clone, Debug)]
-pub struct Resealed {
+pub struct ResealedRow {
     /// The previous row.
     pub was: SealedRow,
     /// The new sealed secret.
@@ -109,7 +109,7 @@ pub trait Store: Send + Sync {
     async fn wrapped_by(&self, kek: Option<KekId>) -> Result<Vec<WrappedRow>, StoreError>;
 
     /// Replaces wrapped data keys. Returns the number of rows that were unchanged.
-    async fn rewrap(&self, rows: &[Rewrapped]) -> Result<u64, StoreError>;
+    async fn rewrap(&self, rows: &[RewrappedKey]) -> Result<u64, StoreError>;
 
     /// Returns every one of the desk's own secrets.
     async fn own_secrets(&self) -> Result<Vec<OwnRow>, StoreError>;
@@ -139,7 +139,7 @@ pub trait Store: Send + Sync {
         &self,
         scope: TenantScope,
         key: DataKeyId,
-        rows: &[Resealed],
+        rows: &[ResealedRow],
     ) -> Result<u64, StoreError>;
 
     /// Removes a tenant's keys, bots, grants and secrets and revokes its gateways, in one transaction.

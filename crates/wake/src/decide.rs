@@ -5,9 +5,9 @@
 
 use nightdesk_types::{AgentId, Generation, Seq, TenantScope, Timestamp};
 
-use crate::notice::{About, Notice, NoticeKind};
-use crate::row::{Phase, Suspicion, WakeRow};
-use crate::store::{Claimed, Place, Step, Terms};
+use crate::notice::{NoticeKind, NoticeSubject, OwnerNotice};
+use crate::row::{Suspicion, WakePhase, WakeRow};
+use crate::store::{WaitingChat, WakeClaim, WakeStep, WakeTerms};
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ pub struct DueWake {
     /// The agent's wake URLs, in the order of calls.
     pub urls: Vec<String>,
     /// The chats of the oldest waiting entries. Empty if no entry waits.
-    pub places: Vec<Place>,
+    pub places: Vec<WaitingChat>,
 }
 
 /// A line that is open on a node that lives.
@@ -44,18 +44,18 @@ pub struct OpenLine {
 
 /// The result of a claim for one wake.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct WakeDecision {
     /// The row to be written.
     pub row: WakeRow,
     /// The notice for the agent's owner, to be written with it.
-    pub notice: Option<Notice>,
+    pub notice: Option<OwnerNotice>,
     /// The step that the claiming node takes. `None`: nothing is to be done.
-    pub claimed: Option<Claimed>,
+    pub claimed: Option<WakeClaim>,
 }
 
 /// The cases of a claim, in the order in which they are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Case {
+enum WakeCase {
     /// Another node claimed it, or its time has not come.
     NotDue,
     /// It was given up, and the node that did so did not record that people were notified.
@@ -75,82 +75,82 @@ enum Case {
 }
 
 /// Decides the next step of a wake.
-pub fn decide(wake: DueWake, terms: Terms, now: Timestamp) -> Decision {
+pub fn decide(wake: DueWake, terms: WakeTerms, now: Timestamp) -> WakeDecision {
     let case = find_case(&wake, terms, now);
     let row = next_row(wake.row.clone(), case, now);
-    let notice = notice(&wake, case, now);
-    let claimed = step(case).map(|step| claimed(wake, &row, step));
-    Decision { row, notice, claimed }
+    let notice = owner_notice(&wake, case, now);
+    let claimed = wake_step(case).map(|step| wake_claim(wake, &row, step));
+    WakeDecision { row, notice, claimed }
 }
 
-fn find_case(wake: &DueWake, terms: Terms, now: Timestamp) -> Case {
+fn find_case(wake: &DueWake, terms: WakeTerms, now: Timestamp) -> WakeCase {
     let row = &wake.row;
     if !row.is_due(now) {
-        return Case::NotDue;
+        return WakeCase::NotDue;
     }
-    if row.phase == Phase::Unreachable {
-        return Case::GivenUpBefore;
+    if row.phase == WakePhase::Unreachable {
+        return WakeCase::GivenUpBefore;
     }
     if let Some(line) = wake.line.filter(|line| row.suspicion != Some(line.suspicion())) {
-        return Case::Up(line);
+        return WakeCase::Up(line);
     }
     if wake.places.is_empty() && !row.asked {
-        return Case::NotNeeded;
+        return WakeCase::NotNeeded;
     }
     if now >= row.given_up_at() {
-        return Case::Overdue;
+        return WakeCase::Overdue;
     }
     if wake.urls.is_empty() && !terms.has_command {
-        return Case::NoWaker;
+        return WakeCase::NoWaker;
     }
     let is_new = row.calls == 0 && !row.asked;
     if is_new && row.wakes_this_hour(now) >= terms.wakes_per_hour {
-        return Case::TooOften;
+        return WakeCase::TooOften;
     }
-    Case::Callable
+    WakeCase::Callable
 }
 
-fn next_row(row: WakeRow, case: Case, now: Timestamp) -> WakeRow {
+fn next_row(row: WakeRow, case: WakeCase, now: Timestamp) -> WakeRow {
     match case {
-        Case::NotDue => row,
-        Case::GivenUpBefore | Case::Overdue => row.give_up(now),
-        Case::Up(line) if line.opened_at >= row.since => row.wake_up(line.opened_at),
-        Case::Up(_) | Case::NotNeeded => row.settle(),
-        Case::NoWaker => row.wait_for_waker(),
-        Case::TooOften => row.hold(),
-        Case::Callable => row.take_call(now),
+        WakeCase::NotDue => row,
+        WakeCase::GivenUpBefore | WakeCase::Overdue => row.give_up(now),
+        WakeCase::Up(line) if line.opened_at >= row.since => row.wake_up(line.opened_at),
+        WakeCase::Up(_) | WakeCase::NotNeeded => row.settle(),
+        WakeCase::NoWaker => row.wait_for_waker(),
+        WakeCase::TooOften => row.hold(),
+        WakeCase::Callable => row.take_call(now),
     }
 }
 
 /// Returns the notice for the owner of an agent: one per wake that is held or given up.
-fn notice(wake: &DueWake, case: Case, now: Timestamp) -> Option<Notice> {
+fn owner_notice(wake: &DueWake, case: WakeCase, now: Timestamp) -> Option<OwnerNotice> {
     let row = &wake.row;
     let (kind, calls, outcome) = match case {
-        Case::Overdue => (NoticeKind::Unreachable, row.calls, row.outcome.clone()),
-        Case::TooOften => (NoticeKind::Held, row.wakes_this_hour(now), None),
-        Case::NotDue
-        | Case::GivenUpBefore
-        | Case::Up(_)
-        | Case::NotNeeded
-        | Case::NoWaker
-        | Case::Callable => return None,
+        WakeCase::Overdue => (NoticeKind::Unreachable, row.calls, row.outcome.clone()),
+        WakeCase::TooOften => (NoticeKind::Held, row.wakes_this_hour(now), None),
+        WakeCase::NotDue
+        | WakeCase::GivenUpBefore
+        | WakeCase::Up(_)
+        | WakeCase::NotNeeded
+        | WakeCase::NoWaker
+        | WakeCase::Callable => return None,
     };
-    Some(Notice { at: now, about: About::Agent(wake.agent), kind, calls, outcome })
+    Some(OwnerNotice { at: now, about: NoticeSubject::Agent(wake.agent), kind, calls, outcome })
 }
 
-const fn step(case: Case) -> Option<Step> {
+const fn wake_step(case: WakeCase) -> Option<WakeStep> {
     match case {
-        Case::Callable => Some(Step::Call),
-        Case::TooOften => Some(Step::Held),
-        Case::GivenUpBefore | Case::Overdue => Some(Step::GaveUp),
-        Case::NotDue | Case::Up(_) | Case::NotNeeded | Case::NoWaker => None,
+        WakeCase::Callable => Some(WakeStep::Call),
+        WakeCase::TooOften => Some(WakeStep::Held),
+        WakeCase::GivenUpBefore | WakeCase::Overdue => Some(WakeStep::GaveUp),
+        WakeCase::NotDue | WakeCase::Up(_) | WakeCase::NotNeeded | WakeCase::NoWaker => None,
     }
 }
 
 /// Builds the claim. It has the chats to notify at the first call, when the agent is held, and when it is given up.
-fn claimed(wake: DueWake, row: &WakeRow, step: Step) -> Claimed {
-    let is_told = step != Step::Call || row.calls == 1;
-    Claimed {
+fn wake_claim(wake: DueWake, row: &WakeRow, step: WakeStep) -> WakeClaim {
+    let is_told = step != WakeStep::Call || row.calls == 1;
+    WakeClaim {
         scope: wake.scope,
         agent: wake.agent,
         step,

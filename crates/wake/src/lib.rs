@@ -13,19 +13,22 @@
 mod store;
 mod row;
 mod decide;
-mod waits;
-mod stop;
-mod by_url;
-mod by_command;
+mod backoff;
+mod waker;
+mod wake_url;
+mod wake_command;
 mod notice;
 mod metrics;
 
-pub use by_command::{ByCommand, CommandError};
-pub use by_url::ByUrl;
-pub use decide::{Decision, DueWake, OpenLine, decide};
+pub use backoff::backoff_after;
+pub use decide::{DueWake, OpenLine, WakeDecision, decide};
 pub use metrics::Metrics;
-pub use notice::{About, Notice, NoticeKind};
-pub use row::{LineEnd, Phase, Suspicion, WakeRow};
-pub use stop::{Outcome, Room, Wake};
-pub use store::{Claimed, Place, State, Status, Step, Store, Terms, Wakers, Which};
-pub use waits::wait_after;
+pub use notice::{NoticeKind, NoticeSubject, OwnerNotice};
+pub use row::{LineEnd, Suspicion, WakePhase, WakeRow};
+pub use store::{
+    AgentWakeStatus, Store, WaitingChat, WakeAdmin, WakeClaim, WakeSelection, WakeStatus, WakeStep,
+    WakeTerms,
+};
+pub use wake_command::{WakeCommand, WakeCommandError};
+pub use wake_url::WakeUrlCaller;
+pub use waker::{CallOutcome, CallPermit, Waker};

@@ -4,22 +4,22 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-use crate::{Outcome, Step};
+use crate::{CallOutcome, WakeStep};
 
-type Counted = Family<[(&'static str, &'static str); 1], Counter>;
+type WakeCounters = Family<[(&'static str, &'static str); 1], Counter>;
 
 /// The metrics of waking.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    claims: Counted,
-    calls: Counted,
+    claims: WakeCounters,
+    calls: WakeCounters,
     buried: Counter,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
         let counted = |values: &[&'static str], label| {
-            let family = Counted::default();
+            let family = WakeCounters::default();
             for value in values {
                 // All values exist from the start, at zero.
                 drop(family.get_or_create(&[(label, *value)]));
@@ -43,25 +43,25 @@ impl Metrics {
         registry.register("buried_lines", help, self.buried.clone());
     }
 
-    pub(crate) fn claimed(&self, step: Step) {
+    pub(crate) fn count_claim(&self, step: WakeStep) {
         let step = match step {
-            Step::Call => "call",
-            Step::Held => "held",
-            Step::GaveUp => "gave_up",
+            WakeStep::Call => "call",
+            WakeStep::Held => "held",
+            WakeStep::GaveUp => "gave_up",
         };
         self.claims.get_or_create(&[("step", step)]).inc();
     }
 
-    pub(crate) fn called(&self, outcome: &Outcome) {
+    pub(crate) fn count_call(&self, outcome: &CallOutcome) {
         let outcome = match outcome {
-            Outcome::Taken(_) => "taken",
-            Outcome::Failed(_) => "failed",
-            Outcome::PutOff(_) => "put_off",
+            CallOutcome::Taken(_) => "taken",
+            CallOutcome::Failed(_) => "failed",
+            CallOutcome::PutOff(_) => "put_off",
         };
         self.calls.get_or_create(&[("outcome", outcome)]).inc();
     }
 
-    pub(crate) fn buried(&self, lines: u64) {
+    pub(crate) fn count_buried(&self, lines: u64) {
         self.buried.inc_by(lines);
     }
 }

@@ -5,7 +5,7 @@ use nightdesk_types::{AgentId, BotId, Timestamp};
 
 /// The subject of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum NoticeSubject {
     /// An agent.
     Agent(AgentId),
     /// A bot.
@@ -14,11 +14,11 @@ pub enum About {
 
 /// A notice to an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub struct OwnerNotice {
     /// The time.
     pub at: Timestamp,
     /// The subject.
-    pub about: About,
+    pub about: NoticeSubject,
     /// The kind.
     pub kind: NoticeKind,
     /// The number of calls, wakes or tries of a fire.
@@ -58,7 +58,7 @@ nightdesk_types::slugs! {
     Unarmed = "unarmed",
 }
 
-impl Notice {
+impl OwnerNotice {
     /// Returns the text for a person, with the step to take.
     pub fn text(&self) -> String {
         let Self { calls, outcome, .. } = self;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use nightdesk_types::limits::{CALL_GAP, WAKE_DEADLINE};
 use nightdesk_types::{Generation, Seq, Timestamp};
 
-use crate::store::Claimed;
+use crate::store::WakeClaim;
 
 /// The span over which wakes are counted.
 const HOUR: Duration = Duration::from_hours(1);
@@ -22,7 +22,7 @@ const PUT_OFF: &str = "put off";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WakeRow {
     /// The wake's phase.
-    pub phase: Phase,
+    pub phase: WakePhase,
     /// The time since which the agent is needed.
     pub since: Timestamp,
     /// The time of the next claim. Open wakes always have one.
@@ -49,7 +49,7 @@ pub struct WakeRow {
 
 /// The phase of a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum WakePhase {
     /// The agent is called when the row is due.
     Due,
     /// The agent was woken too often and is called when the hour is over.
@@ -63,7 +63,7 @@ pub enum Phase {
 }
 
 nightdesk_types::slugs! {
-    Phase:
+    WakePhase:
     Due = "due",
     Held = "held",
     Woken = "woken",
@@ -93,7 +93,7 @@ pub struct LineEnd {
 impl LineEnd {
     /// Returns the earliest time at which the agent is called because of it.
     pub fn first_call_at(self, now: Timestamp) -> Timestamp {
-        after(self.at, self.grace).max(now)
+        later_by(self.at, self.grace).max(now)
     }
 }
 
@@ -101,7 +101,7 @@ impl WakeRow {
     /// Returns the row of an agent that was never needed.
     pub const fn new(now: Timestamp) -> Self {
         Self {
-            phase: Phase::Settled,
+            phase: WakePhase::Settled,
             since: now,
             due_at: None,
             calls: 0,
@@ -123,8 +123,8 @@ impl WakeRow {
 
     /// Makes the wake due because an entry waits for an agent without a line. A wake that is open stays as it is.
     #[must_use]
-    pub fn need(self, due_at: Timestamp, now: Timestamp) -> Self {
-        if self.is_open() { self } else { self.begin(due_at, now) }
+    pub fn make_due(self, due_at: Timestamp, now: Timestamp) -> Self {
+        if self.is_open() { self } else { self.begin_wake(due_at, now) }
     }
 
     /// Makes the wake due, or due sooner, because a line ended while an entry waits. The client has its grace first.
@@ -141,41 +141,42 @@ impl WakeRow {
 
     /// Makes the wake due because a person requests a call. Neither the limit per hour nor an empty inbox prevents it.
     #[must_use]
-    pub fn ask(self, now: Timestamp) -> Self {
+    pub fn request_call(self, now: Timestamp) -> Self {
         let row = self.hasten(now, None, now);
-        Self { phase: Phase::Due, asked: true, due_at: Some(now.max(row.rests_until)), ..row }
+        Self { phase: WakePhase::Due, asked: true, due_at: Some(now.max(row.rests_until)), ..row }
     }
 
     /// Makes the wake due because the agent has another address. `None`: it is not needed now.
     pub fn call_soon(self, now: Timestamp) -> Option<Self> {
         let due_at = Some(now.max(self.rests_until));
-        (self.phase == Phase::Due).then_some(Self { due_at, ..self })
+        (self.phase == WakePhase::Due).then_some(Self { due_at, ..self })
     }
 
     /// Closes the wake because the agent took a line. `None`: it was not needed.
     pub fn dial_in(self, now: Timestamp) -> Option<Self> {
-        let is_needed = self.is_open() || self.phase == Phase::Unreachable;
+        let is_needed = self.is_open() || self.phase == WakePhase::Unreachable;
         is_needed.then(|| self.wake_up(now))
     }
 
     /// Records the result of a call, and delays the next one. `None`: the result is that of an earlier wake.
     pub fn record_outcome(
         self,
-        call: &Claimed,
+        call: &WakeClaim,
         outcome: &str,
         wait: Duration,
         now: Timestamp,
     ) -> Option<Self> {
-        let due_at = if self.phase == Phase::Due { Some(after(now, wait)) } else { self.due_at };
+        let due_at =
+            if self.phase == WakePhase::Due { Some(later_by(now, wait)) } else { self.due_at };
         let outcome = Some(outcome.to_owned());
         self.is_at(call).then_some(Self { called_at: Some(now), outcome, due_at, ..self })
     }
 
     /// Records that a call was not made: it does not count, and is due later. `None`: the row changed since the claim.
-    pub fn put_off(self, call: &Claimed, wait: Duration, now: Timestamp) -> Option<Self> {
-        let until = after(now, wait);
+    pub fn put_off(self, call: &WakeClaim, wait: Duration, now: Timestamp) -> Option<Self> {
+        let until = later_by(now, wait);
         let is_first = u32::from(self.calls == 1);
-        (self.is_at(call) && self.phase == Phase::Due).then(|| Self {
+        (self.is_at(call) && self.phase == WakePhase::Due).then(|| Self {
             calls: self.calls.saturating_sub(1),
             hour_wakes: self.hour_wakes.saturating_sub(is_first),
             outcome: Some(PUT_OFF.to_owned()),
@@ -186,28 +187,28 @@ impl WakeRow {
     }
 
     /// Records that people were notified that the agent was given up. `None`: it is needed again.
-    pub fn finish_giving_up(self, call: &Claimed) -> Option<Self> {
-        let is_given_up = self.phase == Phase::Unreachable && self.since == call.since;
+    pub fn finish_giving_up(self, call: &WakeClaim) -> Option<Self> {
+        let is_given_up = self.phase == WakePhase::Unreachable && self.since == call.since;
         is_given_up.then_some(Self { due_at: None, ..self })
     }
 
     /// Closes the wake because the agent dialled in.
     pub(crate) fn wake_up(self, now: Timestamp) -> Self {
-        Self { woken_at: Some(now), ..self.close(Phase::Woken) }
+        Self { woken_at: Some(now), ..self.close(WakePhase::Woken) }
     }
 
     /// Closes the wake because the agent is not needed any more.
     pub(crate) fn settle(self) -> Self {
-        self.close(Phase::Settled)
+        self.close(WakePhase::Settled)
     }
 
     /// Takes one attempt. If the node stops, the next claim follows after the gap; no node calls within the gap.
     pub(crate) fn take_call(self, now: Timestamp) -> Self {
         let counted = self.wakes_this_hour(now);
-        let rests_until = after(now, CALL_GAP);
+        let rests_until = later_by(now, CALL_GAP);
         let is_first = self.calls == 0;
         Self {
-            phase: Phase::Due,
+            phase: WakePhase::Due,
             calls: self.calls.saturating_add(1),
             due_at: Some(rests_until),
             rests_until,
@@ -226,37 +227,37 @@ impl WakeRow {
 
     /// Holds the wake until the hour is over because the agent was woken too often.
     pub(crate) fn hold(self) -> Self {
-        Self { phase: Phase::Held, due_at: Some(after(self.hour_began_at, HOUR)), ..self }
+        Self { phase: WakePhase::Held, due_at: Some(later_by(self.hour_began_at, HOUR)), ..self }
     }
 
     /// Gives the agent up. The wake stays due until people are notified.
     pub(crate) fn give_up(self, now: Timestamp) -> Self {
-        let due_at = Some(after(now, CALL_GAP));
-        Self { phase: Phase::Unreachable, due_at, asked: false, ..self }
+        let due_at = Some(later_by(now, CALL_GAP));
+        Self { phase: WakePhase::Unreachable, due_at, asked: false, ..self }
     }
 
     /// Returns the wakes counted in the hour that is under way.
     pub(crate) fn wakes_this_hour(&self, now: Timestamp) -> u32 {
-        if now >= after(self.hour_began_at, HOUR) { 0 } else { self.hour_wakes }
+        if now >= later_by(self.hour_began_at, HOUR) { 0 } else { self.hour_wakes }
     }
 
     /// Returns the time at which the agent is given up.
     pub(crate) fn given_up_at(&self) -> Timestamp {
-        after(self.since, WAKE_DEADLINE)
+        later_by(self.since, WAKE_DEADLINE)
     }
 
     const fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Due | Phase::Held)
+        matches!(self.phase, WakePhase::Due | WakePhase::Held)
     }
 
     /// Returns true if the row did not change since that call was claimed.
-    fn is_at(&self, call: &Claimed) -> bool {
+    fn is_at(&self, call: &WakeClaim) -> bool {
         self.since == call.since && self.calls == call.calls
     }
 
-    fn begin(self, due_at: Timestamp, now: Timestamp) -> Self {
+    fn begin_wake(self, due_at: Timestamp, now: Timestamp) -> Self {
         Self {
-            phase: Phase::Due,
+            phase: WakePhase::Due,
             since: now,
             calls: 0,
             outcome: None,
@@ -269,20 +270,22 @@ impl WakeRow {
     /// Makes the wake due, or due sooner. A wake that is held stays so.
     fn hasten(self, due_at: Timestamp, suspicion: Option<Suspicion>, now: Timestamp) -> Self {
         let row = match self.phase {
-            Phase::Held => self,
-            Phase::Due => {
+            WakePhase::Held => self,
+            WakePhase::Due => {
                 Self { due_at: self.due_at.min(Some(due_at.max(self.rests_until))), ..self }
             }
-            Phase::Woken | Phase::Settled | Phase::Unreachable => self.begin(due_at, now),
+            WakePhase::Woken | WakePhase::Settled | WakePhase::Unreachable => {
+                self.begin_wake(due_at, now)
+            }
         };
         Self { suspicion, ..row }
     }
 
-    fn close(self, phase: Phase) -> Self {
+    fn close(self, phase: WakePhase) -> Self {
         Self { phase, due_at: None, asked: false, suspicion: None, ..self }
     }
 }
 
-fn after(at: Timestamp, span: Duration) -> Timestamp {
+fn later_by(at: Timestamp, span: Duration) -> Timestamp {
     at.checked_add(span).unwrap_or(Timestamp::MAX)
 }

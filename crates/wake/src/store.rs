@@ -7,11 +7,11 @@ use nightdesk_types::{
     AgentId, BotId, ClientRules, Generation, StoreError, TenantScope, Timestamp,
 };
 
-use crate::notice::Notice;
+use crate::notice::OwnerNotice;
 
 /// The wakes to claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum WakeSelection {
     /// The wakes that are due for the longest time, at most this many.
     Due(usize),
     /// The wake of this agent, if it is due.
@@ -20,7 +20,7 @@ pub enum Which {
 
 /// The operator's settings that a claim depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct WakeTerms {
     /// True if the desk can also call agents without a URL.
     pub has_command: bool,
     /// The number of wakes that one agent may have in an hour.
@@ -29,13 +29,13 @@ pub struct Terms {
 
 /// A wake that a node claimed. No other node claims it before the gap is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claimed {
+pub struct WakeClaim {
     /// The tenant.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
     /// The step to take.
-    pub step: Step,
+    pub step: WakeStep,
     /// The time since which the agent is needed.
     pub since: Timestamp,
     /// The number of calls since then, including this one.
@@ -45,14 +45,14 @@ pub struct Claimed {
     /// The agent's URLs, in the order of calls.
     pub urls: Vec<String>,
     /// The chats of the oldest entries, if people are to be notified.
-    pub places: Vec<Place>,
+    pub places: Vec<WaitingChat>,
     /// True if the agent's last line ended because it went idle.
     pub went_idle: bool,
 }
 
 /// The step to take for a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum WakeStep {
     /// Call the agent.
     Call,
     /// Notify people that the agent was woken too often and is called later.
@@ -63,7 +63,7 @@ pub enum Step {
 
 /// A chat through a bot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct WaitingChat {
     /// The bot.
     pub bot: BotId,
     /// The chat.
@@ -82,21 +82,25 @@ pub trait Store: Send + Sync {
     /// A wake that is not needed any more is closed: the agent is up, or no entry waits for it.
     ///
     /// [`CALL_GAP`]: nightdesk_types::limits::CALL_GAP
-    async fn claim(&self, which: Which, terms: &Terms) -> Result<Vec<Claimed>, StoreError>;
+    async fn claim(
+        &self,
+        which: WakeSelection,
+        terms: &WakeTerms,
+    ) -> Result<Vec<WakeClaim>, StoreError>;
 
     /// Records the outcome of a call, and makes the next one due after `wait`.
-    async fn note(
+    async fn record_outcome(
         &self,
-        claimed: &Claimed,
+        claimed: &WakeClaim,
         outcome: &str,
         wait: Duration,
     ) -> Result<(), StoreError>;
 
     /// Records that a call was not made, and makes it due after `wait`. It does not count.
-    async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError>;
+    async fn put_off(&self, claimed: &WakeClaim, wait: Duration) -> Result<(), StoreError>;
 
     /// Records that people were notified that their agent was given up.
-    async fn told(&self, claimed: &Claimed) -> Result<(), StoreError>;
+    async fn record_notified(&self, claimed: &WakeClaim) -> Result<(), StoreError>;
 
     /// Makes a wake due at once if an entry waits, although the agent has this line. The wake is needed until the line
     /// ends, is replaced, or the agent acks.
@@ -109,17 +113,21 @@ pub trait Store: Send + Sync {
 
     /// Closes a batch of open lines whose nodes died, and makes wakes due for waiting entries. Returns the number of
     /// closed lines.
-    async fn bury(&self) -> Result<u64, StoreError>;
+    async fn close_dead_lines(&self) -> Result<u64, StoreError>;
 }
 
 /// The operator's view of wakes and wake URLs.
 #[async_trait]
-pub trait Wakers: Send + Sync {
+pub trait WakeAdmin: Send + Sync {
     /// Returns the agent's URLs, in the order of calls.
-    async fn wakers(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<String>, StoreError>;
+    async fn wake_urls(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<String>, StoreError>;
 
     /// Sets the agent's URLs. If the agent is needed now, it is called soon.
-    async fn set_wakers(
+    async fn set_wake_urls(
         &self,
         scope: TenantScope,
         agent: AgentId,
@@ -127,7 +135,7 @@ pub trait Wakers: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Makes a wake due at once, or as soon as the agent may be called again, also if no entry waits.
-    async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError>;
+    async fn request_call(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError>;
 
     /// Returns the status of a tenant's agents or of one of them, one page by name.
     async fn status(
@@ -135,15 +143,15 @@ pub trait Wakers: Send + Sync {
         scope: TenantScope,
         agent: Option<AgentId>,
         after: &str,
-    ) -> Result<Vec<Status>, StoreError>;
+    ) -> Result<Vec<AgentWakeStatus>, StoreError>;
 
     /// Returns the tenant's recent notices, newest first.
-    async fn notices(&self, scope: TenantScope) -> Result<Vec<Notice>, StoreError>;
+    async fn notices(&self, scope: TenantScope) -> Result<Vec<OwnerNotice>, StoreError>;
 }
 
 /// The status of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct AgentWakeStatus {
     /// The agent.
     pub agent: AgentId,
     /// The name.
@@ -155,12 +163,12 @@ pub struct Status {
     /// The number of its URLs.
     pub urls: u64,
     /// Its newest wake, if it ever needed one.
-    pub wake: Option<State>,
+    pub wake: Option<WakeStatus>,
     /// The rules by which its client is served.
     pub rules: ClientRules,
 }
 
-impl Status {
+impl AgentWakeStatus {
     /// Returns the reason why the agent is up. An agent without a line is not.
     pub fn awake_because(&self) -> Option<String> {
         self.line_since?;
@@ -176,7 +184,7 @@ impl Status {
 
 /// The status of a wake.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct WakeStatus {
     /// `due`, `held`, `woken`, `settled` or `unreachable`.
     pub state: String,
     /// The time since which the agent is needed.

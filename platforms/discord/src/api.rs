@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
-use nightdesk_kit::{BaseUrl, CallError, HttpClient, OpenError, Reply, send};
+use nightdesk_kit::{BaseUrl, HttpClient, OpenError, PlatformCallError, PlatformResponse, send};
 use nightdesk_port::{Bot, File};
 use nightdesk_types::{BotId, Clock};
 use nightdesk_vault::Key;
@@ -25,14 +25,14 @@ pub(crate) use files::UNNAMED;
 pub(crate) use refusal::{GONE, UNKNOWN_MESSAGE};
 
 use crate::{API_URL, CDN_URL};
-use holds::{Holds, RateLimit};
+use holds::{RateLimit, RateLimitHolds};
 
 /// The user agent, in the form that Discord requires.
 const CALLER: &str = concat!("DiscordBot (https://nightdesk.dev, ", env!("CARGO_PKG_VERSION"), ")");
 
 /// A request to Discord. The path consists of fixed words and ids.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct ApiCall {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
@@ -40,7 +40,7 @@ pub(crate) struct Call {
     pub(crate) file: Option<File>,
 }
 
-impl Call {
+impl ApiCall {
     pub(crate) const fn new(method: Method, path: String) -> Self {
         Self { method, path, body: None, file: None }
     }
@@ -49,18 +49,18 @@ impl Call {
         Self::new(Method::GET, path)
     }
 
-    pub(crate) fn with(self, body: Value) -> Self {
+    pub(crate) fn with_body(self, body: Value) -> Self {
         Self { body: Some(body), ..self }
     }
 
-    pub(crate) fn giving(self, file: File) -> Self {
+    pub(crate) fn with_file(self, file: File) -> Self {
         Self { file: Some(file), ..self }
     }
 }
 
 /// The caller: a bot, or a key that has no bot yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Caller<'b> {
+pub(crate) struct ApiCaller<'b> {
     bot: Option<BotId>,
     credential: Credential<'b>,
 }
@@ -72,31 +72,31 @@ enum Credential<'b> {
     Path,
 }
 
-impl<'b> From<&'b Bot> for Caller<'b> {
+impl<'b> From<&'b Bot> for ApiCaller<'b> {
     fn from(bot: &'b Bot) -> Self {
         Self { bot: Some(bot.id), credential: Credential::Key(bot.key.as_ref()) }
     }
 }
 
-impl<'b> From<&'b Key> for Caller<'b> {
+impl<'b> From<&'b Key> for ApiCaller<'b> {
     fn from(key: &'b Key) -> Self {
         Self { bot: None, credential: Credential::Key(Some(key)) }
     }
 }
 
-impl Caller<'_> {
+impl ApiCaller<'_> {
     /// Returns the caller of a bot's calls that only their path authorizes.
     pub(crate) const fn by_path(bot: &Bot) -> Self {
         Self { bot: Some(bot.id), credential: Credential::Path }
     }
 
     /// Adds the authorization header. The error means that the key has the wrong form.
-    fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, CallError> {
+    fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, PlatformCallError> {
         let Credential::Key(key) = self.credential else { return Ok(request) };
         let is_plain = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_graphic());
         let write = |key: &str| HeaderValue::from_str(&format!("Bot {key}")).ok();
         let shown = key.and_then(|key| key.with(|key| write(key).filter(|_| is_plain(key))));
-        let mut shown = shown.ok_or(CallError::NoKey)?;
+        let mut shown = shown.ok_or(PlatformCallError::NoKey)?;
         shown.set_sensitive(true);
         Ok(request.header(AUTHORIZATION, shown))
     }
@@ -108,7 +108,7 @@ pub(crate) struct Api {
     base: BaseUrl,
     /// Base URL of files.
     cdn: BaseUrl,
-    holds: Holds,
+    holds: RateLimitHolds,
     clock: Arc<dyn Clock>,
 }
 
@@ -119,7 +119,7 @@ impl Api {
             base: BaseUrl::parse(base, API_URL)?,
             cdn: BaseUrl::parse(cdn, CDN_URL)?,
             client: HttpClient::open()?,
-            holds: Holds::default(),
+            holds: RateLimitHolds::default(),
             clock,
         })
     }
@@ -127,36 +127,36 @@ impl Api {
     /// Makes one call and parses the response.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
-        caller: impl Into<Caller<'_>>,
-        call: Call,
-    ) -> Result<T, CallError> {
+        caller: impl Into<ApiCaller<'_>>,
+        call: ApiCall,
+    ) -> Result<T, PlatformCallError> {
         self.send(caller, call).await?.json()
     }
 
     /// Makes one call.
     pub(crate) async fn send(
         &self,
-        caller: impl Into<Caller<'_>>,
-        call: Call,
-    ) -> Result<Reply, CallError> {
+        caller: impl Into<ApiCaller<'_>>,
+        call: ApiCall,
+    ) -> Result<PlatformResponse, PlatformCallError> {
         let caller = caller.into();
         let request = caller.authorize(self.request(&call)?)?;
-        if let Some(wait) = self.holds.held(caller.bot, &call, self.clock.moment()) {
-            return Err(CallError::Held(wait));
+        if let Some(wait) = self.holds.remaining_hold(caller.bot, &call, self.clock.moment()) {
+            return Err(PlatformCallError::Held(wait));
         }
         let reply = send(request).await?;
-        let refusal = (!reply.status.is_success()).then(|| refusal::read(&reply));
+        let refusal = (!reply.status.is_success()).then(|| refusal::parse_refusal(&reply));
         let limit = RateLimit::read(&call, &reply.headers, refusal.as_ref());
-        self.holds.note(caller.bot, limit, self.clock.moment());
-        refusal.map_or(Ok(reply), |refusal| Err(CallError::Refused(refusal)))
+        self.holds.record_limit(caller.bot, limit, self.clock.moment());
+        refusal.map_or(Ok(reply), |refusal| Err(PlatformCallError::Refused(refusal)))
     }
 
-    fn request(&self, call: &Call) -> Result<RequestBuilder, CallError> {
+    fn request(&self, call: &ApiCall) -> Result<RequestBuilder, PlatformCallError> {
         let url = self.base.join(&format!("api/v10/{}", call.path));
-        let url = url.ok_or_else(|| CallError::NotSent("the URL is invalid".into()))?;
+        let url = url.ok_or_else(|| PlatformCallError::NotSent("the URL is invalid".into()))?;
         let request = self.client.request(call.method.clone(), url).header(USER_AGENT, CALLER);
         Ok(match (&call.body, &call.file) {
-            (Some(body), Some(file)) => files::giving(request, body, file.clone()),
+            (Some(body), Some(file)) => files::multipart_request(request, body, file.clone()),
             (Some(body), None) => request.json(body),
             (None, _) if call.method == Method::GET => request,
             (None, _) => request.header(CONTENT_LENGTH, 0),

@@ -4,18 +4,18 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use nightdesk_kit::chat_ops;
-use nightdesk_port::{Capabilities, LengthUnit, Pace};
+use nightdesk_port::{CallRate, LengthUnit, PlatformCapabilities};
 
 /// Maximum length of a message, in characters.
 pub(crate) const MESSAGE_CHARS_MAX: u32 = 2_000;
 
 /// Returns the features that every bot has.
-pub(crate) fn capabilities() -> Capabilities {
+pub(crate) fn capabilities() -> PlatformCapabilities {
     // The limit per channel is from Discord's response headers, the limit per bot from its documentation.
-    const A_CHANNEL: Pace =
-        Pace { calls: NonZeroU32::new(5).unwrap(), span: Duration::from_secs(5) };
-    const ALL_CHANNELS: Pace = Pace::per_second(NonZeroU32::new(50).unwrap());
-    Capabilities {
+    const A_CHANNEL: CallRate =
+        CallRate { calls: NonZeroU32::new(5).unwrap(), span: Duration::from_secs(5) };
+    const ALL_CHANNELS: CallRate = CallRate::per_second(NonZeroU32::new(50).unwrap());
+    PlatformCapabilities {
         label: "Discord".to_owned(),
         message_length_max: MESSAGE_CHARS_MAX,
         length_unit: LengthUnit::Chars,

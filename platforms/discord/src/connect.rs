@@ -5,7 +5,7 @@ use nightdesk_vault::Key;
 use serde::Deserialize;
 
 use crate::Discord;
-use crate::api::Call;
+use crate::api::ApiCall;
 use crate::id::Id;
 
 /// Application flags of the members intent: granted, or granted while the application is small.
@@ -16,7 +16,7 @@ const TEXT: u64 = 1 << 18 | 1 << 19;
 
 /// A bot's configuration at Discord.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct DiscordBotSetup {
     /// The username by which people mention the bot.
     pub username: String,
     /// The bot's application: `application_id` in its settings.
@@ -34,7 +34,7 @@ pub struct Standing {
 }
 
 #[derive(Deserialize)]
-struct Me {
+struct CurrentUser {
     username: String,
 }
 
@@ -48,23 +48,23 @@ struct Application {
 }
 
 #[derive(Deserialize)]
-struct Gateway {
-    session_start_limit: Starts,
+struct GatewayLimits {
+    session_start_limit: SessionStartLimit,
 }
 
 #[derive(Deserialize)]
-struct Starts {
+struct SessionStartLimit {
     remaining: u64,
 }
 
 impl Discord {
     /// Returns the configuration of the bot with this key.
-    pub async fn standing(&self, key: &Key) -> Result<Standing, ConnectError> {
-        let get = |path: &str| Call::get(path.to_owned());
-        let me: Me = self.api.call(key, get("users/@me")).await?;
+    pub async fn read_bot_setup(&self, key: &Key) -> Result<DiscordBotSetup, ConnectError> {
+        let get = |path: &str| ApiCall::get(path.to_owned());
+        let me: CurrentUser = self.api.call(key, get("users/@me")).await?;
         let application: Application = self.api.call(key, get("applications/@me")).await?;
-        let gateway: Gateway = self.api.call(key, get("gateway/bot")).await?;
-        Ok(Standing {
+        let gateway: GatewayLimits = self.api.call(key, get("gateway/bot")).await?;
+        Ok(DiscordBotSetup {
             username: me.username,
             application_id: application.id.to_string(),
             public_key: application.verify_key,
@@ -88,18 +88,18 @@ mod tests {
         let fake = FakeDiscord::start().await;
         let discord = discord_at(&fake.url());
         let key = Key::new(TOKEN.to_owned());
-        let strange = discord.standing(&key).await;
+        let strange = discord.read_bot_setup(&key).await;
         assert!(matches!(strange, Err(ConnectError::KeyRejected)), "{strange:?}");
 
         fake.bot(TOKEN, 4242, "desk");
         fake.starts_left(TOKEN, 7);
-        let standing = discord.standing(&key).await.unwrap();
+        let standing = discord.read_bot_setup(&key).await.unwrap();
         assert_eq!(standing.username, "desk");
         assert_eq!(standing.application_id, "4242");
         assert_eq!(standing.public_key, fake.public_key(TOKEN));
         assert_eq!(standing.sessions_left, 7);
         fake.fault(Fault::at("GET /users/@me", 1, Kind::HangUp));
-        let away = discord.standing(&key).await;
+        let away = discord.read_bot_setup(&key).await;
         assert!(matches!(away, Err(ConnectError::Unavailable(_))), "{away:?}");
     }
 }

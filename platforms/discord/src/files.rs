@@ -2,13 +2,13 @@
 //! as long as the message exists.
 
 use async_trait::async_trait;
-use nightdesk_kit::CallError;
+use nightdesk_kit::PlatformCallError;
 use nightdesk_port::{Bot, FetchError, FileBytes, Files};
 use reqwest::StatusCode;
 
 use crate::Discord;
-use crate::api::Call;
-use crate::words::{FileRef, Message};
+use crate::api::ApiCall;
+use crate::events::{DiscordMessage, FileRef};
 
 /// Statuses of a deleted message, and of a bot that was removed.
 const GONE: [StatusCode; 2] = [StatusCode::NOT_FOUND, StatusCode::FORBIDDEN];
@@ -16,11 +16,11 @@ const GONE: [StatusCode; 2] = [StatusCode::NOT_FOUND, StatusCode::FORBIDDEN];
 #[async_trait]
 impl Files for Discord {
     async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError> {
-        let unfetched = |error: CallError| error.into_fetch_error(&GONE);
-        let address = match FileRef::read(reference).ok_or(FetchError::Gone)? {
+        let unfetched = |error: PlatformCallError| error.into_fetch_error(&GONE);
+        let address = match FileRef::parse(reference).ok_or(FetchError::Gone)? {
             FileRef::Attached { channel, message, file } => {
-                let call = Call::get(format!("channels/{channel}/messages/{message}"));
-                let message: Message = self.api.call(bot, call).await.map_err(unfetched)?;
+                let call = ApiCall::get(format!("channels/{channel}/messages/{message}"));
+                let message: DiscordMessage = self.api.call(bot, call).await.map_err(unfetched)?;
                 let file = message.files().find(|one| one.id == file);
                 file.ok_or(FetchError::Gone)?.url.clone()
             }

@@ -11,7 +11,7 @@ pub(crate) struct Id(pub(crate) u64);
 
 impl Id {
     /// Parses an id in plain digits only.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let is_plain = text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
         if is_plain { text.parse().ok().map(Self) } else { None }
     }
@@ -27,15 +27,15 @@ impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Written {
+        enum RawId {
             Text(String),
             Number(u64),
         }
         let odd = || de::Error::invalid_value(Unexpected::Other("no id"), &"digits");
-        match Written::deserialize(deserializer)? {
-            Written::Text(text) => Self::read(&text).ok_or_else(odd),
-            Written::Number(0) => Err(odd()),
-            Written::Number(number) => Ok(Self(number)),
+        match RawId::deserialize(deserializer)? {
+            RawId::Text(text) => Self::parse(&text).ok_or_else(odd),
+            RawId::Number(0) => Err(odd()),
+            RawId::Number(number) => Ok(Self(number)),
         }
     }
 }

@@ -20,13 +20,13 @@
 
 mod receive;
 mod listen;
-mod words;
-mod eyes;
+mod events;
+mod visibility;
 mod deliver;
 mod files;
 mod connect;
 mod api;
-mod me;
+mod own_ids;
 mod id;
 mod capabilities;
 
@@ -37,10 +37,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_port::{Bot, Budget, Capabilities, Context, Eyes, Files, Listen, Platform};
+use nightdesk_port::{
+    Bot, ContextSource, Files, Listen, Platform, PlatformCapabilities, SessionBudget,
+    VisibilitySource,
+};
 use nightdesk_types::Clock;
 
-pub use connect::Standing;
+pub use connect::DiscordBotSetup;
 pub use nightdesk_kit::{ConnectError, OpenError};
 pub use receive::{SIGNATURE_HEADER, TIMESTAMP_HEADER};
 
@@ -52,8 +55,8 @@ pub mod fuzz {
 }
 
 use api::Api;
-use eyes::Guilds;
-use listen::{Dialler, Ears, Hands};
+use listen::{DriverContext, GatewayDialler, GatewaySockets};
+use visibility::GuildCache;
 
 /// The name of the adapter and of the platform.
 pub const NAME: &str = "discord";
@@ -70,11 +73,11 @@ pub const GATEWAY_URL: &str = "wss://gateway.discord.gg";
 /// The Discord adapter.
 pub struct Discord {
     api: Arc<Api>,
-    hands: Hands,
-    ears: Ears,
-    guilds: Guilds,
+    hands: DriverContext,
+    ears: GatewaySockets,
+    guilds: GuildCache,
     clock: Arc<dyn Clock>,
-    reads: receive::Reads,
+    reads: receive::ReadCounter,
 }
 
 impl fmt::Debug for Discord {
@@ -85,7 +88,7 @@ impl fmt::Debug for Discord {
 
 /// Discord's addresses.
 #[derive(Clone, Copy, Debug)]
-pub struct Addresses<'a> {
+pub struct DiscordUrls<'a> {
     /// The REST API: [`API_URL`] or a test server.
     pub api: &'a str,
     /// The gateway: [`GATEWAY_URL`] or a test server.
@@ -94,7 +97,7 @@ pub struct Addresses<'a> {
     pub cdn: &'a str,
 }
 
-impl Default for Addresses<'_> {
+impl Default for DiscordUrls<'_> {
     fn default() -> Self {
         Self { api: API_URL, gateway: GATEWAY_URL, cdn: CDN_URL }
     }
@@ -103,19 +106,20 @@ impl Default for Addresses<'_> {
 impl Discord {
     /// Creates the adapter for these addresses. The budget limits the new sessions of each bot.
     pub fn open(
-        at: Addresses<'_>,
+        at: DiscordUrls<'_>,
         clock: Arc<dyn Clock>,
-        budget: Arc<dyn Budget>,
+        budget: Arc<dyn SessionBudget>,
     ) -> Result<Self, OpenError> {
-        let dialler =
-            Arc::new(Dialler::new(at.gateway).ok_or(OpenError::Address { form: GATEWAY_URL })?);
+        let dialler = Arc::new(
+            GatewayDialler::new(at.gateway).ok_or(OpenError::Address { form: GATEWAY_URL })?,
+        );
         Ok(Self {
             api: Arc::new(Api::open(at.api, at.cdn, Arc::clone(&clock))?),
-            hands: Hands { dialler, budget, turns: Arc::default() },
-            ears: Ears::default(),
-            guilds: Guilds::default(),
+            hands: DriverContext { dialler, budget, turns: Arc::default() },
+            ears: GatewaySockets::default(),
+            guilds: GuildCache::default(),
             clock,
-            reads: receive::Reads::default(),
+            reads: receive::ReadCounter::default(),
         })
     }
 }
@@ -130,7 +134,7 @@ impl Discord {
 }
 
 impl Platform for Discord {
-    fn capabilities(&self, _bot: &Bot) -> Capabilities {
+    fn capabilities(&self, _bot: &Bot) -> PlatformCapabilities {
         capabilities::capabilities()
     }
 
@@ -138,12 +142,12 @@ impl Platform for Discord {
         true
     }
 
-    fn ear(&self, _bot: &Bot) -> Option<&dyn Listen> {
+    fn listener(&self, _bot: &Bot) -> Option<&dyn Listen> {
         Some(self)
     }
 
-    fn context(&self) -> Context {
-        Context::Asked
+    fn context_source(&self) -> ContextSource {
+        ContextSource::Asked
     }
 
     fn files(&self, _bot: &Bot) -> Option<&dyn Files> {
@@ -158,7 +162,7 @@ impl Platform for Discord {
         true
     }
 
-    fn eyes(&self) -> Option<&dyn Eyes> {
+    fn visibility_source(&self) -> Option<&dyn VisibilitySource> {
         Some(self)
     }
 }

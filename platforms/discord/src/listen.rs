@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_port::{Bot, Heard, Listen, ListenError, Part};
+use nightdesk_port::{Bot, HistoryRange, Listen, ListenError, PlatformEvent};
 use nightdesk_types::{BotId, Moment};
 use nightdesk_vault::Key;
 use tokio::task::JoinSet;
@@ -23,25 +23,25 @@ use tokio::task::JoinSet;
 use crate::Discord;
 
 mod backfill;
-mod course;
+mod reconnect;
 mod cursor;
 mod dial;
 mod driver;
-mod ear;
+mod listener;
 #[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
-mod heard;
+mod dispatch;
 mod socket;
 mod sockets;
-mod talk;
+mod session;
 mod turns;
 
-pub(crate) use dial::Dialler;
-pub(crate) use driver::Hands;
+pub(crate) use dial::GatewayDialler;
+pub(crate) use driver::DriverContext;
 
-use course::Fatal;
-use cursor::Cursors;
-use ear::Ear;
+use cursor::SocketCursors;
+use listener::SocketListener;
+use reconnect::FatalClose;
 
 /// Pause after Discord refused a bot. Discord counts every attempt and revokes the key after too many. A changed key is
 /// tried at once.
@@ -49,9 +49,9 @@ const FATAL_AGAIN: Duration = Duration::from_mins(15);
 
 /// The sockets of all bots.
 #[derive(Default)]
-pub(crate) struct Ears {
-    open: Mutex<HashMap<BotId, Vec<Arc<Ear>>>>,
-    shut: Mutex<HashMap<BotId, Shut>>,
+pub(crate) struct GatewaySockets {
+    open: Mutex<HashMap<BotId, Vec<Arc<SocketListener>>>>,
+    shut: Mutex<HashMap<BotId, RefusedBot>>,
     /// Number of sockets that Discord requires for a bot, if it reported one.
     wanted: Mutex<HashMap<BotId, usize>>,
     /// Tasks that end with the adapter.
@@ -59,14 +59,14 @@ pub(crate) struct Ears {
 }
 
 /// A bot that Discord refused.
-struct Shut {
+struct RefusedBot {
     key: Option<Key>,
-    why: Fatal,
+    why: FatalClose,
     until: Moment,
 }
 
-impl Ears {
-    fn open(&self) -> MutexGuard<'_, HashMap<BotId, Vec<Arc<Ear>>>> {
+impl GatewaySockets {
+    fn lock_open(&self) -> MutexGuard<'_, HashMap<BotId, Vec<Arc<SocketListener>>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -77,32 +77,33 @@ impl Ears {
         tasks.spawn(task);
     }
 
-    fn wanted(&self, bot: BotId) -> Option<usize> {
+    fn wanted_sockets(&self, bot: BotId) -> Option<usize> {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).get(&bot).copied()
     }
 
-    fn want(&self, bot: BotId, sockets: usize) {
+    fn set_wanted_sockets(&self, bot: BotId, sockets: usize) {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(bot, sockets);
     }
 
     /// Returns the reason why a bot may not listen now.
-    fn shut(&self, bot: &Bot, now: Moment) -> Option<Fatal> {
+    fn refusal_of(&self, bot: &Bot, now: Moment) -> Option<FatalClose> {
         let mut shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_over =
-            |one: &Shut| one.until.since(now).is_zero() || !is_same(one.key.as_ref(), bot);
+        let is_over = |one: &RefusedBot| {
+            one.until.since(now).is_zero() || !is_current_key(one.key.as_ref(), bot)
+        };
         if shut.get(&bot.id).is_some_and(is_over) {
             shut.remove(&bot.id);
         }
         shut.get(&bot.id).map(|one| one.why)
     }
 
-    fn shut_up(&self, bot: &Bot, why: Fatal, now: Moment) {
-        let one = Shut { key: bot.key.clone(), why, until: now + FATAL_AGAIN };
+    fn record_refusal(&self, bot: &Bot, why: FatalClose, now: Moment) {
+        let one = RefusedBot { key: bot.key.clone(), why, until: now + FATAL_AGAIN };
         self.shut.lock().unwrap_or_else(PoisonError::into_inner).insert(bot.id, one);
     }
 }
 
-fn is_same(key: Option<&Key>, bot: &Bot) -> bool {
+fn is_current_key(key: Option<&Key>, bot: &Bot) -> bool {
     match (key, bot.key.as_ref()) {
         (Some(one), Some(other)) => one.with(|one| other.with(|other| one == other)),
         (None, None) => true,
@@ -116,21 +117,25 @@ impl Listen for Discord {
         "gateway"
     }
 
-    async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError> {
+    async fn listen(
+        &self,
+        bot: &Bot,
+        cursor: Option<&str>,
+    ) -> Result<Vec<PlatformEvent>, ListenError> {
         if bot.key.is_none() {
             return Err(ListenError::KeyRejected);
         }
-        if let Some(why) = self.ears.shut(bot, self.clock.moment()) {
+        if let Some(why) = self.ears.refusal_of(bot, self.clock.moment()) {
             return Err(why.into());
         }
-        let cursors = self.cursors(bot, cursor);
-        let ears = self.sockets(bot, &cursors).await;
+        let cursors = self.resume_cursors(bot, cursor);
+        let ears = self.open_sockets(bot, &cursors).await;
         for (ear, cursor) in ears.iter().zip(&cursors.0) {
-            self.defer(bot, &ear.stored(cursor.as_ref()).await);
+            self.confirm_interactions(bot, &ear.confirm_stored(cursor.as_ref()).await);
         }
-        match sockets::hear(&ears).await {
-            Ok(told) => self.heard(bot, &ears, cursors, told).await,
-            Err(silence) => self.silent(bot, ears.len(), silence).await,
+        match sockets::wait_for_events(&ears).await {
+            Ok(told) => self.convert_dispatches(bot, &ears, cursors, told).await,
+            Err(silence) => self.handle_listen_end(bot, ears.len(), silence).await,
         }
     }
 
@@ -138,9 +143,9 @@ impl Listen for Discord {
         &self,
         bot: &Bot,
         channel: &str,
-        part: Part<'_>,
-    ) -> Result<Vec<Heard>, ListenError> {
-        self.fetch_part(bot, channel, part).await
+        part: HistoryRange<'_>,
+    ) -> Result<Vec<PlatformEvent>, ListenError> {
+        self.fetch_history(bot, channel, part).await
     }
 
     async fn leave(&self, bot: &Bot) {
@@ -150,10 +155,10 @@ impl Listen for Discord {
 
 impl Discord {
     /// Returns the positions to resume at. If the number of sockets grew, all sessions begin anew.
-    fn cursors(&self, bot: &Bot, stored: Option<&str>) -> Cursors {
-        let stored = Cursors::read(stored);
-        match self.ears.wanted(bot.id) {
-            Some(sockets) if sockets > stored.0.len() => Cursors::new(sockets),
+    fn resume_cursors(&self, bot: &Bot, stored: Option<&str>) -> SocketCursors {
+        let stored = SocketCursors::parse(stored);
+        match self.ears.wanted_sockets(bot.id) {
+            Some(sockets) if sockets > stored.0.len() => SocketCursors::new(sockets),
             Some(_) | None => stored,
         }
     }

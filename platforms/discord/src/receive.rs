@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nightdesk_kit::webhook::read_json;
-use nightdesk_port::{Bot, Receive, ReceiveError, Received, SignedRequest, Taken};
+use nightdesk_port::{Bot, Receive, ReceiveError, ReceiveOutcome, RequestContent, SignedRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Discord;
-use crate::words::{BUTTON, COMMAND, NoRooms, event};
+use crate::events::{BUTTON, COMMAND, NoChannels, convert_event};
 
 mod signature;
 
@@ -22,9 +22,9 @@ const FOR_ONE: u64 = 1 << 6;
 
 /// Counts parsed requests. Tests check that no unsigned request is parsed.
 #[derive(Debug, Default)]
-pub(crate) struct Reads(AtomicU64);
+pub(crate) struct ReadCounter(AtomicU64);
 
-impl Reads {
+impl ReadCounter {
     fn count(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -36,52 +36,60 @@ impl Reads {
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct InteractionKind {
     #[serde(rename = "type")]
     kind: u8,
 }
 
 impl Receive for Discord {
-    fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError> {
+    fn receive(
+        &self,
+        bot: &Bot,
+        request: &SignedRequest<'_>,
+    ) -> Result<RequestContent, ReceiveError> {
         signature::check(bot, request, self.clock.now())?;
         self.reads.count();
-        let asked: Result<Kind, _> = read_json(request.body);
+        let asked: Result<InteractionKind, _> = read_json(request.body);
         if asked.is_ok_and(|asked| asked.kind == PING) {
-            return Ok(Received::Challenge(json!({ "type": PING }).to_string().into_bytes()));
+            return Ok(RequestContent::Challenge(json!({ "type": PING }).to_string().into_bytes()));
         }
         // An interaction contains its channel.
-        match event(bot, &NoRooms, "INTERACTION_CREATE", request.body) {
+        match convert_event(bot, &NoChannels, "INTERACTION_CREATE", request.body) {
             Ok(Some((draft, Some(capability)))) => {
-                Ok(Received::Bearing(Box::new(draft), capability))
+                Ok(RequestContent::Bearing(Box::new(draft), capability))
             }
             Ok(said) => {
-                Ok(Received::Events(said.into_iter().map(|(draft, _)| Ok(draft)).collect()))
+                Ok(RequestContent::Events(said.into_iter().map(|(draft, _)| Ok(draft)).collect()))
             }
-            Err(error) => Ok(Received::Events(vec![Err(error)])),
+            Err(error) => Ok(RequestContent::Events(vec![Err(error)])),
         }
     }
 
     /// Builds the response, which Discord shows at once. Only a stored command gets "Thinking…".
-    fn told(&self, request: &SignedRequest<'_>, taken: Taken) -> Vec<u8> {
-        let asked: Result<Kind, _> = read_json(request.body);
+    fn response_body(&self, request: &SignedRequest<'_>, taken: ReceiveOutcome) -> Vec<u8> {
+        let asked: Result<InteractionKind, _> = read_json(request.body);
         let kind = asked.map_or(0, |asked| asked.kind);
-        answer(kind, taken).to_string().into_bytes()
+        interaction_response(kind, taken).to_string().into_bytes()
     }
 }
 
 /// Returns the response to an interaction of this type.
-pub(crate) fn answer(kind: u8, taken: Taken) -> Value {
+pub(crate) fn interaction_response(kind: u8, taken: ReceiveOutcome) -> Value {
     match (kind, taken) {
-        (COMMAND, Taken::Kept) => json!({ "type": 5 }),
+        (COMMAND, ReceiveOutcome::Kept) => json!({ "type": 5 }),
         // An autocomplete request gets an empty list of choices.
         (4, _) => json!({ "type": 8, "data": { "choices": [] } }),
-        (BUTTON, Taken::Kept) => json!({ "type": 6 }),
-        (_, Taken::Kept | Taken::Refused) => for_one("No agent here may answer you."),
-        (_, Taken::NotKept) => for_one("This could not be saved. Please try again in a moment."),
+        (BUTTON, ReceiveOutcome::Kept) => json!({ "type": 6 }),
+        (_, ReceiveOutcome::Kept | ReceiveOutcome::Refused) => {
+            private_response("No agent here may answer you.")
+        }
+        (_, ReceiveOutcome::NotKept) => {
+            private_response("This could not be saved. Please try again in a moment.")
+        }
     }
 }
 
-fn for_one(content: &str) -> Value {
+fn private_response(content: &str) -> Value {
     json!({ "type": 4, "data": { "flags": FOR_ONE, "content": content } })
 }
 

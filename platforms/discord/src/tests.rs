@@ -6,7 +6,7 @@ mod together;
 
 use std::sync::Arc;
 
-use nightdesk_port::{Bot, Unlimited};
+use nightdesk_port::{Bot, UnlimitedBudget};
 use nightdesk_testkit::FakeClock;
 use nightdesk_types::{BotId, Clock, TenantId, TenantScope};
 use nightdesk_vault::Key;
@@ -22,7 +22,7 @@ pub(crate) const TOKEN: &str = "NDI0Mg.Gabcde.canary-token-7f3a";
 pub(crate) fn bot() -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
-        operator: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(2))),
+        operator: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(2))),
         platform: "discord".to_owned(),
         handle: "desk".to_owned(),
         settings: json!({}),
@@ -42,6 +42,6 @@ pub(crate) fn discord_at(url: &str) -> Discord {
 }
 
 pub(crate) fn open(api: &str, clock: Arc<dyn Clock>) -> Result<Discord, crate::OpenError> {
-    let at = crate::Addresses { api, gateway: "ws://127.0.0.1:1", cdn: api };
-    Discord::open(at, clock, Arc::new(Unlimited))
+    let at = crate::DiscordUrls { api, gateway: "ws://127.0.0.1:1", cdn: api };
+    Discord::open(at, clock, Arc::new(UnlimitedBudget))
 }

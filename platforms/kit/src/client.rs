@@ -11,7 +11,7 @@ use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url, redirec
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::{CallError, OpenError, Refusal};
+use crate::{OpenError, PlatformCallError, PlatformRefusal};
 
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
 const ANSWER_WAIT: Duration = Duration::from_secs(15);
@@ -77,23 +77,23 @@ impl HttpClient {
     }
 
     /// Begins to download a file. Only the beginning has a time limit.
-    pub async fn download(&self, url: Url) -> Result<FileBytes, CallError> {
+    pub async fn download(&self, url: Url) -> Result<FileBytes, PlatformCallError> {
         let response = timeout(ANSWER_WAIT, self.0.get(url).send()).await;
-        let response = response.map_err(|late| CallError::Unanswered(late.into()))?;
-        let response = response.map_err(CallError::from_client)?;
+        let response = response.map_err(|late| PlatformCallError::Unanswered(late.into()))?;
+        let response = response.map_err(PlatformCallError::from_client)?;
         match response.status() {
             // The error omits the URL, because the URL may give access to the file.
             StatusCode::OK => {
                 Ok(response.bytes_stream().map_err(|error| error.without_url().into()).boxed())
             }
-            status => Err(CallError::Refused(Refusal::new(status, None, None))),
+            status => Err(PlatformCallError::Refused(PlatformRefusal::new(status, None, None))),
         }
     }
 }
 
 /// A response that was read to its end.
 #[derive(Debug)]
-pub struct Reply {
+pub struct PlatformResponse {
     /// The HTTP status.
     pub status: StatusCode,
     /// The headers.
@@ -102,25 +102,25 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-impl Reply {
+impl PlatformResponse {
     /// Parses the body.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, CallError> {
-        serde_json::from_slice(&self.body).map_err(|_| CallError::unreadable())
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, PlatformCallError> {
+        serde_json::from_slice(&self.body).map_err(|_| PlatformCallError::unreadable())
     }
 }
 
 /// Sends a request once and reads the response.
-pub async fn send(request: RequestBuilder) -> Result<Reply, CallError> {
-    let response = request.send().await.map_err(CallError::from_client)?;
+pub async fn send(request: RequestBuilder) -> Result<PlatformResponse, PlatformCallError> {
+    let response = request.send().await.map_err(PlatformCallError::from_client)?;
     let (status, headers) = (response.status(), response.headers().clone());
-    Ok(Reply { status, headers, body: read_body(response).await? })
+    Ok(PlatformResponse { status, headers, body: read_body(response).await? })
 }
 
-async fn read_body(mut response: Response) -> Result<Vec<u8>, CallError> {
+async fn read_body(mut response: Response) -> Result<Vec<u8>, PlatformCallError> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(CallError::from_client)? {
+    while let Some(chunk) = response.chunk().await.map_err(PlatformCallError::from_client)? {
         if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-            return Err(CallError::Unanswered("the response is too long".into()));
+            return Err(PlatformCallError::Unanswered("the response is too long".into()));
         }
         body.extend_from_slice(&chunk);
     }

@@ -4,7 +4,7 @@ use nightdesk_types::event::{Content, Draft, Media, Message, MessageKind, Source
 
 /// Content of a message besides its text.
 #[derive(Debug, Default, PartialEq)]
-pub struct Extras {
+pub struct MessageExtras {
     /// The kind of the message, if it is not a command.
     pub kind: MessageKind,
     /// The files.
@@ -13,7 +13,7 @@ pub struct Extras {
     pub words: String,
 }
 
-impl Extras {
+impl MessageExtras {
     /// Returns the message with this text, or `None` if it has no content.
     pub fn into_message(self, text: String) -> Option<Message> {
         let Self { kind, media, words } = self;

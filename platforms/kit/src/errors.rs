@@ -14,7 +14,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Failures of a call to a platform's API.
 #[derive(Debug, thiserror::Error)]
-pub enum CallError {
+pub enum PlatformCallError {
     /// The bot has no key, or its key has the wrong form. The call was not made.
     #[error("the bot has no key, or its key has the wrong format")]
     NoKey,
@@ -29,10 +29,10 @@ pub enum CallError {
     Unanswered(#[source] BoxError),
     /// The platform refused the call.
     #[error("the platform refused the call: {0}")]
-    Refused(Refusal),
+    Refused(PlatformRefusal),
 }
 
-impl CallError {
+impl PlatformCallError {
     /// Returns the error of a response in an unknown format.
     pub fn unreadable() -> Self {
         Self::Unanswered("the response has an unexpected format".into())
@@ -62,7 +62,7 @@ impl CallError {
 
 /// A refusal by a platform, without its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct PlatformRefusal {
     /// The HTTP status.
     pub status: StatusCode,
     /// The platform's error code, or the status without one.
@@ -75,7 +75,7 @@ pub struct Refusal {
     pub is_key_rejected: bool,
 }
 
-impl Refusal {
+impl PlatformRefusal {
     /// Creates a refusal from the parts of a platform's response that it may lack: a proxy may have sent it.
     pub fn new(status: StatusCode, code: Option<String>, retry_after: Option<Duration>) -> Self {
         Self {
@@ -97,42 +97,44 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PlatformRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.code)
     }
 }
 
-impl From<CallError> for DeliverError {
-    fn from(error: CallError) -> Self {
+impl From<PlatformCallError> for DeliverError {
+    fn from(error: PlatformCallError) -> Self {
         match error {
-            CallError::NoKey => Self::KeyRejected,
-            CallError::Held(retry_after) => Self::RateLimited { retry_after },
-            CallError::NotSent(source) => Self::Unavailable(source),
-            CallError::Unanswered(source) => Self::Ambiguous(source),
-            CallError::Refused(no) if no.is_rate_limit() => {
+            PlatformCallError::NoKey => Self::KeyRejected,
+            PlatformCallError::Held(retry_after) => Self::RateLimited { retry_after },
+            PlatformCallError::NotSent(source) => Self::Unavailable(source),
+            PlatformCallError::Unanswered(source) => Self::Ambiguous(source),
+            PlatformCallError::Refused(no) if no.is_rate_limit() => {
                 Self::RateLimited { retry_after: no.retry_after }
             }
-            CallError::Refused(no) if no.is_key_rejected => Self::KeyRejected,
-            CallError::Refused(no) if no.status.is_client_error() => Self::refused(no.code),
-            CallError::Refused(no) => {
+            PlatformCallError::Refused(no) if no.is_key_rejected => Self::KeyRejected,
+            PlatformCallError::Refused(no) if no.status.is_client_error() => Self::refused(no.code),
+            PlatformCallError::Refused(no) => {
                 Self::Ambiguous(format!("the platform answered {}", no.status).into())
             }
         }
     }
 }
 
-impl From<CallError> for ListenError {
-    fn from(error: CallError) -> Self {
+impl From<PlatformCallError> for ListenError {
+    fn from(error: PlatformCallError) -> Self {
         match error {
-            CallError::NoKey => Self::KeyRejected,
-            CallError::Held(retry_after) => Self::RateLimited { retry_after },
-            CallError::NotSent(source) | CallError::Unanswered(source) => Self::Unavailable(source),
-            CallError::Refused(no) if no.is_rate_limit() => {
+            PlatformCallError::NoKey => Self::KeyRejected,
+            PlatformCallError::Held(retry_after) => Self::RateLimited { retry_after },
+            PlatformCallError::NotSent(source) | PlatformCallError::Unanswered(source) => {
+                Self::Unavailable(source)
+            }
+            PlatformCallError::Refused(no) if no.is_rate_limit() => {
                 Self::RateLimited { retry_after: no.retry_after }
             }
-            CallError::Refused(no) if no.is_key_rejected => Self::KeyRejected,
-            CallError::Refused(_) => Self::Unavailable(error.into()),
+            PlatformCallError::Refused(no) if no.is_key_rejected => Self::KeyRejected,
+            PlatformCallError::Refused(_) => Self::Unavailable(error.into()),
         }
     }
 }
@@ -151,14 +153,16 @@ pub enum ConnectError {
     Unavailable(#[source] BoxError),
 }
 
-impl From<CallError> for ConnectError {
-    fn from(error: CallError) -> Self {
+impl From<PlatformCallError> for ConnectError {
+    fn from(error: PlatformCallError) -> Self {
         match error {
-            CallError::NoKey => Self::KeyRejected,
-            CallError::Held(_) => Self::Unavailable(error.into()),
-            CallError::NotSent(source) | CallError::Unanswered(source) => Self::Unavailable(source),
-            CallError::Refused(no) if no.is_key_rejected => Self::KeyRejected,
-            CallError::Refused(no) => Self::Refused(no.code),
+            PlatformCallError::NoKey => Self::KeyRejected,
+            PlatformCallError::Held(_) => Self::Unavailable(error.into()),
+            PlatformCallError::NotSent(source) | PlatformCallError::Unanswered(source) => {
+                Self::Unavailable(source)
+            }
+            PlatformCallError::Refused(no) if no.is_key_rejected => Self::KeyRejected,
+            PlatformCallError::Refused(no) => Self::Refused(no.code),
         }
     }
 }
@@ -181,11 +185,11 @@ pub enum OpenError {
 mod tests {
     use super::*;
 
-    type Make = fn() -> CallError;
+    type Make = fn() -> PlatformCallError;
 
-    fn refusal(status: u16) -> CallError {
+    fn refusal(status: u16) -> PlatformCallError {
         let status = StatusCode::from_u16(status).unwrap();
-        CallError::Refused(Refusal::new(
+        PlatformCallError::Refused(PlatformRefusal::new(
             status,
             Some("no".to_owned()),
             Some(Duration::from_secs(7)),
@@ -197,10 +201,16 @@ mod tests {
         const LATER: &str = "RateLimited { retry_after: 7s }";
         let unavailable = "Unavailable(";
         let cases: [(Make, [&str; 3]); 8] = [
-            (|| CallError::NoKey, ["KeyRejected"; 3]),
-            (|| CallError::Held(Duration::from_secs(7)), [LATER, LATER, "Unavailable(Held"]),
-            (|| CallError::NotSent("x".into()), [unavailable; 3]),
-            (|| CallError::Unanswered("x".into()), ["Ambiguous(", unavailable, unavailable]),
+            (|| PlatformCallError::NoKey, ["KeyRejected"; 3]),
+            (
+                || PlatformCallError::Held(Duration::from_secs(7)),
+                [LATER, LATER, "Unavailable(Held"],
+            ),
+            (|| PlatformCallError::NotSent("x".into()), [unavailable; 3]),
+            (
+                || PlatformCallError::Unanswered("x".into()),
+                ["Ambiguous(", unavailable, unavailable],
+            ),
             (|| refusal(401), ["KeyRejected"; 3]),
             (
                 || refusal(403),
@@ -223,7 +233,7 @@ mod tests {
     fn a_file_is_gone_only_if_the_platform_says_so() {
         let gone = [StatusCode::FORBIDDEN];
         assert!(matches!(refusal(403).into_fetch_error(&gone), FetchError::Gone));
-        for error in [refusal(404), CallError::NoKey, CallError::unreadable()] {
+        for error in [refusal(404), PlatformCallError::NoKey, PlatformCallError::unreadable()] {
             assert!(matches!(error.into_fetch_error(&gone), FetchError::Unavailable(_)));
         }
     }

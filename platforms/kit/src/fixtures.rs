@@ -50,7 +50,7 @@ impl Fixtures {
     }
 
     /// Generates a fixture with one value replaced, at or below this JSON pointer.
-    pub fn bent(&'static self, below: &'static str) -> impl Strategy<Value = Value> {
+    pub fn generate_bent(&'static self, below: &'static str) -> impl Strategy<Value = Value> {
         let fixtures: Vec<&Value> = self.0.values().collect();
         (prop::sample::select(fixtures), any::<prop::sample::Index>(), any_json()).prop_map(
             move |(fixture, at, odd)| {

@@ -19,6 +19,6 @@ mod ops;
 pub mod text;
 pub mod webhook;
 
-pub use client::{BaseUrl, HttpClient, Reply, file_part, send};
-pub use errors::{CallError, ConnectError, OpenError, Refusal};
+pub use client::{BaseUrl, HttpClient, PlatformResponse, file_part, send};
+pub use errors::{ConnectError, OpenError, PlatformCallError, PlatformRefusal};
 pub use ops::chat_ops;

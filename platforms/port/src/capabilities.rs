@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Features of a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Capabilities {
+pub struct PlatformCapabilities {
     /// The platform's display name.
     pub label: String,
     /// Maximum length of one message, in [`Capabilities::length_unit`].
@@ -21,21 +21,21 @@ pub struct Capabilities {
     /// True if threads can be created.
     pub threads: bool,
     /// Rate limit of calls in one chat.
-    pub chat_pace: Pace,
+    pub chat_pace: CallRate,
     /// Rate limit of all calls of the bot.
-    pub bot_pace: Pace,
+    pub bot_pace: CallRate,
 }
 
 /// A rate limit: a number of calls at once, refilled in each span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct CallRate {
     /// Number of calls.
     pub calls: NonZeroU32,
     /// The span.
     pub span: Duration,
 }
 
-impl Pace {
+impl CallRate {
     /// Returns a limit of so many calls per second.
     pub const fn per_second(calls: NonZeroU32) -> Self {
         Self { calls, span: Duration::from_secs(1) }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// A command that an agent offers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Command {
+pub struct PlatformCommand {
     /// Name without a slash.
     pub name: String,
     /// Description that the platform shows to people.
@@ -18,7 +18,7 @@ pub struct Command {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CommandChange {
     /// The command is registered and replaces the command of the same name.
-    Told(Command),
+    Told(PlatformCommand),
     /// The command with this platform id is removed.
     TakenBack(String),
 }

@@ -22,7 +22,7 @@ pub struct File {
 impl File {
     /// Returns the file under the name that a send gives it, if it gives one.
     #[must_use]
-    pub fn renamed(&self, filename: Option<&String>) -> Self {
+    pub fn with_filename(&self, filename: Option<&String>) -> Self {
         let filename = filename.or(self.filename.as_ref()).cloned();
         Self { filename, ..self.clone() }
     }

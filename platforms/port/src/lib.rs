@@ -13,23 +13,26 @@ mod deliver;
 mod capabilities;
 mod capability;
 mod command;
-mod eyes;
+mod visibility;
 mod files;
 
 pub use bot::Bot;
-pub use capabilities::{Capabilities, LengthUnit, Pace};
+pub use capabilities::{CallRate, LengthUnit, PlatformCapabilities};
 pub use capability::Capability;
-pub use command::{Command, CommandChange};
+pub use command::{CommandChange, PlatformCommand};
 pub use deliver::{CAPABILITY_GONE, ChatInfo, Deliver, DeliverError, Receipt};
-pub use eyes::Eyes;
 pub use files::{FetchError, File, FileBytes, Files};
-pub use listen::{Budget, Heard, Listen, ListenError, Part, Posting, Probe, Unlimited};
-pub use receive::{Receive, ReceiveError, Received, SignedRequest, Taken};
+pub use listen::{
+    HistoryRange, Listen, ListenError, PlatformEvent, SessionBudget, UnlimitedBudget, WebhookProbe,
+    WebhookStatus,
+};
+pub use receive::{Receive, ReceiveError, ReceiveOutcome, RequestContent, SignedRequest};
+pub use visibility::VisibilitySource;
 
 /// A platform as the desk uses it.
 pub trait Platform: Receive + Deliver {
     /// Returns the features of this bot on its platform.
-    fn capabilities(&self, bot: &Bot) -> Capabilities;
+    fn capabilities(&self, bot: &Bot) -> PlatformCapabilities;
 
     /// Returns the entrance for people's messages. The bot is not available by any other entrance.
     fn entrance(&self) -> Entrance {
@@ -42,12 +45,12 @@ pub trait Platform: Receive + Deliver {
     }
 
     /// Returns the source of this bot's events, or `None` if the platform posts them to a webhook.
-    fn ear(&self, _bot: &Bot) -> Option<&dyn Listen> {
+    fn listener(&self, _bot: &Bot) -> Option<&dyn Listen> {
         None
     }
 
     /// Returns the probe for this bot's webhook deliveries.
-    fn probe(&self, _bot: &Bot) -> Option<&dyn Probe> {
+    fn probe(&self, _bot: &Bot) -> Option<&dyn WebhookProbe> {
         None
     }
 
@@ -57,8 +60,8 @@ pub trait Platform: Receive + Deliver {
     }
 
     /// Returns the source of the messages around a message.
-    fn context(&self) -> Context {
-        Context::Untold
+    fn context_source(&self) -> ContextSource {
+        ContextSource::Untold
     }
 
     /// Returns the time that a typing indicator without text lasts. `None` if the platform shows a status text until
@@ -73,7 +76,7 @@ pub trait Platform: Receive + Deliver {
     }
 
     /// Returns the visibility of channels, or `None` if every member of a chat sees all of it.
-    fn eyes(&self) -> Option<&dyn Eyes> {
+    fn visibility_source(&self) -> Option<&dyn VisibilitySource> {
         None
     }
 }
@@ -89,7 +92,7 @@ pub enum Entrance {
 
 /// The source of the messages around a message, for an agent that did not receive them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Context {
+pub enum ContextSource {
     /// None: agents receive every message, or the platform sends no others.
     Untold,
     /// The desk requests them with [`Listen::backfill`].

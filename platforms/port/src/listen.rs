@@ -11,7 +11,7 @@ use crate::{Bot, Capability, ReceiveError};
 
 /// An event that a platform sent.
 #[derive(Debug)]
-pub struct Heard {
+pub struct PlatformEvent {
     /// The event in the desk's types. `None` if it carries no content.
     pub said: Result<Option<Draft>, ReceiveError>,
     /// The original bytes, so that the operator can inspect an unreadable event.
@@ -26,7 +26,7 @@ pub struct Heard {
 
 /// A range of the messages in a channel.
 #[derive(Clone, Copy, Debug)]
-pub enum Part<'a> {
+pub enum HistoryRange<'a> {
     /// Messages after this time.
     Since(Timestamp),
     /// Messages after the event with this cursor.
@@ -63,7 +63,7 @@ pub enum ListenError {
 
 /// State of a platform's webhook deliveries, as the platform reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Posting {
+pub struct WebhookStatus {
     /// Number of events that the platform has not delivered yet.
     pub waiting: u64,
     /// Time since the last failed delivery, if there was one.
@@ -72,10 +72,10 @@ pub struct Posting {
 
 /// Asks a platform if its webhook deliveries succeed.
 #[async_trait]
-pub trait Probe: Send + Sync {
+pub trait WebhookProbe: Send + Sync {
     /// Returns the state of the deliveries. A platform without a webhook for the bot returns
     /// [`ListenError::Elsewhere`].
-    async fn probe(&self, bot: &Bot) -> Result<Posting, ListenError>;
+    async fn probe(&self, bot: &Bot) -> Result<WebhookStatus, ListenError>;
 }
 
 /// Reads events from a platform.
@@ -88,7 +88,11 @@ pub trait Listen: Send + Sync {
     /// an empty list if none arrives. The future may be dropped at any time.
     ///
     /// A request with a cursor confirms that all earlier events are stored, so the platform deletes them.
-    async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError>;
+    async fn listen(
+        &self,
+        bot: &Bot,
+        cursor: Option<&str>,
+    ) -> Result<Vec<PlatformEvent>, ListenError>;
 
     /// Returns a page of the messages in one channel, oldest first, to fill a gap or to add context to a message. Each
     /// cursor is a position in that channel. The list is empty if the platform does not repeat messages.
@@ -96,8 +100,8 @@ pub trait Listen: Send + Sync {
         &self,
         _bot: &Bot,
         _channel: &str,
-        _part: Part<'_>,
-    ) -> Result<Vec<Heard>, ListenError> {
+        _part: HistoryRange<'_>,
+    ) -> Result<Vec<PlatformEvent>, ListenError> {
         Ok(Vec::new())
     }
 
@@ -108,17 +112,17 @@ pub trait Listen: Send + Sync {
 /// Limit of new sessions per bot. Some platforms count sessions and revoke the key of a bot that begins too many, so
 /// the count must survive the process.
 #[async_trait]
-pub trait Budget: Send + Sync {
+pub trait SessionBudget: Send + Sync {
     /// Takes one session from the budget. Returns true if one was left.
     async fn spend(&self, bot: &Bot) -> Result<bool, StoreError>;
 }
 
 /// A budget without a limit.
 #[derive(Clone, Copy, Debug)]
-pub struct Unlimited;
+pub struct UnlimitedBudget;
 
 #[async_trait]
-impl Budget for Unlimited {
+impl SessionBudget for UnlimitedBudget {
     async fn spend(&self, _bot: &Bot) -> Result<bool, StoreError> {
         Ok(true)
     }

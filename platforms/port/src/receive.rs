@@ -16,7 +16,7 @@ pub struct SignedRequest<'a> {
 
 /// The content of an authentic request.
 #[derive(Debug)]
-pub enum Received {
+pub enum RequestContent {
     /// Events in the platform's order, with an error in place of each unreadable event.
     Events(Vec<Result<Draft, ReceiveError>>),
     /// One event and the capability to answer it. The event contains no part of the capability.
@@ -38,7 +38,7 @@ pub enum ReceiveError {
 
 /// Result of an authentic request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum ReceiveOutcome {
     /// The event is stored.
     Kept,
     /// The event may reach no agent.
@@ -50,10 +50,14 @@ pub enum Taken {
 /// Receives a platform's requests.
 pub trait Receive: Send + Sync {
     /// Checks the signature over the exact bytes before any of them is parsed, and returns the content.
-    fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError>;
+    fn receive(
+        &self,
+        bot: &Bot,
+        request: &SignedRequest<'_>,
+    ) -> Result<RequestContent, ReceiveError>;
 
     /// Returns the JSON response to an authentic request, or nothing if the status code is sufficient.
-    fn told(&self, _request: &SignedRequest<'_>, _taken: Taken) -> Vec<u8> {
+    fn response_body(&self, _request: &SignedRequest<'_>, _taken: ReceiveOutcome) -> Vec<u8> {
         Vec::new()
     }
 }

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use nightdesk_kit::{BaseUrl, CallError, HttpClient, OpenError, Reply, file_part, send};
+use nightdesk_kit::{
+    BaseUrl, HttpClient, OpenError, PlatformCallError, PlatformResponse, file_part, send,
+};
 use nightdesk_port::{File, FileBytes};
 use nightdesk_vault::Key;
 use reqwest::multipart::Form;
@@ -47,8 +49,8 @@ impl Api {
         key: Option<&Key>,
         method: &str,
         asked: &Value,
-    ) -> Result<T, CallError> {
-        answer(&send(self.request(key, method)?.json(asked)).await?)
+    ) -> Result<T, PlatformCallError> {
+        parse_response(&send(self.request(key, method)?.json(asked)).await?)
     }
 
     /// Makes one call with another time limit.
@@ -58,8 +60,8 @@ impl Api {
         key: Option<&Key>,
         method: &str,
         asked: &Value,
-    ) -> Result<T, CallError> {
-        answer(&send(self.request(key, method)?.timeout(wait).json(asked)).await?)
+    ) -> Result<T, PlatformCallError> {
+        parse_response(&send(self.request(key, method)?.timeout(wait).json(asked)).await?)
     }
 
     /// Makes one call that uploads a file.
@@ -69,8 +71,8 @@ impl Api {
         method: &str,
         asked: &Value,
         upload: Upload,
-    ) -> Result<T, CallError> {
-        answer(&send(self.request(key, method)?.multipart(form(asked, upload))).await?)
+    ) -> Result<T, PlatformCallError> {
+        parse_response(&send(self.request(key, method)?.multipart(form(asked, upload))).await?)
     }
 
     /// Begins to download a file.
@@ -78,22 +80,26 @@ impl Api {
         &self,
         key: Option<&Key>,
         path: &str,
-    ) -> Result<FileBytes, CallError> {
+    ) -> Result<FileBytes, PlatformCallError> {
         // The path is part of a URL with the key, so it must not change the URL's structure.
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"/_.-".contains(&b);
         if !path.bytes().all(is_plain) || path.contains("..") {
-            return Err(CallError::Unanswered("the path names no file".into()));
+            return Err(PlatformCallError::Unanswered("the path names no file".into()));
         }
-        let url = self.at(key, |key| format!("file/bot{key}/{path}"));
-        self.client.download(url.ok_or(CallError::NoKey)?).await
+        let url = self.key_url(key, |key| format!("file/bot{key}/{path}"));
+        self.client.download(url.ok_or(PlatformCallError::NoKey)?).await
     }
 
-    fn request(&self, key: Option<&Key>, method: &str) -> Result<RequestBuilder, CallError> {
-        let url = self.at(key, |key| format!("bot{key}/{method}"));
-        Ok(self.client.request(Method::POST, url.ok_or(CallError::NoKey)?))
+    fn request(
+        &self,
+        key: Option<&Key>,
+        method: &str,
+    ) -> Result<RequestBuilder, PlatformCallError> {
+        let url = self.key_url(key, |key| format!("bot{key}/{method}"));
+        Ok(self.client.request(Method::POST, url.ok_or(PlatformCallError::NoKey)?))
     }
 
-    fn at(&self, key: Option<&Key>, path: impl Fn(&str) -> String) -> Option<Url> {
+    fn key_url(&self, key: Option<&Key>, path: impl Fn(&str) -> String) -> Option<Url> {
         key?.with(|key| is_key(key).then(|| self.base.join(&path(key)))?)
     }
 }
@@ -120,29 +126,29 @@ fn is_key(key: &str) -> bool {
 }
 
 #[derive(Deserialize)]
-struct Answer<T> {
+struct ApiResult<T> {
     result: T,
 }
 
 #[derive(Deserialize)]
-struct Verdict {
+struct ApiStatus {
     ok: bool,
     error_code: Option<u16>,
 }
 
-fn answer<T: DeserializeOwned>(reply: &Reply) -> Result<T, CallError> {
+fn parse_response<T: DeserializeOwned>(reply: &PlatformResponse) -> Result<T, PlatformCallError> {
     // Invalid UTF-8 affects only its own field.
     let body = String::from_utf8_lossy(&reply.body);
-    let verdict: Option<Verdict> = serde_json::from_str(&body).ok();
+    let verdict: Option<ApiStatus> = serde_json::from_str(&body).ok();
     // Some servers refuse with a success status.
     let no = verdict.as_ref().filter(|verdict| !verdict.ok).and_then(|verdict| verdict.error_code);
     let status = no.and_then(|no| StatusCode::from_u16(no).ok()).unwrap_or(reply.status);
     if status != StatusCode::OK {
-        return Err(CallError::Refused(refusal::read(status, &body)));
+        return Err(PlatformCallError::Refused(refusal::parse_refusal(status, &body)));
     }
     let answer =
         verdict.filter(|verdict| verdict.ok).and_then(|_| serde_json::from_str(&body).ok());
-    answer.map(|answer: Answer<T>| answer.result).ok_or_else(CallError::unreadable)
+    answer.map(|answer: ApiResult<T>| answer.result).ok_or_else(PlatformCallError::unreadable)
 }
 
 #[cfg(test)]

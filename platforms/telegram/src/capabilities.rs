@@ -4,17 +4,18 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use nightdesk_kit::chat_ops;
-use nightdesk_port::{Capabilities, LengthUnit, Pace};
+use nightdesk_port::{CallRate, LengthUnit, PlatformCapabilities};
 
 /// Maximum length of a message, in UTF-16 code units.
 const MESSAGE_UTF16_MAX: u32 = 4_096;
 
 /// Returns the features that every bot has.
-pub(crate) fn capabilities() -> Capabilities {
+pub(crate) fn capabilities() -> PlatformCapabilities {
     // Telegram's limit for groups. The limit of a private chat is higher.
-    const A_CHAT: Pace = Pace { calls: NonZeroU32::new(20).unwrap(), span: Duration::from_mins(1) };
-    const ALL_CHATS: Pace = Pace::per_second(NonZeroU32::new(30).unwrap());
-    Capabilities {
+    const A_CHAT: CallRate =
+        CallRate { calls: NonZeroU32::new(20).unwrap(), span: Duration::from_mins(1) };
+    const ALL_CHATS: CallRate = CallRate::per_second(NonZeroU32::new(30).unwrap());
+    PlatformCapabilities {
         label: "Telegram".to_owned(),
         message_length_max: MESSAGE_UTF16_MAX,
         length_unit: LengthUnit::Utf16,

@@ -1,7 +1,7 @@
 //! Makes an agent's op as one call to Telegram.
 
 use async_trait::async_trait;
-use nightdesk_kit::CallError;
+use nightdesk_kit::PlatformCallError;
 use nightdesk_kit::text::{message_text, thread_name};
 use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
@@ -12,58 +12,73 @@ use serde_json::{Value, json};
 
 use crate::Telegram;
 use crate::api::{MARKUP_CODES, NOT_MODIFIED};
+use crate::events::{TelegramChat, chat_name, chat_type, query_id};
 use crate::markdown::render;
-use crate::words::{Chat, chat_name, chat_type, query_id};
 
-mod asked;
+mod call_parameters;
 
-use asked::{
-    Asked, TOPIC_NAME_CHARS_MAX, TextField, caption, elsewhere, keyboard, media, message_id,
+use call_parameters::{
+    CallParameters, TOPIC_NAME_CHARS_MAX, TextField, caption, external_url, keyboard, media_method,
+    message_id,
 };
 
 #[async_trait]
 impl Deliver for Telegram {
     async fn deliver(&self, bot: &Bot, send: &Send) -> Result<Receipt, DeliverError> {
-        let asked = Asked::of(send)?;
+        let asked = CallParameters::for_send(send)?;
         match &send.op {
             Op::Send { content, reply_to } => {
-                self.say(bot, asked.replying(reply_to.as_deref()), content).await
+                self.send_text(bot, asked.as_reply(reply_to.as_deref()), content).await
             }
             Op::Prompt { content, prompt_id, options, reply_to, .. } => {
-                let asked = asked.replying(reply_to.as_deref());
+                let asked = asked.as_reply(reply_to.as_deref());
                 let asked = asked.with("reply_markup", keyboard(prompt_id, options)?);
-                self.say(bot, asked, content).await
+                self.send_text(bot, asked, content).await
             }
             Op::SendMedia { media_kind, source_url, content, reply_to, .. } => {
-                let (method, field) = media(media_kind);
-                let asked = asked.replying(reply_to.as_deref()).with(field, elsewhere(source_url)?);
-                self.make(bot, method, asked, caption(content)?).await
+                let (method, field) = media_method(media_kind);
+                let asked =
+                    asked.as_reply(reply_to.as_deref()).with(field, external_url(source_url)?);
+                self.create_message(bot, method, asked, caption(content)?).await
             }
             Op::Edit { message_id: id, content } => {
                 let asked = asked.with("message_id", message_id(id)?);
                 let text = TextField { name: "text", text: content };
-                let edited = self.written(bot, "editMessageText", asked, text).await;
+                let edited = self.call_with_text(bot, "editMessageText", asked, text).await;
                 let receipt = Receipt { message_id: Some(id.clone()), ..Receipt::default() };
                 match edited {
                     // The message already has this text.
-                    Err(CallError::Refused(no)) if no.is_one_of(&[NOT_MODIFIED]) => Ok(receipt),
+                    Err(PlatformCallError::Refused(no)) if no.is_one_of(&[NOT_MODIFIED]) => {
+                        Ok(receipt)
+                    }
                     Err(error) => Err(error.into()),
                     Ok::<Value, _>(_) => Ok(receipt),
                 }
             }
             Op::Delete { message_id: id } => {
-                self.done(bot, "deleteMessage", asked.with("message_id", message_id(id)?)).await
+                self.call_without_result(
+                    bot,
+                    "deleteMessage",
+                    asked.with("message_id", message_id(id)?),
+                )
+                .await
             }
             Op::React { message_id: id, emoji, remove } => {
                 let shown = [json!({ "type": "emoji", "emoji": emoji })];
                 let reaction = if *remove { &[] } else { &shown[..] };
                 let asked = asked.with("message_id", message_id(id)?);
-                self.done(bot, "setMessageReaction", asked.with("reaction", reaction)).await
+                self.call_without_result(
+                    bot,
+                    "setMessageReaction",
+                    asked.with("reaction", reaction),
+                )
+                .await
             }
             // Telegram has no status text, and clears the indicator itself.
             Op::Typing { content: Some(content) } if content.is_empty() => Ok(Receipt::default()),
             Op::Typing { .. } => {
-                self.done(bot, "sendChatAction", asked.with("action", "typing")).await
+                self.call_without_result(bot, "sendChatAction", asked.with("action", "typing"))
+                    .await
             }
             Op::ThreadCreate { thread_name } => self.open_topic(bot, asked, thread_name).await,
             Op::ThreadRename { message_id, thread_name } => {
@@ -75,10 +90,10 @@ impl Deliver for Telegram {
             }
             Op::GetChatInfo => self.chat_info(bot, asked, &send.chat_id).await,
             Op::Draft { draft_id, content, is_final: false } => {
-                self.preview(bot, asked.with("draft_id", *draft_id), content).await
+                self.show_draft(bot, asked.with("draft_id", *draft_id), content).await
             }
             // A message replaces the draft.
-            Op::Draft { content, is_final: true, .. } => self.say(bot, asked, content).await,
+            Op::Draft { content, is_final: true, .. } => self.send_text(bot, asked, content).await,
             Op::TaskCard { .. } | Op::TaskCardStop { .. } | Op::FollowUp { .. } => {
                 Err(DeliverError::Unsupported)
             }
@@ -95,10 +110,10 @@ impl Deliver for Telegram {
         let Op::SendMedia { media_kind, content, reply_to, filename, .. } = &send.op else {
             return Err(DeliverError::Unsupported);
         };
-        let (method, field) = media(media_kind);
-        let asked = Asked::of(send)?.replying(reply_to.as_deref());
-        let asked = asked.giving(field, file.renamed(filename.as_ref()));
-        self.make(bot, method, asked, caption(content)?).await
+        let (method, field) = media_method(media_kind);
+        let asked = CallParameters::for_send(send)?.as_reply(reply_to.as_deref());
+        let asked = asked.with_upload(field, file.with_filename(filename.as_ref()));
+        self.create_message(bot, method, asked, caption(content)?).await
     }
 
     async fn answer_press(&self, bot: &Bot, key: &str) -> Result<(), DeliverError> {
@@ -111,7 +126,7 @@ impl Deliver for Telegram {
 
 /// A created message, of which only the id is used.
 #[derive(Deserialize)]
-struct Made {
+struct CreatedMessage {
     message_id: i64,
 }
 
@@ -121,27 +136,38 @@ struct Topic {
 }
 
 impl Telegram {
-    async fn say(&self, bot: &Bot, asked: Asked, content: &str) -> Result<Receipt, DeliverError> {
+    async fn send_text(
+        &self,
+        bot: &Bot,
+        asked: CallParameters,
+        content: &str,
+    ) -> Result<Receipt, DeliverError> {
         let text = message_text(content)?;
-        self.make(bot, "sendMessage", asked, TextField { name: "text", text: &text }).await
+        self.create_message(bot, "sendMessage", asked, TextField { name: "text", text: &text })
+            .await
     }
 
     /// Shows a draft. Telegram supports that in private chats and refuses it in others.
-    async fn preview(&self, bot: &Bot, asked: Asked, text: &str) -> Result<Receipt, DeliverError> {
+    async fn show_draft(
+        &self,
+        bot: &Bot,
+        asked: CallParameters,
+        text: &str,
+    ) -> Result<Receipt, DeliverError> {
         let text = TextField { name: "text", text };
-        self.written::<Value>(bot, "sendMessageDraft", asked, text).await?;
+        self.call_with_text::<Value>(bot, "sendMessageDraft", asked, text).await?;
         Ok(Receipt::default())
     }
 
     /// Creates a message.
-    async fn make(
+    async fn create_message(
         &self,
         bot: &Bot,
         method: &str,
-        asked: Asked,
+        asked: CallParameters,
         text: TextField<'_>,
     ) -> Result<Receipt, DeliverError> {
-        let Made { message_id } = self.written(bot, method, asked, text).await?;
+        let CreatedMessage { message_id } = self.call_with_text(bot, method, asked, text).await?;
         // A scheduled message has no id yet.
         let message_id = Some(message_id).filter(|id| *id != 0).map(|id| id.to_string());
         Ok(Receipt { message_id, ..Receipt::default() })
@@ -149,29 +175,29 @@ impl Telegram {
 
     /// Makes a call with a text: first with markup, then plain if Telegram cannot parse the markup. An unparsable call
     /// was not executed, so nothing is sent twice.
-    async fn written<T: DeserializeOwned>(
+    async fn call_with_text<T: DeserializeOwned>(
         &self,
         bot: &Bot,
         method: &str,
-        asked: Asked,
+        asked: CallParameters,
         text: TextField<'_>,
-    ) -> Result<T, CallError> {
+    ) -> Result<T, PlatformCallError> {
         let TextField { name, text } = text;
         let marked = asked.clone().with(name, render(text)).with("parse_mode", "MarkdownV2");
-        match self.ask(bot, method, marked).await {
-            Err(CallError::Refused(no)) if no.is_one_of(&MARKUP_CODES) => {
-                self.ask(bot, method, asked.with(name, text)).await
+        match self.call_api(bot, method, marked).await {
+            Err(PlatformCallError::Refused(no)) if no.is_one_of(&MARKUP_CODES) => {
+                self.call_api(bot, method, asked.with(name, text)).await
             }
             answered => answered,
         }
     }
 
-    async fn ask<T: DeserializeOwned>(
+    async fn call_api<T: DeserializeOwned>(
         &self,
         bot: &Bot,
         method: &str,
-        mut asked: Asked,
-    ) -> Result<T, CallError> {
+        mut asked: CallParameters,
+    ) -> Result<T, PlatformCallError> {
         let (key, upload) = (bot.key.as_ref(), asked.upload.take());
         let asked = asked.into_json();
         match upload {
@@ -181,7 +207,12 @@ impl Telegram {
     }
 
     /// Makes a call that returns no id.
-    async fn done(&self, bot: &Bot, method: &str, asked: Asked) -> Result<Receipt, DeliverError> {
+    async fn call_without_result(
+        &self,
+        bot: &Bot,
+        method: &str,
+        asked: CallParameters,
+    ) -> Result<Receipt, DeliverError> {
         self.api.call::<Value>(bot.key.as_ref(), method, &asked.into_json()).await?;
         Ok(Receipt::default())
     }
@@ -189,7 +220,7 @@ impl Telegram {
     async fn open_topic(
         &self,
         bot: &Bot,
-        asked: Asked,
+        asked: CallParameters,
         name: &str,
     ) -> Result<Receipt, DeliverError> {
         let name = thread_name(name, TOPIC_NAME_CHARS_MAX)?;
@@ -202,7 +233,7 @@ impl Telegram {
     async fn rename_topic(
         &self,
         bot: &Bot,
-        asked: Asked,
+        asked: CallParameters,
         topic: &str,
         name: &str,
     ) -> Result<Receipt, DeliverError> {
@@ -211,13 +242,21 @@ impl Telegram {
         let asked = asked.with("message_thread_id", topic).with("name", name);
         match self.api.call(bot.key.as_ref(), "editForumTopic", &asked.into_json()).await {
             // The topic already has this name.
-            Err(CallError::Refused(no)) if no.is_one_of(&[NOT_MODIFIED]) => Ok(Receipt::default()),
+            Err(PlatformCallError::Refused(no)) if no.is_one_of(&[NOT_MODIFIED]) => {
+                Ok(Receipt::default())
+            }
             renamed => Ok(renamed.map(|_: Value| Receipt::default())?),
         }
     }
 
-    async fn chat_info(&self, bot: &Bot, asked: Asked, id: &str) -> Result<Receipt, DeliverError> {
-        let chat: Chat = self.api.call(bot.key.as_ref(), "getChat", &asked.into_json()).await?;
+    async fn chat_info(
+        &self,
+        bot: &Bot,
+        asked: CallParameters,
+        id: &str,
+    ) -> Result<Receipt, DeliverError> {
+        let chat: TelegramChat =
+            self.api.call(bot.key.as_ref(), "getChat", &asked.into_json()).await?;
         let name = chat_name(&chat).unwrap_or_else(|| id.to_owned());
         let info = ChatInfo { name, kind: chat_type(&chat).as_str().to_owned() };
         Ok(Receipt { chat: Some(info), ..Receipt::default() })

@@ -1,20 +1,20 @@
 //! Fetches attachments, which require the bot's key.
 
 use async_trait::async_trait;
-use nightdesk_kit::CallError;
+use nightdesk_kit::PlatformCallError;
 use nightdesk_port::{Bot, FetchError, FileBytes, Files};
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::Telegram;
-use crate::words::FILE_SCHEME;
+use crate::events::FILE_SCHEME;
 
 /// Status of a file that is too large or too old.
 const GONE: [StatusCode; 1] = [StatusCode::BAD_REQUEST];
 
 #[derive(Deserialize)]
-struct Found {
+struct FileResponse {
     file_path: Option<String>,
 }
 
@@ -23,8 +23,8 @@ impl Files for Telegram {
     async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError> {
         let id = reference.strip_prefix(FILE_SCHEME).ok_or(FetchError::Gone)?;
         let key = bot.key.as_ref();
-        let unfetched = |error: CallError| error.into_fetch_error(&GONE);
-        let found: Found =
+        let unfetched = |error: PlatformCallError| error.into_fetch_error(&GONE);
+        let found: FileResponse =
             self.api.call(key, "getFile", &json!({ "file_id": id })).await.map_err(unfetched)?;
         let path = found.file_path.ok_or(FetchError::Gone)?;
         self.api.download(key, &path).await.map_err(unfetched)

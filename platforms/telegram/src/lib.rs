@@ -14,7 +14,7 @@
 
 mod receive;
 mod listen;
-mod words;
+mod events;
 mod deliver;
 mod files;
 mod markdown;
@@ -29,10 +29,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_port::{Bot, Capabilities, Context, Files, Listen, Platform, Probe};
+use nightdesk_port::{
+    Bot, ContextSource, Files, Listen, Platform, PlatformCapabilities, WebhookProbe,
+};
 use nightdesk_types::Clock;
 
-pub use connect::Standing;
+pub use connect::TelegramBotSetup;
 pub use nightdesk_kit::{ConnectError, OpenError};
 pub use receive::{SECRET_HEADER, webhook_secret};
 
@@ -68,7 +70,7 @@ impl Platform for Telegram {
         Some(Duration::from_secs(5))
     }
 
-    fn capabilities(&self, _bot: &Bot) -> Capabilities {
+    fn capabilities(&self, _bot: &Bot) -> PlatformCapabilities {
         capabilities::capabilities()
     }
 
@@ -76,16 +78,16 @@ impl Platform for Telegram {
         true
     }
 
-    fn ear(&self, bot: &Bot) -> Option<&dyn Listen> {
+    fn listener(&self, bot: &Bot) -> Option<&dyn Listen> {
         (!is_posted_to(bot)).then_some(self)
     }
 
-    fn probe(&self, bot: &Bot) -> Option<&dyn Probe> {
+    fn probe(&self, bot: &Bot) -> Option<&dyn WebhookProbe> {
         is_posted_to(bot).then_some(self)
     }
 
-    fn context(&self) -> Context {
-        Context::Overheard
+    fn context_source(&self) -> ContextSource {
+        ContextSource::Overheard
     }
 
     fn files(&self, _bot: &Bot) -> Option<&dyn Files> {

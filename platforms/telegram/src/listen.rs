@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_kit::CallError;
-use nightdesk_port::{Bot, Heard, Listen, ListenError};
+use nightdesk_kit::PlatformCallError;
+use nightdesk_port::{Bot, Listen, ListenError, PlatformEvent};
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::LISTEN_CALL_MAX;
 use reqwest::StatusCode;
@@ -16,7 +16,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::Telegram;
-use crate::words::event;
+use crate::events::convert_update;
 
 /// Time that Telegram waits for the first update.
 const POLL_FOR: Duration = Duration::from_secs(25);
@@ -50,35 +50,39 @@ impl Listen for Telegram {
         "updates"
     }
 
-    async fn listen(&self, bot: &Bot, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError> {
+    async fn listen(
+        &self,
+        bot: &Bot,
+        cursor: Option<&str>,
+    ) -> Result<Vec<PlatformEvent>, ListenError> {
         let mut asked = json!({
             "timeout": POLL_FOR.as_secs(), "limit": UPDATES_MAX, "allowed_updates": KINDS,
         });
-        let cursor = cursor.and_then(Cursor::read);
+        let cursor = cursor.and_then(UpdateCursor::parse);
         if let Some(next) = cursor.and_then(|cursor| cursor.number_at(self.clock.now())) {
             asked["offset"] = json!(next);
         }
         let told = self.api.call_within(POLL_WAIT, bot.key.as_ref(), "getUpdates", &asked).await;
-        let told: Vec<Box<RawValue>> = told.map_err(unheard)?;
-        heard(bot, &told, self.clock.now())
+        let told: Vec<Box<RawValue>> = told.map_err(listen_error)?;
+        convert_updates(bot, &told, self.clock.now())
     }
 }
 
 /// The position after the last stored update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cursor {
+struct UpdateCursor {
     next: i64,
     since: Timestamp,
 }
 
-impl Cursor {
-    fn read(text: &str) -> Option<Self> {
+impl UpdateCursor {
+    fn parse(text: &str) -> Option<Self> {
         let (next, since) = text.split_once('@')?;
         let since = Timestamp::from_second(since.parse().ok()?).ok()?;
         Some(Self { next: next.parse().ok()?, since })
     }
 
-    fn write(self) -> String {
+    fn to_text(self) -> String {
         format!("{}@{}", self.next, self.since.as_second())
     }
 
@@ -90,15 +94,19 @@ impl Cursor {
 }
 
 #[derive(Deserialize)]
-struct Numbered {
+struct UpdateHead {
     update_id: i64,
 }
 
 /// Converts updates. Each cursor follows from its own update's number, even if that is lower than the previous one:
 /// numbers may begin anew, and a cursor at the highest number would request the same updates forever.
-fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>, ListenError> {
+fn convert_updates(
+    bot: &Bot,
+    told: &[Box<RawValue>],
+    now: Timestamp,
+) -> Result<Vec<PlatformEvent>, ListenError> {
     let number = |update: &RawValue| {
-        let numbered: Option<Numbered> = serde_json::from_str(update.get()).ok();
+        let numbered: Option<UpdateHead> = serde_json::from_str(update.get()).ok();
         numbered.map(|numbered| numbered.update_id)
     };
     let Some(mut last) = told.iter().find_map(|update| number(update)) else {
@@ -108,10 +116,10 @@ fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>
     };
     let hear = |update: &RawValue| {
         last = number(update).unwrap_or(last);
-        let cursor = Cursor { next: last.saturating_add(1), since: now }.write();
+        let cursor = UpdateCursor { next: last.saturating_add(1), since: now }.to_text();
         let body = update.get().as_bytes();
-        Heard {
-            said: event(bot, body),
+        PlatformEvent {
+            said: convert_update(bot, body),
             body: body.to_vec(),
             cursor,
             capability: None,
@@ -122,7 +130,7 @@ fn heard(bot: &Bot, told: &[Box<RawValue>], now: Timestamp) -> Result<Vec<Heard>
 }
 
 /// Maps a failed call to the listener's error. Telegram reports a conflict if another receiver has the updates.
-pub(crate) fn unheard(error: CallError) -> ListenError {
+pub(crate) fn listen_error(error: PlatformCallError) -> ListenError {
     if error.status() == Some(StatusCode::CONFLICT) { ListenError::Elsewhere } else { error.into() }
 }
 

@@ -9,11 +9,11 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd, TextMer
 
 mod writer;
 
-use writer::{Mark, Writer};
+use writer::{MarkdownWriter, TextMark};
 
 /// Converts an agent's text to Telegram's `MarkdownV2`.
 pub(crate) fn render(text: &str) -> String {
-    let mut writer = Writer::default();
+    let mut writer = MarkdownWriter::default();
     for event in TextMergeStream::new(Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH)) {
         write(&mut writer, event);
     }
@@ -24,7 +24,7 @@ pub(crate) fn render(text: &str) -> String {
     clippy::wildcard_enum_match_arm,
     reason = "the rest is of extensions that are off; it has no words of its own"
 )]
-fn write(writer: &mut Writer, event: Event<'_>) {
+fn write(writer: &mut MarkdownWriter, event: Event<'_>) {
     match event {
         Event::Text(text) => writer.text(&text),
         Event::Html(raw) | Event::InlineHtml(raw) => writer.text(&raw),
@@ -41,11 +41,11 @@ fn write(writer: &mut Writer, event: Event<'_>) {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "as above")]
-fn start(writer: &mut Writer, tag: Tag<'_>) {
+fn start(writer: &mut MarkdownWriter, tag: Tag<'_>) {
     match tag {
-        Tag::Heading { .. } | Tag::Strong => writer.open(Mark::Bold),
-        Tag::Emphasis => writer.open(Mark::Italic),
-        Tag::Strikethrough => writer.open(Mark::Strike),
+        Tag::Heading { .. } | Tag::Strong => writer.open(TextMark::Bold),
+        Tag::Emphasis => writer.open(TextMark::Italic),
+        Tag::Strikethrough => writer.open(TextMark::Strike),
         Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => writer.open_link(&dest_url),
         Tag::CodeBlock(kind) => writer.open_block(match &kind {
             CodeBlockKind::Fenced(language) => language,
@@ -59,15 +59,15 @@ fn start(writer: &mut Writer, tag: Tag<'_>) {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "as above")]
-fn end(writer: &mut Writer, tag: TagEnd) {
+fn end(writer: &mut MarkdownWriter, tag: TagEnd) {
     match tag {
         TagEnd::Heading(_) => {
-            writer.close(Mark::Bold);
+            writer.close(TextMark::Bold);
             writer.blocks_end();
         }
-        TagEnd::Strong => writer.close(Mark::Bold),
-        TagEnd::Emphasis => writer.close(Mark::Italic),
-        TagEnd::Strikethrough => writer.close(Mark::Strike),
+        TagEnd::Strong => writer.close(TextMark::Bold),
+        TagEnd::Emphasis => writer.close(TextMark::Italic),
+        TagEnd::Strikethrough => writer.close(TextMark::Strike),
         TagEnd::Link | TagEnd::Image => writer.close_link(),
         TagEnd::CodeBlock => writer.close_block(),
         TagEnd::BlockQuote(_) => writer.close_quote(),

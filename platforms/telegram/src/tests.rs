@@ -18,7 +18,7 @@ pub(crate) const TOKEN: &str = "4242:canary-token-7f3a";
 pub(crate) fn bot() -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
-        operator: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(2))),
+        operator: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(2))),
         platform: "telegram".to_owned(),
         handle: "desk_bot".to_owned(),
         settings: json!({}),

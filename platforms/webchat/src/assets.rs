@@ -48,7 +48,7 @@ pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
 
 impl Assets {
     /// Returns the file with this name.
-    pub fn named(&self, name: &str) -> Option<&Asset> {
+    pub fn find_asset(&self, name: &str) -> Option<&Asset> {
         [&self.style, &self.script, &self.icon].into_iter().find(|asset| asset.name == name)
     }
 }

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use nightdesk_port::Bot;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{believed, key};
+use crate::session::{signing_key, verify_signature};
 
 /// Prefix of the signed text, so that no other signature of the key is accepted.
 const SIGNED_AS: &str = "nightdesk webchat button";
@@ -24,22 +24,22 @@ pub struct Press {
 
 impl Press {
     /// Returns the button's value on this visitor's page.
-    pub fn value(&self, bot: &Bot, visitor: &str) -> Option<String> {
+    pub fn sign(&self, bot: &Bot, visitor: &str) -> Option<String> {
         let said = URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).ok()?);
-        let signature = hmac::sign(&key(bot)?, &message(bot, visitor, &said));
+        let signature = hmac::sign(&signing_key(bot)?, &signed_text(bot, visitor, &said));
         Some(format!("{said}.{}", hex::encode(signature)))
     }
 
     /// Parses a value, if it was signed for this visitor.
-    pub fn read(bot: &Bot, visitor: &str, value: &str) -> Option<Self> {
+    pub fn verify(bot: &Bot, visitor: &str, value: &str) -> Option<Self> {
         let (said, signature) = value.split_once('.')?;
         let signature = hex::decode(signature).ok()?;
-        believed(bot, &message(bot, visitor, said), &signature)?;
+        verify_signature(bot, &signed_text(bot, visitor, said), &signature)?;
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(said).ok()?).ok()
     }
 }
 
-fn message(bot: &Bot, visitor: &str, said: &str) -> Vec<u8> {
+fn signed_text(bot: &Bot, visitor: &str, said: &str) -> Vec<u8> {
     format!("{SIGNED_AS}\n{}\n{visitor}\n{said}", bot.id).into_bytes()
 }
 
@@ -55,15 +55,15 @@ mod tests {
             option_id: "yes".to_owned(),
             label: "Yes".to_owned(),
         };
-        let value = press.value(&bot(), "ann").unwrap();
+        let value = press.sign(&bot(), "ann").unwrap();
 
-        assert_eq!(Press::read(&bot(), "ann", &value), Some(press));
-        assert_eq!(Press::read(&bot(), "bob", &value), None, "another visitor");
-        assert_eq!(Press::read(&other_bot(), "ann", &value), None, "another bot");
-        assert_eq!(Press::read(&keyed("other"), "ann", &value), None, "another key");
+        assert_eq!(Press::verify(&bot(), "ann", &value), Some(press));
+        assert_eq!(Press::verify(&bot(), "bob", &value), None, "another visitor");
+        assert_eq!(Press::verify(&other_bot(), "ann", &value), None, "another bot");
+        assert_eq!(Press::verify(&keyed("other"), "ann", &value), None, "another key");
         let (said, _) = value.split_once('.').unwrap();
         for forged in [said.to_owned(), format!("{said}."), format!("x{value}"), String::new()] {
-            assert_eq!(Press::read(&bot(), "ann", &forged), None, "{forged}");
+            assert_eq!(Press::verify(&bot(), "ann", &forged), None, "{forged}");
         }
     }
 }

@@ -7,9 +7,9 @@ use nightdesk_types::send::{Op, PromptOption};
 use nightdesk_types::{Send, StoreError};
 
 use crate::Webchat;
+use crate::post::{TYPING, visitor_name};
 use crate::session::is_visitor;
-use crate::store::{Amend, Answer, Chat, Prompt};
-use crate::words::{TYPING, visitor_name};
+use crate::store::{AgentMessage, ChatPrompt, LineChange, VisitorChat};
 
 #[async_trait]
 impl Deliver for Webchat {
@@ -17,30 +17,34 @@ impl Deliver for Webchat {
         if !is_visitor(&send.chat_id) {
             return Err(DeliverError::refused("no_such_chat"));
         }
-        let chat = Chat { scope: bot.operator, bot: bot.id, visitor: send.chat_id.clone() };
+        let chat = VisitorChat { scope: bot.operator, bot: bot.id, visitor: send.chat_id.clone() };
         let receipt = self.call(&chat, &send.op).await?;
         if !matches!(send.op, Op::GetChatInfo) {
-            self.ring(&chat).await;
+            self.ring_pages(&chat).await;
         }
         Ok(receipt)
     }
 }
 
 impl Webchat {
-    async fn call(&self, chat: &Chat, op: &Op) -> Result<Receipt, DeliverError> {
+    async fn call(&self, chat: &VisitorChat, op: &Op) -> Result<Receipt, DeliverError> {
         match op {
-            Op::Send { content, .. } => self.say(chat, content, None).await,
+            Op::Send { content, .. } => self.send_text(chat, content, None).await,
             Op::Prompt { content, prompt_id, options, .. } => {
-                let prompt = prompt(prompt_id, options)?;
-                self.say(chat, content, Some(prompt)).await
+                let prompt = check_prompt(prompt_id, options)?;
+                self.send_text(chat, content, Some(prompt)).await
             }
             Op::Edit { message_id, content } => {
-                let text = checked(content)?;
-                self.amend(chat, message_id, Amend::Edit(text)).await
+                let text = check_text(content)?;
+                self.change_line(chat, message_id, LineChange::Edit(text)).await
             }
-            Op::Delete { message_id } => self.amend(chat, message_id, Amend::Delete).await,
-            Op::Typing { content } => self.show(chat, content.as_deref()).await,
-            Op::GetChatInfo => Ok(Receipt { chat: Some(info(chat)), ..Receipt::default() }),
+            Op::Delete { message_id } => {
+                self.change_line(chat, message_id, LineChange::Delete).await
+            }
+            Op::Typing { content } => self.show_status(chat, content.as_deref()).await,
+            Op::GetChatInfo => {
+                Ok(Receipt { chat: Some(chat_description(chat)), ..Receipt::default() })
+            }
             Op::Draft { .. }
             | Op::TaskCard { .. }
             | Op::TaskCardStop { .. }
@@ -52,42 +56,47 @@ impl Webchat {
         }
     }
 
-    async fn say(
+    async fn send_text(
         &self,
-        chat: &Chat,
+        chat: &VisitorChat,
         content: &str,
-        prompt: Option<Prompt>,
+        prompt: Option<ChatPrompt>,
     ) -> Result<Receipt, DeliverError> {
-        let answer = Answer { at: self.now(), text: checked(content)?, prompt };
-        let message = self.store.answered(chat, &answer).await.map_err(unwritten)?;
+        let answer = AgentMessage { at: self.now(), text: check_text(content)?, prompt };
+        let message =
+            self.store.write_agent_message(chat, &answer).await.map_err(ambiguous_error)?;
         Ok(Receipt { message_id: Some(message.to_string()), ..Receipt::default() })
     }
 
-    async fn amend(
+    async fn change_line(
         &self,
-        chat: &Chat,
+        chat: &VisitorChat,
         message_id: &str,
-        amend: Amend,
+        amend: LineChange,
     ) -> Result<Receipt, DeliverError> {
         let message: i64 =
             message_id.parse().map_err(|_| DeliverError::refused("no_such_message"))?;
-        if !self.store.amend(chat, message, &amend).await.map_err(unwritten)? {
+        if !self.store.change_line(chat, message, &amend).await.map_err(ambiguous_error)? {
             return Err(DeliverError::refused("no_such_message"));
         }
         Ok(Receipt { message_id: Some(message_id.to_owned()), ..Receipt::default() })
     }
 
     /// Shows a status. Without a text it is the default one; an empty text clears it.
-    async fn show(&self, chat: &Chat, content: Option<&str>) -> Result<Receipt, DeliverError> {
+    async fn show_status(
+        &self,
+        chat: &VisitorChat,
+        content: Option<&str>,
+    ) -> Result<Receipt, DeliverError> {
         let text: String = content.unwrap_or(TYPING).chars().take(CHAT_STATUS_CHARS_MAX).collect();
         let text = text.replace('\0', "");
         let text = Some(text.trim()).filter(|text| !text.is_empty());
-        self.store.show(chat, text).await.map_err(unwritten)?;
+        self.store.set_status(chat, text).await.map_err(ambiguous_error)?;
         Ok(Receipt::default())
     }
 }
 
-fn checked(content: &str) -> Result<String, DeliverError> {
+fn check_text(content: &str) -> Result<String, DeliverError> {
     let text = content.replace('\0', "");
     if text.trim().is_empty() {
         return Err(DeliverError::refused("empty_message"));
@@ -98,18 +107,18 @@ fn checked(content: &str) -> Result<String, DeliverError> {
     Ok(text)
 }
 
-fn prompt(id: &str, options: &[PromptOption]) -> Result<Prompt, DeliverError> {
+fn check_prompt(id: &str, options: &[PromptOption]) -> Result<ChatPrompt, DeliverError> {
     if options.len() > CHAT_OPTIONS_MAX {
         return Err(DeliverError::refused("too_many_options"));
     }
-    Ok(Prompt { id: id.to_owned(), options: options.to_vec() })
+    Ok(ChatPrompt { id: id.to_owned(), options: options.to_vec() })
 }
 
-fn info(chat: &Chat) -> ChatInfo {
+fn chat_description(chat: &VisitorChat) -> ChatInfo {
     ChatInfo { name: visitor_name(&chat.visitor), kind: "dm".to_owned() }
 }
 
 /// Converts a store error. If the response to a commit was lost, the commit may have succeeded.
-fn unwritten(error: StoreError) -> DeliverError {
+fn ambiguous_error(error: StoreError) -> DeliverError {
     DeliverError::Ambiguous(error.into())
 }

@@ -11,7 +11,7 @@
 //! data, and [`page`] renders it. The routes are in the API.
 
 pub mod session;
-pub mod words;
+pub mod post;
 pub mod button;
 mod receive;
 mod deliver;
@@ -27,10 +27,10 @@ mod tests;
 use std::sync::Arc;
 
 use nightdesk_bus::{Bell, Ring};
-use nightdesk_port::{Bot, Capabilities, Entrance, Platform};
+use nightdesk_port::{Bot, Entrance, Platform, PlatformCapabilities};
 use nightdesk_types::{Clock, StoreError, Timestamp};
 
-use crate::store::{Chat, Said, Store, Written};
+use crate::store::{Store, VisitorChat, VisitorMessage, WriteOutcome};
 
 /// The name of the adapter and of the platform.
 pub const NAME: &str = "webchat";
@@ -72,21 +72,25 @@ impl Webchat {
     }
 
     /// Writes a visitor's message after it was accepted, and notifies all open pages.
-    pub async fn note(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
-        let written = self.store.said(chat, said).await?;
-        self.ring(chat).await;
+    pub async fn record_visitor_message(
+        &self,
+        chat: &VisitorChat,
+        said: &VisitorMessage,
+    ) -> Result<WriteOutcome, StoreError> {
+        let written = self.store.write_visitor_message(chat, said).await?;
+        self.ring_pages(chat).await;
         Ok(written)
     }
 
-    async fn ring(&self, chat: &Chat) {
-        let Chat { bot, visitor, .. } = chat.clone();
+    async fn ring_pages(&self, chat: &VisitorChat) {
+        let VisitorChat { bot, visitor, .. } = chat.clone();
         self.bell.ring(Ring::Chat { bot, chat: visitor }).await;
     }
 }
 
 impl Platform for Webchat {
-    fn capabilities(&self, _bot: &Bot) -> Capabilities {
-        words::capabilities()
+    fn capabilities(&self, _bot: &Bot) -> PlatformCapabilities {
+        post::capabilities()
     }
 
     fn entrance(&self) -> Entrance {

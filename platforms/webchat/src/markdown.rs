@@ -13,38 +13,38 @@ const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 /// Converts an agent's text to HTML.
 pub(crate) fn render(text: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let mut chosen = Chosen::default();
+    let mut chosen = HtmlFilter::default();
     let events = TextMergeStream::new(Parser::new_ext(text, options));
-    let events = events.map(|event| chosen.choose(event));
+    let events = events.map(|event| chosen.filter_event(event));
     let mut out = String::with_capacity(text.len() * 2);
     html::push_html(&mut out, events);
     out
 }
 
 /// Converts a visitor's text to HTML, line by line, with links.
-pub(crate) fn plain(text: &str) -> String {
-    let lines = text.split('\n').map(linked);
+pub(crate) fn render_plain(text: &str) -> String {
+    let lines = text.split('\n').map(link_addresses);
     format!("<p>{}</p>", lines.collect::<Vec<_>>().join("<br>"))
 }
 
 /// Open tags that affect the next events.
 #[derive(Default)]
-struct Chosen {
+struct HtmlFilter {
     /// For each open link or image, true if it is a link on the page.
     links: Vec<bool>,
     in_code: bool,
 }
 
-impl Chosen {
+impl HtmlFilter {
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the library's own markup is safe, and it may add kinds of it"
     )]
-    fn choose<'a>(&mut self, event: Event<'a>) -> Event<'a> {
+    fn filter_event<'a>(&mut self, event: Event<'a>) -> Event<'a> {
         match event {
             Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
             Event::Text(text) if !self.in_code && self.links.is_empty() => {
-                Event::InlineHtml(linked(&text).into())
+                Event::InlineHtml(link_addresses(&text).into())
             }
             // In a chat a line end is intended.
             Event::SoftBreak => Event::HardBreak,
@@ -74,7 +74,7 @@ impl Chosen {
 
     fn open_link<'a>(&mut self, url: &str) -> Event<'a> {
         // A link inside a link, such as an image's, becomes its text.
-        let opening = self.links.iter().all(|open| !open).then(|| opening(url)).flatten();
+        let opening = self.links.iter().all(|open| !open).then(|| link_tag(url)).flatten();
         self.links.push(opening.is_some());
         Event::InlineHtml(opening.map_or(CowStr::Borrowed(""), CowStr::from))
     }
@@ -89,9 +89,9 @@ fn below_page(level: HeadingLevel) -> HeadingLevel {
     if level <= HeadingLevel::H2 { HeadingLevel::H3 } else { HeadingLevel::H4 }
 }
 
-fn opening(url: &str) -> Option<String> {
+fn link_tag(url: &str) -> Option<String> {
     is_safe(url).then(|| {
-        let url = escaped(url);
+        let url = escape_html(url);
         format!(r#"<a href="{url}" rel="noopener noreferrer nofollow" target="_blank">"#)
     })
 }
@@ -104,17 +104,17 @@ fn is_safe(url: &str) -> bool {
 }
 
 /// Converts plain text to HTML and turns addresses into links.
-fn linked(text: &str) -> String {
+fn link_addresses(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
     while let Some((before, address, after)) = next_address(rest) {
-        out += &escaped(before);
-        out += &opening(address).unwrap_or_default();
-        out += &escaped(address);
+        out += &escape_html(before);
+        out += &link_tag(address).unwrap_or_default();
+        out += &escape_html(address);
         out += "</a>";
         rest = after;
     }
-    out + &escaped(rest)
+    out + &escape_html(rest)
 }
 
 /// Returns the first address in a text, with the text before and after it.
@@ -130,7 +130,7 @@ fn next_address(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, address, &from[address.len()..]))
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {

@@ -11,15 +11,15 @@ use serde::Serialize;
 use crate::assets::ASSETS;
 use crate::button::Press;
 use crate::markdown;
-use crate::settings::Face;
-use crate::store::{Author, Line, Status};
+use crate::settings::BotFace;
+use crate::store::{ChatLine, ChatStatus, LineAuthor};
 
 /// A page of a chat.
 #[derive(Debug, Template)]
 #[template(path = "page.html")]
 pub struct Page<'a> {
     /// The bot's title and greeting.
-    pub face: Face,
+    pub face: BotFace,
     /// The bot's path.
     pub path: &'a str,
     /// Number of the last change that is shown.
@@ -27,9 +27,9 @@ pub struct Page<'a> {
     /// The lines in display order.
     pub lines: Vec<Item>,
     /// The agent's status.
-    pub status: Shown,
+    pub status: StatusView,
     /// A notice for the visitor.
-    pub notice: Option<Notice>,
+    pub notice: Option<VisitorNotice>,
     /// The visitor's text that could not be sent.
     pub unsent: &'a str,
     /// The nonce of the next message, for a page without a script.
@@ -38,16 +38,16 @@ pub struct Page<'a> {
 
 /// A notice for a visitor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Notice {
+pub struct VisitorNotice {
     /// The text.
     pub text: String,
     /// The visitor's code, if it is of use.
     pub code: Option<String>,
 }
 
-impl Notice {
+impl VisitorNotice {
     /// Creates a notice with a text only.
-    pub fn of(text: impl Into<String>) -> Self {
+    pub fn from_text(text: impl Into<String>) -> Self {
         Self { text: text.into(), code: None }
     }
 }
@@ -55,7 +55,7 @@ impl Notice {
 /// The page for an address that does not exist or is unavailable.
 #[derive(Debug, Template)]
 #[template(path = "elsewhere.html")]
-pub struct Elsewhere<'a> {
+pub struct UnavailablePage<'a> {
     /// The problem.
     pub title: &'a str,
     /// Advice for the visitor.
@@ -73,24 +73,28 @@ pub struct Item {
     at: String,
     clock: String,
     html: String,
-    buttons: Vec<Button>,
+    buttons: Vec<PageButton>,
     edited: bool,
     deleted: bool,
     path: String,
 }
 
 #[derive(Debug)]
-struct Button {
+struct PageButton {
     label: String,
     value: String,
 }
 
 impl Item {
     /// Creates a line of this visitor's chat.
-    pub fn of(bot: &Bot, visitor: &str, path: &str, line: &Line) -> Self {
+    pub fn from_line(bot: &Bot, visitor: &str, path: &str, line: &ChatLine) -> Self {
         let (author, who, html) = match line.author {
-            Author::Visitor => ("visitor", "You".to_owned(), markdown::plain(&line.text)),
-            Author::Agent => ("agent", Face::of(bot).title, markdown::render(&line.text)),
+            LineAuthor::Visitor => {
+                ("visitor", "You".to_owned(), markdown::render_plain(&line.text))
+            }
+            LineAuthor::Agent => {
+                ("agent", BotFace::from_bot(bot).title, markdown::render(&line.text))
+            }
         };
         Self {
             message: line.message.to_string(),
@@ -98,7 +102,7 @@ impl Item {
             who,
             nonce: line.nonce.clone().unwrap_or_default(),
             at: format!("{:.3}", line.at),
-            clock: clock(line.at),
+            clock: clock_text(line.at),
             html,
             buttons: buttons(bot, visitor, line),
             edited: line.edited,
@@ -125,7 +129,7 @@ impl Item {
     }
 
     /// Returns the line as an event of the stream.
-    pub fn news(&self) -> String {
+    pub fn to_event(&self) -> String {
         let news = LineNews { item: self.to_string() };
         serde_json::to_string(&news).unwrap_or_default()
     }
@@ -136,7 +140,7 @@ struct LineNews {
     item: String,
 }
 
-fn buttons(bot: &Bot, visitor: &str, line: &Line) -> Vec<Button> {
+fn buttons(bot: &Bot, visitor: &str, line: &ChatLine) -> Vec<PageButton> {
     let Some(prompt) = &line.prompt else { return Vec::new() };
     let button = |option: &nightdesk_types::send::PromptOption| {
         let press = Press {
@@ -144,27 +148,27 @@ fn buttons(bot: &Bot, visitor: &str, line: &Line) -> Vec<Button> {
             option_id: option.id.clone(),
             label: option.label.clone(),
         };
-        Some(Button { label: press.label.clone(), value: press.value(bot, visitor)? })
+        Some(PageButton { label: press.label.clone(), value: press.sign(bot, visitor)? })
     };
     prompt.options.iter().filter_map(button).collect()
 }
 
-fn clock(at: Timestamp) -> String {
+fn clock_text(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%H:%M UTC").to_string()
 }
 
 /// A status, while it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Shown {
+pub struct StatusView {
     /// The text, or `None` if no status is shown.
     pub text: Option<String>,
     /// Remaining time, or `None` if it is shown until it is replaced.
     pub left_ms: Option<u64>,
 }
 
-impl Shown {
+impl StatusView {
     /// Returns the visible part of a status.
-    pub fn of(status: Option<&Status>) -> Self {
+    pub fn from_status(status: Option<&ChatStatus>) -> Self {
         let Some(status) = status else { return Self::default() };
         if status.text == WAKING {
             return Self { text: Some(status.text.clone()), left_ms: None };
@@ -178,7 +182,7 @@ impl Shown {
     }
 
     /// Returns the status as an event of the stream.
-    pub fn news(&self) -> String {
+    pub fn to_event(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -23,13 +23,13 @@ const VISITOR_CHARS: usize = 32;
 
 /// A visitor's identity, and the time when the cookie was issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct VisitorSession {
     /// The visitor's id on the platform, which is also the id of their chat.
     pub visitor: String,
     issued: i64,
 }
 
-impl Session {
+impl VisitorSession {
     /// Creates a new visitor.
     #[expect(
         clippy::expect_used,
@@ -43,33 +43,34 @@ impl Session {
     }
 
     /// Returns the session of a request to a bot, if it has a valid cookie.
-    pub fn of(bot: &Bot, headers: &HeaderMap, now: Timestamp) -> Option<Self> {
+    pub fn from_request(bot: &Bot, headers: &HeaderMap, now: Timestamp) -> Option<Self> {
         let values = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = values.flat_map(|value| value.split(';'));
         let named =
             pairs.filter_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='));
-        named.into_iter().find_map(|value| Self::read(bot, value, now))
+        named.into_iter().find_map(|value| Self::verify(bot, value, now))
     }
 
-    fn read(bot: &Bot, value: &str, now: Timestamp) -> Option<Self> {
+    fn verify(bot: &Bot, value: &str, now: Timestamp) -> Option<Self> {
         let (signed, signature) = value.rsplit_once('.')?;
         let (visitor, issued) = signed.split_once('.')?;
         let signature = hex::decode(signature).ok()?;
-        let by = believed(bot, &message(bot, visitor, issued), &signature)?;
+        let by = verify_signature(bot, &signed_text(bot, visitor, issued), &signature)?;
         let issued: i64 = issued.parse().ok()?;
         let age = now.as_second().checked_sub(issued)?;
         // The clock of another node may be slightly ahead.
         let is_current = (-DAY_SECS..CHAT_SESSION_DAYS * DAY_SECS).contains(&age);
         // A replaced key soon becomes invalid, so its cookies count as due for renewal.
         let renewed_first = now.as_second().saturating_sub(DAY_SECS + 1);
-        let issued = if by == Signed::Now { issued } else { issued.min(renewed_first) };
+        let issued = if by == SigningKeyAge::Now { issued } else { issued.min(renewed_first) };
         (is_visitor(visitor) && is_current).then(|| Self { visitor: visitor.to_owned(), issued })
     }
 
     /// Returns the cookie's value. `None` if the bot has no key, so that it cannot identify visitors.
-    pub fn value(&self, bot: &Bot) -> Option<String> {
+    pub fn cookie_value(&self, bot: &Bot) -> Option<String> {
         let Self { visitor, issued } = self;
-        let signature = hmac::sign(&key(bot)?, &message(bot, visitor, &issued.to_string()));
+        let signature =
+            hmac::sign(&signing_key(bot)?, &signed_text(bot, visitor, &issued.to_string()));
         Some(format!("{visitor}.{issued}.{}", hex::encode(signature)))
     }
 
@@ -80,13 +81,13 @@ impl Session {
 
     /// Returns the same visitor with a new issue time.
     #[must_use]
-    pub fn renewed(&self, now: Timestamp) -> Self {
+    pub fn renew(&self, now: Timestamp) -> Self {
         Self { visitor: self.visitor.clone(), issued: now.as_second() }
     }
 
     /// Returns the `Set-Cookie` header for the page of that path.
     pub fn set_cookie(&self, bot: &Bot, path: &str, public_url: &str) -> Option<String> {
-        let value = self.value(bot)?;
+        let value = self.cookie_value(bot)?;
         let max_age = CHAT_SESSION_DAYS * DAY_SECS;
         let secure = if public_url.starts_with("https://") { "; Secure" } else { "" };
         Some(format!(
@@ -102,7 +103,7 @@ pub fn is_visitor(id: &str) -> bool {
 }
 
 /// Returns the key that signs for a bot.
-pub(crate) fn key(bot: &Bot) -> Option<hmac::Key> {
+pub(crate) fn signing_key(bot: &Bot) -> Option<hmac::Key> {
     bot.key.as_ref().map(hmac_key)
 }
 
@@ -112,7 +113,7 @@ fn hmac_key(key: &Key) -> hmac::Key {
 
 /// The key that made a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signed {
+pub(crate) enum SigningKeyAge {
     /// The current key.
     Now,
     /// A recently replaced key.
@@ -120,16 +121,20 @@ pub(crate) enum Signed {
 }
 
 /// Returns the kind of key that signed a message, if the bot still accepts that key.
-pub(crate) fn believed(bot: &Bot, message: &[u8], signature: &[u8]) -> Option<Signed> {
+pub(crate) fn verify_signature(
+    bot: &Bot,
+    message: &[u8],
+    signature: &[u8],
+) -> Option<SigningKeyAge> {
     let signed = |key: &Key| hmac::verify(&hmac_key(key), message, signature).is_ok();
     match bot.believed_keys().position(signed)? {
-        0 => Some(Signed::Now),
-        _ => Some(Signed::Before),
+        0 => Some(SigningKeyAge::Now),
+        _ => Some(SigningKeyAge::Before),
     }
 }
 
 /// Returns the signed text. It contains the bot, because two bots may have the same key.
-fn message(bot: &Bot, visitor: &str, issued: &str) -> Vec<u8> {
+fn signed_text(bot: &Bot, visitor: &str, issued: &str) -> Vec<u8> {
     format!("{SIGNED_AS}\n{}\n{visitor}\n{issued}", bot.id).into_bytes()
 }
 

@@ -9,24 +9,25 @@ const GREETING_CHARS_MAX: usize = 400;
 /// The page's part of a bot's settings.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Settings {
+struct PageSettings {
     title: Option<String>,
     greeting: Option<String>,
 }
 
 /// A bot's presentation on an empty page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Face {
+pub struct BotFace {
     /// The bot's title.
     pub title: String,
     /// The greeting for a new visitor.
     pub greeting: String,
 }
 
-impl Face {
+impl BotFace {
     /// Returns the presentation of a bot. Invalid settings are ignored.
-    pub fn of(bot: &Bot) -> Self {
-        let Settings { title, greeting } = Settings::deserialize(&bot.settings).unwrap_or_default();
+    pub fn from_bot(bot: &Bot) -> Self {
+        let PageSettings { title, greeting } =
+            PageSettings::deserialize(&bot.settings).unwrap_or_default();
         let title = title.unwrap_or_else(|| bot.handle.clone());
         let greeting = greeting.unwrap_or_else(|| "How can I help?".to_owned());
         Self { title: cut(&title, TITLE_CHARS_MAX), greeting: cut(&greeting, GREETING_CHARS_MAX) }
@@ -60,7 +61,7 @@ mod tests {
             ("nothing to write", json!({ "title": "🦉" }), "🦉", "·"),
         ];
         for (name, settings, title, initial) in cases {
-            let face = Face::of(&Bot { settings, ..bot() });
+            let face = BotFace::from_bot(&Bot { settings, ..bot() });
             assert_eq!((face.title.as_str(), face.initial().as_str()), (title, initial), "{name}");
         }
     }

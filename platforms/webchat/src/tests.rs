@@ -15,7 +15,7 @@ pub(crate) fn bot() -> Bot {
 pub(crate) fn keyed(key: &str) -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
-        operator: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(2))),
+        operator: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(2))),
         platform: "webchat".to_owned(),
         handle: "owl".to_owned(),
         settings: json!({}),

@@ -1,11 +1,14 @@
 //! Provides the tenants, bots and people of the checks, and their actions in one line each.
 
 use aws_lc_rs::digest::{SHA256, digest};
-use nightdesk_gate::{Admitted, Gate};
-use nightdesk_inbox::{Accept, Ack, AckOf, AckRange, Ask, Entry, LineClaim, Put, Stored, Waiting};
-use nightdesk_line::{Caller, End, Parting, Taken};
+use nightdesk_gate::{AdmittedEvent, Gate};
+use nightdesk_inbox::{
+    AcceptRequest, AckOutcome, AckRange, AckRequest, Entry, LineClaim, PutOutcome, ReadRequest,
+    ReadResponse, StoredEntry,
+};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, ClosingSide, LineStart};
 use nightdesk_port::Bot;
-use nightdesk_register::{NewBot, NewSecret, OnBot};
+use nightdesk_register::{AgentOnBot, NewBot, NewSecret};
 use nightdesk_testkit::builders::{self, EventBuilder};
 use nightdesk_types::{
     AgentId, DataKeyId, Event, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
@@ -40,7 +43,7 @@ pub(super) struct Person {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) claim: LineClaim,
-    pub(super) taken: Taken,
+    pub(super) taken: LineStart,
 }
 
 impl<'h> Cast<'h> {
@@ -75,8 +78,8 @@ impl<'h> Cast<'h> {
     }
 
     /// Returns a person's agent on the bot.
-    pub(super) const fn on_bot(&self, person: &Person) -> OnBot {
-        OnBot { scope: person.scope, agent: person.agent, bot: self.bot.id }
+    pub(super) const fn on_bot(&self, person: &Person) -> AgentOnBot {
+        AgentOnBot { scope: person.scope, agent: person.agent, bot: self.bot.id }
     }
 
     /// Binds an author to a person's agent.
@@ -94,45 +97,45 @@ impl<'h> Cast<'h> {
     }
 
     /// Returns the gate's current decision. Every call reads the store again.
-    pub(super) async fn admitted(&self, event: &EventBuilder) -> Admitted<Event> {
-        let gate = Gate::over(self.harness.gate());
+    pub(super) async fn admitted(&self, event: &EventBuilder) -> AdmittedEvent<Event> {
+        let gate = Gate::new(self.harness.gate());
         event.admitted(&self.bot, &gate).await.expect("the gate admits it")
     }
 
     /// Returns an admitted event, ready to be stored.
-    pub(super) async fn accept_of(&self, event: &EventBuilder) -> Accept {
-        Accept::of(&self.admitted(event).await, None)
+    pub(super) async fn accept_of(&self, event: &EventBuilder) -> AcceptRequest {
+        AcceptRequest::from_event(&self.admitted(event).await, None)
     }
 
     /// Returns admitted events, ready to be stored. One gate decides on all of them.
     pub(super) async fn accepts(
         &self,
         events: impl IntoIterator<Item = EventBuilder>,
-    ) -> Vec<Accept> {
-        let gate = Gate::over(self.harness.gate());
+    ) -> Vec<AcceptRequest> {
+        let gate = Gate::new(self.harness.gate());
         let mut accepts = Vec::new();
         for event in events {
             let admitted = event.admitted(&self.bot, &gate).await.expect("the gate admits it");
-            accepts.push(Accept::of(&admitted, None));
+            accepts.push(AcceptRequest::from_event(&admitted, None));
         }
         accepts
     }
 
     /// Stores a batch.
-    pub(super) async fn accept(&self, batch: &[Accept]) -> Vec<Put> {
+    pub(super) async fn accept(&self, batch: &[AcceptRequest]) -> Vec<PutOutcome> {
         self.harness.inbox().accept(batch).await.expect("put events")
     }
 
     /// Admits and stores one event.
-    pub(super) async fn put(&self, event: &EventBuilder) -> Put {
+    pub(super) async fn put(&self, event: &EventBuilder) -> PutOutcome {
         let accept = self.accept_of(event).await;
         self.accept(&[accept]).await.pop().expect("an answer per ask")
     }
 
     /// Admits and stores one event that is new and has one recipient.
-    pub(super) async fn stored(&self, event: &EventBuilder) -> Stored {
+    pub(super) async fn stored(&self, event: &EventBuilder) -> StoredEntry {
         let put = self.put(event).await;
-        let Put::Stored(stored) = &put else { panic!("it was to be stored, not {put:?}") };
+        let PutOutcome::Stored(stored) = &put else { panic!("it was to be stored, not {put:?}") };
         assert_eq!(stored.len(), 1, "it has one recipient: {stored:?}");
         stored[0]
     }
@@ -152,7 +155,7 @@ impl<'h> Cast<'h> {
     /// Takes a person's line with another gateway.
     pub(super) async fn line_from(&self, person: &Person, gateway: GatewayId) -> Line {
         let Person { scope, agent, .. } = *person;
-        let caller = Caller { scope, agent, gateway, acks: true };
+        let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
         let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
         let taken = self.harness.lines().take(&caller, &node).await.expect("take a line");
         Line { claim: LineClaim { scope, agent, generation: taken.generation }, taken }
@@ -160,35 +163,35 @@ impl<'h> Cast<'h> {
 
     /// Ends a line whose gateway is gone.
     pub(super) async fn close(&self, line: &Line, tried: Option<i64>) {
-        let (tried, parting) = (tried.map(Seq::new), Parting::Client);
-        self.end(line, End { code: 1006, tried, parting }).await;
+        let (tried, parting) = (tried.map(Seq::new), ClosingSide::Client);
+        self.end(line, CloseRecord { code: 1006, tried, parting }).await;
     }
 
     /// Ends a line because the desk restarts.
     pub(super) async fn restart(&self, line: &Line) {
-        self.end(line, End { code: 1012, tried: None, parting: Parting::Desk }).await;
+        self.end(line, CloseRecord { code: 1012, tried: None, parting: ClosingSide::Desk }).await;
     }
 
     /// Ends a line whose client goes idle.
     pub(super) async fn goes_idle(&self, line: &Line) {
-        self.end(line, End { code: 1000, tried: None, parting: Parting::Idle }).await;
+        self.end(line, CloseRecord { code: 1000, tried: None, parting: ClosingSide::Idle }).await;
     }
 
-    async fn end(&self, line: &Line, end: End) {
+    async fn end(&self, line: &Line, end: CloseRecord) {
         self.harness.lines().close(&line.claim, end).await.expect("close a line");
     }
 
     /// Returns the answer to an ask.
-    pub(super) async fn ask(&self, ask: Ask) -> Waiting {
-        let answers = self.harness.inbox().waiting(&[ask]).await;
+    pub(super) async fn ask(&self, ask: ReadRequest) -> ReadResponse {
+        let answers = self.harness.inbox().read_waiting(&[ask]).await;
         answers.expect("read what waits").pop().expect("an answer per ask")
     }
 
     /// Returns everything that a line can read from its start on.
     pub(super) async fn waiting(&self, line: &Line) -> Vec<Entry> {
         match self.ask(line.ask()).await {
-            Waiting::Entries(entries) => entries,
-            Waiting::LineReplaced => panic!("the line is the newest"),
+            ReadResponse::Entries(entries) => entries,
+            ReadResponse::LineReplaced => panic!("the line is the newest"),
         }
     }
 
@@ -198,7 +201,7 @@ impl<'h> Cast<'h> {
     }
 
     /// Acks ranges of numbers.
-    pub(super) async fn ack(&self, line: &Line, ranges: &[(i64, i64)]) -> Ack {
+    pub(super) async fn ack(&self, line: &Line, ranges: &[(i64, i64)]) -> AckOutcome {
         let answers = self.harness.inbox().ack(&[line.acks(ranges)]).await;
         answers.expect("ack entries").pop().expect("an answer per ask")
     }
@@ -213,8 +216,8 @@ impl Person {
 
 impl Line {
     /// Returns an ask for everything from the line's start on.
-    pub(super) const fn ask(&self) -> Ask {
-        Ask {
+    pub(super) const fn ask(&self) -> ReadRequest {
+        ReadRequest {
             line: self.claim,
             after: self.taken.acked,
             since: self.taken.since,
@@ -224,7 +227,7 @@ impl Line {
     }
 
     /// Returns acks of ranges of numbers.
-    pub(super) fn acks(&self, ranges: &[(i64, i64)]) -> AckOf {
+    pub(super) fn acks(&self, ranges: &[(i64, i64)]) -> AckRequest {
         let range = |(from, to): &(i64, i64)| AckRange {
             from: Seq::new(*from),
             to: Seq::new(*to),
@@ -232,7 +235,7 @@ impl Line {
             at: Timestamp::UNIX_EPOCH,
             handed_at: Timestamp::UNIX_EPOCH,
         };
-        AckOf { line: self.claim, ranges: ranges.iter().map(range).collect() }
+        AckRequest { line: self.claim, ranges: ranges.iter().map(range).collect() }
     }
 }
 
@@ -241,7 +244,7 @@ pub(super) async fn tenant(harness: &dyn Harness, name: &str) -> TenantScope {
     let id = TenantId::from_uuid(id_of("tenant", name));
     let key = WrappedKey(name.as_bytes().to_vec());
     harness.register().create_tenant(id, name, &key).await.expect("enter a tenant");
-    TenantScope::of(id)
+    TenantScope::for_tenant(id)
 }
 
 /// Creates a bot. Its webhook's path is its handle.

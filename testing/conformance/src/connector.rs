@@ -11,7 +11,9 @@ mod upstream;
 
 use async_trait::async_trait;
 use nightdesk_letters::{AgentConnector, fresh_id};
-use nightdesk_protocol::delivery::{Kind, Meta, Millis, Origin, Payload, TriggerKind};
+use nightdesk_protocol::delivery::{
+    DeliveryOrigin, Meta, Millis, Payload, PayloadKind, TriggerKind,
+};
 
 pub use planted::{Fault, planted};
 pub use stages::bundled;
@@ -22,7 +24,7 @@ pub struct Seen {
     /// The text.
     pub words: String,
     /// The kind, if it is recognisable.
-    pub kind: Option<Kind>,
+    pub kind: Option<PayloadKind>,
     /// The session, if the message has one.
     pub session: Option<String>,
     /// True if the message has the proofs of its sender, or needs none.
@@ -132,7 +134,7 @@ fn meta() -> Meta {
     Meta {
         dispatch_id: fresh_id(),
         sent_at: Millis(1_794_696_802_569),
-        origin: Origin {
+        origin: DeliveryOrigin {
             skill_name: "conformance".to_owned(),
             entry_skill_name: None,
             trigger_kind: TriggerKind::Inline,
@@ -144,7 +146,7 @@ fn meta() -> Meta {
 }
 
 fn augment(words: &str) -> Payload {
-    Kind::Augment.of(words.to_owned(), meta())
+    PayloadKind::Augment.make_payload(words.to_owned(), meta())
 }
 
 async fn times<S: Stage>(stage: &S, words: &str) -> usize {

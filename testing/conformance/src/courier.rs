@@ -6,7 +6,7 @@ use nightdesk_letters::{
     DeliveryOutcome, Due, Failure, LetterEntry, LetterState, NewLetter, Party, Posting, Put,
     Receipt, Record, ReplyOutcome, Route,
 };
-use nightdesk_protocol::delivery::{DeliveryReceipt, Kind, Millis};
+use nightdesk_protocol::delivery::{DeliveryReceipt, Millis, PayloadKind};
 use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_KEPT};
 use nightdesk_types::{BotId, LetterId, Seq};
 use uuid::Uuid;
@@ -39,7 +39,7 @@ fn letter(from: Party, to: Party, dispatch: &str) -> NewLetter {
         to,
         dispatch_id: dispatch.to_owned(),
         route: Route::Deliver,
-        kind: Kind::Augment,
+        kind: PayloadKind::Augment,
         session: None,
         correlation_id: None,
         when: None,
@@ -441,7 +441,7 @@ pub async fn old_letters_are_forgotten(harness: &impl TimedHarness) {
     let letter = letter(from, to, "d1");
     stored(harness, &letter).await;
     harness.let_pass(LETTERS_KEPT + SECOND).await;
-    harness.upkeep().keep().await.expect("keep");
+    harness.upkeep().sweep().await.expect("keep");
 
     assert_eq!(harness.courier().letter(from, letter.id).await.expect("look"), None);
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::{Asked, GivenUp, Parts, SendKey, Settled, Waiting};
-use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
+use nightdesk_egress::{AbandonedSend, SendKey, SendResult, SendState, SentParts, WaitingSend};
+use nightdesk_gate::{AdmittedSend, BotTag, Gate, Sender};
 use nightdesk_lease::{Owner, Resource};
 use nightdesk_port::Receipt;
 use nightdesk_testkit::builders::send_to;
@@ -19,15 +19,15 @@ pub async fn a_repeat_gets_what_came_of_the_first(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let owner = sends.owner("node-1").await;
     let (send, key) = sends.ask("r1").await;
-    assert_eq!(ask(harness, &send).await, Asked::UnderWay, "nobody is at it yet");
+    assert_eq!(ask(harness, &send).await, SendState::UnderWay, "nobody is at it yet");
     assert!(claim(harness, &key, &owner).await);
-    assert_eq!(ask(harness, &send).await, Asked::UnderWay, "the call is being made");
+    assert_eq!(ask(harness, &send).await, SendState::UnderWay, "the call is being made");
     assert!(settle(harness, &key, &owner.node, &delivered()).await);
 
-    assert_eq!(ask(harness, &send).await, Asked::Settled(delivered()));
-    assert_eq!(look(harness, &key).await, Asked::Settled(delivered()));
+    assert_eq!(ask(harness, &send).await, SendState::Settled(delivered()));
+    assert_eq!(look(harness, &key).await, SendState::Settled(delivered()));
     let other = sends.send(&sends.ann, "r1", send_to("c1").chat_id).await;
-    assert_eq!(ask(harness, &other).await, Asked::Settled(delivered()), "by its name alone");
+    assert_eq!(ask(harness, &other).await, SendState::Settled(delivered()), "by its name alone");
 }
 
 /// Checks that the same name from another agent is another send.
@@ -39,7 +39,7 @@ pub async fn requests_of_two_agents_do_not_meet(harness: &impl Harness) {
     grant(&sends.cast, &bob, "c2", Principal::Any).await;
     let bobs = sends.send(&bob, "r1", "c2".to_owned()).await;
 
-    assert_eq!(ask(harness, &bobs).await, Asked::New);
+    assert_eq!(ask(harness, &bobs).await, SendState::New);
     assert!(claim(harness, &anns, &owner).await);
     assert!(claim(harness, &SendKey::from(&bobs), &owner).await);
     let foreign = SendKey { scope: bob.scope, ..anns };
@@ -52,16 +52,16 @@ pub async fn every_outcome_is_kept(harness: &impl Harness) {
     let owner = sends.owner("node-1").await;
     let outcomes = [
         delivered(),
-        Settled::Delivered(Receipt::default()),
-        Settled::InParts(Parts { said: vec![Receipt::default()], of: 3 }),
-        Settled::Failed("message refused by the platform: 50013".to_owned()),
-        Settled::Ambiguous,
+        SendResult::Delivered(Receipt::default()),
+        SendResult::InParts(SentParts { said: vec![Receipt::default()], of: 3 }),
+        SendResult::Failed("message refused by the platform: 50013".to_owned()),
+        SendResult::Ambiguous,
     ];
     for (number, outcome) in outcomes.into_iter().enumerate() {
         let (send, key) = sends.ask(&format!("r{number}")).await;
         claim(harness, &key, &owner).await;
         assert!(settle(harness, &key, &owner.node, &outcome).await);
-        assert_eq!(ask(harness, &send).await, Asked::Settled(outcome));
+        assert_eq!(ask(harness, &send).await, SendState::Settled(outcome));
     }
 }
 
@@ -110,12 +110,12 @@ pub async fn only_the_claimer_settles(harness: &impl Harness) {
     let later = Node { epoch: owner.node.epoch.next(), ..owner.node.clone() };
     let elsewhere = Node { name: "node-2".to_owned(), ..owner.node.clone() };
     for (name, other) in [("later", later), ("elsewhere", elsewhere)] {
-        assert!(!settle(harness, &key, &other, &Settled::Ambiguous).await, "{name}");
+        assert!(!settle(harness, &key, &other, &SendResult::Ambiguous).await, "{name}");
     }
 
     assert!(settle(harness, &key, &owner.node, &delivered()).await);
-    assert!(!settle(harness, &key, &owner.node, &Settled::Ambiguous).await, "a second time");
-    assert_eq!(ask(harness, &send).await, Asked::Settled(delivered()));
+    assert!(!settle(harness, &key, &owner.node, &SendResult::Ambiguous).await, "a second time");
+    assert_eq!(ask(harness, &send).await, SendState::Settled(delivered()));
 }
 
 /// Checks that a bot's owner finds its waiting sends, oldest first, and nothing else.
@@ -130,7 +130,7 @@ pub async fn what_waits_is_found_by_its_owner(harness: &impl Harness) {
 
     let names: Vec<&str> = found.iter().map(|send| send.key.request.as_str()).collect();
     assert_eq!(names, ["r1", "r2"]);
-    let Waiting { bot, send, asked_on, .. } = &found[0];
+    let WaitingSend { bot, send, asked_on, .. } = &found[0];
     assert_eq!((&found[0].key, *bot), (&key, sends.cast.bot.id));
     assert_eq!((send, asked_on.as_deref()), (first.send(), Some(ASKED_ON)));
     assert_eq!(waiting(harness, &sends.node("node-2").await).await, [], "another's bots");
@@ -161,10 +161,10 @@ pub async fn what_is_given_up_is_never_called_again(harness: &impl Harness) {
     assert!(!settle(harness, &key, &owner.node, &delivered()).await, "its life is over");
 
     let asked_on = Some(ASKED_ON.to_owned());
-    let want = GivenUp { agent: key.agent, request: key.request.clone(), asked_on };
+    let want = AbandonedSend { agent: key.agent, request: key.request.clone(), asked_on };
     assert_eq!(give_up(harness).await, [want]);
     assert_eq!(give_up(harness).await, [], "once");
-    assert_eq!(ask(harness, &send).await, Asked::Settled(Settled::Ambiguous));
+    assert_eq!(ask(harness, &send).await, SendState::Settled(SendResult::Ambiguous));
     let next = sends.owner("node-2").await;
     assert!(!claim(harness, &key, &next).await, "no second claim, ever");
     assert!(!settle(harness, &key, &owner.node, &delivered()).await, "too late");
@@ -179,11 +179,11 @@ pub async fn only_what_is_not_begun_is_retracted(harness: &impl Harness) {
     let owner = sends.owner("node-1").await;
     claim(harness, &begun, &owner).await;
     let (lease, node) = (harness.egress(), sends.node("node-2").await);
-    let retract = async |key| lease.retract(key, &node, &Settled::no_turn()).await;
+    let retract = async |key| lease.retract(key, &node, &SendResult::without_turn()).await;
 
     assert!(!retract(&begun).await.expect("retract a send"));
     assert!(retract(&asked).await.expect("retract a send"));
-    assert_eq!(look(harness, &asked).await, Asked::Settled(Settled::no_turn()));
+    assert_eq!(look(harness, &asked).await, SendState::Settled(SendResult::without_turn()));
     assert!(!claim(harness, &asked, &owner).await, "nobody may any more");
     assert!(settle(harness, &begun, &owner.node, &delivered()).await);
 }
@@ -199,10 +199,10 @@ pub async fn a_sweep_is_bounded(harness: &impl Harness) {
         }
     }
 
-    let found = harness.egress().waiting(&owner.node, 3).await.expect("find waiting sends");
+    let found = harness.egress().waiting_sends(&owner.node, 3).await.expect("find waiting sends");
     assert_eq!(found.len(), 3);
     harness.lease().end(&owner.node).await.expect("end a life");
-    assert_eq!(harness.egress().give_up(3).await.expect("give sends up").len(), 3);
+    assert_eq!(harness.egress().abandon_sends(3).await.expect("give sends up").len(), 3);
     assert_eq!(give_up(harness).await.len(), 2);
 }
 
@@ -234,25 +234,25 @@ impl<'h> Sends<'h> {
     /// Makes a node the owner of the bot, in a new life.
     pub(super) async fn owner(&self, name: &str) -> Owner {
         let (lease, node) = (self.cast.harness.lease(), self.node(name).await);
-        let owner = lease.own(Resource::Bot(self.cast.bot.id), &node).await;
+        let owner = lease.find_or_claim(Resource::Bot(self.cast.bot.id), &node).await;
         owner.expect("own a bot").expect("it lives")
     }
 
     /// Requests a new send of ann's.
     pub(super) async fn ask(&self, name: &str) -> (AdmittedSend, SendKey) {
         let send = self.send(&self.ann, name, "c1".to_owned()).await;
-        assert_eq!(ask(self.cast.harness, &send).await, Asked::New);
+        assert_eq!(ask(self.cast.harness, &send).await, SendState::New);
         let key = SendKey::from(&send);
         (send, key)
     }
 
     /// Returns a send that the gate admits.
     async fn send(&self, person: &Person, name: &str, chat_id: String) -> AdmittedSend {
-        let (any, through) = ([Tag::default()], Some(self.cast.bot.id));
+        let (any, through) = ([BotTag::default()], Some(self.cast.bot.id));
         let Person { scope, agent, .. } = *person;
         let sender = Sender { scope, agent, greeted: &any, tag: &any[0], through };
         let send = Send { chat_id, ..send_to("") };
-        let gate = Gate::over(self.cast.harness.gate());
+        let gate = Gate::new(self.cast.harness.gate());
         gate.admit_send(sender, request(name), send).await.expect("it may write there")
     }
 }
@@ -261,16 +261,16 @@ fn request(name: &str) -> RequestId {
     RequestId::new(name).expect("it is short")
 }
 
-pub(super) fn delivered() -> Settled {
-    Settled::Delivered(Receipt { message_id: Some("m1".to_owned()), ..Receipt::default() })
+pub(super) fn delivered() -> SendResult {
+    SendResult::Delivered(Receipt { message_id: Some("m1".to_owned()), ..Receipt::default() })
 }
 
-pub(super) async fn ask(harness: &dyn Harness, send: &AdmittedSend) -> Asked {
-    harness.egress().ask(send, ASKED_ON).await.expect("ask for a send")
+pub(super) async fn ask(harness: &dyn Harness, send: &AdmittedSend) -> SendState {
+    harness.egress().record_request(send, ASKED_ON).await.expect("ask for a send")
 }
 
-async fn look(harness: &dyn Harness, key: &SendKey) -> Asked {
-    harness.egress().look(key).await.expect("look at a send")
+async fn look(harness: &dyn Harness, key: &SendKey) -> SendState {
+    harness.egress().send_state(key).await.expect("look at a send")
 }
 
 pub(super) async fn claim(harness: &dyn Harness, key: &SendKey, owner: &Owner) -> bool {
@@ -281,19 +281,19 @@ pub(super) async fn settle(
     harness: &dyn Harness,
     key: &SendKey,
     node: &Node,
-    settled: &Settled,
+    settled: &SendResult,
 ) -> bool {
     harness.egress().settle(key, node, settled).await.expect("settle a send")
 }
 
-async fn waiting(harness: &dyn Harness, node: &Node) -> Vec<Waiting> {
-    harness.egress().waiting(node, 64).await.expect("find waiting sends")
+async fn waiting(harness: &dyn Harness, node: &Node) -> Vec<WaitingSend> {
+    harness.egress().waiting_sends(node, 64).await.expect("find waiting sends")
 }
 
 async fn ownerless(harness: &dyn Harness) -> Vec<BotId> {
-    harness.egress().ownerless(64).await.expect("find bots without an owner")
+    harness.egress().ownerless_bots(64).await.expect("find bots without an owner")
 }
 
-async fn give_up(harness: &dyn Harness) -> Vec<GivenUp> {
-    harness.egress().give_up(64).await.expect("give sends up")
+async fn give_up(harness: &dyn Harness) -> Vec<AbandonedSend> {
+    harness.egress().abandon_sends(64).await.expect("give sends up")
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use nightdesk_gate::known::{Agent, Known, Terms};
-use nightdesk_gate::{Change, Facts, Place, Prompt, Reach, Refusal, RefusalNote};
+use nightdesk_gate::bot_reach::{AgentTerms, BotReach, ScopedAgent};
+use nightdesk_gate::{BotPrompt, EventFacts, EventPlace, Reach, ReachChange, Refusal, RefusalNote};
 use nightdesk_types::limits::REFUSALS_KEPT_MAX;
-use nightdesk_types::{ClientRules, Granted, Principal, Relevance, TenantScope};
+use nightdesk_types::{ClientRules, GrantTarget, Principal, Relevance, TenantScope};
 
 mod clients;
 
@@ -18,9 +18,9 @@ use super::cast::{Cast, Person, tenant};
 pub async fn nothing_is_known_about_a_new_bot(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
 
-    let nothing = Change { is_whole: true, ..Change::default() };
+    let nothing = ReachChange { is_whole: true, ..ReachChange::default() };
     assert_eq!(everything(&cast).await, nothing);
-    assert_eq!(since(&cast, 0).await, Change { is_whole: false, ..nothing });
+    assert_eq!(since(&cast, 0).await, ReachChange { is_whole: false, ..nothing });
 }
 
 /// Checks that an author's agents come oldest binding first, over all tenants, and for this bot only.
@@ -68,10 +68,12 @@ pub async fn a_prompt_is_its_first_askers(harness: &impl Harness) {
     let other = cast.another_bot("other-bot").await;
     let gate = harness.gate();
     let asks = async |person: &Person, bot| {
-        let prompt = Prompt { bot, id: "a1b2c3.01234567" };
-        gate.ask(person.scope, person.agent, prompt).await.expect("ask")
+        let prompt = BotPrompt { bot, id: "a1b2c3.01234567" };
+        gate.record_prompt(person.scope, person.agent, prompt).await.expect("ask")
     };
-    let asker = async |bot, id| gate.asker(Prompt { bot, id }).await.expect("find who asked");
+    let asker = async |bot, id| {
+        gate.find_prompt_agent(BotPrompt { bot, id }).await.expect("find who asked")
+    };
 
     assert!(asks(&ann, cast.bot.id).await);
     assert!(asks(&ann, cast.bot.id).await, "a repeat is the same");
@@ -87,7 +89,7 @@ pub async fn grants_are_known_where_they_hold(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
     let bob = cast.stranger("bob").await;
-    let scoped = Granted::of(Some("g1"), "c2");
+    let scoped = GrantTarget::for_chat(Some("g1"), "c2");
     assert!(grant(&cast, &ann, "c1", Principal::OwnerOnly).await);
     assert!(grant(&cast, &bob, "*", Principal::Any).await);
     let register = harness.register();
@@ -95,9 +97,9 @@ pub async fn grants_are_known_where_they_hold(harness: &impl Harness) {
     assert!(granted.expect("grant a chat"));
 
     let mut want = vec![
-        (Granted::of(None, "c1"), Some((agent(&ann), Principal::OwnerOnly))),
+        (GrantTarget::for_chat(None, "c1"), Some((agent(&ann), Principal::OwnerOnly))),
         (scoped, Some((agent(&ann), Principal::AllowList))),
-        (Granted::Bot, Some((agent(&bob), Principal::Any))),
+        (GrantTarget::Bot, Some((agent(&bob), Principal::Any))),
     ];
     let mut got = everything(&cast).await.grants;
     got.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -113,7 +115,7 @@ pub async fn what_is_granted_belongs_to_one_agent(harness: &impl Harness) {
     let ann = cast.stranger("ann").await;
     let bob = cast.stranger("bob").await;
     let claims = async |person: &Person, scope: Option<&str>, chat: &str| {
-        let granted = Granted::of(scope, chat);
+        let granted = GrantTarget::for_chat(scope, chat);
         let granted = harness.register().grant(cast.on_bot(person), &granted, None).await;
         granted.expect("grant a chat")
     };
@@ -126,7 +128,7 @@ pub async fn what_is_granted_belongs_to_one_agent(harness: &impl Harness) {
     assert!(!claims(&bob, Some("g2"), "c1").await, "the same chat under another name");
     assert!(!claims(&bob, Some("g1"), "c2").await, "nor under its whole one");
     assert!(claims(&bob, Some("g2"), "*").await, "another scope");
-    let c1 = Granted::of(Some("g1"), "c1");
+    let c1 = GrantTarget::for_chat(Some("g1"), "c1");
     let release = async |person: &Person| {
         harness.register().release(cast.on_bot(person), &c1).await.expect("release a grant")
     };
@@ -148,7 +150,7 @@ pub async fn an_agents_principal_holds_for_its_grants(harness: &impl Harness) {
         held.map(|(_, principal)| principal).collect::<Vec<_>>()
     };
     let claim = async |chat: &str| {
-        let granted = Granted::of(None, chat);
+        let granted = GrantTarget::for_chat(None, chat);
         register.grant(cast.on_bot(&ann), &granted, None).await.expect("grant a chat");
     };
     claim("c1").await;
@@ -197,7 +199,7 @@ pub async fn the_version_moves_with_every_change(harness: &impl Harness) {
     let (on, register) = (cast.on_bot(&ann), harness.register());
     let bobs = version(&cast, &bob).await;
     let mut seen = vec![version(&cast, &ann).await];
-    let c1 = Granted::of(None, "c1");
+    let c1 = GrantTarget::for_chat(None, "c1");
     let relevance = Relevance { require_address: true, ..Relevance::default() };
 
     cast.bind(&ann, "friend").await;
@@ -247,7 +249,7 @@ pub async fn what_changed_since_is_told(harness: &impl Harness) {
     let change = since(&cast, seen).await;
     assert!(!change.is_whole);
     assert_eq!(change.authors, [("ann".to_owned(), vec![])], "bob is no news");
-    let want = [(Granted::of(None, "c1"), Some((agent(&ann), Principal::Any)))];
+    let want = [(GrantTarget::for_chat(None, "c1"), Some((agent(&ann), Principal::Any)))];
     assert_eq!(change.grants, want);
     assert!(change.agents.iter().all(|(of, _)| *of == agent(&ann)));
     assert_eq!(changed(&cast, change.version).await, []);
@@ -260,13 +262,13 @@ pub async fn what_changed_since_is_told(harness: &impl Harness) {
 pub async fn who_keeps_up_knows_everything(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let people = [cast.stranger("ann").await, cast.stranger("bob").await];
-    let mut kept_up = Known::default();
-    kept_up.take(everything(&cast).await);
+    let mut kept_up = BotReach::default();
+    kept_up.apply(everything(&cast).await);
     let register = harness.register();
     for step in 0..24 {
         let person = &people[step % 2];
         let (on, author) = (cast.on_bot(person), format!("u{}", step % 3));
-        let granted = Granted::of((step % 4 == 0).then_some("g1"), ["c1", "*"][step % 2]);
+        let granted = GrantTarget::for_chat((step % 4 == 0).then_some("g1"), ["c1", "*"][step % 2]);
         match step % 8 {
             0 | 3 => cast.bind(person, &author).await,
             1 | 2 => drop(register.grant(on, &granted, Some(Principal::Any)).await.expect("grant")),
@@ -278,45 +280,50 @@ pub async fn who_keeps_up_knows_everything(harness: &impl Harness) {
                 .await
                 .expect("open"),
         }
-        let mut whole = Known::default();
-        whole.take(everything(&cast).await);
-        kept_up.take(since(&cast, kept_up.version()).await);
+        let mut whole = BotReach::default();
+        whole.apply(everything(&cast).await);
+        kept_up.apply(since(&cast, kept_up.version()).await);
         for (author, chat) in [("u0", "c1"), ("u1", "c1"), ("u2", "c9"), ("u9", "c9")] {
-            let place = Place { scope: Some("g1"), chat, parent: None, is_direct: false };
-            let facts =
-                Facts { author, is_program: false, is_addressed: false, takes_part: false, place };
+            let place = EventPlace { scope: Some("g1"), chat, parent: None, is_direct: false };
+            let facts = EventFacts {
+                author,
+                is_program: false,
+                is_addressed: false,
+                takes_part: false,
+                place,
+            };
             let (got, want) = (kept_up.decide(&facts, None), whole.decide(&facts, None));
             assert_eq!(got, want, "{author} in {chat} after step {step}");
         }
     }
 }
 
-const fn agent(person: &Person) -> Agent {
+const fn agent(person: &Person) -> ScopedAgent {
     (person.scope, person.agent)
 }
 
-async fn everything(cast: &Cast<'_>) -> Change {
-    let change = cast.harness.gate().changes(cast.bot.id, None).await;
+async fn everything(cast: &Cast<'_>) -> ReachChange {
+    let change = cast.harness.gate().read_changes(cast.bot.id, None).await;
     change.expect("read who may be reached")
 }
 
-async fn since(cast: &Cast<'_>, version: i64) -> Change {
-    let change = cast.harness.gate().changes(cast.bot.id, Some(version)).await;
+async fn since(cast: &Cast<'_>, version: i64) -> ReachChange {
+    let change = cast.harness.gate().read_changes(cast.bot.id, Some(version)).await;
     change.expect("read what changed")
 }
 
 async fn changed(cast: &Cast<'_>, version: i64) -> Vec<nightdesk_types::BotId> {
-    let changed = cast.harness.gate().changed(&[(cast.bot.id, version)]).await;
+    let changed = cast.harness.gate().changed_bots(&[(cast.bot.id, version)]).await;
     changed.expect("read where something changed")
 }
 
-async fn agents_of(cast: &Cast<'_>, author: &str) -> Vec<Agent> {
+async fn agents_of(cast: &Cast<'_>, author: &str) -> Vec<ScopedAgent> {
     let authors = everything(cast).await.authors;
     let own = authors.into_iter().find(|(known, _)| known == author);
     own.map(|(_, agents)| agents).unwrap_or_default()
 }
 
-async fn terms(cast: &Cast<'_>, person: &Person) -> Terms {
+async fn terms(cast: &Cast<'_>, person: &Person) -> AgentTerms {
     let agents = everything(cast).await.agents;
     let own = agents.into_iter().find(|(known, _)| *known == agent(person));
     own.map(|(_, terms)| terms).expect("the agent has something there")
@@ -466,7 +473,7 @@ pub async fn a_refusal_is_told_to_its_tenant(harness: &impl Harness) {
     let notes = [note(Refusal::NotAddressed, Some(ann.agent)), note(Refusal::UnboundAuthor, None)];
     harness.gate().note_refusals(&notes).await.expect("note refusals");
     let kept = async |scope, key| {
-        let kept = harness.gate().refusals(scope, key).await.expect("read refusals");
+        let kept = harness.gate().read_refusals(scope, key).await.expect("read refusals");
         kept.into_iter().map(|kept| kept.note).collect::<Vec<_>>()
     };
 
@@ -481,7 +488,7 @@ fn keys(numbers: std::ops::Range<usize>) -> Vec<String> {
 }
 
 pub(super) async fn reaches(cast: &Cast<'_>, person: &Person, chat: &str) -> Vec<Reach> {
-    let reaches = cast.harness.gate().reaches(person.scope, person.agent, chat).await;
+    let reaches = cast.harness.gate().find_reaches(person.scope, person.agent, chat).await;
     reaches.expect("read where an agent may write")
 }
 
@@ -492,7 +499,7 @@ pub(super) async fn grant(
     chat: &str,
     principal: Principal,
 ) -> bool {
-    let (on, granted) = (cast.on_bot(person), Granted::of(None, chat));
+    let (on, granted) = (cast.on_bot(person), GrantTarget::for_chat(None, chat));
     let free = cast.harness.register().grant(on, &granted, Some(principal)).await;
     free.expect("grant a chat")
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_lease::{Owner, Renewed, Resource, Store};
+use nightdesk_lease::{Owner, Renewal, Resource, Store};
 use nightdesk_types::{BotId, Node};
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -28,25 +28,25 @@ pub async fn the_living_are_counted(harness: &impl Harness) {
     begun(harness, "node-1").await;
     begun(harness, "node-1").await;
     let other = begun(harness, "node-2").await;
-    assert_eq!(harness.lease().living().await.expect("count nodes"), 2);
+    assert_eq!(harness.lease().count_living().await.expect("count nodes"), 2);
 
     end(harness, &other).await;
-    assert_eq!(harness.lease().living().await.expect("count nodes"), 1);
+    assert_eq!(harness.lease().count_living().await.expect("count nodes"), 1);
 }
 
 /// Checks that a life that was ended, or that has a successor, cannot be renewed.
 pub async fn a_life_that_is_over_stays_over(harness: &impl Harness) {
     let first = begun(harness, "node-1").await;
-    assert_eq!(renew(harness, &first).await, Renewed::Kept);
+    assert_eq!(renew(harness, &first).await, Renewal::Kept);
     let second = begun(harness, "node-1").await;
 
-    assert_eq!(renew(harness, &first).await, Renewed::Over, "the node was started again");
+    assert_eq!(renew(harness, &first).await, Renewal::Over, "the node was started again");
     end(harness, &first).await;
-    assert_eq!(renew(harness, &second).await, Renewed::Kept, "an earlier life ended nothing");
+    assert_eq!(renew(harness, &second).await, Renewal::Kept, "an earlier life ended nothing");
     end(harness, &second).await;
-    assert_eq!(renew(harness, &second).await, Renewed::Over);
+    assert_eq!(renew(harness, &second).await, Renewal::Over);
     let unknown = Node { name: "never begun".to_owned(), ..second };
-    assert_eq!(renew(harness, &unknown).await, Renewed::Over);
+    assert_eq!(renew(harness, &unknown).await, Renewal::Over);
 }
 
 /// Checks that one of several takers owns a resource, and that all learn the owner.
@@ -94,11 +94,11 @@ pub async fn a_late_renewal_counts_until_the_node_is_buried(harness: &impl Timed
     let (late, gone) = (begun(harness, "late").await, begun(harness, "gone").await);
     harness.let_pass(LONG + Duration::from_secs(1)).await;
     assert_eq!(bury(harness).await, [], "not so soon");
-    assert_eq!(renew(harness, &late).await, Renewed::Kept);
+    assert_eq!(renew(harness, &late).await, Renewal::Kept);
     harness.let_pass(LATE).await;
 
     assert_eq!(bury(harness).await, std::slice::from_ref(&gone));
-    assert_eq!(renew(harness, &gone).await, Renewed::Over);
+    assert_eq!(renew(harness, &gone).await, Renewal::Over);
     assert_eq!(bury(harness).await, [], "it is buried once");
 }
 
@@ -112,7 +112,7 @@ pub async fn a_paused_owner_comes_too_late(harness: &impl TimedHarness) {
     let next = own(&*store, BOT, &other).await.expect("it lives");
 
     assert!(next.node == other && next.epoch > owner.epoch, "{next:?}");
-    assert_eq!(renew(harness, &paused).await, Renewed::Kept);
+    assert_eq!(renew(harness, &paused).await, Renewal::Kept);
     assert_eq!(own(&*store, BOT, &paused).await, Some(next));
 }
 
@@ -121,7 +121,7 @@ async fn begun(harness: &impl Harness, name: &str) -> Node {
     Node { name: name.to_owned(), epoch }
 }
 
-async fn renew(harness: &impl Harness, node: &Node) -> Renewed {
+async fn renew(harness: &impl Harness, node: &Node) -> Renewal {
     harness.lease().renew(node, LONG).await.expect("renew a lease")
 }
 
@@ -130,9 +130,9 @@ async fn end(harness: &impl Harness, node: &Node) {
 }
 
 async fn bury(harness: &impl Harness) -> Vec<Node> {
-    harness.lease().bury(LATE).await.expect("look for dead nodes")
+    harness.lease().end_dead_nodes(LATE).await.expect("look for dead nodes")
 }
 
 async fn own(store: &dyn Store, resource: Resource, node: &Node) -> Option<Owner> {
-    store.own(resource, node).await.expect("own something")
+    store.find_or_claim(resource, node).await.expect("own something")
 }

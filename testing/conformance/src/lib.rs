@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_inbox::{Listed, ParkReason, Parked};
+use nightdesk_inbox::{EntrySummary, ParkReason, ParkRecord};
 use nightdesk_types::{AgentId, BotId, Seq, TenantScope, Timestamp};
 
 mod cast;
@@ -58,10 +58,10 @@ pub trait Harness: Send + Sync {
     fn inbox(&self) -> Arc<dyn nightdesk_inbox::Store>;
 
     /// Returns the operator's access to the inbox.
-    fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside>;
+    fn aside(&self) -> Arc<dyn nightdesk_inbox::InboxAdmin>;
 
     /// Returns the upkeep of the inbox.
-    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep>;
+    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::InboxSweeper>;
 
     /// Returns the store of lines.
     fn lines(&self) -> Arc<dyn nightdesk_line::Store>;
@@ -79,13 +79,13 @@ pub trait Harness: Send + Sync {
     fn wake(&self) -> Arc<dyn nightdesk_wake::Store>;
 
     /// Returns the operator's access to wakes.
-    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers>;
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::WakeAdmin>;
 
     /// Returns the store of the scheduler.
     fn schedule(&self) -> Arc<dyn nightdesk_schedule::Store>;
 
     /// Returns the operator's access to the scheduler.
-    fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs>;
+    fn jobs(&self) -> Arc<dyn nightdesk_schedule::JobAdmin>;
 
     /// Returns the store of a tenant's skills.
     fn skills(&self) -> Arc<dyn nightdesk_shelf::Skills>;
@@ -106,7 +106,7 @@ pub trait Harness: Send + Sync {
     async fn parked(&self, scope: TenantScope, agent: AgentId) -> Vec<(Seq, ParkReason)> {
         let overview = self.aside().overview(scope, agent, Seq::default()).await;
         let parked = overview.expect("look into an inbox").map(|overview| overview.parked);
-        let short = |(listed, parked): (Listed, Parked)| (listed.seq, parked.reason);
+        let short = |(listed, parked): (EntrySummary, ParkRecord)| (listed.seq, parked.reason);
         parked.into_iter().flatten().map(short).collect()
     }
 

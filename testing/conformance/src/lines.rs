@@ -1,7 +1,7 @@
 //! Checks the promises of the store of lines.
 
-use nightdesk_inbox::{Ack, LineClaim, ParkReason, Waiting};
-use nightdesk_line::Caller;
+use nightdesk_inbox::{AckOutcome, LineClaim, ParkReason, ReadResponse};
+use nightdesk_line::AuthenticatedGateway;
 use nightdesk_types::{GatewayId, Node, NodeEpoch, Seq};
 
 use super::Harness;
@@ -44,11 +44,15 @@ pub async fn an_unknown_agent_has_no_line(harness: &impl Harness) {
     let bob = cast.person("bob").await;
     let line = cast.line(&ann).await;
     let Person { agent, gateway, .. } = ann;
-    let caller = Caller { scope: bob.scope, agent, gateway, acks: true };
+    let caller = AuthenticatedGateway { scope: bob.scope, agent, gateway, acks: true };
     let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
 
     assert!(harness.lines().take(&caller, &node).await.is_err());
-    assert_eq!(cast.ask(line.ask()).await, Waiting::Entries(Vec::new()), "it still is the newest");
+    assert_eq!(
+        cast.ask(line.ask()).await,
+        ReadResponse::Entries(Vec::new()),
+        "it still is the newest"
+    );
 }
 
 /// Checks that a gateway's line learns of a restart of the desk under its previous line: its own, and only if that line
@@ -144,7 +148,7 @@ pub async fn a_try_of_what_was_acked_does_not_count(harness: &impl Harness) {
         in_vain(&cast, &ann, 1).await;
     }
     let line = cast.line(&ann).await;
-    assert_eq!(cast.ack(&line, &[(1, 1), (3, 3)]).await, Ack::Moved(Seq::new(1)));
+    assert_eq!(cast.ack(&line, &[(1, 1), (3, 3)]).await, AckOutcome::Moved(Seq::new(1)));
     for tried in [1, 1, 3, 3, 3] {
         cast.close(&line, Some(tried)).await;
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_media::{Kept, Lies, MediaId};
+use nightdesk_media::{MediaId, MediaLocation, MediaRecord};
 use uuid::Uuid;
 
 use super::cast::{Cast, Person};
@@ -14,18 +14,18 @@ fn name(number: u128) -> MediaId {
     MediaId::from_uuid(Uuid::from_u128(number))
 }
 
-fn kept(lies: Lies) -> Kept {
+fn kept(lies: MediaLocation) -> MediaRecord {
     let text = |text: &str| Some(text.to_owned());
-    Kept { mime: text("image/png"), filename: text("cat.png"), size: Some(7), lies }
+    MediaRecord { mime: text("image/png"), filename: text("cat.png"), size: Some(7), lies }
 }
 
-async fn keep(harness: &impl Harness, person: &Person, files: &[(MediaId, Kept)]) {
-    let stored = harness.media().keep(person.scope, person.agent, files, HOUR).await;
+async fn keep(harness: &impl Harness, person: &Person, files: &[(MediaId, MediaRecord)]) {
+    let stored = harness.media().permit_read(person.scope, person.agent, files, HOUR).await;
     stored.expect("let an agent have files");
 }
 
-async fn find(harness: &impl Harness, person: &Person, id: MediaId) -> Option<Kept> {
-    harness.media().find(person.scope, person.agent, id).await.expect("find a file")
+async fn find(harness: &impl Harness, person: &Person, id: MediaId) -> Option<MediaRecord> {
+    harness.media().find_record(person.scope, person.agent, id).await.expect("find a file")
 }
 
 /// Checks that a file is found as it was stored, by its own agent only.
@@ -33,8 +33,8 @@ pub async fn a_file_is_found_by_its_agent_alone(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let reference = "file-1".to_owned();
-    let there = kept(Lies::There { bot: cast.bot.id, reference });
-    let here = Kept { mime: None, filename: None, size: None, lies: Lies::Here };
+    let there = kept(MediaLocation::There { bot: cast.bot.id, reference });
+    let here = MediaRecord { mime: None, filename: None, size: None, lies: MediaLocation::Here };
     keep(harness, &ann, &[(name(1), there.clone()), (name(2), here.clone())]).await;
 
     assert_eq!(find(harness, &ann, name(1)).await, Some(there.clone()));
@@ -49,7 +49,7 @@ pub async fn a_file_is_found_by_its_agent_alone(harness: &impl Harness) {
 pub async fn a_file_is_there_for_its_time(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
-    keep(harness, &ann, &[(name(1), kept(Lies::Here))]).await;
+    keep(harness, &ann, &[(name(1), kept(MediaLocation::Here))]).await;
 
     harness.let_pass(HOUR.saturating_sub(Duration::from_mins(1))).await;
     assert!(find(harness, &ann, name(1)).await.is_some());

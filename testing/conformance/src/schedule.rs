@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use nightdesk_schedule::{
-    Arm, Armed, Cancelled, Cause, Claimed, Claims, End, FireAt, FireState, Job, JobId, Policies,
-    Report, Target,
+    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, FireAt, FireCause, FireClaim, FireEnd,
+    FireState, JobId, Policies, RunReport, ScheduledJob, Target,
 };
 use nightdesk_types::{AgentId, FireId, Node, StoreError, TenantScope};
 use nightdesk_wake::NoticeKind;
@@ -91,10 +91,12 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
     }
 
     /// Returns a job that is due after `wait`.
-    fn in_a(&self, wait: Duration, name: &str) -> Arm {
-        Arm {
+    fn in_a(&self, wait: Duration, name: &str) -> ArmRequest {
+        ArmRequest {
             job: job(name),
-            fire_at: FireAt::at(self.harness.now().checked_add(wait).expect("a moment")),
+            fire_at: FireAt::from_timestamp(
+                self.harness.now().checked_add(wait).expect("a moment"),
+            ),
             to: Target::Callback(URL.to_owned()),
             recurring: false,
             reports: false,
@@ -103,35 +105,35 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
     }
 
     /// Returns a job that is due now.
-    fn due(&self, name: &str) -> Arm {
+    fn due(&self, name: &str) -> ArmRequest {
         self.in_a(Duration::ZERO, name)
     }
 
-    async fn try_arm(&self, arm: &Arm) -> Result<Armed, StoreError> {
+    async fn try_arm(&self, arm: &ArmRequest) -> Result<ActiveJob, StoreError> {
         self.harness.schedule().arm(self.ann.scope, self.ann.agent, arm).await
     }
 
-    async fn arm(&self, arm: &Arm) -> Armed {
+    async fn arm(&self, arm: &ArmRequest) -> ActiveJob {
         self.try_arm(arm).await.expect("arm a job")
     }
 
-    async fn cancel(&self, name: &str) -> Cancelled {
+    async fn cancel(&self, name: &str) -> CancelOutcome {
         let (scope, agent) = self.whose();
         self.harness.schedule().cancel(scope, agent, &job(name)).await.expect("cancel a job")
     }
 
     /// Returns the jobs that are armed or have an open fire, by name.
-    async fn armed(&self) -> Vec<Armed> {
+    async fn armed(&self) -> Vec<ActiveJob> {
         let (scope, agent) = self.whose();
-        self.harness.schedule().armed(scope, agent).await.expect("look what is armed")
+        self.harness.schedule().armed_jobs(scope, agent).await.expect("look what is armed")
     }
 
-    async fn claim(&self) -> Claims {
+    async fn claim(&self) -> ClaimBatch {
         self.harness.schedule().claim(&self.node, 100).await.expect("claim fires")
     }
 
     /// Claims the only fire that is due.
-    async fn told(&self) -> Claimed {
+    async fn told(&self) -> FireClaim {
         let mut claims = self.claim().await;
         assert_eq!(claims.fires.len(), 1, "one is to be told: {claims:?}");
         assert_eq!(claims.passed, [], "nothing passed");
@@ -145,7 +147,7 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
     }
 
     /// Claims, and returns the only fire that ended without a call.
-    async fn passed(&self) -> (JobId, (FireState, Option<Cause>)) {
+    async fn passed(&self) -> (JobId, (FireState, Option<FireCause>)) {
         let mut claims = self.claim().await;
         assert_eq!(claims.fires, [], "nobody is told");
         assert_eq!(claims.passed.len(), 1, "one passed: {claims:?}");
@@ -154,34 +156,34 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
         (passed.job, (passed.state, passed.cause))
     }
 
-    async fn end(&self, claimed: &Claimed, end: End) -> bool {
+    async fn end(&self, claimed: &FireClaim, end: FireEnd) -> bool {
         self.harness.schedule().end(claimed, end, "an outcome").await.expect("end a fire")
     }
 
-    async fn take(&self, claimed: &Claimed) {
-        assert!(self.end(claimed, End::Taken).await, "it was open");
+    async fn take(&self, claimed: &FireClaim) {
+        assert!(self.end(claimed, FireEnd::Taken).await, "it was open");
     }
 
-    async fn again(&self, claimed: &Claimed, wait: Duration) -> bool {
-        let again = self.harness.schedule().again(claimed, "503", wait, true).await;
+    async fn again(&self, claimed: &FireClaim, wait: Duration) -> bool {
+        let again = self.harness.schedule().record_retry(claimed, "503", wait, true).await;
         again.expect("note a try")
     }
 
     async fn report(&self, fire: FireId) -> bool {
-        let report = Report { ok: true, note: Some("went well".to_owned()) };
+        let report = RunReport { ok: true, note: Some("went well".to_owned()) };
         let (scope, agent) = self.whose();
         let reported = self.harness.schedule().report(scope, agent, fire, &report).await;
         reported.expect("report a run")
     }
 
-    async fn job(&self, name: &str) -> Job {
+    async fn job(&self, name: &str) -> ScheduledJob {
         let (scope, agent) = self.whose();
-        let found = self.harness.jobs().job(scope, agent, &job(name)).await;
+        let found = self.harness.jobs().find_job(scope, agent, &job(name)).await;
         found.expect("look at a job").expect("there is such a job")
     }
 
     /// Returns the state of a job's newest fire.
-    async fn last(&self, name: &str) -> (FireState, Option<Cause>) {
+    async fn last(&self, name: &str) -> (FireState, Option<FireCause>) {
         let last = self.job(name).await.last.expect("it fired");
         (last.state, last.cause)
     }

@@ -42,14 +42,14 @@ impl SkillHarness for Shelves<'_> {
     type Store = TenantSkills;
 
     async fn fresh(&self) -> TenantSkills {
-        TenantSkills::of(self.harness.skills(), self.tenant().await)
+        TenantSkills::new(self.harness.skills(), self.tenant().await)
     }
 
     async fn secured(&self, key: PublicKey) -> Option<TenantSkills> {
         let scope = self.tenant().await;
         let secured = self.harness.skills().secure_shelf(scope, &Approval::Secured(key)).await;
         secured.expect("say who approves");
-        Some(TenantSkills::of(self.harness.skills(), scope))
+        Some(TenantSkills::new(self.harness.skills(), scope))
     }
 }
 
@@ -58,7 +58,7 @@ impl DataHarness for Shelves<'_> {
     type Store = TenantData;
 
     async fn fresh(&self) -> TenantData {
-        TenantData::of(self.harness.records(), self.tenant().await)
+        TenantData::new(self.harness.records(), self.tenant().await)
     }
 }
 
@@ -77,8 +77,8 @@ pub async fn data_passes_every_case(harness: &impl Harness) {
 /// Checks that no tenant sees, changes or removes an item on another tenant's shelf, with any knowledge of it.
 pub async fn shelves_of_two_tenants_do_not_meet(harness: &impl Harness) {
     let (ann, bob) = (tenant(harness, "ann").await, tenant(harness, "bob").await);
-    let skills = |scope| TenantSkills::of(harness.skills(), scope);
-    let data = |scope| TenantData::of(harness.records(), scope);
+    let skills = |scope| TenantSkills::new(harness.skills(), scope);
+    let data = |scope| TenantData::new(harness.records(), scope);
     let stored = skills(ann).store("here", "x", &NONE).await.expect("keep a skill");
     let write = DataWrite { content: "kettle".to_owned(), ..<_>::default() };
     let written = data(ann).write(&write).await.expect("keep data");
@@ -139,8 +139,8 @@ pub async fn a_shelf_has_quotas(harness: &impl Harness) {
     for (quota, allowed) in [(Quota::Skills, 2), (Quota::DataEntries, 2), (Quota::ShelfBytes, 40)] {
         register.set_quota(scope, quota, allowed).await.expect("set a quota");
     }
-    let skills = TenantSkills::of(harness.skills(), scope);
-    let data = TenantData::of(harness.records(), scope);
+    let skills = TenantSkills::new(harness.skills(), scope);
+    let data = TenantData::new(harness.records(), scope);
     skills.store("a", "0123456789", &NONE).await.expect("keep a skill");
     skills.store("b", "0123456789", &NONE).await.expect("keep a skill");
 
@@ -181,7 +181,7 @@ fn of_quota(error: &StoreError) -> Option<Quota> {
 /// Checks that the newest revisions stay, and that only their bytes are counted.
 pub async fn the_oldest_revisions_are_let_go(harness: &impl Harness) {
     let scope = tenant(harness, "ann").await;
-    let skills = TenantSkills::of(harness.skills(), scope);
+    let skills = TenantSkills::new(harness.skills(), scope);
     let first = skills.store("a", "0", &NONE).await.expect("keep a skill");
     for number in 1..=SKILL_REVISIONS_KEPT_MAX {
         skills.store("a", &number.to_string(), &NONE).await.expect("keep a skill");
@@ -195,9 +195,9 @@ pub async fn the_oldest_revisions_are_let_go(harness: &impl Harness) {
 pub async fn what_is_done_to_skills_is_told(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
-    let scope = ann.scope.by(Actor::Agent(ann.agent));
-    let skills = TenantSkills::of(harness.skills(), scope);
-    let before = harness.register().deeds(scope, 0, 1_000).await.expect("read").len();
+    let scope = ann.scope.with_actor(Actor::Agent(ann.agent));
+    let skills = TenantSkills::new(harness.skills(), scope);
+    let before = harness.register().audit_records(scope, 0, 1_000).await.expect("read").len();
     skills.store("here", "x", &NONE).await.expect("keep a skill");
     skills.store("here", "x", &NONE).await.expect("nothing changes");
     let set = skills.update_status("here", SkillStatus::Approved).await.expect("approve");
@@ -207,7 +207,7 @@ pub async fn what_is_done_to_skills_is_told(harness: &impl Harness) {
     harness.skills().secure_shelf(scope, &key).await.expect("nothing changes");
 
     assert_eq!(set.changed_by, Some(ann.agent.to_string()));
-    let deeds = harness.register().deeds(scope, 0, 1_000).await.expect("read");
+    let deeds = harness.register().audit_records(scope, 0, 1_000).await.expect("read");
     let told: Vec<_> = deeds[before..].iter().map(|deed| deed.kind.as_str()).collect();
     let want = [Kind::SkillWritten, Kind::SkillStatusSet, Kind::SkillDeleted, Kind::ShelfSecured];
     assert_eq!(told, want.map(Kind::slug));

@@ -20,11 +20,11 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
-    fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside> {
+    fn aside(&self) -> Arc<dyn nightdesk_inbox::InboxAdmin> {
         Arc::new(self.clone())
     }
 
-    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep> {
+    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::InboxSweeper> {
         Arc::new(self.clone())
     }
 
@@ -48,7 +48,7 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
-    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers> {
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::WakeAdmin> {
         Arc::new(self.clone())
     }
 
@@ -56,7 +56,7 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
-    fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs> {
+    fn jobs(&self) -> Arc<dyn nightdesk_schedule::JobAdmin> {
         Arc::new(self.clone())
     }
 

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::Asked;
-use nightdesk_gate::Prompt;
-use nightdesk_inbox::{ParkReason, Put};
-use nightdesk_register::enrolment::{Enrolled, Refusal};
-use nightdesk_register::issuer::Refreshed;
-use nightdesk_register::provision::Provisioned;
+use nightdesk_egress::SendState;
+use nightdesk_gate::BotPrompt;
+use nightdesk_inbox::{ParkReason, PutOutcome};
+use nightdesk_register::enrolment::{EnrolmentRefusal, EnrolmentResult};
+use nightdesk_register::issuer::RefreshResult;
+use nightdesk_register::provision::ProvisionResult;
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{
     ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, PROMPT_DAYS, REACHED_DAYS,
     REFRESH_OVERLAP, SEND_HOURS,
 };
-use nightdesk_webchat::store::{News, Said};
+use nightdesk_webchat::store::{ChatUpdate, VisitorMessage};
 
 pub use super::rotation::whatever_is_rotated_ends_when_it_was_said_to;
 
@@ -50,26 +50,26 @@ pub async fn an_event_is_remembered_for_days(harness: &impl TimedHarness) {
 
     harness.let_pass(days(DEDUPE_DAYS)).await;
     keep(harness).await;
-    assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate);
+    assert_eq!(cast.put(&ann.says(1)).await, PutOutcome::Duplicate);
     harness.let_pass(days(1)).await;
     assert_eq!(cast.stored(&ann.says(1)).await.seq, Seq::new(2));
-    assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate, "and is remembered again");
+    assert_eq!(cast.put(&ann.says(1)).await, PutOutcome::Duplicate, "and is remembered again");
 }
 
 /// Checks that the agent of a prompt is stored for the stated number of days.
 pub async fn who_asked_is_remembered_for_days(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (ann, gate) = (cast.person("ann").await, harness.gate());
-    let prompt = Prompt { bot: cast.bot.id, id: "a1b2c3.01234567" };
-    assert!(gate.ask(ann.scope, ann.agent, prompt).await.expect("ask"));
+    let prompt = BotPrompt { bot: cast.bot.id, id: "a1b2c3.01234567" };
+    assert!(gate.record_prompt(ann.scope, ann.agent, prompt).await.expect("ask"));
 
     harness.let_pass(almost(days(PROMPT_DAYS))).await;
     keep(harness).await;
-    let asker = gate.asker(prompt).await.expect("find who asked");
+    let asker = gate.find_prompt_agent(prompt).await.expect("find who asked");
     assert_eq!(asker, Some((ann.scope, ann.agent)));
     harness.let_pass(MINUTE * 2).await;
     keep(harness).await;
-    assert_eq!(gate.asker(prompt).await.expect("find who asked"), None);
+    assert_eq!(gate.find_prompt_agent(prompt).await.expect("find who asked"), None);
 }
 
 /// Checks that an entry lets its agent write to its chat for the stated number of days, which begin anew with each
@@ -150,12 +150,12 @@ pub async fn a_settled_send_is_forgotten(harness: &impl TimedHarness) {
     settle(harness, &key, &owner.node, &delivered()).await;
     harness.let_pass(almost(hours(SEND_HOURS))).await;
     keep(harness).await;
-    assert_eq!(ask(harness, &settled).await, Asked::Settled(delivered()));
+    assert_eq!(ask(harness, &settled).await, SendState::Settled(delivered()));
 
     harness.let_pass(MINUTE * 2).await;
     keep(harness).await;
-    assert_eq!(ask(harness, &settled).await, Asked::New);
-    assert_eq!(ask(harness, &open).await, Asked::UnderWay);
+    assert_eq!(ask(harness, &settled).await, SendState::New);
+    assert_eq!(ask(harness, &open).await, SendState::UnderWay);
 }
 
 /// Checks that an entry without an ack for the stated number of days is parked as expired, and that the inbox moves on.
@@ -208,23 +208,23 @@ pub async fn an_invitation_ends(harness: &impl TimedHarness) {
     let found = harness.register().client(client.id).await.expect("find a client");
     assert!(found.is_some_and(|found| !found.live));
     let late = enrol(harness, &client, "one", "gw").await;
-    assert_eq!(late, Enrolled::Refused(Refusal::Expired));
+    assert_eq!(late, EnrolmentResult::Refused(EnrolmentRefusal::Expired));
 }
 
 /// Checks that a line of a page that is too old is removed, and so is a chat without any content.
 pub async fn an_old_chat_is_forgotten(harness: &impl TimedHarness) {
     let (store, chat) = (harness.webchat(), webchat::chat(harness, "op", "ann").await);
-    let now = Said { at: harness.now(), ..webchat::said("n1", 0) };
-    store.said(&chat, &now).await.expect("write what was said");
-    store.show(&chat, Some("typing…")).await.expect("show a status");
+    let now = VisitorMessage { at: harness.now(), ..webchat::said("n1", 0) };
+    store.write_visitor_message(&chat, &now).await.expect("write what was said");
+    store.set_status(&chat, Some("typing…")).await.expect("show a status");
     harness.let_pass(days(CHAT_KEPT_DAYS - 1)).await;
-    assert_eq!(store.forget().await.expect("forget"), 0, "a day is left");
-    let stood = store.latest(&chat, 1).await.expect("read").status.expect("a status").stood;
+    assert_eq!(store.delete_old().await.expect("forget"), 0, "a day is left");
+    let stood = store.latest_lines(&chat, 1).await.expect("read").status.expect("a status").stood;
     assert!(stood >= days(CHAT_KEPT_DAYS - 1), "{stood:?}");
 
     harness.let_pass(days(2)).await;
-    assert_eq!(store.forget().await.expect("forget"), 1);
-    assert_eq!(store.latest(&chat, 1).await.expect("read"), News::default());
+    assert_eq!(store.delete_old().await.expect("forget"), 1);
+    assert_eq!(store.latest_lines(&chat, 1).await.expect("read"), ChatUpdate::default());
 }
 
 /// Checks that a boot's secret is returned again for the stated time, and ends with the overlap of the next: old or new
@@ -234,7 +234,7 @@ pub async fn a_boots_secret_is_given_again_for_a_while(harness: &impl TimedHarne
     let ann = cast.person("ann").await;
     let asks = async |called: &str| {
         let given = provision(harness, &ann, &boot("gw", "discord", called)).await;
-        matches!(given, Provisioned::New(_))
+        matches!(given, ProvisionResult::New(_))
     };
     let expired = async || {
         let found = harness.register().gateways_named("gw").await.expect("find a gateway");
@@ -260,14 +260,14 @@ pub async fn a_refresh_token_shown_late_ends_its_session(harness: &impl TimedHar
     let ann = cast.person("ann").await;
     begin(harness, &ann, "s", "one").await;
     harness.let_pass(days(40)).await;
-    let next = Refreshed::Next(identity(&ann));
+    let next = RefreshResult::Next(identity(&ann));
     assert_eq!(refresh(harness, &ann, "one", "two").await, next, "a long sleeper's is good");
 
     harness.let_pass(REFRESH_OVERLAP.saturating_sub(Duration::from_secs(5))).await;
     assert_eq!(refresh(harness, &ann, "one", "three").await, next, "within the overlap");
     harness.let_pass(Duration::from_secs(10)).await;
-    assert_eq!(refresh(harness, &ann, "one", "four").await, Refreshed::Reused);
-    assert_eq!(refresh(harness, &ann, "two", "five").await, Refreshed::Unknown, "it is over");
+    assert_eq!(refresh(harness, &ann, "one", "four").await, RefreshResult::Reused);
+    assert_eq!(refresh(harness, &ann, "two", "five").await, RefreshResult::Unknown, "it is over");
 }
 
 /// Checks that a boot under the name of an operator's gateway never ends the operator's secret: its holder would not

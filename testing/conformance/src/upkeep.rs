@@ -1,6 +1,6 @@
 //! Checks the promises of upkeep at any moment. Its effects after days are in [`time`](super::time).
 
-use nightdesk_inbox::{Put, Swept};
+use nightdesk_inbox::{PutOutcome, SweepReport};
 
 use super::Harness;
 use super::cast::Cast;
@@ -14,13 +14,13 @@ pub async fn a_round_touches_nothing_young(harness: &impl Harness) {
     cast.ack(&line, &[(1, 1)]).await;
 
     for _ in 0..3 {
-        assert_eq!(keep(harness).await, Swept::default());
+        assert_eq!(keep(harness).await, SweepReport::default());
     }
     assert_eq!(cast.numbers(&line).await, [2, 3]);
-    assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate);
+    assert_eq!(cast.put(&ann.says(1)).await, PutOutcome::Duplicate);
 }
 
 /// Runs one round.
-pub(super) async fn keep(harness: &impl Harness) -> Swept {
-    harness.upkeep().keep().await.expect("keep the days")
+pub(super) async fn keep(harness: &impl Harness) -> SweepReport {
+    harness.upkeep().sweep().await.expect("keep the days")
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_types::StoreError;
-use nightdesk_wake::{Claimed, State, Step, Terms, Which};
+use nightdesk_wake::{WakeClaim, WakeSelection, WakeStatus, WakeStep, WakeTerms};
 
 use super::Harness;
 use super::cast::{Cast, Line, Person};
@@ -27,7 +27,7 @@ pub use kept::{
 
 const URL: &str = "https://agents.example/wake";
 
-const TERMS: Terms = Terms { has_command: false, wakes_per_hour: 60 };
+const TERMS: WakeTerms = WakeTerms { has_command: false, wakes_per_hour: 60 };
 
 /// A span that every store's clock can measure.
 const LITTLE: Duration = Duration::from_secs(2);
@@ -36,7 +36,7 @@ const LITTLE: Duration = Duration::from_secs(2);
 async fn callable(cast: &Cast<'_>, name: &str) -> Person {
     let person = cast.person(name).await;
     let urls = [URL.to_owned()];
-    let set = cast.harness.wakers().set_wakers(person.scope, person.agent, &urls).await;
+    let set = cast.harness.wakers().set_wake_urls(person.scope, person.agent, &urls).await;
     set.expect("say where an agent is called");
     person
 }
@@ -54,25 +54,25 @@ async fn begin_node(cast: &Cast<'_>) {
     cast.harness.lease().begin("node-1", LIFE).await.expect("a node begins");
 }
 
-async fn claims(harness: &dyn Harness, terms: &Terms) -> Result<Vec<Claimed>, StoreError> {
-    harness.wake().claim(Which::Due(100), terms).await
+async fn claims(harness: &dyn Harness, terms: &WakeTerms) -> Result<Vec<WakeClaim>, StoreError> {
+    harness.wake().claim(WakeSelection::Due(100), terms).await
 }
 
 /// Claims all wakes that are due.
-async fn claimed(harness: &dyn Harness) -> Vec<Claimed> {
+async fn claimed(harness: &dyn Harness) -> Vec<WakeClaim> {
     claims(harness, &TERMS).await.expect("claim wakes")
 }
 
 /// Claims the only wake that is due, which must be a call.
-async fn called(harness: &dyn Harness) -> Claimed {
+async fn called(harness: &dyn Harness) -> WakeClaim {
     let mut all = claimed(harness).await;
     assert_eq!(all.len(), 1, "one is to be called: {all:?}");
     let one = all.swap_remove(0);
-    assert_eq!(one.step, Step::Call, "{one:?}");
+    assert_eq!(one.step, WakeStep::Call, "{one:?}");
     one
 }
 
-async fn state(cast: &Cast<'_>, person: &Person) -> Option<State> {
+async fn state(cast: &Cast<'_>, person: &Person) -> Option<WakeStatus> {
     let status = cast.harness.wakers().status(person.scope, Some(person.agent), "").await;
     status.expect("look at wakes").pop().expect("there is the agent").wake
 }

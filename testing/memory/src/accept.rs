@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::SignedDuration;
 use nightdesk_gate::Recipient;
-use nightdesk_inbox::{Accept, ParkReason, Presence, Put, Stored};
+use nightdesk_inbox::{AcceptRequest, AgentPresence, ParkReason, PutOutcome, StoredEntry};
 use nightdesk_types::limits::DEDUPE_DAYS;
 use nightdesk_types::{Quota, StoreError, Timestamp};
 
@@ -25,20 +25,20 @@ enum Verdict {
 impl State {
     pub(super) fn accept(
         &mut self,
-        events: &[Accept],
+        events: &[AcceptRequest],
         now: Timestamp,
-    ) -> Result<Vec<Put>, StoreError> {
+    ) -> Result<Vec<PutOutcome>, StoreError> {
         let verdicts = self.verdicts(events, Day::of(now));
         let judged = || events.iter().zip(&verdicts);
         for (event, _) in judged().filter(|(_, verdict)| **verdict == Verdict::Fresh) {
             self.check_recipients(event)?;
         }
-        let puts: Result<Vec<Put>, StoreError> = judged()
+        let puts: Result<Vec<PutOutcome>, StoreError> = judged()
             .map(|(event, verdict)| match verdict {
-                Verdict::Fresh => self.hold(event, now).map(Put::Stored),
-                Verdict::Duplicate => Ok(Put::Duplicate),
-                Verdict::Stale => Ok(Put::Stale),
-                Verdict::Fenced => Ok(Put::Fenced),
+                Verdict::Fresh => self.hold(event, now).map(PutOutcome::Stored),
+                Verdict::Duplicate => Ok(PutOutcome::Duplicate),
+                Verdict::Stale => Ok(PutOutcome::Stale),
+                Verdict::Fenced => Ok(PutOutcome::Fenced),
             })
             .collect();
         for (event, verdict) in judged() {
@@ -47,10 +47,10 @@ impl State {
         puts
     }
 
-    fn verdicts(&self, events: &[Accept], today: Day) -> Vec<Verdict> {
+    fn verdicts(&self, events: &[AcceptRequest], today: Day) -> Vec<Verdict> {
         let mut held_back = HashSet::new();
         let mut seen = HashSet::new();
-        let mut verdict = |event: &Accept| {
+        let mut verdict = |event: &AcceptRequest| {
             let source = source_key(event);
             let stale = self.is_stale(event);
             if stale {
@@ -70,12 +70,12 @@ impl State {
         events.iter().map(&mut verdict).collect()
     }
 
-    fn is_fenced(&self, event: &Accept) -> bool {
-        let Some((key, mark)) = source_key(event).zip(event.mark()) else { return false };
+    fn is_fenced(&self, event: &AcceptRequest) -> bool {
+        let Some((key, mark)) = source_key(event).zip(event.source_cursor()) else { return false };
         self.sources.get(&key).is_none_or(|source| source.epoch != mark.epoch)
     }
 
-    fn is_stale(&self, event: &Accept) -> bool {
+    fn is_stale(&self, event: &AcceptRequest) -> bool {
         let moved = |recipient: &Recipient| {
             let agent = self.agents.get(&(recipient.scope, recipient.agent));
             agent.is_some_and(|agent| agent.reach_version != recipient.version)
@@ -83,12 +83,12 @@ impl State {
         event.recipients().iter().any(moved)
     }
 
-    fn is_known(&self, event: &Accept, today: Day) -> bool {
+    fn is_known(&self, event: &AcceptRequest, today: Day) -> bool {
         let day = self.dedupe_keys.get(&(event.operator(), event.key()));
         day.is_some_and(|day| *day >= today.back(i64::from(DEDUPE_DAYS)))
     }
 
-    fn check_recipients(&mut self, event: &Accept) -> Result<(), StoreError> {
+    fn check_recipients(&mut self, event: &AcceptRequest) -> Result<(), StoreError> {
         event.recipients().iter().try_for_each(|recipient| self.recipient(recipient).map(drop))
     }
 
@@ -96,7 +96,11 @@ impl State {
         self.agent("put events", recipient.scope, recipient.agent)
     }
 
-    fn hold(&mut self, event: &Accept, now: Timestamp) -> Result<Vec<Stored>, StoreError> {
+    fn hold(
+        &mut self,
+        event: &AcceptRequest,
+        now: Timestamp,
+    ) -> Result<Vec<StoredEntry>, StoreError> {
         self.dedupe_keys.insert((event.operator(), event.key()), Day::of(now));
         self.lend(event, now);
         let unsendable = event.json().is_none().then_some(ParkReason::Unsendable);
@@ -116,18 +120,18 @@ impl State {
             inbox.touch(&held, now);
             let (seq, at, parked) = inbox.hold(held.clone(), unsendable, bounds);
             let presence =
-                if parked { Presence::Awake } else { self.wake_sleeper((scope, agent), now) };
-            Ok(Stored { scope, agent, seq, at, parked, presence })
+                if parked { AgentPresence::Awake } else { self.wake_sleeper((scope, agent), now) };
+            Ok(StoredEntry { scope, agent, seq, at, parked, presence })
         };
         event.recipients().iter().map(put_in).collect()
     }
 
     /// Moves a source's cursor to its last handled event.
-    fn move_source(&mut self, event: &Accept, verdict: Verdict) {
+    fn move_source(&mut self, event: &AcceptRequest, verdict: Verdict) {
         let dealt_with = matches!(verdict, Verdict::Fresh | Verdict::Duplicate);
         let key = source_key(event).filter(|_| dealt_with);
         let source = key.and_then(|key| self.sources.get_mut(&key));
-        if let Some((source, mark)) = source.zip(event.mark()) {
+        if let Some((source, mark)) = source.zip(event.source_cursor()) {
             source.cursor = Some(mark.cursor.clone());
         }
     }
@@ -143,6 +147,6 @@ impl Agent {
     }
 }
 
-fn source_key(event: &Accept) -> Option<SourceKey> {
-    event.mark().map(|mark| (event.operator(), event.bot(), mark.source.clone()))
+fn source_key(event: &AcceptRequest) -> Option<SourceKey> {
+    event.source_cursor().map(|mark| (event.operator(), event.bot(), mark.source.clone()))
 }

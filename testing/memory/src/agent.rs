@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_inbox::{AckRange, Ask, Entry, ParkReason};
-use nightdesk_line::Parting;
+use nightdesk_inbox::{AckRange, Entry, ParkReason, ReadRequest};
+use nightdesk_line::ClosingSide;
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::{FRAME_OUT_BYTES_MAX, WINDOW_BYTES_MAX};
 use nightdesk_types::{
@@ -68,7 +68,7 @@ pub(super) struct Line {
     pub(super) node: Node,
     /// Grace period for its client to reconnect after its end.
     pub(super) grace: Duration,
-    pub(super) parting: Option<Parting>,
+    pub(super) parting: Option<ClosingSide>,
 }
 
 /// The ack position of an agent.
@@ -200,7 +200,7 @@ impl Agent {
     }
 
     /// Returns the entries for an ask: in order, and within its limits. One entry always fits.
-    pub(super) fn waiting(&self, ask: &Ask) -> Vec<Entry> {
+    pub(super) fn waiting(&self, ask: &ReadRequest) -> Vec<Entry> {
         let since = ask.since.max(self.cursor.acked_at);
         let waits = |(seq, held): &(&Seq, &Held)| held.at >= since && self.cursor.is_before(**seq);
         let mut bytes = 0;

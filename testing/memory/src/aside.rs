@@ -1,7 +1,9 @@
 //! Implements the operator's access to the inbox.
 
 use async_trait::async_trait;
-use nightdesk_inbox::{Aside, Overview, ParkReason, Presence, Shown, Stored, TestEntry};
+use nightdesk_inbox::{
+    AgentPresence, EntryDetails, InboxAdmin, InboxOverview, LocalEntry, ParkReason, StoredEntry,
+};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::{AgentId, Seq, StoreError, TenantScope, Timestamp};
 use serde_json::json;
@@ -14,10 +16,10 @@ impl State {
     pub(super) fn put_by_hand(
         &mut self,
         whose: AgentKey,
-        entry: TestEntry,
+        entry: LocalEntry,
         now: Timestamp,
     ) -> Option<Seq> {
-        let TestEntry { bot, chat_id, body } = entry;
+        let LocalEntry { bot, chat_id, body } = entry;
         let (held, any) = (Held { at: now, bot, chat_id, body: body.into() }, (i64::MAX, i64::MAX));
         let (seq, _, _) = self.agents.get_mut(&whose)?.hold(held, None, any);
         self.wake_sleeper(whose, now);
@@ -26,26 +28,26 @@ impl State {
 }
 
 #[async_trait]
-impl Aside for Memory {
+impl InboxAdmin for Memory {
     async fn overview(
         &self,
         scope: TenantScope,
         agent: AgentId,
         after: Seq,
-    ) -> Result<Option<Overview>, StoreError> {
+    ) -> Result<Option<InboxOverview>, StoreError> {
         Ok(self.lock().agents.get(&(scope, agent)).map(|inbox| inbox.overview(after)))
     }
 
-    async fn show(
+    async fn show_entry(
         &self,
         scope: TenantScope,
         agent: AgentId,
         seq: Seq,
-    ) -> Result<Option<Shown>, StoreError> {
+    ) -> Result<Option<EntryDetails>, StoreError> {
         Ok(self.lock().agents.get(&(scope, agent)).and_then(|inbox| inbox.show(seq)))
     }
 
-    async fn set_aside(
+    async fn park_waiting(
         &self,
         scope: TenantScope,
         agent: AgentId,
@@ -67,7 +69,7 @@ impl Aside for Memory {
         scope: TenantScope,
         agent: AgentId,
         seq: Seq,
-    ) -> Result<Option<Stored>, StoreError> {
+    ) -> Result<Option<StoredEntry>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let inbox = state.agents.get_mut(&(scope, agent));
@@ -77,15 +79,15 @@ impl Aside for Memory {
             let about = json!({ "agent_id": agent, "seq": seq, "resubmitted_as": new });
             self.tell(&mut state, scope, Kind::EntryResubmitted, &about);
         }
-        let (parked, presence) = (false, Presence::Awake);
-        Ok(again.map(|(seq, at)| Stored { scope, agent, seq, at, parked, presence }))
+        let (parked, presence) = (false, AgentPresence::Awake);
+        Ok(again.map(|(seq, at)| StoredEntry { scope, agent, seq, at, parked, presence }))
     }
 
-    async fn put_test(
+    async fn put_local(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        entry: &TestEntry,
+        entry: &LocalEntry,
     ) -> Result<Option<Seq>, StoreError> {
         let now = self.now();
         let mut state = self.lock();

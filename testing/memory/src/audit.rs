@@ -1,7 +1,7 @@
 //! Implements the audit log.
 
 use async_trait::async_trait;
-use nightdesk_register::audit::{Auditing, Chain, Deed, Kind, Link, linked};
+use nightdesk_register::audit::{AuditRecord, Auditing, Chain, ChainLink, Kind, link_hash};
 use nightdesk_types::{StoreError, TenantId, TenantScope};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ impl Memory {
         let at = self.now();
         let deeds = state.deeds.entry(scope).or_default();
         let before = head(deeds);
-        let mut deed = Deed {
+        let mut deed = AuditRecord {
             seq: before.seq + 1,
             at,
             actor: scope.actor().to_string(),
@@ -21,14 +21,14 @@ impl Memory {
             about: about.to_string(),
             hash: Vec::new(),
         };
-        deed.hash = linked(&before, scope.tenant(), &deed);
+        deed.hash = link_hash(&before, scope.tenant(), &deed);
         deeds.push(deed);
     }
 }
 
-fn head(deeds: &[Deed]) -> Link {
-    let link = |deed: &Deed| Link { seq: deed.seq, hash: deed.hash.clone() };
-    deeds.last().map_or_else(Link::start, link)
+fn head(deeds: &[AuditRecord]) -> ChainLink {
+    let link = |deed: &AuditRecord| ChainLink { seq: deed.seq, hash: deed.hash.clone() };
+    deeds.last().map_or_else(ChainLink::start, link)
 }
 
 #[async_trait]
@@ -38,12 +38,12 @@ impl Auditing for Memory {
         Ok(())
     }
 
-    async fn deeds(
+    async fn audit_records(
         &self,
         scope: TenantScope,
         after: i64,
         rows_max: i64,
-    ) -> Result<Vec<Deed>, StoreError> {
+    ) -> Result<Vec<AuditRecord>, StoreError> {
         let state = self.lock();
         let deeds = state.deeds.get(&scope).into_iter().flatten();
         let page = deeds.filter(|deed| deed.seq > after);
@@ -52,15 +52,15 @@ impl Auditing for Memory {
 
     async fn chain(&self, scope: TenantScope) -> Result<Chain, StoreError> {
         let state = self.lock();
-        let head = state.deeds.get(&scope).map_or_else(Link::start, |deeds| head(deeds));
-        Ok(Chain { begins: Link::start(), head })
+        let head = state.deeds.get(&scope).map_or_else(ChainLink::start, |deeds| head(deeds));
+        Ok(Chain { begins: ChainLink::start(), head })
     }
 
-    async fn heads(
+    async fn chain_heads(
         &self,
         after: Option<TenantId>,
         _lately: bool,
-    ) -> Result<Vec<(TenantId, Link)>, StoreError> {
+    ) -> Result<Vec<(TenantId, ChainLink)>, StoreError> {
         let state = self.lock();
         let heads = state.deeds.iter().map(|(scope, deeds)| (scope.tenant(), head(deeds)));
         Ok(heads.filter(|(tenant, _)| after.is_none_or(|after| *tenant > after)).collect())

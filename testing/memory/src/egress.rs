@@ -1,7 +1,10 @@
 //! Implements the store of sends.
 
 use async_trait::async_trait;
-use nightdesk_egress::{Asked, GivenUp, Said, Sayings, SendKey, Settled, Store, Waiting, Where};
+use nightdesk_egress::{
+    AbandonedSend, PastSend, PastSends, SendKey, SendPlace, SendResult, SendState, Store,
+    WaitingSend,
+};
 use nightdesk_gate::AdmittedSend;
 use nightdesk_lease::{Owner, Resource};
 use nightdesk_register::audit::Kind;
@@ -23,7 +26,7 @@ pub(super) struct SendRow {
 enum Stage {
     Asked,
     Calling(Node),
-    Settled(Settled),
+    Settled(SendResult),
 }
 
 impl SendRow {
@@ -31,10 +34,10 @@ impl SendRow {
         matches!(self.stage, Stage::Settled(_))
     }
 
-    fn looked_at(&self) -> Asked {
+    fn looked_at(&self) -> SendState {
         match &self.stage {
-            Stage::Asked | Stage::Calling(_) => Asked::UnderWay,
-            Stage::Settled(settled) => Asked::Settled(settled.clone()),
+            Stage::Asked | Stage::Calling(_) => SendState::UnderWay,
+            Stage::Settled(settled) => SendState::Settled(settled.clone()),
         }
     }
 }
@@ -60,21 +63,21 @@ impl State {
 }
 
 #[async_trait]
-impl Sayings for Memory {
-    async fn said(
+impl PastSends for Memory {
+    async fn read_past_sends(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        place: Where<'_>,
+        place: SendPlace<'_>,
         since: Timestamp,
-    ) -> Result<Vec<Said>, StoreError> {
+    ) -> Result<Vec<PastSend>, StoreError> {
         let state = self.lock();
         let its = |(name, row): &(&SendName, &SendRow)| {
             (name.0, name.1) == (scope, agent)
                 && (row.bot, row.send.chat_id.as_str()) == (place.bot, place.chat_id)
                 && row.asked_at >= since
         };
-        let said = state.sends.iter().filter(its).map(|(name, row)| Said {
+        let said = state.sends.iter().filter(its).map(|(name, row)| PastSend {
             request: name.2.clone(),
             asked_at: row.asked_at,
             came: match &row.stage {
@@ -82,7 +85,7 @@ impl Sayings for Memory {
                 Stage::Settled(settled) => Some(settled.clone()),
             },
         });
-        let mut said: Vec<Said> = said.collect();
+        let mut said: Vec<PastSend> = said.collect();
         said.sort_by_key(|said| said.asked_at);
         said.truncate(usize::try_from(LIST_ROWS_MAX).unwrap_or(usize::MAX));
         Ok(said)
@@ -91,7 +94,11 @@ impl Sayings for Memory {
 
 #[async_trait]
 impl Store for Memory {
-    async fn ask(&self, send: &AdmittedSend, asked_on: &str) -> Result<Asked, StoreError> {
+    async fn record_request(
+        &self,
+        send: &AdmittedSend,
+        asked_on: &str,
+    ) -> Result<SendState, StoreError> {
         let (asked_at, asked_on) = (self.now(), asked_on.to_owned());
         let mut state = self.lock();
         let name = name(&SendKey::from(send));
@@ -105,10 +112,10 @@ impl Store for Memory {
             self.tell(&mut state, scope, Kind::CapabilityUsed, &about);
         }
         state.sends.insert(name, SendRow { asked_at, asked_on, bot, send, stage: Stage::Asked });
-        Ok(Asked::New)
+        Ok(SendState::New)
     }
 
-    async fn look(&self, send: &SendKey) -> Result<Asked, StoreError> {
+    async fn send_state(&self, send: &SendKey) -> Result<SendState, StoreError> {
         let unknown = || StoreError::broken("read a send", "nobody asked for it");
         self.lock().sends.get(&name(send)).map(SendRow::looked_at).ok_or_else(unknown)
     }
@@ -125,7 +132,7 @@ impl Store for Memory {
         &self,
         send: &SendKey,
         node: &Node,
-        settled: &Settled,
+        settled: &SendResult,
     ) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let is_gone = state.is_gone(node);
@@ -137,20 +144,24 @@ impl Store for Memory {
         &self,
         send: &SendKey,
         _node: &Node,
-        why: &Settled,
+        why: &SendResult,
     ) -> Result<bool, StoreError> {
         let free = |stage: &Stage| matches!(stage, Stage::Asked);
         Ok(self.lock().move_on(send, free, Stage::Settled(why.clone())))
     }
 
-    async fn waiting(&self, node: &Node, sends_max: usize) -> Result<Vec<Waiting>, StoreError> {
+    async fn waiting_sends(
+        &self,
+        node: &Node,
+        sends_max: usize,
+    ) -> Result<Vec<WaitingSend>, StoreError> {
         let now = self.now();
         let state = self.lock();
         let owned = |row: &SendRow| {
             let owner = state.owners.get(&Resource::Bot(row.bot).to_string());
             owner.is_some_and(|owner| owner.node == *node)
         };
-        let waiting = |((scope, agent, request), row): (&SendName, &SendRow)| Waiting {
+        let waiting = |((scope, agent, request), row): (&SendName, &SendRow)| WaitingSend {
             key: SendKey { scope: *scope, agent: *agent, request: request.clone() },
             bot: row.bot,
             send: row.send.clone(),
@@ -161,7 +172,7 @@ impl Store for Memory {
         Ok(rows.take(sends_max).map(waiting).collect())
     }
 
-    async fn ownerless(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
+    async fn ownerless_bots(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
         let now = self.now();
         let state = self.lock();
         let mut bots: Vec<BotId> = state.unbegun().iter().map(|(_, row)| row.bot).collect();
@@ -172,7 +183,7 @@ impl Store for Memory {
         Ok(bots)
     }
 
-    async fn give_up(&self, sends_max: usize) -> Result<Vec<GivenUp>, StoreError> {
+    async fn abandon_sends(&self, sends_max: usize) -> Result<Vec<AbandonedSend>, StoreError> {
         let mut state = self.lock();
         let calling: Vec<(SendName, Node)> = state
             .sends
@@ -187,9 +198,9 @@ impl Store for Memory {
         let mut given_up = Vec::new();
         for name in lost {
             let Some(row) = state.sends.get_mut(&name) else { continue };
-            row.stage = Stage::Settled(Settled::Ambiguous);
+            row.stage = Stage::Settled(SendResult::Ambiguous);
             let (_, agent, request) = name;
-            given_up.push(GivenUp { agent, request, asked_on: Some(row.asked_on.clone()) });
+            given_up.push(AbandonedSend { agent, request, asked_on: Some(row.asked_on.clone()) });
         }
         Ok(given_up)
     }

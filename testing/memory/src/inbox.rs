@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use nightdesk_inbox::{
-    Accept, Ack, AckOf, Ask, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark, Store,
-    Waiting,
+    AcceptRequest, AckOutcome, AckRequest, LineClaim, ParkOutcome, ParkReason, PutOutcome,
+    QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor, Store,
 };
 use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
@@ -28,28 +28,30 @@ impl State {
 
 #[async_trait]
 impl Store for Memory {
-    async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+    async fn accept(&self, events: &[AcceptRequest]) -> Result<Vec<PutOutcome>, StoreError> {
         self.mishap.meets(events).await?;
         self.lock().accept(events, self.now())
     }
 
-    async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+    async fn read_waiting(&self, asks: &[ReadRequest]) -> Result<Vec<ReadResponse>, StoreError> {
         let mut state = self.lock();
-        let waiting = |ask: &Ask| {
+        let waiting = |ask: &ReadRequest| {
             state.agent("read waiting entries", ask.line.scope, ask.line.agent)?;
             let mine = state.agent_of(&ask.line);
-            Ok(mine.map_or(Waiting::LineReplaced, |agent| Waiting::Entries(agent.waiting(ask))))
+            Ok(mine.map_or(ReadResponse::LineReplaced, |agent| {
+                ReadResponse::Entries(agent.waiting(ask))
+            }))
         };
         asks.iter().map(waiting).collect()
     }
 
-    async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+    async fn ack(&self, acks: &[AckRequest]) -> Result<Vec<AckOutcome>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let ack = |ack: &AckOf| {
-            let Some(agent) = state.agent_of(&ack.line) else { return Ack::LineReplaced };
+        let ack = |ack: &AckRequest| {
+            let Some(agent) = state.agent_of(&ack.line) else { return AckOutcome::LineReplaced };
             agent.ack(&ack.ranges, now);
-            Ack::Moved(agent.cursor.acked)
+            AckOutcome::Moved(agent.cursor.acked)
         };
         Ok(acks.iter().map(ack).collect())
     }
@@ -59,14 +61,18 @@ impl Store for Memory {
         line: &LineClaim,
         seq: Seq,
         reason: ParkReason,
-    ) -> Result<Park, StoreError> {
+    ) -> Result<ParkOutcome, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let Some(agent) = state.agent_of(line) else { return Ok(Park::LineReplaced) };
-        Ok(if agent.set_aside(seq, reason, now) { Park::Parked } else { Park::NotWaiting })
+        let Some(agent) = state.agent_of(line) else { return Ok(ParkOutcome::LineReplaced) };
+        Ok(if agent.set_aside(seq, reason, now) {
+            ParkOutcome::Parked
+        } else {
+            ParkOutcome::NotWaiting
+        })
     }
 
-    async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
+    async fn read_heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
         let state = self.lock();
         let head = |agent| state.agents.get(agent).map(Agent::head).unwrap_or_default();
         Ok(agents.iter().map(head).collect())
@@ -88,7 +94,7 @@ impl Store for Memory {
         &self,
         operator: TenantScope,
         bot: BotId,
-        mark: &SourceMark,
+        mark: &SourceCursor,
     ) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let row = state.sources.get_mut(&(operator, bot, mark.source.clone()));
@@ -96,7 +102,7 @@ impl Store for Memory {
         Ok(ours.map(|row| row.cursor = Some(mark.cursor.clone())).is_some())
     }
 
-    async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError> {
+    async fn quarantine(&self, unreadable: &QuarantinedEvent) -> Result<(), StoreError> {
         let mut state = self.lock();
         let ring = state.quarantined.entry((unreadable.operator, unreadable.bot)).or_default();
         push_bounded(ring, unreadable.clone(), QUARANTINE_KEPT_MAX);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_lease::{Owner, Renewed, Resource, Store};
+use nightdesk_lease::{Owner, Renewal, Resource, Store};
 use nightdesk_types::{Node, NodeEpoch, OwnerEpoch, StoreError, Timestamp};
 
 use super::{Memory, State};
@@ -65,11 +65,11 @@ impl Store for Memory {
         Ok(epoch)
     }
 
-    async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewed, StoreError> {
+    async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewal, StoreError> {
         let expires_at = self.now() + lasts;
         let mut state = self.lock();
         let renewed = state.life(node).map(|row| row.expires_at = expires_at);
-        Ok(if renewed.is_some() { Renewed::Kept } else { Renewed::Over })
+        Ok(if renewed.is_some() { Renewal::Kept } else { Renewal::Over })
     }
 
     async fn end(&self, node: &Node) -> Result<(), StoreError> {
@@ -81,7 +81,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    async fn bury(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
+    async fn end_dead_nodes(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
         let now = self.now();
         let mut buried = Vec::new();
         for (name, row) in &mut self.lock().nodes {
@@ -93,14 +93,18 @@ impl Store for Memory {
         Ok(buried)
     }
 
-    async fn living(&self) -> Result<u32, StoreError> {
+    async fn count_living(&self) -> Result<u32, StoreError> {
         let now = self.now();
         let state = self.lock();
         let living = state.nodes.values().filter(|row| row.expires_at > now && !row.is_over);
         Ok(u32::try_from(living.count()).unwrap_or(u32::MAX))
     }
 
-    async fn own(&self, resource: Resource, node: &Node) -> Result<Option<Owner>, StoreError> {
+    async fn find_or_claim(
+        &self,
+        resource: Resource,
+        node: &Node,
+    ) -> Result<Option<Owner>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let before = state.owners.get(&resource.to_string()).cloned();

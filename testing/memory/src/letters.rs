@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_gate::{LetterGrants, decide_letter};
-use nightdesk_inbox::TestEntry;
+use nightdesk_inbox::LocalEntry;
 use nightdesk_letters::decide::{
     DueDecision, DueFacts, InboxRoom, LetterDecision, LetterFacts, LetterPlace, decide_batch,
     decide_due, decide_reply, settled,
@@ -162,7 +162,7 @@ impl State {
             LetterPlace::Outlet => Put::Noted,
             LetterPlace::Inbox => {
                 let LetterEntry { bot, chat_id, body } = entry.clone();
-                let entry = TestEntry { bot, chat_id, body };
+                let entry = LocalEntry { bot, chat_id, body };
                 row.seq = self.put_by_hand((letter.to.scope, letter.to.agent), entry, now);
                 let seq = row.seq.unwrap_or_default();
                 Put::Stored { seq, live: self.live(letter.to, now) }

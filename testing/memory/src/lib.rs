@@ -11,18 +11,18 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nightdesk_gate::{KeptRefusal, RefusalNote};
-use nightdesk_inbox::{DedupeKey, ParkReason, Quarantine};
+use nightdesk_gate::{RefusalNote, StoredRefusal};
+use nightdesk_inbox::{DedupeKey, ParkReason, QuarantinedEvent};
 use nightdesk_letters::{Party, Record};
-use nightdesk_register::Hearing;
-use nightdesk_register::audit::Deed;
+use nightdesk_register::BotReception;
+use nightdesk_register::audit::AuditRecord;
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_schedule::decide::JobRecord;
 use nightdesk_types::{
     AgentId, BotId, ClientId, Clock, FireId, GatewayId, Quota, RequestId, Seq, StoreError,
     TenantScope, Timestamp,
 };
-use nightdesk_wake::{Notice, WakeRow};
+use nightdesk_wake::{OwnerNotice, WakeRow};
 use uuid::Uuid;
 
 use nightdesk_testkit::FakeClock;
@@ -91,7 +91,7 @@ impl Memory {
     }
 
     /// Returns the stored unreadable events of a bot, oldest first.
-    pub fn quarantined(&self, operator: TenantScope, bot: BotId) -> Vec<Quarantine> {
+    pub fn quarantined(&self, operator: TenantScope, bot: BotId) -> Vec<QuarantinedEvent> {
         self.lock().quarantined.get(&(operator, bot)).into_iter().flatten().cloned().collect()
     }
 
@@ -119,7 +119,7 @@ struct State {
     bots: BTreeMap<BotId, register::BotRow>,
     /// Times at which each bot began sessions, oldest first.
     sessions_begun: BTreeMap<BotId, Vec<Timestamp>>,
-    hearings: BTreeMap<BotId, Hearing>,
+    hearings: BTreeMap<BotId, BotReception>,
     /// Oldest first.
     bindings: Vec<gate::Binding>,
     grants: Vec<gate::GrantRow>,
@@ -135,7 +135,7 @@ struct State {
     signing_keys: Vec<StoredKey>,
     quotas: BTreeMap<(TenantScope, Quota), i64>,
     /// The audit log, oldest first.
-    deeds: BTreeMap<TenantScope, Vec<Deed>>,
+    deeds: BTreeMap<TenantScope, Vec<AuditRecord>>,
     /// By agent, digest of the session's name, and kind.
     capabilities: BTreeMap<register::CapabilityKey, register::CapabilityRow>,
     /// By bot, scope and name.
@@ -146,7 +146,7 @@ struct State {
     owners: BTreeMap<String, nightdesk_lease::Owner>,
     wakes: BTreeMap<AgentKey, WakeRow>,
     wakers: BTreeMap<AgentKey, Vec<String>>,
-    notices: BTreeMap<TenantScope, VecDeque<Notice>>,
+    notices: BTreeMap<TenantScope, VecDeque<OwnerNotice>>,
     jobs: BTreeMap<schedule::JobKey, JobRecord>,
     fires: BTreeMap<FireId, schedule::FireRow>,
     shelves: BTreeMap<TenantScope, shelf::ShelfRow>,
@@ -157,13 +157,13 @@ struct State {
     /// The day on which each event was last accepted.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,
-    quarantined: BTreeMap<(TenantScope, BotId), VecDeque<Quarantine>>,
+    quarantined: BTreeMap<(TenantScope, BotId), VecDeque<QuarantinedEvent>>,
     media: BTreeMap<(AgentKey, nightdesk_media::MediaId), media::FileRow>,
     /// Agents of prompts with buttons.
     prompts: BTreeMap<(BotId, String), (AgentKey, Timestamp)>,
-    refusals: BTreeMap<TenantScope, VecDeque<KeptRefusal>>,
+    refusals: BTreeMap<TenantScope, VecDeque<StoredRefusal>>,
     sends: BTreeMap<SendName, egress::SendRow>,
-    chats: BTreeMap<nightdesk_webchat::store::Chat, webchat::ChatRow>,
+    chats: BTreeMap<nightdesk_webchat::store::VisitorChat, webchat::ChatRow>,
 }
 
 impl State {

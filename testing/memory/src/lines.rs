@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
-use nightdesk_line::{Caller, End, Store, Taken};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart, Store};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
 use nightdesk_types::{GatewayId, Node, Seq, StoreError, Timestamp};
 
@@ -11,7 +11,11 @@ use super::agent::{Agent, Line};
 
 #[async_trait]
 impl Store for Memory {
-    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
+    async fn take(
+        &self,
+        caller: &AuthenticatedGateway,
+        node: &Node,
+    ) -> Result<LineStart, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let agent = state.agent("take a line", caller.scope, caller.agent)?;
@@ -20,7 +24,7 @@ impl Store for Memory {
         Ok(taken)
     }
 
-    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
+    async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let key = (line.scope, line.agent);
@@ -33,7 +37,7 @@ impl Store for Memory {
 }
 
 impl Agent {
-    fn take_line(&mut self, gateway: GatewayId, node: &Node, now: Timestamp) -> Taken {
+    fn take_line(&mut self, gateway: GatewayId, node: &Node, now: Timestamp) -> LineStart {
         let parked = self.park_tried(now);
         self.cursor.generation = self.cursor.generation.next();
         let line = Line {
@@ -48,7 +52,7 @@ impl Agent {
         };
         let before = self.line.replace(line).filter(|before| before.gateway == gateway);
         let restarted_at = before.and_then(|before| before.restarted_at);
-        Taken {
+        LineStart {
             generation: self.cursor.generation,
             acked: self.cursor.acked,
             since: self.cursor.acked_at,
@@ -70,7 +74,7 @@ impl Agent {
     }
 
     /// Returns whether the line was open.
-    fn close_line(&mut self, line: &LineClaim, end: End, now: Timestamp) -> bool {
+    fn close_line(&mut self, line: &LineClaim, end: CloseRecord, now: Timestamp) -> bool {
         // A replaced line counts too: the client's redial is the very sign of a failure.
         self.count_try(end.tried);
         let is_open =

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
-use nightdesk_media::{Kept, Media, MediaId, Store};
+use nightdesk_media::{Media, MediaId, MediaRecord, Store};
 use nightdesk_types::{AgentId, StoreError, SystemClock, TenantScope, Timestamp};
 use object_store::memory::InMemory;
 
@@ -13,23 +13,23 @@ use super::Memory;
 
 /// A file, until it expires.
 pub(super) struct FileRow {
-    kept: Kept,
+    kept: MediaRecord,
     expires_at: Timestamp,
 }
 
 /// Returns a file storage in memory.
 pub fn media(store: Arc<dyn Store>, desk_url: &str) -> Arc<Media> {
-    let clock = Arc::new(SystemClock::started());
-    Arc::new(Media::over(store, Arc::new(InMemory::new()), desk_url, clock))
+    let clock = Arc::new(SystemClock::start());
+    Arc::new(Media::new(store, Arc::new(InMemory::new()), desk_url, clock))
 }
 
 #[async_trait]
 impl Store for Memory {
-    async fn keep(
+    async fn permit_read(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        files: &[(MediaId, Kept)],
+        files: &[(MediaId, MediaRecord)],
         good_for: Duration,
     ) -> Result<(), StoreError> {
         let good_for = SignedDuration::try_from(good_for).unwrap_or(SignedDuration::MAX);
@@ -42,12 +42,12 @@ impl Store for Memory {
         Ok(())
     }
 
-    async fn find(
+    async fn find_record(
         &self,
         scope: TenantScope,
         agent: AgentId,
         id: MediaId,
-    ) -> Result<Option<Kept>, StoreError> {
+    ) -> Result<Option<MediaRecord>, StoreError> {
         let now = self.now();
         let state = self.lock();
         let row = state.media.get(&((scope, agent), id)).filter(|row| row.expires_at > now);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nightdesk_inbox::Accept;
+use nightdesk_inbox::AcceptRequest;
 use nightdesk_types::StoreError;
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
 
@@ -17,11 +17,12 @@ pub(super) struct Mishap {
 }
 
 impl Mishap {
-    pub(super) async fn meets(&self, events: &[Accept]) -> Result<(), StoreError> {
+    pub(super) async fn meets(&self, events: &[AcceptRequest]) -> Result<(), StoreError> {
         self.begun.fetch_add(1, Ordering::Relaxed);
         drop(self.held.read().await);
         let fails_on = self.fails_on.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let is_met = |event: &Accept| fails_on.as_ref().is_some_and(|chat| event.chat_id() == chat);
+        let is_met =
+            |event: &AcceptRequest| fails_on.as_ref().is_some_and(|chat| event.chat_id() == chat);
         if events.iter().any(is_met) {
             return Err(StoreError::unavailable("put an event", "as the test wants it"));
         }

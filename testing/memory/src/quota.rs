@@ -24,7 +24,7 @@ impl State {
     ) -> Result<(), StoreError> {
         let allowed = self.allowed(scope, quota);
         let is_within = i64::try_from(has).is_ok_and(|has| has < allowed);
-        let over = || StoreError::over(operation, OverQuota { quota, allowed });
+        let over = || StoreError::quota_exceeded(operation, OverQuota { quota, allowed });
         if is_within { Ok(()) } else { Err(over()) }
     }
 }

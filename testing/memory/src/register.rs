@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
-use nightdesk_register::{Entering, NewBot};
+use nightdesk_register::{IdentityStore, NewBot};
 use nightdesk_types::{
     Actor, AgentId, BotId, DataKeyId, Quota, StoreError, TenantId, TenantScope, Timestamp,
 };
@@ -66,7 +66,7 @@ fn must_be_free(operation: &'static str, is_taken: bool) -> Result<(), StoreErro
 }
 
 #[async_trait]
-impl Entering for Memory {
+impl IdentityStore for Memory {
     async fn create_tenant(
         &self,
         id: TenantId,
@@ -75,13 +75,13 @@ impl Entering for Memory {
     ) -> Result<(), StoreError> {
         let created_at = self.now();
         let mut state = self.lock();
-        let scope = TenantScope::of(id);
+        let scope = TenantScope::for_tenant(id);
         let named = state.tenants.values().any(|tenant| tenant.name == name);
         must_be_free("create a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
         let name = name.to_owned();
         state.tenants.insert(scope, Tenant { name, created_at, keys, gateways_may_widen: false });
-        self.tell(&mut state, scope.by(Actor::Operator), Kind::TenantCreated, &json!({}));
+        self.tell(&mut state, scope.with_actor(Actor::Operator), Kind::TenantCreated, &json!({}));
         Ok(())
     }
 

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_inbox::TestEntry;
+use nightdesk_inbox::LocalEntry;
 use nightdesk_register::audit::Kind;
 use nightdesk_schedule::decide::{
     FireStep, JobRecord, OpenFire, REPORTED, ReportStep, Retry, arm_job, cancel_job, end_fire,
     release_held, report_run, retry_fire,
 };
 use nightdesk_schedule::{
-    Arm, Armed, Cancelled, Claimed, Claims, End, FireEntry, FireState, JobId, Report, Store,
-    Unarmed,
+    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, FireClaim, FireEnd, FireEntry, FireState,
+    JobId, RunReport, Store, UnarmedJob,
 };
 use nightdesk_types::limits::FIRES_SWEPT_MAX;
 use nightdesk_types::{
@@ -38,29 +38,34 @@ impl State {
         self.keep_quota("arm a job", scope, Quota::ArmedJobs, of_tenant)
     }
 
-    fn arm(&mut self, key: &JobKey, arm: &Arm, now: Timestamp) -> Result<Armed, StoreError> {
+    fn arm(
+        &mut self,
+        key: &JobKey,
+        arm: &ArmRequest,
+        now: Timestamp,
+    ) -> Result<ActiveJob, StoreError> {
         if !self.agents.contains_key(&key.0) {
             return Err(StoreError::broken("arm a job", "the tenant has no such agent"));
         }
         let stored = self.jobs.get(key).cloned();
         let job = stored.unwrap_or_else(|| {
-            JobRecord::unarmed(ScheduleId::from_uuid(self.mint()), arm.clone(), now)
+            JobRecord::new(ScheduleId::from_uuid(self.mint()), arm.clone(), now)
         });
         let Some(plan) = arm_job(&job, &self.open_fires(key), arm, now) else {
-            return Ok(job.armed());
+            return Ok(job.to_active_job());
         };
         if plan.takes_quota {
             self.keep_armed(key.0)?;
         }
         self.write_fires(&plan.superseded);
-        let armed = plan.job.armed();
+        let armed = plan.job.to_active_job();
         self.jobs.insert(key.clone(), plan.job);
         Ok(armed)
     }
 
-    pub(super) fn cancel_job(&mut self, key: &JobKey, now: Timestamp) -> Cancelled {
+    pub(super) fn cancel_job(&mut self, key: &JobKey, now: Timestamp) -> CancelOutcome {
         let open = self.open_fires(key);
-        let Some(job) = self.jobs.get_mut(key) else { return Cancelled::Unknown };
+        let Some(job) = self.jobs.get_mut(key) else { return CancelOutcome::Unknown };
         let plan = cancel_job(job, &open, now);
         job.status = plan.job;
         self.write_fires(&plan.ended);
@@ -76,7 +81,13 @@ impl State {
     }
 
     /// Ends a fire. Returns true if the rules permit it.
-    fn end_fire(&mut self, claimed: &Claimed, end: End, outcome: &str, now: Timestamp) -> bool {
+    fn end_fire(
+        &mut self,
+        claimed: &FireClaim,
+        end: FireEnd,
+        outcome: &str,
+        now: Timestamp,
+    ) -> bool {
         let Some(fire) = self.fire_of(claimed.scope, claimed.fire) else { return false };
         let Some(job) = self.jobs.get(&((claimed.scope, fire.fire.agent), fire.fire.job.clone()))
         else {
@@ -101,7 +112,7 @@ impl State {
     }
 
     /// Records the end of a run. Returns true if the rules permit it.
-    fn report(&mut self, key: &JobKey, id: FireId, report: &Report, now: Timestamp) -> bool {
+    fn report(&mut self, key: &JobKey, id: FireId, report: &RunReport, now: Timestamp) -> bool {
         let (Some(row), Some(job)) = (self.fires.get(&id), self.jobs.get(key)) else {
             return false;
         };
@@ -137,8 +148,8 @@ impl Store for Memory {
         &self,
         scope: TenantScope,
         agent: AgentId,
-        arm: &Arm,
-    ) -> Result<Armed, StoreError> {
+        arm: &ArmRequest,
+    ) -> Result<ActiveJob, StoreError> {
         let mut state = self.lock();
         let armed = state.arm(&((scope, agent), arm.job.clone()), arm, self.now())?;
         self.tell_by_hand(&mut state, (scope, agent), Kind::JobArmed, &arm.job);
@@ -150,16 +161,20 @@ impl Store for Memory {
         scope: TenantScope,
         agent: AgentId,
         job: &JobId,
-    ) -> Result<Cancelled, StoreError> {
+    ) -> Result<CancelOutcome, StoreError> {
         let mut state = self.lock();
         let cancelled = state.cancel_job(&((scope, agent), job.clone()), self.now());
-        if cancelled == Cancelled::Cancelled {
+        if cancelled == CancelOutcome::Cancelled {
             self.tell_by_hand(&mut state, (scope, agent), Kind::JobCancelled, job);
         }
         Ok(cancelled)
     }
 
-    async fn armed(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<Armed>, StoreError> {
+    async fn armed_jobs(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<ActiveJob>, StoreError> {
         let state = self.lock();
         let told = |key: &JobKey, row: &JobRecord| {
             let open = state.open_fires(key);
@@ -167,16 +182,16 @@ impl Store for Memory {
         };
         let its = state.jobs.iter().filter(|((key, _), _)| *key == (scope, agent));
         let armed = its.filter(|(key, row)| row.status.next_at.is_some() || told(key, row));
-        Ok(armed.map(|(_, row)| row.armed()).collect())
+        Ok(armed.map(|(_, row)| row.to_active_job()).collect())
     }
 
-    async fn claim(&self, node: &Node, at_most: usize) -> Result<Claims, StoreError> {
+    async fn claim(&self, node: &Node, at_most: usize) -> Result<ClaimBatch, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         if !state.lives(node, now) {
-            return Ok(Claims::default());
+            return Ok(ClaimBatch::default());
         }
-        let mut claims = Claims::default();
+        let mut claims = ClaimBatch::default();
         for due in state.due_fires(now).into_iter().take(at_most) {
             state.claim_due(&due, &mut claims, now);
         }
@@ -184,27 +199,32 @@ impl Store for Memory {
         Ok(claims)
     }
 
-    async fn end(&self, claimed: &Claimed, end: End, outcome: &str) -> Result<bool, StoreError> {
+    async fn end(
+        &self,
+        claimed: &FireClaim,
+        end: FireEnd,
+        outcome: &str,
+    ) -> Result<bool, StoreError> {
         Ok(self.lock().end_fire(claimed, end, outcome, self.now()))
     }
 
     async fn put(
         &self,
-        claimed: &Claimed,
+        claimed: &FireClaim,
         entry: &FireEntry,
         outcome: &str,
     ) -> Result<Option<Seq>, StoreError> {
-        if !self.end(claimed, End::Taken, outcome).await? {
+        if !self.end(claimed, FireEnd::Taken, outcome).await? {
             return Ok(None);
         }
         let FireEntry { bot, chat_id, body } = entry.clone();
-        let entry = TestEntry { bot, chat_id, body };
+        let entry = LocalEntry { bot, chat_id, body };
         Ok(self.lock().put_by_hand((claimed.scope, claimed.agent), entry, self.now()))
     }
 
-    async fn again(
+    async fn record_retry(
         &self,
-        claimed: &Claimed,
+        claimed: &FireClaim,
         outcome: &str,
         wait: Duration,
         counts: bool,
@@ -227,7 +247,7 @@ impl Store for Memory {
         scope: TenantScope,
         agent: AgentId,
         fire: FireId,
-        report: &Report,
+        report: &RunReport,
     ) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let key = state.fires.get(&fire).map(FireRow::key);
@@ -237,7 +257,7 @@ impl Store for Memory {
         Ok(state.report(&key, fire, report, self.now()))
     }
 
-    async fn flag_unarmed(&self) -> Result<Vec<Unarmed>, StoreError> {
+    async fn flag_unarmed(&self) -> Result<Vec<UnarmedJob>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let late = |row: &JobRecord| row.status.watch_at.is_some_and(|at| at <= now);
@@ -250,7 +270,7 @@ impl Store for Memory {
             }
             let ((scope, agent), job) = key;
             state.tell_of_job((scope, agent), NoticeKind::Unarmed, (0, job.to_string()), now);
-            Unarmed { scope, agent, job }
+            UnarmedJob { scope, agent, job }
         });
         Ok(flagged.collect())
     }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_shelf::{
-    Approval, Asked, DataQuery, DataWriteRecord, Draft, NewData, PortableData, Records, Revision,
-    RevisionStamp, Shelf, SkillMeta, SkillPatch, SkillSource, SkillStatus, SkillStoreError, Skills,
-    VersionInfo, plan, plan_status, writer,
+    Approval, ContractResult, DataQuery, DataWriteRecord, NewData, PortableData, Records, Revision,
+    RevisionStamp, ShelfState, SkillDraft, SkillMeta, SkillPatch, SkillSource, SkillStatus,
+    SkillStoreError, Skills, VersionInfo, plan, plan_status, writer,
 };
 use nightdesk_types::limits::{SKILL_REVISIONS_KEPT_MAX, SKILLS_MAX};
 use nightdesk_types::{OverQuota, Quota, StoreError, TenantScope};
@@ -53,7 +53,7 @@ impl Memory {
             if has >= SKILLS_MAX {
                 let allowed = i64::try_from(SKILLS_MAX).unwrap_or(i64::MAX);
                 let over = OverQuota { quota: Quota::Skills, allowed };
-                return Err(StoreError::over("store a skill", over));
+                return Err(StoreError::quota_exceeded("store a skill", over));
             }
         }
         state.keep_bytes("store a skill", scope, had + next.kept.source.len())?;
@@ -94,12 +94,12 @@ impl Skills for Memory {
         name: &str,
         source: &str,
         patch: &SkillPatch,
-    ) -> Result<Asked<VersionInfo>, StoreError> {
+    ) -> Result<ContractResult<VersionInfo>, StoreError> {
         let mut state = self.lock();
         let mine = state.shelves.entry(scope).or_default();
         let before = mine.newest(name).cloned();
         let kept = before.as_ref().map(|before| &before.kept);
-        let planned = match plan(kept, Draft { name, source, patch }, &mine.approval) {
+        let planned = match plan(kept, SkillDraft { name, source, patch }, &mine.approval) {
             Ok(planned) => planned,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -116,7 +116,7 @@ impl Skills for Memory {
         scope: TenantScope,
         name: &str,
         version: Option<&str>,
-    ) -> Result<Asked<SkillSource>, StoreError> {
+    ) -> Result<ContractResult<SkillSource>, StoreError> {
         let state = self.lock();
         let Some(revisions) = state.shelves.get(&scope).and_then(|mine| mine.skills.get(name))
         else {
@@ -147,7 +147,7 @@ impl Skills for Memory {
         &self,
         scope: TenantScope,
         name: &str,
-    ) -> Result<Asked<Vec<VersionInfo>>, StoreError> {
+    ) -> Result<ContractResult<Vec<VersionInfo>>, StoreError> {
         let state = self.lock();
         let revisions = state.shelves.get(&scope).and_then(|mine| mine.skills.get(name));
         let newest_first =
@@ -160,7 +160,7 @@ impl Skills for Memory {
         scope: TenantScope,
         name: &str,
         status: SkillStatus,
-    ) -> Result<Asked<VersionInfo>, StoreError> {
+    ) -> Result<ContractResult<VersionInfo>, StoreError> {
         let mut state = self.lock();
         let mine = state.shelves.entry(scope).or_default();
         let Some(before) = mine.newest(name).cloned() else {
@@ -189,10 +189,10 @@ impl Skills for Memory {
         Ok(true)
     }
 
-    async fn shelf(&self, scope: TenantScope) -> Result<Shelf, StoreError> {
+    async fn shelf(&self, scope: TenantScope) -> Result<ShelfState, StoreError> {
         let mut state = self.lock();
         let mine = state.shelves.entry(scope).or_default();
-        Ok(Shelf { revision: mine.revision, approval: mine.approval.clone() })
+        Ok(ShelfState { revision: mine.revision, approval: mine.approval.clone() })
     }
 
     async fn secure_shelf(

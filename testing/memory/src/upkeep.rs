@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
-use nightdesk_inbox::{ParkReason, Swept, Upkeep};
+use nightdesk_inbox::{InboxSweeper, ParkReason, SweepReport};
 use nightdesk_types::limits::{
     ACKED_HOURS, DEDUPE_DAYS, PENDING_DAYS, PROMPT_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
 };
@@ -12,8 +12,8 @@ use super::agent::Agent;
 use super::{AgentKey, Day, Memory, State};
 
 #[async_trait]
-impl Upkeep for Memory {
-    async fn keep(&self) -> Result<Swept, StoreError> {
+impl InboxSweeper for Memory {
+    async fn sweep(&self) -> Result<SweepReport, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let expired = state.expire(before(now, PENDING_DAYS * 24), now);
@@ -25,7 +25,7 @@ impl Upkeep for Memory {
         state.forget_letters(now);
         let oldest = Day::of(now).back(i64::from(DEDUPE_DAYS));
         state.dedupe_keys.retain(|_, day| *day >= oldest);
-        Ok(Swept { expired, forgotten, days_dropped: 0 })
+        Ok(SweepReport { expired, forgotten, days_dropped: 0 })
     }
 }
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_inbox::Presence;
-use nightdesk_line::Parting;
+use nightdesk_inbox::AgentPresence;
+use nightdesk_line::ClosingSide;
 use nightdesk_types::limits::{BURIED_LINES_MAX, NOTICES_KEPT_MAX, WAKE_PLACES_MAX};
 use nightdesk_types::{AgentId, Generation, StoreError, TenantScope, Timestamp};
 use nightdesk_wake::{
-    Claimed, Decision, DueWake, LineEnd, OpenLine, Phase, Place, Store, Suspicion, Terms, WakeRow,
-    Which, decide,
+    DueWake, LineEnd, OpenLine, Store, Suspicion, WaitingChat, WakeClaim, WakeDecision, WakePhase,
+    WakeRow, WakeSelection, WakeTerms, decide,
 };
 
 use super::agent::{Agent, Line};
@@ -43,14 +43,15 @@ impl State {
     }
 
     /// Makes a wake due if the agent has no line.
-    pub(super) fn wake_sleeper(&mut self, key: AgentKey, now: Timestamp) -> Presence {
+    pub(super) fn wake_sleeper(&mut self, key: AgentKey, now: Timestamp) -> AgentPresence {
         let line = self.agents.get(&key).and_then(|agent| agent.line.as_ref());
         if line.is_some_and(|line| self.is_open(line, now)) {
-            return Presence::Awake;
+            return AgentPresence::Awake;
         }
         let due_at = line.map_or(now, |line| self.line_end(line, now).first_call_at(now));
-        let row = self.wake(key, now).need(due_at, now);
-        let presence = if row.phase == Phase::Held { Presence::Held } else { Presence::Asleep };
+        let row = self.wake(key, now).make_due(due_at, now);
+        let presence =
+            if row.phase == WakePhase::Held { AgentPresence::Held } else { AgentPresence::Asleep };
         self.wakes.insert(key, row);
         presence
     }
@@ -83,14 +84,14 @@ impl State {
                 opened_at: line.opened_at,
                 acked: agent.cursor.acked,
             }),
-            went_idle: parting == Some(Parting::Idle),
+            went_idle: parting == Some(ClosingSide::Idle),
             urls: self.wakers.get(&key).cloned().unwrap_or_default(),
             places: agent.places(),
         })
     }
 
-    fn claim_wake(&mut self, key: AgentKey, terms: Terms, now: Timestamp) -> Option<Claimed> {
-        let Decision { row, notice, claimed } = decide(self.due_wake(key, now)?, terms, now);
+    fn claim_wake(&mut self, key: AgentKey, terms: WakeTerms, now: Timestamp) -> Option<WakeClaim> {
+        let WakeDecision { row, notice, claimed } = decide(self.due_wake(key, now)?, terms, now);
         self.wakes.insert(key, row);
         if let Some(notice) = notice {
             push_bounded(self.notices.entry(key.0).or_default(), notice, NOTICES_KEPT_MAX);
@@ -98,15 +99,15 @@ impl State {
         claimed
     }
 
-    fn due(&self, which: Which, now: Timestamp) -> Vec<AgentKey> {
+    fn due(&self, which: WakeSelection, now: Timestamp) -> Vec<AgentKey> {
         let due = self.wakes.iter().filter(|(_, row)| row.is_due(now));
         match which {
-            Which::Due(most) => {
+            WakeSelection::Due(most) => {
                 let mut due: Vec<_> = due.map(|(key, row)| (row.due_at, *key)).collect();
                 due.sort_unstable();
                 due.into_iter().take(most).map(|(_, key)| key).collect()
             }
-            Which::Of(scope, agent) => {
+            WakeSelection::Of(scope, agent) => {
                 due.map(|(key, _)| *key).filter(|key| *key == (scope, agent)).collect()
             }
         }
@@ -115,10 +116,10 @@ impl State {
 
 impl Agent {
     /// Returns the chats of the oldest waiting entries.
-    fn places(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
+    fn places(&self) -> Vec<WaitingChat> {
+        let mut places: Vec<WaitingChat> = Vec::new();
         for held in self.waits() {
-            let place = Place { bot: held.bot, chat_id: held.chat_id.clone() };
+            let place = WaitingChat { bot: held.bot, chat_id: held.chat_id.clone() };
             if !places.contains(&place) && places.len() < WAKE_PLACES_MAX {
                 places.push(place);
             }
@@ -129,16 +130,20 @@ impl Agent {
 
 #[async_trait]
 impl Store for Memory {
-    async fn claim(&self, which: Which, terms: &Terms) -> Result<Vec<Claimed>, StoreError> {
+    async fn claim(
+        &self,
+        which: WakeSelection,
+        terms: &WakeTerms,
+    ) -> Result<Vec<WakeClaim>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let keys = state.due(which, now);
         Ok(keys.into_iter().filter_map(|key| state.claim_wake(key, *terms, now)).collect())
     }
 
-    async fn note(
+    async fn record_outcome(
         &self,
-        claimed: &Claimed,
+        claimed: &WakeClaim,
         outcome: &str,
         wait: Duration,
     ) -> Result<(), StoreError> {
@@ -148,14 +153,14 @@ impl Store for Memory {
         Ok(())
     }
 
-    async fn put_off(&self, claimed: &Claimed, wait: Duration) -> Result<(), StoreError> {
+    async fn put_off(&self, claimed: &WakeClaim, wait: Duration) -> Result<(), StoreError> {
         let now = self.now();
         let key = (claimed.scope, claimed.agent);
         self.lock().change_wake(key, |row| row.put_off(claimed, wait, now));
         Ok(())
     }
 
-    async fn told(&self, claimed: &Claimed) -> Result<(), StoreError> {
+    async fn record_notified(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
         let key = (claimed.scope, claimed.agent);
         self.lock().change_wake(key, |row| row.finish_giving_up(claimed));
         Ok(())
@@ -179,7 +184,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    async fn bury(&self) -> Result<u64, StoreError> {
+    async fn close_dead_lines(&self) -> Result<u64, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let dead = |line: &Line| line.closed_at.is_none() && state.is_gone(&line.node);

@@ -7,7 +7,8 @@ use jiff::SignedDuration;
 use nightdesk_types::limits::{CHAT_KEPT_DAYS, CHAT_LINES_KEPT_MAX};
 use nightdesk_types::{StoreError, Timestamp};
 use nightdesk_webchat::store::{
-    Amend, Answer, Author, Chat, Line, News, Said, Status, Store, Written,
+    AgentMessage, ChatLine, ChatStatus, ChatUpdate, LineAuthor, LineChange, Store, VisitorChat,
+    VisitorMessage, WriteOutcome,
 };
 
 use super::Memory;
@@ -18,13 +19,13 @@ pub(super) struct ChatRow {
     last_seq: i64,
     status: Option<(String, Timestamp)>,
     seen_at: Timestamp,
-    lines: BTreeMap<i64, Line>,
+    lines: BTreeMap<i64, ChatLine>,
 }
 
 impl ChatRow {
-    fn write(&mut self, line: Line) -> i64 {
+    fn write(&mut self, line: ChatLine) -> i64 {
         let seq = self.last_seq + 1;
-        self.lines.insert(seq, Line { seq, message: seq, ..line });
+        self.lines.insert(seq, ChatLine { seq, message: seq, ..line });
         self.move_on(seq);
         seq
     }
@@ -34,16 +35,16 @@ impl ChatRow {
         self.lines.retain(|_, line| line.seq > seq - CHAT_LINES_KEPT_MAX);
     }
 
-    fn amend(&mut self, message: i64, amend: &Amend) -> bool {
+    fn amend(&mut self, message: i64, amend: &LineChange) -> bool {
         let seq = self.last_seq + 1;
         let line = self.lines.get_mut(&message);
-        let own = line.filter(|line| line.author == Author::Agent && !line.deleted);
+        let own = line.filter(|line| line.author == LineAuthor::Agent && !line.deleted);
         let Some(line) = own else { return false };
         line.seq = seq;
         line.edited = true;
         match amend {
-            Amend::Edit(text) => line.text.clone_from(text),
-            Amend::Delete => {
+            LineChange::Edit(text) => line.text.clone_from(text),
+            LineChange::Delete => {
                 line.text.clear();
                 line.prompt = None;
                 line.deleted = true;
@@ -53,18 +54,18 @@ impl ChatRow {
         true
     }
 
-    fn news(&self, now: Timestamp, lines: Vec<Line>) -> News {
-        let status = self.status.as_ref().map(|(text, set_at)| Status {
+    fn news(&self, now: Timestamp, lines: Vec<ChatLine>) -> ChatUpdate {
+        let status = self.status.as_ref().map(|(text, set_at)| ChatStatus {
             text: text.clone(),
             set_at: *set_at,
             stood: now.duration_since(*set_at).try_into().unwrap_or_default(),
         });
-        News { head: self.last_seq, lines, status }
+        ChatUpdate { head: self.last_seq, lines, status }
     }
 }
 
 impl Memory {
-    fn chat<T>(&self, chat: &Chat, act: impl FnOnce(&mut ChatRow) -> T) -> T {
+    fn chat<T>(&self, chat: &VisitorChat, act: impl FnOnce(&mut ChatRow) -> T) -> T {
         let now = self.now();
         let mut state = self.lock();
         let row = state.chats.entry(chat.clone()).or_default();
@@ -72,7 +73,11 @@ impl Memory {
         act(row)
     }
 
-    fn read(&self, chat: &Chat, lines: impl FnOnce(&ChatRow) -> Vec<Line>) -> News {
+    fn read(
+        &self,
+        chat: &VisitorChat,
+        lines: impl FnOnce(&ChatRow) -> Vec<ChatLine>,
+    ) -> ChatUpdate {
         let now = self.now();
         let state = self.lock();
         state.chats.get(chat).map(|row| row.news(now, lines(row))).unwrap_or_default()
@@ -80,61 +85,84 @@ impl Memory {
 }
 
 /// Returns a line that has no number yet.
-const fn line(at: Timestamp, author: Author, text: String, nonce: Option<String>) -> Line {
+const fn line(at: Timestamp, author: LineAuthor, text: String, nonce: Option<String>) -> ChatLine {
     let (seq, message) = (0, 0);
-    Line { seq, message, at, author, text, nonce, prompt: None, edited: false, deleted: false }
+    ChatLine { seq, message, at, author, text, nonce, prompt: None, edited: false, deleted: false }
 }
 
 #[async_trait]
 impl Store for Memory {
-    async fn said(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
-        let Said { at, nonce, text } = said.clone();
+    async fn write_visitor_message(
+        &self,
+        chat: &VisitorChat,
+        said: &VisitorMessage,
+    ) -> Result<WriteOutcome, StoreError> {
+        let VisitorMessage { at, nonce, text } = said.clone();
         Ok(self.chat(chat, |row| {
             if row.lines.values().any(|line| line.nonce.as_ref() == Some(&nonce)) {
-                return Written::Before;
+                return WriteOutcome::Before;
             }
-            row.write(line(at, Author::Visitor, text, Some(nonce)));
-            Written::New
+            row.write(line(at, LineAuthor::Visitor, text, Some(nonce)));
+            WriteOutcome::New
         }))
     }
 
-    async fn answered(&self, chat: &Chat, answer: &Answer) -> Result<i64, StoreError> {
-        let Answer { at, text, prompt } = answer.clone();
+    async fn write_agent_message(
+        &self,
+        chat: &VisitorChat,
+        answer: &AgentMessage,
+    ) -> Result<i64, StoreError> {
+        let AgentMessage { at, text, prompt } = answer.clone();
         Ok(self.chat(chat, |row| {
             row.status = None;
-            row.write(Line { prompt, ..line(at, Author::Agent, text, None) })
+            row.write(ChatLine { prompt, ..line(at, LineAuthor::Agent, text, None) })
         }))
     }
 
-    async fn amend(&self, chat: &Chat, message: i64, amend: &Amend) -> Result<bool, StoreError> {
+    async fn change_line(
+        &self,
+        chat: &VisitorChat,
+        message: i64,
+        amend: &LineChange,
+    ) -> Result<bool, StoreError> {
         Ok(self.chat(chat, |row| row.amend(message, amend)))
     }
 
-    async fn show(&self, chat: &Chat, status: Option<&str>) -> Result<(), StoreError> {
+    async fn set_status(&self, chat: &VisitorChat, status: Option<&str>) -> Result<(), StoreError> {
         let now = self.now();
         self.chat(chat, |row| row.status = status.map(|text| (text.to_owned(), now)));
         Ok(())
     }
 
-    async fn since(&self, chat: &Chat, after: i64, lines_max: usize) -> Result<News, StoreError> {
+    async fn lines_since(
+        &self,
+        chat: &VisitorChat,
+        after: i64,
+        lines_max: usize,
+    ) -> Result<ChatUpdate, StoreError> {
         Ok(self.read(chat, |row| {
             let changed = row.lines.values().filter(|line| line.seq > after);
-            let mut lines: Vec<Line> = changed.cloned().collect();
+            let mut lines: Vec<ChatLine> = changed.cloned().collect();
             lines.sort_by_key(|line| line.seq);
             lines.truncate(lines_max);
             lines
         }))
     }
 
-    async fn latest(&self, chat: &Chat, lines_max: usize) -> Result<News, StoreError> {
+    async fn latest_lines(
+        &self,
+        chat: &VisitorChat,
+        lines_max: usize,
+    ) -> Result<ChatUpdate, StoreError> {
         Ok(self.read(chat, |row| {
-            let mut lines: Vec<Line> = row.lines.values().rev().take(lines_max).cloned().collect();
+            let mut lines: Vec<ChatLine> =
+                row.lines.values().rev().take(lines_max).cloned().collect();
             lines.sort_by_key(|line| (line.at, line.message));
             lines
         }))
     }
 
-    async fn forget(&self) -> Result<u64, StoreError> {
+    async fn delete_old(&self) -> Result<u64, StoreError> {
         let kept = SignedDuration::from_hours(i64::from(CHAT_KEPT_DAYS) * 24);
         let oldest = self.now().checked_sub(kept).unwrap_or(Timestamp::MIN);
         let mut state = self.lock();

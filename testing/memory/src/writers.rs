@@ -1,8 +1,8 @@
 //! Creates a tenant whose agents may write through its bot.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
-use nightdesk_register::{Entering, NewBot, OnBot, Reaching};
-use nightdesk_types::{AgentId, BotId, Granted, Principal, TenantId, TenantScope};
+use nightdesk_register::{AgentOnBot, IdentityStore, NewBot, Reaching};
+use nightdesk_types::{AgentId, BotId, GrantTarget, Principal, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 use serde_json::json;
 use uuid::Uuid;
@@ -29,12 +29,13 @@ impl Writers {
     pub async fn of(store: &Memory, chats: &[&str]) -> Self {
         let tenant = TenantId::from_uuid(Uuid::from_u128(7));
         store.create_tenant(tenant, "t", &WrappedKey(vec![1])).await.expect("enter a tenant");
-        let scope = TenantScope::of(tenant);
+        let scope = TenantScope::for_tenant(tenant);
         let bot = store.create_bot(scope, &new_bot()).await.expect("enter a bot");
         let ann = store.create_agent(scope, "ann").await.expect("enter an agent");
         let bob = store.create_agent(scope, "bob").await.expect("enter an agent");
         for chat in chats {
-            let (on, granted) = (OnBot { scope, agent: ann, bot }, Granted::of(None, chat));
+            let (on, granted) =
+                (AgentOnBot { scope, agent: ann, bot }, GrantTarget::for_chat(None, chat));
             let granted = store.grant(on, &granted, Some(Principal::Any)).await;
             granted.expect("grant a chat");
         }

@@ -122,7 +122,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let hall = Arc::new(Hall {
         nodes: arguments.desk.clone(),
         cast: Cast::load(&arguments.cast)?,
-        clock: SystemClock::started(),
+        clock: SystemClock::start(),
         book: Book::default(),
     });
     let book = &hall.book;

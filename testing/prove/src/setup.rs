@@ -11,9 +11,11 @@ use anyhow::{Context, Result};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use nightdesk_protocol::Secret;
 use nightdesk_protocol::upgrade_token::{self, UPGRADE_TTL_SECS};
-use nightdesk_register::{BotDraft, OnBot, Register};
+use nightdesk_register::{AgentOnBot, BotDraft, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::{AgentId, BotId, Clock, Granted, Principal, Quota, TenantId, TenantScope};
+use nightdesk_types::{
+    AgentId, BotId, Clock, GrantTarget, Principal, Quota, TenantId, TenantScope,
+};
 use nightdesk_vault::{Key, Vault};
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +125,7 @@ impl Cast {
         let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
         runtime.block_on(async {
             let pg = Arc::new(Pg::connect(&url, None).context("could not reach the database")?);
-            let cast = enter(&Register::over(Arc::<Pg>::clone(&pg), vault), size).await;
+            let cast = enter(&Register::new(Arc::<Pg>::clone(&pg), vault), size).await;
             pg.close().await;
             cast
         })
@@ -182,7 +184,7 @@ async fn enter(register: &Register, size: &Size) -> Result<Cast> {
     for number in 0..size.tenants {
         let tenant = register.create_tenant(&format!("tenant-{number}")).await?;
         for quota in [Quota::Agents, Quota::Grants] {
-            let scope = TenantScope::of(tenant);
+            let scope = TenantScope::for_tenant(tenant);
             register.store().set_quota(scope, quota, i64::try_from(size.agents)?).await?;
         }
         tenants.push(tenant);
@@ -195,9 +197,11 @@ async fn enter(register: &Register, size: &Size) -> Result<Cast> {
     let members = stream::iter((0..size.agents).map(entered)).buffered(AT_ONCE);
     let members: Vec<Member> = members.try_collect().await?;
     for (number, member) in members.iter().enumerate().take(size.guests) {
-        let (scope, bot) = (TenantScope::of(member.tenant), bots[member.bot].bot);
-        let (on, open) =
-            (OnBot { scope, agent: member.agent, bot }, Granted::of(None, &open_chat(number)));
+        let (scope, bot) = (TenantScope::for_tenant(member.tenant), bots[member.bot].bot);
+        let (on, open) = (
+            AgentOnBot { scope, agent: member.agent, bot },
+            GrantTarget::for_chat(None, &open_chat(number)),
+        );
         register.store().grant(on, &open, Some(Principal::Any)).await?;
     }
     Ok(Cast { operator, bots, members })
@@ -219,7 +223,7 @@ async fn enter_bot(
         }),
         key: Some(Key::new(key.clone())),
     };
-    let (bot, path) = register.create_bot(TenantScope::of(operator), draft).await?;
+    let (bot, path) = register.create_bot(TenantScope::for_tenant(operator), draft).await?;
     Ok(SharedBot { bot, path, key })
 }
 
@@ -229,9 +233,9 @@ async fn enter_agent(
     (bot, bot_id): (usize, BotId),
     number: usize,
 ) -> Result<Member> {
-    let scope = TenantScope::of(tenant);
+    let scope = TenantScope::for_tenant(tenant);
     let agent = register.store().create_agent(scope, &format!("agent-{number}")).await?;
-    register.store().bind(OnBot { scope, agent, bot: bot_id }, &author(number)).await?;
+    register.store().bind(AgentOnBot { scope, agent, bot: bot_id }, &author(number)).await?;
     let gateway = format!("gw-{number}");
     let (_, secret) = register.create_gateway(scope, agent, &gateway).await?;
     if number > 0 && number.is_multiple_of(TOLD_EVERY) {

@@ -97,7 +97,7 @@ impl Dormitory {
 
 /// Returns the time of day in microseconds since 1970: processes of one machine share that clock.
 pub(crate) fn micros_now() -> u64 {
-    u64::try_from(SystemClock::started().now().as_microsecond()).unwrap_or_default()
+    u64::try_from(SystemClock::start().now().as_microsecond()).unwrap_or_default()
 }
 
 /// Runs the process.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_bus::{Address, Bell, Ears, Marked, Ring};
+use nightdesk_bus::{Bell, BellAddress, LineRegistry, MarkedItems, Ring};
 use nightdesk_types::limits::{BEAT_EVERY, BEAT_MISSED_AFTER};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -45,7 +45,7 @@ struct State {
 struct Member {
     cut: bool,
     /// The listener of the node's newest process.
-    ears: Option<Arc<Ears>>,
+    ears: Option<Arc<LineRegistry>>,
 }
 
 impl SimBus {
@@ -91,7 +91,7 @@ impl State {
     }
 
     /// Returns the listeners at an address, except the ringing node.
-    fn listeners(&self, from: &str, address: &Address) -> Vec<Arc<Ears>> {
+    fn listeners(&self, from: &str, address: &BellAddress) -> Vec<Arc<LineRegistry>> {
         if self.is_away(from) {
             return Vec::new();
         }
@@ -121,14 +121,14 @@ impl State {
 pub struct SimBell {
     bus: SimBus,
     node: String,
-    ears: Arc<Ears>,
+    ears: Arc<LineRegistry>,
     /// Hints in transit.
     hints: TaskTracker,
 }
 
 impl SimBell {
     /// Connects a node to the bus.
-    pub fn of(bus: &SimBus, node: &str, ears: &Arc<Ears>) -> Self {
+    pub fn of(bus: &SimBus, node: &str, ears: &Arc<LineRegistry>) -> Self {
         let mut state = bus.state();
         state.nodes.entry(node.to_owned()).or_default().ears = Some(Arc::clone(ears));
         drop(state);
@@ -143,27 +143,29 @@ impl SimBell {
             if !self.bus.is_away(&self.node) {
                 heard = Instant::now();
             }
-            self.ears.doubt().set_broken(heard.elapsed() >= BEAT_MISSED_AFTER);
+            self.ears.lines_in_doubt().set_broken(heard.elapsed() >= BEAT_MISSED_AFTER);
         }
     }
 
     /// Notifies older lines on other nodes when a line opens here, as the real bell does.
     pub async fn follow(self, until: CancellationToken) {
-        while let Some(changed) = until.run_until_cancelled(self.ears.changes().taken()).await {
+        while let Some(changed) =
+            until.run_until_cancelled(self.ears.changed_addresses().wait_and_take()).await
+        {
             let changed = match changed {
-                Marked::These(changed) => changed.into_iter().collect(),
-                Marked::All => self.ears.addresses(),
+                MarkedItems::These(changed) => changed.into_iter().collect(),
+                MarkedItems::All => self.ears.addresses(),
             };
             for address in changed {
-                let Address::Agent(agent) = address else { continue };
+                let BellAddress::Agent(agent) = address else { continue };
                 let Some(by) = self.ears.generation(agent) else { continue };
-                self.ears.doubt().line(agent);
+                self.ears.lines_in_doubt().doubt_line(agent);
                 self.ring_elsewhere(&Ring::Replaced { agent, by }, &address);
             }
         }
     }
 
-    fn ring_elsewhere(&self, ring: &Ring, address: &Address) -> bool {
+    fn ring_elsewhere(&self, ring: &Ring, address: &BellAddress) -> bool {
         let mut state = self.bus.state();
         let listeners = state.listeners(&self.node, address);
         for ears in &listeners {
@@ -184,7 +186,7 @@ impl Bell for SimBell {
     async fn ring(&self, ring: Ring) -> bool {
         let address = ring.address();
         let here = self.ears.ring(ring.clone()).await;
-        let own = matches!(&address, Address::Node(name) if *name == self.node);
+        let own = matches!(&address, BellAddress::Node(name) if *name == self.node);
         if own || here && matches!(ring, Ring::Entry { .. }) {
             return here;
         }

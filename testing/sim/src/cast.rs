@@ -4,9 +4,9 @@
 
 use futures_util::FutureExt;
 use nightdesk_memory::Memory;
-use nightdesk_register::{Entering, Gateways, NewBot, NewSecret, OnBot, Reaching};
+use nightdesk_register::{AgentOnBot, Gateways, IdentityStore, NewBot, NewSecret, Reaching};
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
-use nightdesk_vault::{DataKey, Key, Place, Vault};
+use nightdesk_vault::{DataKey, Key, SealPlace, Vault};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -105,12 +105,12 @@ async fn tenant(
     let tenant = TenantId::from_uuid(id(1, number));
     let (key, wrapped) = vault.new_data_key(tenant, DataKeyId::new(1));
     memory.create_tenant(tenant, &format!("t{number}"), &wrapped).await?;
-    Ok((TenantScope::of(tenant), key))
+    Ok((TenantScope::for_tenant(tenant), key))
 }
 
 async fn bot(memory: &Memory, scope: TenantScope, key: &DataKey) -> Result<BotId, StoreError> {
     let (key_id, _) = memory.data_key(scope).await?;
-    let place = Place { tenant: scope.tenant(), kind: "bot-key", row: id(2, 0) };
+    let place = SealPlace { tenant: scope.tenant(), kind: "bot-key", row: id(2, 0) };
     let new = NewBot {
         id: place.row,
         platform: BOT.1.to_owned(),
@@ -132,7 +132,7 @@ async fn agent(
     let (key_id, _) = memory.data_key(scope).await?;
     let agent = memory.create_agent(scope, &name).await?;
     let author = format!("author-of-{name}");
-    memory.bind(OnBot { scope, agent, bot }, &author).await?;
+    memory.bind(AgentOnBot { scope, agent, bot }, &author).await?;
     let mut gateways = Vec::new();
     for number in 0..GATEWAYS {
         let login = Login {
@@ -153,6 +153,6 @@ fn sealed(
     row: Uuid,
     login: &Login,
 ) -> NewSecret {
-    let place = Place { tenant: scope.tenant(), kind: "gateway-secret", row };
+    let place = SealPlace { tenant: scope.tenant(), kind: "gateway-secret", row };
     NewSecret { id: row, sealed: key.seal(&place, &login.secret), key: key_id }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{anyhow, ensure};
 use futures_util::FutureExt;
-use nightdesk_inbox::{Aside, ParkReason, State, Store};
+use nightdesk_inbox::{EntryStatus, InboxAdmin, ParkReason, Store};
 use nightdesk_judge::{EntryState, Event, Verdict, judge};
 use nightdesk_register::Gateways;
 use nightdesk_types::{EntryId, Seq};
@@ -240,23 +240,27 @@ impl Driver {
 
 /// Returns every entry of an agent in the tables.
 fn entries(world: &World, agent: &Agent) -> Vec<(i64, Event)> {
-    let head = world.memory.heads(&[(agent.scope, agent.id)]).now_or_never();
+    let head = world.memory.read_heads(&[(agent.scope, agent.id)]).now_or_never();
     let head = head.and_then(Result::ok).and_then(|heads| heads.first().copied());
     let entry = |seq: i64| {
-        let shown = world.memory.show(agent.scope, agent.id, Seq::new(seq)).now_or_never();
+        let shown = world.memory.show_entry(agent.scope, agent.id, Seq::new(seq)).now_or_never();
         let state = shown.and_then(Result::ok).flatten()?.state;
         Some((seq, record(agent, seq, state)))
     };
     (1..=head.unwrap_or_default().get()).filter_map(entry).collect()
 }
 
-fn record(agent: &Agent, number: i64, state: State) -> Event {
+fn record(agent: &Agent, number: i64, state: EntryStatus) -> Event {
     let buffer_id = EntryId { agent: agent.id, seq: Seq::new(number) }.to_string();
     let (agent, seq) = (agent.name.clone(), number.unsigned_abs());
     match state {
-        State::Waiting { .. } => Event::Inbox { agent, seq, buffer_id, state: EntryState::Pending },
-        State::Acked { .. } => Event::Inbox { agent, seq, buffer_id, state: EntryState::Acked },
-        State::Parked(parked) => {
+        EntryStatus::Waiting { .. } => {
+            Event::Inbox { agent, seq, buffer_id, state: EntryState::Pending }
+        }
+        EntryStatus::Acked { .. } => {
+            Event::Inbox { agent, seq, buffer_id, state: EntryState::Acked }
+        }
+        EntryStatus::Parked(parked) => {
             Event::Parked { agent, seq, buffer_id, reason: parked.reason.slug().to_owned() }
         }
     }

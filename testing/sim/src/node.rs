@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_api::{Listener, Relays, Street};
-use nightdesk_bus::{Bell, Ears};
+use nightdesk_api::{ApiParts, Listener, Relays};
+use nightdesk_bus::{Bell, LineRegistry};
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
     timekeeping,
@@ -18,16 +18,16 @@ use nightdesk_inbox::Inbox;
 use nightdesk_judge::Event;
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_letters::{Letters, Ways};
-use nightdesk_line::{Dials, Failures, Leaving, Metrics, Room};
+use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
 use nightdesk_memory::media;
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
-use nightdesk_schedule::{ByCallback, Claimed, Clocks, Schedule};
+use nightdesk_schedule::{FireCaller, FireClaim, ScheduleClocks, Scheduler};
 use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
-use nightdesk_types::pace::Rate;
+use nightdesk_types::rate_limit::Rate;
 use nightdesk_types::{Clock, Node, TenantId, Timestamp};
-use nightdesk_wake::{ByUrl, Outcome, Wake};
+use nightdesk_wake::{CallOutcome, WakeUrlCaller, Waker};
 use nightdesk_webchat::Webchat;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -56,7 +56,7 @@ struct Parts {
     store: Arc<SimStore>,
     clock: Arc<SimClock>,
     lease: Arc<Lease>,
-    ears: Arc<Ears>,
+    ears: Arc<LineRegistry>,
     bell: Arc<SimBell>,
     life: Life,
 }
@@ -87,7 +87,7 @@ pub async fn live(world: Arc<World>, name: String) -> turmoil::Result {
     tokio::select! {
         () = told_to_stop.cancelled() => parts.stop(&desk, keeper).await,
         // Other nodes already act for it, so the process ends at once and is restarted.
-        () = parts.lease.is_over() => {}
+        () = parts.lease.wait_until_over() => {}
     }
     world.bus.forget(&name);
     Ok(())
@@ -98,7 +98,7 @@ impl Parts {
         let store = Arc::new(SimStore::reached_from(name, &world.memory, &world.weather));
         let clock = Arc::new(world.machines[name].clock.clone());
         let lease = Arc::new(begin(&store, name, &clock).await);
-        let ears = Arc::new(Ears::of_node(name));
+        let ears = Arc::new(LineRegistry::for_node(name));
         let bell = Arc::new(SimBell::of(&world.bus, name, &ears));
         Self { store, clock, lease, ears, bell, life: Life::default() }
     }
@@ -106,8 +106,8 @@ impl Parts {
     fn desk(&self, world: &World, name: &str) -> Desk {
         let store = &self.store;
         let register =
-            Arc::new(Register::over(Arc::<SimStore>::clone(store), world.cast.vault.clone()));
-        let issuer = Issuer::over(Arc::<SimStore>::clone(store), world.cast.vault.clone(), URL);
+            Arc::new(Register::new(Arc::<SimStore>::clone(store), world.cast.vault.clone()));
+        let issuer = Issuer::new(Arc::<SimStore>::clone(store), world.cast.vault.clone(), URL);
         let Machine { notes, .. } = &world.machines[name];
         let platform = SimPlatform::on(name, &world.scripted, &world.outside, notes);
         let adapters: Adapters =
@@ -118,8 +118,8 @@ impl Parts {
         let schedule = Arc::new(self.schedule(&register));
         Desk::new(Stops {
             register,
-            issuers: Arc::new(Issuers::own_alone(issuer)),
-            gate: Arc::new(Gate::over(Arc::<SimStore>::clone(store))),
+            issuers: Arc::new(Issuers::only_own(issuer)),
+            gate: Arc::new(Gate::new(Arc::<SimStore>::clone(store))),
             limits: Arc::new(Limits::new(RateSettings::UNBOUNDED)),
             inbox: Arc::new(Inbox::start(Arc::<SimStore>::clone(store), &self.life.writers)),
             egress: Arc::new(Egress::new(
@@ -127,7 +127,7 @@ impl Parts {
                 Arc::<Accounts>::clone(&accounts),
                 self.owners(),
                 self.bell(),
-                self.ears.settled().clone(),
+                self.ears.settlements().clone(),
                 self.life.work.clone(),
             )),
             accounts,
@@ -135,13 +135,13 @@ impl Parts {
             bell: self.bell(),
             ears: Arc::clone(&self.ears),
             records: self.store(),
-            wake: Arc::new(Wake::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
+            wake: Arc::new(Waker::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
             schedule,
             shelf: Shelf::over(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
             letters: Arc::new(Letters::start(
                 self.store(),
                 self.bell(),
-                self.ears.chats().clone(),
+                self.ears.chat_watchers().clone(),
                 Ways::default(),
                 &self.life.writers,
             )),
@@ -150,10 +150,10 @@ impl Parts {
         })
     }
 
-    fn schedule(&self, register: &Arc<Register>) -> Schedule {
+    fn schedule(&self, register: &Arc<Register>) -> Scheduler {
         let store = Arc::new(timekeeping::StoreClock(Arc::clone(register)));
-        let clocks = Clocks { store, wall: self.clock() };
-        Schedule::new(self.store(), Arc::new(Calls), clocks, self.lease.node().clone())
+        let clocks = ScheduleClocks { store, wall: self.clock() };
+        Scheduler::new(self.store(), Arc::new(Calls), clocks, self.lease.node().clone())
     }
 
     /// Starts all tasks. Returns the handle of the lease renewal.
@@ -174,9 +174,9 @@ impl Parts {
         Ok(keeping)
     }
 
-    fn street(&self, desk: &Arc<Desk>) -> Street {
+    fn street(&self, desk: &Arc<Desk>) -> ApiParts {
         let store = || Arc::<SimStore>::clone(&self.store);
-        let room = Room {
+        let room = LineContext {
             desk: Arc::<LineBackend>::clone(&desk.line),
             inbox: Arc::clone(&desk.stops.inbox),
             store: store(),
@@ -184,14 +184,14 @@ impl Parts {
             clock: self.clock(),
             node: self.lease.node().clone(),
             drain: self.life.drain.clone(),
-            leaving: Leaving::default(),
-            dials: Dials::default(),
+            leaving: DrainOrder::default(),
+            dials: DialLimits::default(),
             frames: Rate::UNBOUNDED,
-            failures: Failures::default(),
+            failures: TokenFailures::default(),
             metrics: Metrics::default(),
         };
         let webchat = Webchat::new(store(), self.bell(), self.clock(), URL.to_owned());
-        Street {
+        ApiParts {
             desk: Arc::clone(desk),
             room: Arc::new(room),
             relays: Relays::default(),
@@ -242,7 +242,7 @@ struct Keeping {
 }
 
 async fn keep(lease: Arc<Lease>, store: Arc<SimStore>, stop: CancellationToken) {
-    nightdesk_lease::keep(&lease, &*store, &stop).await;
+    nightdesk_lease::keep_lease(&lease, &*store, &stop).await;
 }
 
 /// Registers the node as soon as the store can be reached.
@@ -251,7 +251,7 @@ async fn begin(store: &SimStore, name: &str, clock: &SimClock) -> Lease {
         let asked_at = clock.moment();
         if let Ok(epoch) = store.begin(name, LEASE_LASTS).await {
             let node = Node { name: name.to_owned(), epoch };
-            return Lease::begun(node, Box::new(clock.clone()), asked_at);
+            return Lease::new(node, Box::new(clock.clone()), asked_at);
         }
         sleep(BEGIN_AGAIN).await;
     }
@@ -280,9 +280,9 @@ async fn stop_turns(world: Arc<World>, name: String, desk: Arc<Desk>) {
 struct Calls;
 
 #[async_trait]
-impl ByUrl for Calls {
-    async fn call(&self, _tenant: TenantId, _url: &str) -> Outcome {
-        Outcome::Failed("nobody is called in a simulation".to_owned())
+impl WakeUrlCaller for Calls {
+    async fn call(&self, _tenant: TenantId, _url: &str) -> CallOutcome {
+        CallOutcome::Failed("nobody is called in a simulation".to_owned())
     }
 
     fn may_call(&self, url: &str) -> Result<String, String> {
@@ -291,14 +291,14 @@ impl ByUrl for Calls {
 }
 
 #[async_trait]
-impl ByCallback for Calls {
+impl FireCaller for Calls {
     async fn call(
         &self,
-        _fire: &Claimed,
+        _fire: &FireClaim,
         _callback: &str,
         _now: Timestamp,
-    ) -> nightdesk_schedule::Outcome {
-        nightdesk_schedule::Outcome::Again("nobody is called in a simulation".to_owned(), None)
+    ) -> nightdesk_schedule::FireOutcome {
+        nightdesk_schedule::FireOutcome::Again("nobody is called in a simulation".to_owned(), None)
     }
 
     fn may_call(&self, callback: &str) -> Result<String, String> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
-use nightdesk_inbox::Aside;
+use nightdesk_inbox::InboxAdmin;
 use nightdesk_memory::Memory;
 use nightdesk_testkit::FakeClock;
 use nightdesk_testkit::scripted::Scripted;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::Desk as _;
+use nightdesk_line::LineHandler as _;
 use nightdesk_types::{Generation, TenantId};
-use nightdesk_wake::{ByUrl, Notice, Outcome, Wakers};
+use nightdesk_wake::{CallOutcome, OwnerNotice, WakeAdmin, WakeUrlCaller};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -18,12 +18,12 @@ use super::{Household, TestDesk};
 #[derive(Debug)]
 pub struct TestCalls {
     called: watch::Sender<Vec<String>>,
-    answer: Mutex<Outcome>,
+    answer: Mutex<CallOutcome>,
 }
 
 impl Default for TestCalls {
     fn default() -> Self {
-        let answer = Mutex::new(Outcome::Taken("200 in 1 ms".to_owned()));
+        let answer = Mutex::new(CallOutcome::Taken("200 in 1 ms".to_owned()));
         Self { called: watch::Sender::new(Vec::new()), answer }
     }
 }
@@ -43,16 +43,16 @@ impl TestCalls {
 
     /// Fails every call from now on.
     pub fn fail(&self, why: &str) {
-        self.answer(Outcome::Failed(why.to_owned()));
+        self.answer(CallOutcome::Failed(why.to_owned()));
     }
 
-    fn answer(&self, outcome: Outcome) {
+    fn answer(&self, outcome: CallOutcome) {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
     }
 
     /// Defers every call from now on.
     pub fn put_off(&self, span: Duration) {
-        self.answer(Outcome::PutOff(span));
+        self.answer(CallOutcome::PutOff(span));
     }
 }
 
@@ -61,7 +61,10 @@ impl TestDesk {
     pub async fn is_called_at(&self, household: &Household, urls: &[&str]) {
         let Household { scope, agent, .. } = household;
         let urls: Vec<String> = urls.iter().map(|&url| url.to_owned()).collect();
-        self.store.set_wakers(*scope, *agent, &urls).await.expect("say where an agent is called");
+        self.store
+            .set_wake_urls(*scope, *agent, &urls)
+            .await
+            .expect("say where an agent is called");
     }
 
     /// Advances the time, runs the sweep, and waits until it is done.
@@ -88,13 +91,13 @@ impl TestDesk {
     /// Returns the notices of a household, newest first.
     pub async fn notices(&self, household: &Household) -> Vec<String> {
         let notices = self.store.notices(household.scope).await.expect("read notices");
-        notices.iter().map(Notice::text).collect()
+        notices.iter().map(OwnerNotice::text).collect()
     }
 }
 
 #[async_trait]
-impl ByUrl for TestCalls {
-    async fn call(&self, _tenant: TenantId, url: &str) -> Outcome {
+impl WakeUrlCaller for TestCalls {
+    async fn call(&self, _tenant: TenantId, url: &str) -> CallOutcome {
         self.called.send_modify(|called| called.push(url.to_owned()));
         self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use nightdesk_types::StoreError;
-use nightdesk_webchat::store::{Amend, Answer, Chat, News, Said, Store, Written};
+use nightdesk_webchat::store::{
+    AgentMessage, ChatUpdate, LineChange, Store, VisitorChat, VisitorMessage, WriteOutcome,
+};
 
 use nightdesk_memory::Memory;
 
@@ -16,34 +18,56 @@ pub(super) struct Chats {
 
 #[async_trait]
 impl Store for Chats {
-    async fn said(&self, chat: &Chat, said: &Said) -> Result<Written, StoreError> {
+    async fn write_visitor_message(
+        &self,
+        chat: &VisitorChat,
+        said: &VisitorMessage,
+    ) -> Result<WriteOutcome, StoreError> {
         if self.down.load(Ordering::Relaxed) {
             return Err(StoreError::unavailable("write a line", "taken down by the test"));
         }
-        self.store.said(chat, said).await
+        self.store.write_visitor_message(chat, said).await
     }
 
-    async fn answered(&self, chat: &Chat, answer: &Answer) -> Result<i64, StoreError> {
-        self.store.answered(chat, answer).await
+    async fn write_agent_message(
+        &self,
+        chat: &VisitorChat,
+        answer: &AgentMessage,
+    ) -> Result<i64, StoreError> {
+        self.store.write_agent_message(chat, answer).await
     }
 
-    async fn amend(&self, chat: &Chat, message: i64, amend: &Amend) -> Result<bool, StoreError> {
-        self.store.amend(chat, message, amend).await
+    async fn change_line(
+        &self,
+        chat: &VisitorChat,
+        message: i64,
+        amend: &LineChange,
+    ) -> Result<bool, StoreError> {
+        self.store.change_line(chat, message, amend).await
     }
 
-    async fn show(&self, chat: &Chat, status: Option<&str>) -> Result<(), StoreError> {
-        self.store.show(chat, status).await
+    async fn set_status(&self, chat: &VisitorChat, status: Option<&str>) -> Result<(), StoreError> {
+        self.store.set_status(chat, status).await
     }
 
-    async fn since(&self, chat: &Chat, after: i64, lines_max: usize) -> Result<News, StoreError> {
-        self.store.since(chat, after, lines_max).await
+    async fn lines_since(
+        &self,
+        chat: &VisitorChat,
+        after: i64,
+        lines_max: usize,
+    ) -> Result<ChatUpdate, StoreError> {
+        self.store.lines_since(chat, after, lines_max).await
     }
 
-    async fn latest(&self, chat: &Chat, lines_max: usize) -> Result<News, StoreError> {
-        self.store.latest(chat, lines_max).await
+    async fn latest_lines(
+        &self,
+        chat: &VisitorChat,
+        lines_max: usize,
+    ) -> Result<ChatUpdate, StoreError> {
+        self.store.latest_lines(chat, lines_max).await
     }
 
-    async fn forget(&self) -> Result<u64, StoreError> {
-        self.store.forget().await
+    async fn delete_old(&self) -> Result<u64, StoreError> {
+        self.store.delete_old().await
     }
 }

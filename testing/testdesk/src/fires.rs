@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use nightdesk_schedule::{
-    Arm, Armed, ByCallback, Claimed, Fire, FireAt, JobId, Jobs as _, Outcome, Policies, Target,
+    ActiveJob, ArmRequest, Fire, FireAt, FireCaller, FireClaim, FireOutcome, JobAdmin as _, JobId,
+    Policies, Target,
 };
 use nightdesk_types::{Clock, Timestamp};
 use tokio::sync::watch;
@@ -20,8 +21,8 @@ pub const CALLBACK: &str = "https://agent.test";
 /// Takes every fire unless another outcome is set, and records it.
 #[derive(Debug)]
 pub struct TestFires {
-    told: watch::Sender<Vec<(Claimed, Timestamp)>>,
-    answers: Mutex<VecDeque<Outcome>>,
+    told: watch::Sender<Vec<(FireClaim, Timestamp)>>,
+    answers: Mutex<VecDeque<FireOutcome>>,
 }
 
 impl Default for TestFires {
@@ -32,7 +33,7 @@ impl Default for TestFires {
 
 impl TestFires {
     /// Returns the received fires in order, with their times by the store's clock.
-    pub fn told(&self) -> Vec<(Claimed, Timestamp)> {
+    pub fn told(&self) -> Vec<(FireClaim, Timestamp)> {
         self.told.borrow().clone()
     }
 
@@ -44,7 +45,7 @@ impl TestFires {
     }
 
     /// Sets the outcomes of the next calls. All later calls are taken.
-    pub fn answer(&self, outcomes: impl IntoIterator<Item = Outcome>) {
+    pub fn answer(&self, outcomes: impl IntoIterator<Item = FireOutcome>) {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).extend(outcomes);
     }
 }
@@ -57,12 +58,12 @@ impl TestDesk {
     }
 
     /// Arms a job of a household's agent for this many seconds from now, by the store's clock.
-    pub async fn arms(&self, household: &Household, job: &str, secs: i64, to: Target) -> Armed {
+    pub async fn arms(&self, household: &Household, job: &str, secs: i64, to: Target) -> ActiveJob {
         let now = self.store.clock().now().as_second();
         let fire_at = Timestamp::from_second(now + secs).expect("a time");
-        let arm = Arm {
+        let arm = ArmRequest {
             job: JobId::new(job).expect("a name"),
-            fire_at: FireAt::at(fire_at),
+            fire_at: FireAt::from_timestamp(fire_at),
             to,
             recurring: false,
             reports: false,
@@ -74,16 +75,16 @@ impl TestDesk {
 
     /// Returns the fires of a household, newest first.
     pub async fn fires_of(&self, household: &Household) -> Vec<Fire> {
-        self.store.fires(household.scope, None, None).await.expect("read fires")
+        self.store.list_fires(household.scope, None, None).await.expect("read fires")
     }
 }
 
 #[async_trait]
-impl ByCallback for TestFires {
-    async fn call(&self, fire: &Claimed, _callback: &str, now: Timestamp) -> Outcome {
+impl FireCaller for TestFires {
+    async fn call(&self, fire: &FireClaim, _callback: &str, now: Timestamp) -> FireOutcome {
         let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         self.told.send_modify(|told| told.push((fire.clone(), now)));
-        answer.unwrap_or_else(|| Outcome::Taken("202 in 1 ms".to_owned()))
+        answer.unwrap_or_else(|| FireOutcome::Taken("202 in 1 ms".to_owned()))
     }
 
     /// Permits every https URL.

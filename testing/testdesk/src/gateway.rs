@@ -42,7 +42,7 @@ pub enum Heard {
 impl TestGateway {
     /// Dials with a token of this name and secret. An error is the status of the refusal.
     pub async fn dial(address: SocketAddr, name: &str, secret: &Key) -> Result<Self, u16> {
-        let token = token(name, secret, SystemClock::started().now());
+        let token = token(name, secret, SystemClock::start().now());
         Self::dial_with(address, token.expose()).await
     }
 
@@ -129,7 +129,7 @@ impl TestGateway {
 /// Returns a token that expires this many seconds from now; zero means never.
 pub fn upgrade_token_at(gateway: &str, secret: &Key, expires_in: i64) -> String {
     // The codec signs lifetimes from a moment, so a token of the past is created in the past.
-    let now = SystemClock::started().now();
+    let now = SystemClock::start().now();
     let lifetime = if expires_in == 0 { 0 } else { 1_000 };
     let made_at = now + jiff::Span::new().seconds(expires_in - lifetime);
     secret.with(|secret| {

@@ -11,28 +11,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use nightdesk_api::{Relays, Street};
-use nightdesk_bus::Ears;
+use nightdesk_api::{ApiParts, Relays};
+use nightdesk_bus::LineRegistry;
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
     timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
-use nightdesk_inbox::{Aside, Inbox, LineClaim};
+use nightdesk_inbox::{Inbox, InboxAdmin, LineClaim};
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_letters::{Letters, Ways};
-use nightdesk_line::{Caller, Dials, End, Failures, Leaving, Metrics, Room, Taken};
+use nightdesk_line::{
+    AuthenticatedGateway, CloseRecord, DialLimits, DrainOrder, LineContext, LineStart, Metrics,
+    TokenFailures,
+};
 use nightdesk_port::Platform;
-use nightdesk_register::{BotDraft, Issuer, Issuers, OnBot, Register};
-use nightdesk_schedule::{ByHmac, Clocks, Schedule, Secrets};
+use nightdesk_register::{AgentOnBot, BotDraft, Issuer, Issuers, Register};
+use nightdesk_schedule::{HmacProof, RelaySecrets, ScheduleClocks, Scheduler};
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_types::{
-    AgentId, BotId, GatewayId, Granted, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
+    AgentId, BotId, GatewayId, GrantTarget, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
     SystemClock, TenantScope,
 };
 use nightdesk_vault::{Key, Vault};
-use nightdesk_wake::Wake;
+use nightdesk_wake::Waker;
 use nightdesk_webchat::Webchat;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -86,7 +89,7 @@ pub struct TestDesk {
     /// The register.
     pub register: Arc<Register>,
     /// The listeners of its lines.
-    pub ears: Arc<Ears>,
+    pub ears: Arc<LineRegistry>,
     /// The desk itself.
     pub desk: Arc<Desk>,
     /// The wake calls, and their answers.
@@ -99,7 +102,7 @@ pub struct TestDesk {
     work: TaskTracker,
     street: TaskTracker,
     drain: CancellationToken,
-    room: Arc<Room>,
+    room: Arc<LineContext>,
 }
 
 impl std::fmt::Debug for TestDesk {
@@ -148,18 +151,18 @@ impl TestDesk {
         let key_file = Vault::new_key_file();
         let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
         store.begin(NODE, LIFE).await.expect("memory does not fail");
-        let register = Arc::new(Register::over(Arc::new(store.clone()), vault()));
-        let issuer = Issuer::over(Arc::new(store.clone()), vault(), ISSUER);
-        let issuers = Arc::new(Issuers::own_alone(issuer));
+        let register = Arc::new(Register::new(Arc::new(store.clone()), vault()));
+        let issuer = Issuer::new(Arc::new(store.clone()), vault(), ISSUER);
+        let issuers = Arc::new(Issuers::only_own(issuer));
         let (writers, street) = (TaskTracker::new(), TaskTracker::new());
         let work = TaskTracker::new();
-        let ears = Arc::new(Ears::default());
+        let ears = Arc::new(LineRegistry::default());
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound port");
         let chats = Arc::new(Chats { store: store.clone(), down: AtomicBool::new(false) });
         let webchat = Arc::new(Webchat::new(
             Arc::<Chats>::clone(&chats),
-            Arc::<Ears>::clone(&ears),
+            Arc::<LineRegistry>::clone(&ears),
             Arc::new(store.clock().clone()),
             format!("http://{address}"),
         ));
@@ -176,21 +179,21 @@ impl TestDesk {
         let desk = Arc::new(rooms.desk(issuers, adapters(&webchat, platforms), &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
-        let room = Arc::new(Room {
+        let room = Arc::new(LineContext {
             desk: Arc::<LineBackend>::clone(&desk.line),
             inbox: Arc::clone(&desk.stops.inbox),
             store: Arc::<Lines>::clone(&lines),
             ears: Arc::clone(&ears),
-            clock: Arc::new(SystemClock::started()),
+            clock: Arc::new(SystemClock::start()),
             node: node(),
             drain: drain.clone(),
-            dials: Dials::default(),
+            dials: DialLimits::default(),
             frames: RateSettings::default().frames(),
-            failures: Failures::default(),
-            leaving: Leaving::default(),
+            failures: TokenFailures::default(),
+            leaving: DrainOrder::default(),
             metrics: Metrics::default(),
         });
-        let routes = nightdesk_api::routes(Street {
+        let routes = nightdesk_api::routes(ApiParts {
             desk: Arc::clone(&desk),
             room: Arc::clone(&room),
             relays: relays(),
@@ -229,7 +232,8 @@ impl TestDesk {
     /// Takes as many places in the dial queue as this many concurrent dials would, at a later time.
     pub fn herd(&self, dials: u32, ahead: Duration) {
         let now = self.room.clock.moment() + ahead;
-        let let_in = (0..dials).filter(|_| self.room.dials.place(now, now).is_some()).count();
+        let let_in =
+            (0..dials).filter(|_| self.room.dials.reserve_place(now, now).is_some()).count();
         assert!(let_in > 0, "a herd comes in one after the other");
     }
 
@@ -243,7 +247,7 @@ impl TestDesk {
     /// Returns the last number of a household's inbox.
     pub async fn head_of(&self, household: &Household) -> Seq {
         let heads =
-            self.desk.stops.inbox.store().heads(&[(household.scope, household.agent)]).await;
+            self.desk.stops.inbox.store().read_heads(&[(household.scope, household.agent)]).await;
         heads.expect("read the heads")[0]
     }
 
@@ -252,7 +256,7 @@ impl TestDesk {
         let Household { scope, agent, .. } = *household;
         let mut entries = Vec::new();
         for seq in 1..=self.head_of(household).await.get() {
-            let shown = self.store.show(scope, agent, Seq::new(seq)).await;
+            let shown = self.store.show_entry(scope, agent, Seq::new(seq)).await;
             let shown = shown.expect("look into an inbox").expect("an entry");
             entries.push(serde_json::from_slice(&shown.body).expect("an entry is JSON"));
         }
@@ -289,7 +293,7 @@ impl TestDesk {
     /// Creates a household whose bot has these settings.
     pub async fn household_with(&self, name: &str, gateway: &str, settings: Value) -> Household {
         let tenant = self.register.create_tenant(name).await.expect("enter a tenant");
-        let scope = TenantScope::of(tenant);
+        let scope = TenantScope::for_tenant(tenant);
         let agent = self.register.store().create_agent(scope, name).await.expect("enter an agent");
         let draft = BotDraft {
             platform: "discord".to_owned(),
@@ -301,7 +305,7 @@ impl TestDesk {
         let (bot, path) = self.register.create_bot(scope, draft).await.expect("enter a bot");
         self.register
             .store()
-            .bind(OnBot { scope, agent, bot }, name)
+            .bind(AgentOnBot { scope, agent, bot }, name)
             .await
             .expect("bind the author");
         let (id, secret) =
@@ -314,14 +318,14 @@ impl TestDesk {
     pub async fn bot(&self, household: &Household, bot: BotDraft, author: &str) -> (BotId, String) {
         let Household { scope, agent, .. } = *household;
         let (bot, path) = self.register.create_bot(scope, bot).await.expect("enter a bot");
-        let bound = self.register.store().bind(OnBot { scope, agent, bot }, author).await;
+        let bound = self.register.store().bind(AgentOnBot { scope, agent, bot }, author).await;
         bound.expect("bind the author");
         (bot, path)
     }
 
     /// Grants a chat of a bot to an agent, for any author.
     pub async fn grant(&self, scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) {
-        let (on, granted) = (OnBot { scope, agent, bot }, Granted::of(None, chat));
+        let (on, granted) = (AgentOnBot { scope, agent, bot }, GrantTarget::for_chat(None, chat));
         let granted = self.register.store().grant(on, &granted, Some(Principal::Any)).await;
         granted.expect("grant a chat");
     }
@@ -398,15 +402,15 @@ impl Drop for TestDesk {
 struct Rooms<'a> {
     store: &'a Memory,
     register: &'a Arc<Register>,
-    ears: &'a Arc<Ears>,
+    ears: &'a Arc<LineRegistry>,
     calls: &'a Arc<TestCalls>,
     fires: &'a Arc<TestFires>,
     url: &'a str,
 }
 
 fn relays() -> Relays {
-    let secrets = Secrets::read(RELAY_SECRET).expect("a good secret");
-    Relays::by(vec![Arc::new(ByHmac(secrets))])
+    let secrets = RelaySecrets::parse(RELAY_SECRET).expect("a good secret");
+    Relays::new(vec![Arc::new(HmacProof(secrets))])
 }
 
 fn node() -> Node {
@@ -425,15 +429,15 @@ fn adapters(webchat: &Arc<Webchat>, platforms: Adapters) -> Adapters {
 
 impl Rooms<'_> {
     /// Returns the scheduler. Its own clock is an hour ahead, because nothing may depend on it.
-    fn schedule(&self) -> Schedule {
+    fn schedule(&self) -> Scheduler {
         let wall = FakeClock::default();
         wall.let_pass(Duration::from_hours(1));
-        let clocks = Clocks {
+        let clocks = ScheduleClocks {
             store: Arc::new(timekeeping::StoreClock(Arc::clone(self.register))),
             wall: Arc::new(wall),
         };
         let fires = Arc::<TestFires>::clone(self.fires);
-        Schedule::new(Arc::new(self.store.clone()), fires, clocks, node())
+        Scheduler::new(Arc::new(self.store.clone()), fires, clocks, node())
     }
 
     fn desk(
@@ -448,28 +452,28 @@ impl Rooms<'_> {
         let store = || Arc::new((*store).clone());
         let media = media(store(), self.url);
         let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters, Arc::clone(&media)));
-        let lease = Lease::begun(node(), Box::new(SystemClock::started()), LONG);
+        let lease = Lease::new(node(), Box::new(SystemClock::start()), LONG);
         let owners = Owners::new(Arc::new(lease), store());
-        let wake = Wake::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
-        let (bell, chats) = (Arc::<Ears>::clone(ears), ears.chats().clone());
+        let wake = Waker::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
+        let (bell, chats) = (Arc::<LineRegistry>::clone(ears), ears.chat_watchers().clone());
         let letters = Letters::start(store(), bell, chats, Ways::default(), writers);
         Desk::new(Stops {
             register: Arc::clone(register),
             issuers,
-            gate: Arc::new(Gate::over(store())),
+            gate: Arc::new(Gate::new(store())),
             limits: Arc::new(Limits::new(RateSettings::UNBOUNDED)),
             inbox: Arc::new(Inbox::start(store(), writers)),
             egress: Arc::new(Egress::new(
                 store(),
                 Arc::<Accounts>::clone(&accounts),
                 owners,
-                Arc::<Ears>::clone(ears),
-                ears.settled().clone(),
+                Arc::<LineRegistry>::clone(ears),
+                ears.settlements().clone(),
                 work.clone(),
             )),
             accounts,
             media,
-            bell: Arc::<Ears>::clone(ears),
+            bell: Arc::<LineRegistry>::clone(ears),
             ears: Arc::clone(ears),
             records: store(),
             wake: Arc::new(wake),
@@ -477,7 +481,7 @@ impl Rooms<'_> {
             shelf: Shelf::over(store(), store()),
             letters: Arc::new(letters),
             tasks: work.clone(),
-            readiness: Readiness::new(Arc::new(SystemClock::started())),
+            readiness: Readiness::new(Arc::new(SystemClock::start())),
         })
     }
 }
@@ -490,14 +494,18 @@ struct Lines {
 
 #[async_trait]
 impl nightdesk_line::Store for Lines {
-    async fn take(&self, caller: &Caller, node: &Node) -> Result<Taken, StoreError> {
+    async fn take(
+        &self,
+        caller: &AuthenticatedGateway,
+        node: &Node,
+    ) -> Result<LineStart, StoreError> {
         if self.down.load(Ordering::Relaxed) {
             return Err(StoreError::unavailable("take a line", "taken down by the test"));
         }
         self.store.take(caller, node).await
     }
 
-    async fn close(&self, line: &LineClaim, end: End) -> Result<(), StoreError> {
+    async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
         nightdesk_line::Store::close(&self.store, line, end).await
     }
 }

@@ -15,7 +15,7 @@ fn main() {
         issuer: "https://desk.example".to_owned(),
         audience: format!("agent:{}", Uuid::from_u128(7)),
     };
-    let now = SystemClock::started().now().as_second();
+    let now = SystemClock::start().now().as_second();
     let mut tokens = Vec::new();
     for number in 1.. {
         let kinds = cases(&signer, &between, &Uuid::from_u128(number).to_string(), now);

@@ -7,13 +7,13 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use nightdesk_gate::known::Terms;
-use nightdesk_gate::{AdmitError, Admitted, Change, Gate, Recipient, Refused};
-use nightdesk_intake::{Intake, Verified, verify};
+use nightdesk_gate::bot_reach::AgentTerms;
+use nightdesk_gate::{AdmissionRefusal, AdmitError, AdmittedEvent, Gate, ReachChange, Recipient};
+use nightdesk_intake::{Intake, VerifiedEvent, verify};
 use nightdesk_port::{Bot, SignedRequest};
 use nightdesk_types::event::Source;
 use nightdesk_types::send::Op;
-use nightdesk_types::{BotId, Event, Granted, Principal, Relevance, Send, TenantScope};
+use nightdesk_types::{BotId, Event, GrantTarget, Principal, Relevance, Send, TenantScope};
 use nightdesk_vault::Key;
 use serde_json::{Map, Value, json};
 
@@ -101,7 +101,7 @@ impl EventBuilder {
     /// # Panics
     ///
     /// Panics if no client could take the event, or the bot has no key.
-    pub fn verified(&self, bot: &Bot) -> Verified<Event> {
+    pub fn verified(&self, bot: &Bot) -> VerifiedEvent<Event> {
         let body = self.body().to_string();
         let key = bot.key.as_ref().expect("a scripted bot has a key");
         let signature = key.with(|key| sign(key, body.as_bytes()));
@@ -118,7 +118,7 @@ impl EventBuilder {
         &self,
         bot: &Bot,
         gate: &Gate,
-    ) -> Result<Admitted<Event>, AdmitError<Refused>> {
+    ) -> Result<AdmittedEvent<Event>, AdmitError<AdmissionRefusal>> {
         gate.admit(self.verified(bot), None).await.map_err(|(_, error)| error)
     }
 
@@ -128,19 +128,19 @@ impl EventBuilder {
 }
 
 /// Returns the snapshot of a bot that belongs to one agent, which any author may reach.
-pub fn everybodys(recipient: Recipient) -> Change {
+pub fn everybodys(recipient: Recipient) -> ReachChange {
     let agent = (recipient.scope, recipient.agent);
-    let terms = Terms {
+    let terms = AgentTerms {
         version: recipient.version,
         listed: BTreeSet::new(),
         owners: Vec::new(),
         relevance: Relevance::default(),
     };
-    Change {
+    ReachChange {
         is_whole: true,
-        grants: vec![(Granted::Bot, Some((agent, Principal::Any)))],
+        grants: vec![(GrantTarget::Bot, Some((agent, Principal::Any)))],
         agents: vec![(agent, terms)],
-        ..Change::default()
+        ..ReachChange::default()
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn an_event_is_what_was_built() {
-        let operator = TenantScope::of(TenantId::from_uuid(Uuid::nil()));
+        let operator = TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil()));
         let bot = bot(BotId::from_uuid(Uuid::nil()), operator);
 
         let topic = |source: &mut Source| source.thread_id = Some("t1".to_owned());

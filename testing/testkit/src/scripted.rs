@@ -16,11 +16,11 @@
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use nightdesk_port::{
-    Bot, Capabilities, Deliver, DeliverError, Eyes, FetchError, File, FileBytes, Files, Platform,
-    Receipt, Receive, ReceiveError, Received, SignedRequest,
+    Bot, Deliver, DeliverError, FetchError, File, FileBytes, Files, Platform, PlatformCapabilities,
+    Receipt, Receive, ReceiveError, RequestContent, SignedRequest, VisibilitySource,
 };
 use nightdesk_types::event::Source;
-use nightdesk_types::{Send, Sight};
+use nightdesk_types::{Send, Visibility};
 use nightdesk_vault::Key;
 
 mod signature;
@@ -49,14 +49,18 @@ impl Scripted {
 }
 
 impl Receive for Scripted {
-    fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError> {
+    fn receive(
+        &self,
+        bot: &Bot,
+        request: &SignedRequest<'_>,
+    ) -> Result<RequestContent, ReceiveError> {
         signature::check(bot, request)?;
         let mut events = words::events(request.body, &bot.platform)?;
         let Some(capability) = words::capability(request.body) else {
-            return Ok(Received::Events(events));
+            return Ok(RequestContent::Events(events));
         };
         let event = events.pop().ok_or(ReceiveError::Unreadable)??;
-        Ok(Received::Bearing(Box::new(event), capability))
+        Ok(RequestContent::Bearing(Box::new(event), capability))
     }
 }
 
@@ -92,7 +96,7 @@ impl Deliver for Scripted {
 }
 
 impl Platform for Scripted {
-    fn capabilities(&self, bot: &Bot) -> Capabilities {
+    fn capabilities(&self, bot: &Bot) -> PlatformCapabilities {
         settings::capabilities(bot)
     }
 
@@ -100,7 +104,7 @@ impl Platform for Scripted {
         settings::has_files(bot).then_some(self)
     }
 
-    fn eyes(&self) -> Option<&dyn Eyes> {
+    fn visibility_source(&self) -> Option<&dyn VisibilitySource> {
         Some(self)
     }
 }
@@ -113,8 +117,8 @@ impl Files for Scripted {
     }
 }
 
-impl Eyes for Scripted {
-    fn sight(&self, bot: &Bot, source: &Source, person: &str) -> Sight {
+impl VisibilitySource for Scripted {
+    fn visibility_of(&self, bot: &Bot, source: &Source, person: &str) -> Visibility {
         settings::sight(bot, &source.chat_id, person)
     }
 }

@@ -7,7 +7,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use nightdesk_protocol::http::cron;
 use nightdesk_schedule::{
-    Arm, ArmError, Armed, BadJob, Cancelled, FireAt, JobId, Overlap, Policies, Report, Target,
+    ActiveJob, ArmError, ArmRequest, BadJob, CancelOutcome, FireAt, JobId, Overlap, Policies,
+    RunReport, Target,
 };
 use nightdesk_types::limits::RUN_NOTE_BYTES_MAX;
 use nightdesk_types::{FireId, StoreError};
@@ -18,15 +19,15 @@ use crate::state::ApiState;
 
 const OVERLAPS: &str = "overlap is skip, buffer_one or allow_all";
 
-impl RequestBody for cron::Provision {
+impl RequestBody for cron::CronProvisionRequest {
     const EXPECTED: &'static str = "send JSON with job_id, fire_at, and agent_callback_url unless the fire is to come through the inbox";
 }
 
-impl RequestBody for cron::Cancel {
+impl RequestBody for cron::CronCancelRequest {
     const EXPECTED: &'static str = "send JSON with job_id";
 }
 
-impl RequestBody for cron::Done {
+impl RequestBody for cron::CronDoneRequest {
     const EXPECTED: &'static str =
         "send JSON with fire_id, the jti of the fire's token, ok, and optionally a note";
 }
@@ -34,21 +35,21 @@ impl RequestBody for cron::Done {
 /// Arms a job of the agent for its next time, or moves it there.
 #[utoipa::path(
     post, path = "/api/agent-cron/provision", tag = "time", security(("access_token" = []), ("agent" = [])),
-    request_body = cron::Provision,
-    responses((status = 200, description = "The job is armed", body = cron::Provisioned), Problems)
+    request_body = cron::CronProvisionRequest,
+    responses((status = 200, description = "The job is armed", body = cron::CronProvisionResponse), Problems)
 )]
 pub(super) async fn provision(
     State(api): State<ApiState>,
     JobAgent(agent): JobAgent,
-    JsonBody(requested): JsonBody<cron::Provision>,
-) -> Result<Json<cron::Provisioned>, Problem> {
+    JsonBody(requested): JsonBody<cron::CronProvisionRequest>,
+) -> Result<Json<cron::CronProvisionResponse>, Problem> {
     let arm = read_arm(requested).map_err(|why| problem::BAD_REQUEST.with_detail(why))?;
-    let Armed { id, .. } = api.desk.stops.schedule.arm(agent.scope, agent.agent, &arm).await?;
-    Ok(Json(cron::Provisioned { schedule_id: id.to_string() }))
+    let ActiveJob { id, .. } = api.desk.stops.schedule.arm(agent.scope, agent.agent, &arm).await?;
+    Ok(Json(cron::CronProvisionResponse { schedule_id: id.to_string() }))
 }
 
 /// Checks the requested job.
-fn read_arm(requested: cron::Provision) -> Result<Arm, String> {
+fn read_arm(requested: cron::CronProvisionRequest) -> Result<ArmRequest, String> {
     let explain = |bad: BadJob| bad.to_string();
     let defaults = Policies::default();
     let overlap = match requested.overlap.as_deref() {
@@ -64,13 +65,13 @@ fn read_arm(requested: cron::Provision) -> Result<Arm, String> {
         Some(url) => Target::Callback(url),
         None => Target::inbox(requested.words.unwrap_or_default()).map_err(explain)?,
     };
-    Ok(Arm {
+    Ok(ArmRequest {
         job: read_job_id(requested.job_id).map_err(explain)?,
         fire_at: FireAt::parse(requested.fire_at).map_err(explain)?,
         to,
         recurring: requested.recurring,
         reports: requested.reports,
-        policies: policies.checked().map_err(explain)?,
+        policies: policies.check().map_err(explain)?,
     })
 }
 
@@ -102,44 +103,44 @@ fn arm_failed(error: &StoreError) -> Problem {
 /// Cancels a job of the agent. An unknown job is not an error.
 #[utoipa::path(
     post, path = "/api/agent-cron/cancel", tag = "time", security(("access_token" = []), ("agent" = [])),
-    request_body = cron::Cancel,
-    responses((status = 200, description = "The outcome", body = cron::Cancelled), Problems)
+    request_body = cron::CronCancelRequest,
+    responses((status = 200, description = "The outcome", body = cron::CronCancelResponse), Problems)
 )]
 pub(super) async fn cancel(
     State(api): State<ApiState>,
     JobAgent(agent): JobAgent,
-    JsonBody(cron::Cancel { job_id }): JsonBody<cron::Cancel>,
-) -> Result<Json<cron::Cancelled>, Problem> {
+    JsonBody(cron::CronCancelRequest { job_id }): JsonBody<cron::CronCancelRequest>,
+) -> Result<Json<cron::CronCancelResponse>, Problem> {
     // A job with an invalid id was never armed.
     let cancelled = match read_job_id(job_id) {
         Ok(job) => api.desk.stops.schedule.cancel(agent.scope, agent.agent, &job).await,
-        Err(_) => Ok(Cancelled::Unknown),
+        Err(_) => Ok(CancelOutcome::Unknown),
     };
     let outcome = match cancelled.or_unavailable("a job could not be cancelled")? {
-        Cancelled::Cancelled => "cancelled",
-        Cancelled::UnderWay => "too_late",
-        Cancelled::Unknown => "unknown",
+        CancelOutcome::Cancelled => "cancelled",
+        CancelOutcome::UnderWay => "too_late",
+        CancelOutcome::Unknown => "unknown",
     };
-    Ok(Json(cron::Cancelled { ok: true, outcome: outcome.to_owned() }))
+    Ok(Json(cron::CronCancelResponse { ok: true, outcome: outcome.to_owned() }))
 }
 
 /// Lists the agent's armed jobs.
 #[utoipa::path(
     get, path = "/api/agent-cron/list", tag = "time", security(("access_token" = []), ("agent" = [])),
-    responses((status = 200, description = "All armed jobs", body = cron::List), Problems)
+    responses((status = 200, description = "All armed jobs", body = cron::CronListResponse), Problems)
 )]
 pub(super) async fn list(
     State(api): State<ApiState>,
     JobAgent(agent): JobAgent,
-) -> Result<Json<cron::List>, Problem> {
-    let armed = api.desk.stops.schedule.armed(agent.scope, agent.agent).await;
+) -> Result<Json<cron::CronListResponse>, Problem> {
+    let armed = api.desk.stops.schedule.armed_jobs(agent.scope, agent.agent).await;
     let armed = armed.or_unavailable("jobs could not be listed")?;
     let own = armed.into_iter().filter(|armed| !armed.arm.job.is_of_letters());
-    Ok(Json(cron::List { armed: own.map(armed_body).collect() }))
+    Ok(Json(cron::CronListResponse { armed: own.map(armed_body).collect() }))
 }
 
-fn armed_body(Armed { id, arming: _, arm }: Armed) -> cron::Armed {
-    cron::Armed {
+fn armed_body(ActiveJob { id, arming: _, arm }: ActiveJob) -> cron::ArmedCronJob {
+    cron::ArmedCronJob {
         job_id: arm.job.to_string(),
         fire_at: arm.fire_at.as_str().to_owned(),
         schedule_id: id.to_string(),
@@ -149,17 +150,17 @@ fn armed_body(Armed { id, arming: _, arm }: Armed) -> cron::Armed {
 /// Reports that a run of a job is over.
 #[utoipa::path(
     post, path = "/api/agent-cron/done", tag = "time", security(("access_token" = []), ("agent" = [])),
-    request_body = cron::Done,
+    request_body = cron::CronDoneRequest,
     responses((status = 204, description = "The report is stored"), Problems)
 )]
 pub(super) async fn done(
     State(api): State<ApiState>,
     JobAgent(agent): JobAgent,
-    JsonBody(done): JsonBody<cron::Done>,
+    JsonBody(done): JsonBody<cron::CronDoneRequest>,
 ) -> Result<StatusCode, Problem> {
-    let expected = |_| problem::BAD_REQUEST.with_detail(cron::Done::EXPECTED);
+    let expected = |_| problem::BAD_REQUEST.with_detail(cron::CronDoneRequest::EXPECTED);
     let fire: FireId = done.fire_id.parse().map_err(expected)?;
-    let report = Report { ok: done.ok, note: done.note.map(|note| truncate_note(&note)) };
+    let report = RunReport { ok: done.ok, note: done.note.map(|note| truncate_note(&note)) };
     let reported = api.desk.stops.schedule.report(agent.scope, agent.agent, fire, &report).await;
     if reported.or_unavailable("a run could not be recorded")? {
         return Ok(StatusCode::NO_CONTENT);

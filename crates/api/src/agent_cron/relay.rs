@@ -42,9 +42,9 @@ impl FromRequest<ApiState> for SignedRelay {
 /// A scheduler of the operator reports that a job is due. The response comes when the agent took it.
 #[utoipa::path(
     post, path = "/api/agent-cron/relay", tag = "time", security(("relay" = [])),
-    request_body = cron::Relay,
+    request_body = cron::CronRelayRequest,
     responses(
-        (status = 200, description = "Nothing is left to do", body = cron::Relayed),
+        (status = 200, description = "Nothing is left to do", body = cron::CronRelayResponse),
         (status = 425, description = "The job is not due yet"),
         Problems,
     )
@@ -57,7 +57,9 @@ pub(super) async fn relay(
     let RelayedJob { scope, agent, job } = read_job(&body).ok_or_else(expected)?;
     let relayed = relaying::relay(&api.desk.stops.schedule, scope, agent, &job, api.now()).await;
     match relayed.or_unavailable("a job could not be read")? {
-        RelayState::Done => Ok(Json(cron::Relayed { status: "done".to_owned() }).into_response()),
+        RelayState::Done => {
+            Ok(Json(cron::CronRelayResponse { status: "done".to_owned() }).into_response())
+        }
         RelayState::NotDue(wait) => {
             let seconds = wait.as_secs().saturating_add(1).to_string();
             Ok((StatusCode::TOO_EARLY, [(header::RETRY_AFTER, seconds)]).into_response())
@@ -76,9 +78,9 @@ struct RelayedJob {
 }
 
 fn read_job(body: &[u8]) -> Option<RelayedJob> {
-    let relay: cron::Relay = serde_json::from_slice(body).ok()?;
+    let relay: cron::CronRelayRequest = serde_json::from_slice(body).ok()?;
     Some(RelayedJob {
-        scope: TenantScope::of(relay.tenant.parse::<TenantId>().ok()?),
+        scope: TenantScope::for_tenant(relay.tenant.parse::<TenantId>().ok()?),
         agent: relay.agent_id.parse().ok()?,
         job: JobId::new(relay.job_id).ok()?,
     })

@@ -8,8 +8,8 @@ use nightdesk_webchat::assets::ASSETS;
 /// The name changes with the content of the file, so a cached copy is never stale.
 const CACHE: &str = "public, max-age=31536000, immutable";
 
-pub(super) async fn give(Path(name): Path<String>) -> Response {
-    let Some(asset) = ASSETS.named(&name) else {
+pub(super) async fn serve_asset(Path(name): Path<String>) -> Response {
+    let Some(asset) = ASSETS.find_asset(&name) else {
         return (StatusCode::NOT_FOUND, [(header::CACHE_CONTROL, "no-store")]).into_response();
     };
     let headers = [

@@ -13,14 +13,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use nightdesk_bus::{Full, Watch};
+use nightdesk_bus::{WaitLimit, Watch};
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::{
     CHAT_KEEP_ALIVE_EVERY, CHAT_LINES_SHOWN, CHAT_STREAM_LASTS, CHAT_SWEEP_EVERY,
 };
-use nightdesk_webchat::page::{Item, Shown};
-use nightdesk_webchat::session::Session;
-use nightdesk_webchat::store::{Chat, News};
+use nightdesk_webchat::page::{Item, StatusView};
+use nightdesk_webchat::session::VisitorSession;
+use nightdesk_webchat::store::{ChatUpdate, VisitorChat};
 use serde::Deserialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -45,10 +45,10 @@ pub(super) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Response> {
     // A visitor without a cookie has no chat yet; the page gives them both.
-    let session = Session::of(&page.account.bot, &headers, chats.webchat.now());
+    let session = VisitorSession::from_request(&page.account.bot, &headers, chats.webchat.now());
     let session = session.ok_or_else(|| StatusCode::FORBIDDEN.into_response())?;
     let chat = chat_of(&page.account.bot, &session);
-    let watch = chats.watchers.watch(chat.bot, &chat.visitor).map_err(refused)?;
+    let watch = chats.watchers.watch(chat.bot, &chat.visitor).map_err(too_many_streams)?;
     let view = ChatView {
         ends_at: Instant::now() + CHAT_STREAM_LASTS,
         chats,
@@ -81,10 +81,10 @@ fn last_event_id(headers: &HeaderMap) -> Option<i64> {
     headers.get(LAST_EVENT_ID)?.to_str().ok()?.parse().ok()
 }
 
-fn refused(full: Full) -> Response {
+fn too_many_streams(full: WaitLimit) -> Response {
     let status = match full {
-        Full::Chat => StatusCode::TOO_MANY_REQUESTS,
-        Full::Node => StatusCode::SERVICE_UNAVAILABLE,
+        WaitLimit::Chat => StatusCode::TOO_MANY_REQUESTS,
+        WaitLimit::Node => StatusCode::SERVICE_UNAVAILABLE,
     };
     (status, [(header::RETRY_AFTER, FULL_RETRY_SECS)]).into_response()
 }
@@ -93,7 +93,7 @@ fn refused(full: Full) -> Response {
 struct ChatView {
     chats: Arc<Chats>,
     page: ChatPage,
-    chat: Chat,
+    chat: VisitorChat,
     watch: Watch,
     after: i64,
     /// The last status that was sent, and the time at which it was set.
@@ -112,7 +112,7 @@ impl ChatView {
                 return None;
             }
             let store = self.chats.webchat.store();
-            match store.since(&self.chat, self.after, CHAT_LINES_SHOWN).await {
+            match store.lines_since(&self.chat, self.after, CHAT_LINES_SHOWN).await {
                 Ok(news) => {
                     let batch = self.events(&news);
                     if !batch.is_empty() {
@@ -135,7 +135,7 @@ impl ChatView {
         let drained = self.chats.drain.cancelled();
         let rung = async {
             tokio::select! {
-                () = self.watch.rung() => {}
+                () = self.watch.wait_for_ring() => {}
                 () = drained => {}
             }
         };
@@ -143,7 +143,7 @@ impl ChatView {
         drop(timeout_at(self.ends_at, timeout(CHAT_SWEEP_EVERY, rung)).await);
     }
 
-    fn events(&mut self, news: &News) -> Batch {
+    fn events(&mut self, news: &ChatUpdate) -> Batch {
         let mut batch: Batch = news.lines.iter().map(|line| Ok(self.line(line))).collect();
         self.after = match news.lines.last() {
             Some(line) => line.seq,
@@ -156,19 +156,20 @@ impl ChatView {
         batch
     }
 
-    fn line(&self, line: &nightdesk_webchat::store::Line) -> Event {
-        let item = Item::of(&self.page.account.bot, &self.chat.visitor, &self.page.path, line);
-        Event::default().id(line.seq.to_string()).event("line").data(item.news())
+    fn line(&self, line: &nightdesk_webchat::store::ChatLine) -> Event {
+        let item =
+            Item::from_line(&self.page.account.bot, &self.chat.visitor, &self.page.path, line);
+        Event::default().id(line.seq.to_string()).event("line").data(item.to_event())
     }
 
     /// The status, if it changed since it was last sent. The first events always contain it.
-    fn changed_status(&mut self, news: &News) -> Option<Event> {
+    fn changed_status(&mut self, news: &ChatUpdate) -> Option<Event> {
         let status = news.status.as_ref().map(|status| (status.text.clone(), status.set_at));
         if status == self.status && !self.is_first {
             return None;
         }
-        let shown = Shown::of(news.status.as_ref());
-        let event = Event::default().event("status").data(shown.news());
+        let shown = StatusView::from_status(news.status.as_ref());
+        let event = Event::default().event("status").data(shown.to_event());
         let event = if self.is_first { event.retry(RETRY) } else { event };
         (self.status, self.is_first) = (status, false);
         Some(event)

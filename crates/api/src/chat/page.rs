@@ -10,10 +10,10 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_port::Bot;
 use nightdesk_types::limits::CHAT_LINES_SHOWN;
-use nightdesk_webchat::page::{Elsewhere, Item, Notice, Page, Shown};
-use nightdesk_webchat::session::Session;
-use nightdesk_webchat::settings::Face;
-use nightdesk_webchat::store::Chat;
+use nightdesk_webchat::page::{Item, Page, StatusView, UnavailablePage, VisitorNotice};
+use nightdesk_webchat::session::VisitorSession;
+use nightdesk_webchat::settings::BotFace;
+use nightdesk_webchat::store::VisitorChat;
 
 use super::visitor::Visitor;
 use super::{ChatPage, Chats, html, unavailable_page};
@@ -32,7 +32,7 @@ pub(super) async fn show(
 /// The parts of a page besides its chat.
 #[derive(Default)]
 pub(super) struct PageNotice<'a> {
-    pub(super) notice: Option<Notice>,
+    pub(super) notice: Option<VisitorNotice>,
     /// The text that was written and could not be sent.
     pub(super) unsent: &'a str,
 }
@@ -41,34 +41,34 @@ pub(super) struct PageNotice<'a> {
 pub(super) async fn render(
     chats: &Chats,
     page: &ChatPage,
-    session: &Session,
+    session: &VisitorSession,
     notice: PageNotice<'_>,
 ) -> Response {
     let (bot, path) = (&page.account.bot, page.path.as_str());
     let chat = chat_of(bot, session);
-    let news = match chats.webchat.store().latest(&chat, CHAT_LINES_SHOWN).await {
+    let news = match chats.webchat.store().latest_lines(&chat, CHAT_LINES_SHOWN).await {
         Ok(news) => news,
         Err(error) => {
             tracing::warn!(error = &error as &dyn Error, "a chat could not be read");
             return unavailable_page();
         }
     };
-    let item = |line| Item::of(bot, &chat.visitor, path, line);
+    let item = |line| Item::from_line(bot, &chat.visitor, path, line);
     html(&Page {
-        face: Face::of(bot),
+        face: BotFace::from_bot(bot),
         path,
         head: news.head,
         lines: news.lines.iter().map(item).collect(),
-        status: Shown::of(news.status.as_ref()),
+        status: StatusView::from_status(news.status.as_ref()),
         notice: notice.notice,
         unsent: notice.unsent,
         // The id of a new session is random enough for a nonce.
-        nonce: Session::new(chats.webchat.now()).visitor,
+        nonce: VisitorSession::new(chats.webchat.now()).visitor,
     })
 }
 
-pub(super) fn chat_of(bot: &Bot, session: &Session) -> Chat {
-    Chat { scope: bot.operator, bot: bot.id, visitor: session.visitor.clone() }
+pub(super) fn chat_of(bot: &Bot, session: &VisitorSession) -> VisitorChat {
+    VisitorChat { scope: bot.operator, bot: bot.id, visitor: session.visitor.clone() }
 }
 
 pub(super) fn with_cookie(mut response: Response, visitor: &Visitor) -> Response {
@@ -80,7 +80,7 @@ pub(super) fn with_cookie(mut response: Response, visitor: &Visitor) -> Response
 
 /// The 429 for an address that brings too many new visitors.
 pub(super) fn too_many_visitors(wait: Duration) -> Response {
-    let page = Elsewhere {
+    let page = UnavailablePage {
         title: "Just a moment",
         text: "Many people are coming from your network right now. Please reload this page in a minute.",
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use nightdesk_port::Bot;
-use nightdesk_webchat::session::{COOKIE_NAME, Session};
+use nightdesk_webchat::session::{COOKIE_NAME, VisitorSession};
 
 use super::{ChatPage, Chats};
 
@@ -13,7 +13,7 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// A visitor, and the cookie that their browser is to store.
 pub(super) struct Visitor {
-    pub(super) session: Session,
+    pub(super) session: VisitorSession,
     /// True if the request had no valid cookie.
     pub(super) is_new: bool,
     pub(super) set_cookie: Option<HeaderValue>,
@@ -30,14 +30,14 @@ impl Visitor {
     ) -> Result<Self, Duration> {
         let (bot, path) = (&page.account.bot, &page.path);
         let now = chats.webchat.now();
-        let known = Session::of(bot, headers, now);
+        let known = VisitorSession::from_request(bot, headers, now);
         let is_new = known.is_none();
         let (session, needs_cookie) = match known {
-            Some(known) if known.is_to_be_renewed(now) => (known.renewed(now), true),
+            Some(known) if known.is_to_be_renewed(now) => (known.renew(now), true),
             Some(known) => (known, false),
             None => {
                 chats.pace.session(address(headers, from))?;
-                (Session::new(now), true)
+                (VisitorSession::new(now), true)
             }
         };
         let cookie = || session.set_cookie(bot, path, chats.webchat.public_url());
@@ -47,7 +47,7 @@ impl Visitor {
 
     /// The headers of their next request.
     pub(super) fn headers(&self, bot: &Bot) -> HeaderMap {
-        let value = self.session.value(bot).unwrap_or_default();
+        let value = self.session.cookie_value(bot).unwrap_or_default();
         let cookie = format!("{COOKIE_NAME}={value}").parse().ok();
         cookie.map(|cookie: HeaderValue| (header::COOKIE, cookie)).into_iter().collect()
     }

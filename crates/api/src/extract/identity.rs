@@ -4,10 +4,10 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use nightdesk_desk::{Stops, What};
 use nightdesk_letters::Party;
-use nightdesk_line::upgrade::bearer;
+use nightdesk_line::upgrade::bearer_token;
 use nightdesk_protocol::Bearer;
 use nightdesk_register::enrolment::Identity;
-use nightdesk_register::{Called, Caller, RegisterError};
+use nightdesk_register::{Caller, CallerCheck, RegisterError};
 
 use super::client_address;
 use crate::problem::{self, OrUnavailable, Problem};
@@ -21,7 +21,7 @@ impl FromRequestParts<ApiState> for MachineIdentity {
 
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
         let from = client_address(parts)?;
-        let identified = match bearer(&parts.headers) {
+        let identified = match bearer_token(&parts.headers) {
             Some(token) => api.desk.stops.issuers.identify(token, api.now()).await,
             None => Ok(None),
         };
@@ -46,11 +46,11 @@ impl FromRequestParts<ApiState> for AgentCaller {
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
         let from = client_address(parts)?;
         let (now, Stops { register, issuers, limits, .. }) = (api.now(), &api.desk.stops);
-        let found = match bearer(&parts.headers).and_then(|text| Bearer::read(text, now)) {
+        let found = match bearer_token(&parts.headers).and_then(|text| Bearer::read(text, now)) {
             Some(shown) => register.caller(issuers, &shown, now).await,
             None => Ok(None),
         };
-        let Some(Called::Known(caller)) =
+        let Some(CallerCheck::Known(caller)) =
             found.or_unavailable("a caller could not be identified")?
         else {
             return Err(api.unauthorized(
@@ -78,7 +78,7 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let (api, from) = (ApiState::from_ref(state), client_address(parts)?);
-        let found = match bearer(&parts.headers) {
+        let found = match bearer_token(&parts.headers) {
             Some(text) => find_agent(&api, text).await,
             None => Ok(None),
         };
@@ -99,10 +99,10 @@ async fn find_agent(api: &ApiState, text: &str) -> Result<Option<Party>, Registe
     let (Stops { register, issuers, .. }, now) = (&api.desk.stops, api.now());
     let Some(shown) = Bearer::read(text, now) else { return Ok(None) };
     match register.caller(issuers, &shown, now).await? {
-        Some(Called::Known(Caller { scope, agent, by: _ })) => {
+        Some(CallerCheck::Known(Caller { scope, agent, by: _ })) => {
             return Ok(Some(Party { scope, agent }));
         }
-        Some(Called::Revoked(_)) => return Ok(None),
+        Some(CallerCheck::Revoked(_)) => return Ok(None),
         None => {}
     }
     let Bearer::Jwt(token) = shown else { return Ok(None) };

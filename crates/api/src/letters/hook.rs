@@ -14,7 +14,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use nightdesk_desk::letters::letter_sender;
 use nightdesk_letters::{ConnectorError, LetterSender, hook_key};
-use nightdesk_line::upgrade::bearer;
+use nightdesk_line::upgrade::bearer_token;
 use nightdesk_protocol::delivery::{Delivery, DeliveryReceipt, WakeReceipt, WakeRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
 use serde::de::DeserializeOwned;
@@ -162,6 +162,6 @@ fn is_proven(secret: &str, headers: &HeaderMap, body: &Bytes) -> bool {
     let signature = signature.and_then(|shown| shown.strip_prefix("sha256="));
     let signature = signature.and_then(|shown| hex::decode(shown).ok());
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-    bearer(headers).is_some_and(is_secret)
+    bearer_token(headers).is_some_and(is_secret)
         || signature.is_some_and(|shown| hmac::verify(&key, body, &shown).is_ok())
 }

@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use nightdesk_protocol::http::manage::{AllowList, Link, OnBot, Person};
+use nightdesk_protocol::http::manage::{AllowList, BotSelector, LinkCodeResponse, Person};
 use nightdesk_register::OpenBot;
 use nightdesk_types::limits::{LINK_CODE_LIFE, LISTED_AUTHORS_MAX};
 
-use super::{DONE, named};
+use super::{DONE, bot_name};
 use crate::extract::{AgentCaller, JsonBody, RequestBody};
 use crate::problem::{self, Problem, Problems};
 use crate::state::ApiState;
@@ -25,15 +25,15 @@ impl RequestBody for AllowList {
 /// Issues a code. A person who sends it to one of the bots is linked to the agent.
 #[utoipa::path(
     post, path = "/manage/link", tag = "reach", security(("agent" = [])),
-    responses((status = 200, description = "The code, which can be used once", body = Link), Problems)
+    responses((status = 200, description = "The code, which can be used once", body = LinkCodeResponse), Problems)
 )]
 pub(super) async fn link(
     State(api): State<ApiState>,
     AgentCaller(caller): AgentCaller,
 ) -> Result<impl IntoResponse, Problem> {
     let (code, bots) = api.desk.managing.link(&caller).await?;
-    let bot = |bot: OpenBot| OnBot { platform: bot.platform, bot_id: Some(bot.handle) };
-    let link = Link {
+    let bot = |bot: OpenBot| BotSelector { platform: bot.platform, bot_id: Some(bot.handle) };
+    let link = LinkCodeResponse {
         code: code.with(str::to_owned),
         expires_in: LINK_CODE_LIFE.as_secs(),
         bots: bots.into_iter().map(bot).collect(),
@@ -52,7 +52,7 @@ pub(super) async fn unlink(
     AgentCaller(caller): AgentCaller,
     JsonBody(Person { on, user_id }): JsonBody<Person>,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.unlink(&caller, named(&on), &user_id).await?;
+    api.desk.managing.unlink(&caller, bot_name(&on), &user_id).await?;
     Ok(DONE)
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn dm_default(
     AgentCaller(caller): AgentCaller,
     JsonBody(Person { on, user_id }): JsonBody<Person>,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.prefer(&caller, named(&on), &user_id).await?;
+    api.desk.managing.prefer(&caller, bot_name(&on), &user_id).await?;
     Ok(DONE)
 }
 
@@ -85,6 +85,6 @@ pub(super) async fn allow_list(
     if user_ids.len() > LISTED_AUTHORS_MAX {
         return Err(problem::BAD_REQUEST.with_detail(AllowList::EXPECTED));
     }
-    api.desk.managing.list(&caller, named(&on), &user_ids).await?;
+    api.desk.managing.list(&caller, bot_name(&on), &user_ids).await?;
     Ok(DONE)
 }

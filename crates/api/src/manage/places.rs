@@ -3,10 +3,10 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use nightdesk_protocol::http::manage::Scope;
-use nightdesk_types::Granted;
+use nightdesk_types::GrantTarget;
 use nightdesk_types::reach::EVERY_CHAT;
 
-use super::{DONE, named};
+use super::{DONE, bot_name};
 use crate::extract::{AgentCaller, JsonBody, RequestBody};
 use crate::problem::{self, Problem, Problems};
 use crate::state::ApiState;
@@ -27,7 +27,7 @@ pub(super) async fn scope(
     AgentCaller(caller): AgentCaller,
     JsonBody(scope): JsonBody<Scope>,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.claim(&caller, named(&scope.on), &read_grant(&scope)?).await?;
+    api.desk.managing.claim(&caller, bot_name(&scope.on), &read_grant(&scope)?).await?;
     Ok(DONE)
 }
 
@@ -42,16 +42,16 @@ pub(super) async fn release(
     AgentCaller(caller): AgentCaller,
     JsonBody(scope): JsonBody<Scope>,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.release(&caller, named(&scope.on), &read_grant(&scope)?).await?;
+    api.desk.managing.release(&caller, bot_name(&scope.on), &read_grant(&scope)?).await?;
     Ok(DONE)
 }
 
 /// The grant that a body names. Only the operator of a bot can grant all its chats.
-fn read_grant(scope: &Scope) -> Result<Granted, Problem> {
+fn read_grant(scope: &Scope) -> Result<GrantTarget, Problem> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     match (given(&scope.scope_id), given(&scope.chat_id)) {
-        (scope, Some(chat)) if chat != EVERY_CHAT => Ok(Granted::Chat { chat, scope }),
-        (Some(scope), None) => Ok(Granted::Scope(scope)),
+        (scope, Some(chat)) if chat != EVERY_CHAT => Ok(GrantTarget::Chat { chat, scope }),
+        (Some(scope), None) => Ok(GrantTarget::Scope(scope)),
         (_, Some(_)) | (None, None) => Err(problem::BAD_REQUEST.with_detail(Scope::EXPECTED)),
     }
 }

@@ -8,8 +8,8 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_protocol::Secret;
-use nightdesk_protocol::http::token::{self, Answer, Refused};
-use nightdesk_register::issuer::{Grant, NoGrant};
+use nightdesk_protocol::http::token::{self, TokenRequestError, TokenResponse};
+use nightdesk_register::issuer::{NoGrant, TokenPair};
 use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
 use nightdesk_vault::Key;
 use serde_json::json;
@@ -26,7 +26,7 @@ const NO_STORE: [(HeaderName, &str); 2] =
 /// The form in the route's description; [`token::Request`] parses it.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
-struct Form {
+struct TokenForm {
     /// `client_credentials` or `refresh_token`.
     grant_type: String,
     client_id: String,
@@ -44,9 +44,9 @@ struct Form {
         "x-nous-refresh-token" = Option<String>, Header,
         description = "The refresh token, if it is not in the form",
     )),
-    request_body(content = Form, content_type = "application/x-www-form-urlencoded"),
+    request_body(content = TokenForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 200, description = "The token", body = Answer),
+        (status = 200, description = "The token", body = TokenResponse),
         (status = 400, description = "An error as RFC 6749 defines it"),
         (status = 401, description = "The client id or its secret is not valid"),
     )
@@ -61,15 +61,17 @@ pub(super) async fn token(
     let text = |name: &str| head.headers.get(name)?.to_str().ok();
     let authorization = text(header::AUTHORIZATION.as_str());
     let refresh = text(token::REFRESH_TOKEN_HEADER);
-    match token::Request::read(&form, authorization, refresh) {
-        Ok(token::Request::ClientCredentials { client_id, client_secret, scope: _ }) => {
+    match token::TokenRequest::read(&form, authorization, refresh) {
+        Ok(token::TokenRequest::ClientCredentials { client_id, client_secret, scope: _ }) => {
             by_secret(&api, from, &client_id, &client_secret).await
         }
         // The refresh token alone selects the session; the client's id is not needed.
-        Ok(token::Request::RefreshToken { client_id: _, refresh_token }) => {
+        Ok(token::TokenRequest::RefreshToken { client_id: _, refresh_token }) => {
             by_refresh(&api, from, &refresh_token).await
         }
-        Err(Refused::InvalidClient) => Err(failed(&api, from, Refused::InvalidClient)),
+        Err(TokenRequestError::InvalidClient) => {
+            Err(refuse_client(&api, from, TokenRequestError::InvalidClient))
+        }
         Err(refused) => Err(TokenError::Refused(refused)),
     }
 }
@@ -82,7 +84,8 @@ async fn by_secret(
 ) -> Result<AccessTokenResponse, TokenError> {
     let issued = api.issuer().token(client_id, secret.expose(), api.now()).await;
     let issued = issued.or_unavailable("an access token could not be issued")?;
-    let access = issued.ok_or_else(|| failed(api, from, Refused::InvalidClient))?;
+    let access =
+        issued.ok_or_else(|| refuse_client(api, from, TokenRequestError::InvalidClient))?;
     Ok(AccessTokenResponse { access, refresh: None })
 }
 
@@ -93,14 +96,14 @@ async fn by_refresh(
 ) -> Result<AccessTokenResponse, TokenError> {
     let granted = api.issuer().refresh(shown.expose(), api.now()).await;
     let granted = granted.or_unavailable("a session could not be refreshed")?;
-    let Grant { access, refresh } = granted.map_err(|no| {
+    let TokenPair { access, refresh } = granted.map_err(|no| {
         if no == NoGrant::Reused {
             tracing::warn!(
                 "a refresh token was used again long after its exchange: two clients have it, so its \
                  session has ended; begin another with `nightdesk issuer session`"
             );
         }
-        failed(api, from, Refused::InvalidGrant)
+        refuse_client(api, from, TokenRequestError::InvalidGrant)
     })?;
     Ok(AccessTokenResponse { access, refresh: Some(refresh) })
 }
@@ -114,7 +117,7 @@ pub(crate) struct AccessTokenResponse {
 impl IntoResponse for AccessTokenResponse {
     fn into_response(self) -> Response {
         let Self { access, refresh } = self;
-        let answer = Answer {
+        let answer = TokenResponse {
             access_token: access.with(|text| Secret::new(text)),
             token_type: "Bearer".to_owned(),
             expires_in_secs: ACCESS_TOKEN_LIFE.as_secs(),
@@ -128,7 +131,7 @@ impl IntoResponse for AccessTokenResponse {
 /// A request without a token as its result.
 pub(super) enum TokenError {
     /// The error codes of RFC 6749.
-    Refused(Refused),
+    Refused(TokenRequestError),
     /// The address has too many failed authentications.
     TooManyFailures,
     /// The body could not be read, or the desk failed.
@@ -142,7 +145,7 @@ impl From<Problem> for TokenError {
 }
 
 /// Counts a failed authentication. An unknown client, a wrong secret and a revoked client get the same response.
-fn failed(api: &ApiState, from: SocketAddr, refused: Refused) -> TokenError {
+fn refuse_client(api: &ApiState, from: SocketAddr, refused: TokenRequestError) -> TokenError {
     if api.count_failure(from.ip()) {
         TokenError::Refused(refused)
     } else {
@@ -157,7 +160,7 @@ impl IntoResponse for TokenError {
             Self::TooManyFailures => {
                 // `invalid_client` or `invalid_grant` would make a client discard a valid credential.
                 let text = "too many bad secrets; wait a minute";
-                let body = describe(Refused::InvalidRequest, text);
+                let body = describe(TokenRequestError::InvalidRequest, text);
                 let later = [(header::RETRY_AFTER, "60")];
                 (StatusCode::TOO_MANY_REQUESTS, later, NO_STORE, body).into_response()
             }
@@ -166,21 +169,21 @@ impl IntoResponse for TokenError {
     }
 }
 
-fn refused_response(refused: Refused) -> Response {
+fn refused_response(refused: TokenRequestError) -> Response {
     let (status, description) = match refused {
-        Refused::InvalidClient => (
+        TokenRequestError::InvalidClient => (
             StatusCode::UNAUTHORIZED,
             "no live client has this id and secret; create one with `nightdesk gateway token`",
         ),
-        Refused::InvalidRequest => (
+        TokenRequestError::InvalidRequest => (
             StatusCode::BAD_REQUEST,
             "send a form with grant_type, client_id and client_secret or refresh_token, each once",
         ),
-        Refused::InvalidGrant => (
+        TokenRequestError::InvalidGrant => (
             StatusCode::BAD_REQUEST,
             "no live session has this refresh token; begin another with `nightdesk issuer session`",
         ),
-        Refused::UnsupportedGrantType => (
+        TokenRequestError::UnsupportedGrantType => (
             StatusCode::BAD_REQUEST,
             "only grant_type=client_credentials and refresh_token are supported",
         ),
@@ -193,7 +196,7 @@ fn refused_response(refused: Refused) -> Response {
     response
 }
 
-fn describe(refused: Refused, description: &str) -> Json<serde_json::Value> {
+fn describe(refused: TokenRequestError, description: &str) -> Json<serde_json::Value> {
     let mut body = json!(refused);
     body["error_description"] = json!(description);
     Json(body)

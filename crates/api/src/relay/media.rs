@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
-use nightdesk_media::{Kept, Lies, MediaId, TakeError, UploadLabel};
+use nightdesk_media::{MediaId, MediaLocation, MediaRecord, UploadError, UploadLabel};
 use nightdesk_protocol::file_head::{disposition, mime};
 use nightdesk_types::limits::{MEDIA_NAME_BYTES_MAX, MEDIA_TAKE_WAIT};
 use serde::Serialize;
@@ -40,8 +40,9 @@ pub(super) async fn put(
     };
     let media = &api.desk.stops.media;
     let busy = "too many files are being uploaded at the moment; retry";
-    let _turn = media.turn().await.ok_or_else(|| problem::UNAVAILABLE.with_detail(busy))?;
-    let storing = media.take((caller.scope, caller.agent), label, body.into_data_stream());
+    let _turn =
+        media.wait_for_permit().await.ok_or_else(|| problem::UNAVAILABLE.with_detail(busy))?;
+    let storing = media.store_upload((caller.scope, caller.agent), label, body.into_data_stream());
     let stored = timeout(MEDIA_TAKE_WAIT, storing).await;
     let late = |_| problem::TIMEOUT.with_detail("the file did not arrive in time");
     let (id, size) = stored.map_err(late)??;
@@ -75,7 +76,7 @@ pub(super) async fn get(
 }
 
 /// The headers of a file. A browser that is led here must not show it as one of our pages.
-fn file_headers(kept: &Kept) -> HeaderMap {
+fn file_headers(kept: &MediaRecord) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let (mime, disposition) =
         (mime(kept.mime.as_deref()).to_owned(), disposition(kept.filename.as_deref()));
@@ -85,7 +86,7 @@ fn file_headers(kept: &Kept) -> HeaderMap {
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // The size of a file on a platform is only the platform's claim.
-    if let (Lies::Here, Some(size)) = (&kept.lies, kept.size) {
+    if let (MediaLocation::Here, Some(size)) = (&kept.lies, kept.size) {
         headers.insert(header::CONTENT_LENGTH, size.into());
     }
     headers
@@ -98,22 +99,22 @@ fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     (1..=MEDIA_NAME_BYTES_MAX).contains(&text.len()).then(|| text.to_owned())
 }
 
-impl From<TakeError> for Problem {
-    fn from(error: TakeError) -> Self {
+impl From<UploadError> for Problem {
+    fn from(error: UploadError) -> Self {
         match error {
-            TakeError::Empty => {
+            UploadError::Empty => {
                 problem::BAD_REQUEST.with_detail("send the file's bytes as the body")
             }
-            TakeError::TooLarge => {
+            UploadError::TooLarge => {
                 problem::TOO_LARGE.with_detail("a file has at most 25 MiB; send a smaller one")
             }
-            TakeError::Full => problem::OVER_QUOTA.with_detail(
+            UploadError::Full => problem::OVER_QUOTA.with_detail(
                 "the tenant's files exceed one gibibyte; each is removed an hour after its upload; retry then",
             ),
-            TakeError::BrokeOff(_) => {
+            UploadError::BrokeOff(_) => {
                 problem::BAD_REQUEST.with_detail("the upload broke off; send it again")
             }
-            TakeError::Store(error) => unavailable(&error, "a file could not be stored"),
+            UploadError::Store(error) => unavailable(&error, "a file could not be stored"),
         }
     }
 }

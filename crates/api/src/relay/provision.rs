@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use nightdesk_protocol::Secret;
 use nightdesk_protocol::http::provision;
 use nightdesk_protocol::upgrade_token::is_gateway_name;
-use nightdesk_register::enrolment::{Enrolment, Identity, Refusal};
-use nightdesk_register::provision::{Front, Said, display_name};
+use nightdesk_register::enrolment::{Enrolment, EnrolmentRefusal, Identity};
+use nightdesk_register::provision::{Front, GatewayDescription, display_name};
 use nightdesk_types::limits::{PLATFORM_ID_BYTES_MAX, ROUTE_KEYS_MAX};
 
 use crate::extract::{JsonBody, MachineIdentity, RequestBody};
@@ -22,23 +22,23 @@ const NAMES: &str = "a gateway's name has 1 to 64 letters, digits, dots, dashes 
 const SIZES: &str = "a platform, bot, instance or route key is too long, or there are too many of \
                      the last; shorten GATEWAY_RELAY_ROUTE_KEYS";
 
-impl RequestBody for provision::Request {
+impl RequestBody for provision::ProvisionRequest {
     const EXPECTED: &'static str = "send JSON with gatewayId and platform";
 }
 
 /// Gives a gateway its secret at boot, once per platform.
 #[utoipa::path(
     post, path = "/relay/provision", tag = "gateways", security(("access_token" = [])),
-    request_body = provision::Request,
+    request_body = provision::ProvisionRequest,
     responses(
-        (status = 200, description = "A secret; the first one stays valid", body = provision::Answer),
+        (status = 200, description = "A secret; the first one stays valid", body = provision::ProvisionResponse),
         Problems,
     )
 )]
 pub(super) async fn provision(
     State(api): State<ApiState>,
     MachineIdentity(identity): MachineIdentity,
-    JsonBody(request): JsonBody<provision::Request>,
+    JsonBody(request): JsonBody<provision::ProvisionRequest>,
 ) -> Result<Response, Problem> {
     let invalid = |why| problem::BAD_REQUEST.with_detail(why);
     let said = read_request(&api, request).map_err(invalid)?;
@@ -63,7 +63,7 @@ fn provisioned_response(
         "provisioned gateway {gateway_id} of agent {}",
         identity.agent
     );
-    let answer = provision::Answer {
+    let answer = provision::ProvisionResponse {
         secret: Some(enrolment.secret.with(|text| Secret::new(text))),
         secret_issued: true,
         delivery_key: enrolment.delivery_key.with(|text| Secret::new(text)),
@@ -75,7 +75,10 @@ fn provisioned_response(
 }
 
 /// Checks a request. Its delivery address is ignored, because the gateway dials.
-fn read_request(api: &ApiState, request: provision::Request) -> Result<Said, String> {
+fn read_request(
+    api: &ApiState,
+    request: provision::ProvisionRequest,
+) -> Result<GatewayDescription, String> {
     if !is_gateway_name(&request.gateway_id) {
         return Err(NAMES.to_owned());
     }
@@ -91,7 +94,7 @@ fn read_request(api: &ApiState, request: provision::Request) -> Result<Said, Str
     let wake_url = request.wake_url.map(|url| api.desk.stops.wake.may_call(&url)).transpose();
     let wake_url = wake_url.map_err(|why| format!("GATEWAY_RELAY_WAKE_URL: {why}"))?;
     let display_name = request.display_name.as_deref().and_then(display_name);
-    Ok(Said { gateway: request.gateway_id, front, wake_url, display_name })
+    Ok(GatewayDescription { gateway: request.gateway_id, front, wake_url, display_name })
 }
 
 fn fits(front: &Front) -> bool {
@@ -102,19 +105,19 @@ fn fits(front: &Front) -> bool {
 }
 
 /// The text that the client logs after "self-provision failed".
-const fn what_to_do(refusal: &Refusal) -> &'static str {
+const fn what_to_do(refusal: &EnrolmentRefusal) -> &'static str {
     match refusal {
-        Refusal::NameTaken => {
+        EnrolmentRefusal::NameTaken => {
             "another agent's gateway has this name; choose another as GATEWAY_RELAY_ID"
         }
-        Refusal::NameRevoked => {
+        EnrolmentRefusal::NameRevoked => {
             "the gateway of this name was revoked and stays so; choose another as GATEWAY_RELAY_ID"
         }
         // These concern enrolment tokens, which this route does not take.
-        Refusal::Unknown
-        | Refusal::Used
-        | Refusal::Expired
-        | Refusal::OtherAgent
-        | Refusal::OtherName(_) => "this identity may not provision a gateway",
+        EnrolmentRefusal::Unknown
+        | EnrolmentRefusal::Used
+        | EnrolmentRefusal::Expired
+        | EnrolmentRefusal::OtherAgent
+        | EnrolmentRefusal::OtherName(_) => "this identity may not provision a gateway",
     }
 }

@@ -14,7 +14,7 @@ use crate::extract::{AgentCaller, JsonBody, RequestBody};
 use crate::problem::{self, OrUnavailable, Problem, Problems};
 use crate::state::ApiState;
 
-impl RequestBody for policy::Request {
+impl RequestBody for policy::PolicyRequest {
     const EXPECTED: &'static str =
         "send JSON with platform, and at most a thousand freeResponseScopes";
 }
@@ -22,18 +22,18 @@ impl RequestBody for policy::Request {
 /// Declares which messages concern the gateway's agent. It replaces the previous declaration.
 #[utoipa::path(
     post, path = "/relay/policy", tag = "gateways", security(("agent" = [])),
-    request_body = policy::Request,
+    request_body = policy::PolicyRequest,
     responses((status = 200, description = "The policy is stored", body = StoredPolicy), Problems)
 )]
 pub(super) async fn policy(
     State(api): State<ApiState>,
     AgentCaller(caller): AgentCaller,
-    JsonBody(request): JsonBody<policy::Request>,
+    JsonBody(request): JsonBody<policy::PolicyRequest>,
 ) -> Result<Json<StoredPolicy>, Problem> {
-    let policy::Request { platform, require_address, free_response_scopes, allow_other_bots } =
+    let policy::PolicyRequest { platform, require_address, free_response_scopes, allow_other_bots } =
         request;
     if platform.is_empty() || free_response_scopes.len() > FREE_SCOPES_MAX {
-        return Err(problem::BAD_REQUEST.with_detail(policy::Request::EXPECTED));
+        return Err(problem::BAD_REQUEST.with_detail(policy::PolicyRequest::EXPECTED));
     }
     let relevance = Relevance {
         require_address,

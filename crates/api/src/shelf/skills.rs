@@ -4,7 +4,9 @@ use axum::Json;
 use axum::extract::{Path, State};
 use nightdesk_desk::What;
 use nightdesk_desk::shelf::{SkillRead, SkillWrite, SkillWritten};
-use nightdesk_shelf::{Audience, CatalogueFilter, Listed, SkillStatus, TriggerKind, VersionInfo};
+use nightdesk_shelf::{
+    Audience, CatalogueFilter, CatalogueResponse, SkillStatus, TriggerKind, VersionInfo,
+};
 use nightdesk_types::limits::SHELF_BODY_BYTES_MAX;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -100,7 +102,7 @@ pub(super) async fn list(
     State(api): State<ApiState>,
     ShelfAgent(agent): ShelfAgent,
     query: Result<UrlQuery<CatalogueQuery>, Problem>,
-) -> Result<Json<Listed>, Problem> {
+) -> Result<Json<CatalogueResponse>, Problem> {
     api.count_call(What::Catalogue, agent)?;
     let UrlQuery(mut query) = query?;
     let seen = query.if_none_match.take();

@@ -70,8 +70,8 @@ async fn a_job_is_armed_listed_byte_for_byte_moved_and_cancelled() {
 #[tokio::test]
 async fn every_proof_of_an_agent_is_the_same_agents() {
     let (desk, ann, machine) = street().await;
-    let now = SystemClock::started().now();
-    let issuer = desk.desk.stops.issuers.own();
+    let now = SystemClock::start().now();
+    let issuer = desk.desk.stops.issuers.own_issuer();
     let agent = issuer.agent_token(ann.scope, ann.agent, now).await.expect("a token");
     let (_, session) = issuer.begin_session(ann.scope, ann.agent, now).await.expect("a session");
     let gateway = upgrade_token_at(&ann.name, &ann.secret, 60);
@@ -150,7 +150,7 @@ async fn relay(desk: &TestDesk, signature: &str, body: &Value) -> Answered {
 }
 
 fn signed(body: &Value) -> String {
-    let seconds = SystemClock::started().now().as_second();
+    let seconds = SystemClock::start().now().as_second();
     let key = hmac::Key::new(hmac::HMAC_SHA256, RELAY_SECRET.as_bytes());
     let v1 = hmac::sign(&key, format!("{seconds}.{body}").as_bytes());
     format!("t={seconds},v1={}", hex::encode(v1))

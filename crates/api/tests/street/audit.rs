@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nightdesk_register::audit::{Deed, Kind};
+use nightdesk_register::audit::{AuditRecord, Kind};
 use nightdesk_testdesk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
 use nightdesk_types::{Clock, SystemClock};
 use serde_json::{Value, json};
@@ -98,9 +98,10 @@ impl Street {
     }
 
     /// The rows that were added since the last read.
-    async fn new_deeds(&mut self) -> Vec<Deed> {
+    async fn new_deeds(&mut self) -> Vec<AuditRecord> {
         let store = self.desk.register.store();
-        let deeds = store.deeds(self.ann.scope, self.seen, 100).await.expect("read the audit log");
+        let deeds =
+            store.audit_records(self.ann.scope, self.seen, 100).await.expect("read the audit log");
         self.seen = deeds.last().map_or(self.seen, |deed| deed.seq);
         deeds
     }
@@ -122,8 +123,9 @@ impl Street {
                 format!("gateway:{}", self.ann.gateway),
             ),
             By::Token => {
-                let now = SystemClock::started().now();
-                let token = self.desk.desk.stops.issuers.own().agent_token(scope, agent, now).await;
+                let now = SystemClock::start().now();
+                let token =
+                    self.desk.desk.stops.issuers.own_issuer().agent_token(scope, agent, now).await;
                 (token.expect("a token").with(str::to_owned), format!("agent:{agent}"))
             }
         };

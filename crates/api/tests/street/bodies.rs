@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nightdesk_register::ReachOf;
+use nightdesk_register::AgentReach;
 use nightdesk_testdesk::{Household, TestDesk, post, upgrade_token_at};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -78,7 +78,7 @@ fn bodies(other: &Household) -> impl Strategy<Value = Value> + use<> {
     })
 }
 
-async fn reach(desk: &TestDesk, household: &Household) -> ReachOf {
+async fn reach(desk: &TestDesk, household: &Household) -> AgentReach {
     let reach = desk.register.store().reach_of(household.scope, household.agent).await;
     reach.expect("read a reach")
 }

@@ -11,8 +11,8 @@ use crate::oauth::{access_token, invited};
 
 /// A token of the desk's issuer for one agent.
 async fn agent_token(desk: &TestDesk, scope: TenantScope, agent: AgentId) -> String {
-    let now = SystemClock::started().now();
-    let token = desk.desk.stops.issuers.own().agent_token(scope, agent, now).await;
+    let now = SystemClock::start().now();
+    let token = desk.desk.stops.issuers.own_issuer().agent_token(scope, agent, now).await;
     token.expect("a token").with(str::to_owned)
 }
 

@@ -46,7 +46,7 @@ impl Scene {
     /// The number of entries in the agent's inbox.
     async fn entries(&self) -> i64 {
         let own = [(self.ann.scope, self.ann.agent)];
-        self.desk.desk.stops.inbox.store().heads(&own).await.expect("heads")[0].get()
+        self.desk.desk.stops.inbox.store().read_heads(&own).await.expect("heads")[0].get()
     }
 }
 

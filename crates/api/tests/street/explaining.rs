@@ -52,8 +52,8 @@ async fn a_refusal_names_the_layer_that_said_no() {
     let desk = TestDesk::open().await;
     let ann = desk.household("ann", "gw-1").await;
     let bob = desk.household("bob", "gw-2").await;
-    let on = nightdesk_register::OnBot { scope: ann.scope, agent: ann.agent, bot: ann.bot };
-    let hall = nightdesk_types::Granted::of(None, "hall");
+    let on = nightdesk_register::AgentOnBot { scope: ann.scope, agent: ann.agent, bot: ann.bot };
+    let hall = nightdesk_types::GrantTarget::for_chat(None, "hall");
     desk.register.store().grant(on, &hall, None).await.expect("grant a chat");
     desk.says_in_room("hall", &ann, "stranger", "k1").await;
     desk.says(&ann, "stranger", "k2").await;
@@ -72,9 +72,9 @@ async fn who_is_passed_over_is_told_although_another_received_it() {
     let desk = TestDesk::open().await;
     let ann = desk.household("ann", "gw-1").await;
     let bob = desk.household("bob", "gw-2").await;
-    let on = nightdesk_register::OnBot { scope: bob.scope, agent: bob.agent, bot: ann.bot };
+    let on = nightdesk_register::AgentOnBot { scope: bob.scope, agent: bob.agent, bot: ann.bot };
     desk.register.store().bind(on, "bob").await.expect("bind the author");
-    let hall = nightdesk_types::Granted::of(None, "hall");
+    let hall = nightdesk_types::GrantTarget::for_chat(None, "hall");
     desk.register.store().grant(on, &hall, None).await.expect("grant a chat");
 
     desk.says_in_room("hall", &ann, "ann", "k1").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_schedule::{Cause, FireState, Outcome, Target};
+use nightdesk_schedule::{FireCause, FireOutcome, FireState, Target};
 use nightdesk_testdesk::{CALLBACK, Household, TestDesk, TestGateway, get, post};
 use nightdesk_types::{AgentId, Clock, FireId, SystemClock};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ async fn armed() -> (TestDesk, Household) {
 /// Lets store's time pass, and has the desk look.
 fn pass(desk: &TestDesk, secs: u64) {
     desk.store.clock().let_pass(Duration::from_secs(secs));
-    desk.desk.stops.schedule.look();
+    desk.desk.stops.schedule.claim_soon();
 }
 
 /// Waits until the household's newest fire has this state.
@@ -29,8 +29,8 @@ async fn until_stands(desk: &TestDesk, household: &Household, state: FireState) 
     }
 }
 
-fn again(after: Option<u64>) -> Outcome {
-    Outcome::Again("answered with status 503".to_owned(), after.map(Duration::from_secs))
+fn again(after: Option<u64>) -> FireOutcome {
+    FireOutcome::Again("answered with status 503".to_owned(), after.map(Duration::from_secs))
 }
 
 #[tokio::test]
@@ -78,12 +78,12 @@ async fn tries_share_an_id_and_wait_as_long_as_the_agent_asks() {
 #[tokio::test]
 async fn whoever_does_not_believe_us_twice_is_told_no_more() {
     let (desk, ann) = armed().await;
-    desk.fires.answer([Outcome::Unauthorised, Outcome::Unauthorised]);
+    desk.fires.answer([FireOutcome::Unauthorised, FireOutcome::Unauthorised]);
     pass(&desk, 60);
     until_stands(&desk, &ann, FireState::Missed).await;
 
     let fires = desk.fires_of(&ann).await;
-    assert_eq!((fires[0].cause, fires[0].tries), (Some(Cause::Refused), 2));
+    assert_eq!((fires[0].cause, fires[0].tries), (Some(FireCause::Refused), 2));
     assert_eq!(desk.fires.told().len(), 2);
 }
 
@@ -130,13 +130,13 @@ async fn nobody_is_told_of_another_households_job() {
     until_stands(&desk, &ann, FireState::Fired).await;
 
     assert_eq!(desk.fires_of(&bob).await, []);
-    assert_eq!(desk.desk.stops.schedule.armed(bob.scope, ann.agent).await.expect("read"), []);
+    assert_eq!(desk.desk.stops.schedule.armed_jobs(bob.scope, ann.agent).await.expect("read"), []);
 }
 
 async fn fire_token(desk: &TestDesk, agent: AgentId) -> String {
     let fire: FireId = "00000000-0000-4000-8000-000000000007".parse().expect("an id");
-    let now = SystemClock::started().now();
-    let token = desk.desk.stops.issuers.own().fire_token(agent, fire, now).await;
+    let now = SystemClock::start().now();
+    let token = desk.desk.stops.issuers.own_issuer().fire_token(agent, fire, now).await;
     format!("Bearer {}", token.expect("a token").with(str::to_owned))
 }
 

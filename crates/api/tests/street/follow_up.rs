@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use nightdesk_register::OnBot;
+use nightdesk_register::AgentOnBot;
 use nightdesk_testdesk::{Household, TestDesk, TestGateway, TestPlatform};
 use nightdesk_types::limits::{CAPABILITY_GOOD_FOR_MAX, CAPABILITY_PLACE_KEPT_FOR};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ async fn only_the_agent_and_session_it_was_lent_for_may_use_it() {
     let (gateway, secret) =
         register.create_gateway(scope, sister, "gw-3").await.expect("enter a gateway");
     // The sister is bound on the bot and wrote in the chat, too.
-    register.store().bind(OnBot { scope, agent: sister, bot }, "zoe").await.expect("bind");
+    register.store().bind(AgentOnBot { scope, agent: sister, bot }, "zoe").await.expect("bind");
     assert_eq!(stage.desk.says_in("c1", &stage.ann, "zoe", "k0").await, 200);
     let sister =
         Household { agent: sister, gateway, name: "gw-3".to_owned(), secret, ..stage.ann.clone() };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_register::OnBot;
+use nightdesk_register::AgentOnBot;
 use nightdesk_testdesk::{Household, TestDesk, TestGateway, TestPlatform};
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ async fn an_agent_writes_where_it_may_and_nowhere_else() {
     // The bots are shared: Bob's person is known on Ann's, too.
     let Household { scope, agent, .. } = stage.bob;
     let register = stage.desk.register.store();
-    register.bind(OnBot { scope, agent, bot: stage.ann.bot }, "bob-here").await.expect("bind");
+    register.bind(AgentOnBot { scope, agent, bot: stage.ann.bot }, "bob-here").await.expect("bind");
     let untagged = json!({});
 
     stage.said("it heard from there", "c1", &untagged).await;
@@ -116,7 +116,7 @@ async fn a_bot_it_did_not_greet_for_is_not_its_to_use() {
     let register = stage.desk.register.store();
     let bound = register
         .bind(
-            OnBot { scope: stage.ann.scope, agent: stage.ann.agent, bot: stage.bob.bot },
+            AgentOnBot { scope: stage.ann.scope, agent: stage.ann.agent, bot: stage.bob.bot },
             "ann-at-bobs",
         )
         .await;
@@ -147,7 +147,13 @@ async fn a_revoked_binding_ends_what_it_allowed() {
     let mut stage = Stage::set().await;
     stage.ann_says("c1").await;
     let Household { scope, agent, bot, .. } = stage.ann;
-    stage.desk.register.store().unbind(OnBot { scope, agent, bot }, "ann").await.expect("unbind");
+    stage
+        .desk
+        .register
+        .store()
+        .unbind(AgentOnBot { scope, agent, bot }, "ann")
+        .await
+        .expect("unbind");
 
     stage.declined("first words to the person", "ann", &json!({})).await;
     stage.declined("the chat it heard from", "c1", &json!({})).await;
@@ -172,7 +178,7 @@ async fn two_bots_that_know_a_chat_must_be_told_apart() {
     let Household { scope, agent, bot, .. } = stage.ann;
     let register = stage.desk.register.store();
     for bot in [bot, stage.bob.bot] {
-        register.bind(OnBot { scope, agent, bot }, "both").await.expect("bind");
+        register.bind(AgentOnBot { scope, agent, bot }, "both").await.expect("bind");
     }
     stage.gateway.hello("discord").await;
     stage.gateway.hear_frame("descriptor").await;

@@ -51,6 +51,6 @@ async fn a_stranger_is_told_ok_and_reaches_nobody() {
 
     assert_eq!(desk.says(&ann, "stranger", "k1").await, 200);
     let heads =
-        desk.desk.stops.inbox.store().heads(&[(ann.scope, ann.agent)]).await.expect("heads");
+        desk.desk.stops.inbox.store().read_heads(&[(ann.scope, ann.agent)]).await.expect("heads");
     assert_eq!(heads[0].get(), 0, "no number was taken");
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nightdesk_desk::shelf::SkillWrite;
 use nightdesk_letters::Party;
-use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
+use nightdesk_schedule::{ArmRequest, FireAt, JobId, Policies, Target};
 use nightdesk_shelf::{DataWrite, QueryFilters};
 use nightdesk_testdesk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
 use nightdesk_types::{EntryId, Seq};
@@ -112,8 +112,8 @@ const ANNS_EVENT: &str = "what-ann-said";
 /// A job of ann's agent, and its time.
 const ANNS_JOB: &str = "what-ann-does";
 
-fn anns_job() -> Arm {
-    Arm {
+fn anns_job() -> ArmRequest {
+    ArmRequest {
         job: JobId::new(ANNS_JOB).expect("a name"),
         fire_at: FireAt::parse("2096-01-01T00:00:00Z").expect("an instant"),
         to: Target::Callback("https://agents.example/ann".to_owned()),
@@ -225,7 +225,8 @@ impl Street {
         let reach = store.reach_of(scope, agent).await.expect("read an agent's reach");
         let gateways = store.gateways(scope, "").await.expect("list gateways");
         let acked = self.desk.acked(&self.ann).await;
-        let armed = self.desk.desk.stops.schedule.armed(scope, agent).await.expect("list jobs");
+        let armed =
+            self.desk.desk.stops.schedule.armed_jobs(scope, agent).await.expect("list jobs");
         let head = self.desk.head_of(&self.ann).await;
         let shared = self.shared().await;
         format!("{reach:?} {gateways:?} {acked} {head:?} {armed:?} {shared}")

@@ -262,7 +262,7 @@ async fn a_wake_for_later_comes_when_it_is_due_and_hides_from_the_agents_own_job
 
     let mut bob = street.up(&street.bob).await;
     street.desk.store.clock().let_pass(Duration::from_secs(61));
-    street.desk.desk.stops.schedule.look();
+    street.desk.desk.stops.schedule.claim_soon();
     let entry = bob.hear_frame("inbound").await;
     assert_eq!(entry["event"]["text"], "later");
     answers(&mut bob, &entry, "done").await;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use nightdesk_conformance::connector::{Seen, Stage, run};
 use nightdesk_desk::letters::letter_connector;
 use nightdesk_letters::{AgentConnector as _, DeskConnector, Party};
-use nightdesk_protocol::delivery::Kind;
+use nightdesk_protocol::delivery::PayloadKind;
 use nightdesk_testdesk::{Household, TestDesk, TestGateway};
 use nightdesk_types::{AgentId, TenantId, TenantScope};
 use uuid::Uuid;
@@ -46,7 +46,7 @@ impl RoadStage {
 
 fn nobody() -> Party {
     Party {
-        scope: TenantScope::of(TenantId::from_uuid(Uuid::max())),
+        scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::max())),
         agent: AgentId::from_uuid(Uuid::max()),
     }
 }
@@ -89,7 +89,7 @@ impl Stage for RoadStage {
         let events = bodies.iter().map(|body| &body["event"]);
         let seen = events.map(|event| Seen {
             words: event["text"].as_str().unwrap_or_default().to_owned(),
-            kind: event["letter"]["kind"].as_str().and_then(Kind::named),
+            kind: event["letter"]["kind"].as_str().and_then(PayloadKind::named),
             session: event["letter"]["session_id"].as_str().map(str::to_owned),
             is_proven: event["letter"]["from"] == "ann",
             wire: Some(event["letter"].to_string()),

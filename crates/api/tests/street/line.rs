@@ -78,7 +78,7 @@ async fn a_stop_reaches_the_agents_line_or_nobody() {
     assert_eq!(frame["chat_id"], "c1");
     desk.ears.ring(Ring::Revoked { gateway: ann.gateway }).await;
     gateway.hear().await;
-    while desk.ears.of(ann.agent).is_some() {
+    while desk.ears.find_line(ann.agent).is_some() {
         tokio::task::yield_now().await;
     }
     assert_eq!(desk.desk.line.stop_turn(ann.agent, &session, "c1").await, Stop::NotRunning);

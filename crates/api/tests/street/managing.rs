@@ -35,8 +35,9 @@ impl Street {
     /// Calls with a token for the agent.
     async fn by_token(&self, household: &Household, path: &str, body: &Value) -> Answered {
         let Household { scope, agent, .. } = household;
-        let now = SystemClock::started().now();
-        let token = self.desk.desk.stops.issuers.own().agent_token(*scope, *agent, now).await;
+        let now = SystemClock::start().now();
+        let token =
+            self.desk.desk.stops.issuers.own_issuer().agent_token(*scope, *agent, now).await;
         self.ask(&token.expect("a token").with(str::to_owned), path, body).await
     }
 
@@ -189,7 +190,7 @@ async fn a_policy_is_obeyed() {
 
     let policy = json!({ "platform": "discord", "requireAddress": true });
     assert_eq!(street.by_gateway(&street.ann, "/relay/policy", &policy).await.status, 200);
-    street.desk.desk.stops.gate.look_at_all().await.expect("look who may be reached");
+    street.desk.desk.stops.gate.reload_changed().await.expect("look who may be reached");
     street.desk.says_in_room("hall", &street.ann, "eve", "k2").await;
     assert_eq!(street.entries().await.0, 1, "not said to the agent");
     street.desk.says_in_room("hall", &street.ann, "ann", "k3").await;
@@ -209,7 +210,7 @@ async fn who_has_two_agents_says_which_is_theirs() {
 
     let person = json!({ "platform": "discord", "botId": "bot-ann", "userId": "ann" });
     assert_eq!(street.by_token(&street.bob, "/manage/dm-default", &person).await.status, 204);
-    street.desk.desk.stops.gate.look_at_all().await.expect("look who may be reached");
+    street.desk.desk.stops.gate.reload_changed().await.expect("look who may be reached");
     street.desk.says(&street.ann, "ann", "k2").await;
     assert_eq!(street.entries().await, (1, 1));
     let eve = json!({ "platform": "discord", "botId": "bot-ann", "userId": "eve" });

@@ -1,6 +1,6 @@
 //! Buttons, from outside: a press reaches the agent that asked, and no other.
 
-use nightdesk_register::OnBot;
+use nightdesk_register::AgentOnBot;
 use nightdesk_testdesk::{Household, TestDesk, TestGateway, TestPlatform};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ impl Stage {
         let ann = desk.household_with("ann", "gw-1", platform.settings()).await;
         let bob = desk.household_with("bob", "gw-2", platform.settings()).await;
         // Bob can see the room, so his agent may.
-        let on = OnBot { scope: bob.scope, agent: bob.agent, bot: ann.bot };
+        let on = AgentOnBot { scope: bob.scope, agent: bob.agent, bot: ann.bot };
         desk.register.store().bind(on, "bob").await.expect("bind Bob on Ann's bot");
         desk.grant(bob.scope, bob.agent, ann.bot, ROOM).await;
         let (anns, bobs) = (on_a_line(&desk, &ann).await, on_a_line(&desk, &bob).await);

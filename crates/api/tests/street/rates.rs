@@ -11,8 +11,8 @@ use serde_json::json;
 
 async fn bearer(desk: &TestDesk, household: &Household) -> String {
     let Household { scope, agent, .. } = household;
-    let now = SystemClock::started().now();
-    let token = desk.desk.stops.issuers.own().agent_token(*scope, *agent, now).await;
+    let now = SystemClock::start().now();
+    let token = desk.desk.stops.issuers.own_issuer().agent_token(*scope, *agent, now).await;
     format!("Bearer {}", token.expect("a token").with(str::to_owned))
 }
 

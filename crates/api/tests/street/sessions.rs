@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_register::issuer::{Grant, Session};
+use nightdesk_register::issuer::{IssuerSession, TokenPair};
 use nightdesk_testdesk::{Answered, Household, TestDesk, post};
 use nightdesk_types::limits::REFRESH_OVERLAP;
 use nightdesk_types::{Clock, SystemClock};
@@ -10,8 +10,8 @@ use serde_json::json;
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
-async fn begun(desk: &TestDesk, household: &Household) -> (Session, Grant) {
-    let (issuer, now) = (desk.desk.stops.issuers.own(), SystemClock::started().now());
+async fn begun(desk: &TestDesk, household: &Household) -> (IssuerSession, TokenPair) {
+    let (issuer, now) = (desk.desk.stops.issuers.own_issuer(), SystemClock::start().now());
     let begun = issuer.begin_session(household.scope, household.agent, now).await;
     begun.expect("begin a session")
 }

@@ -29,8 +29,8 @@ impl Street {
 
     /// A token of another agent.
     async fn token(&self, household: &Household, agent: AgentId) -> String {
-        let now = SystemClock::started().now();
-        let issuer = self.desk.desk.stops.issuers.own();
+        let now = SystemClock::start().now();
+        let issuer = self.desk.desk.stops.issuers.own_issuer();
         let token = issuer.agent_token(household.scope, agent, now).await;
         token.expect("a token").with(str::to_owned)
     }

@@ -57,7 +57,7 @@ async fn a_repeat_is_not_told_again() {
     assert_eq!(desk.says(&ann, "ann", "k1").await, 200);
     gateway.hear_frame("inbound").await;
     drop(gateway);
-    while desk.ears.of(ann.agent).is_some() {
+    while desk.ears.find_line(ann.agent).is_some() {
         tokio::task::yield_now().await;
     }
 
@@ -130,7 +130,7 @@ async fn an_agent_whose_line_died_with_an_entry_is_called_and_its_person_told() 
     assert_eq!(desk.says(&ann, "ann", "k1").await, 200);
     gateway.hear_frame("inbound").await;
     drop(gateway);
-    while desk.ears.of(ann.agent).is_some() {
+    while desk.ears.find_line(ann.agent).is_some() {
         tokio::task::yield_now().await;
     }
 
@@ -156,7 +156,7 @@ async fn an_agent_whose_line_is_silent_is_called_while_the_line_stays() {
 
     desk.wakes_after(Duration::ZERO).await;
     assert_eq!(desk.calls.urls(), [FIRST]);
-    assert!(desk.ears.of(ann.agent).is_some(), "the line stays");
+    assert!(desk.ears.find_line(ann.agent).is_some(), "the line stays");
     gateway.ack(&frame["bufferId"]).await;
     while desk.acked(&ann).await < 1 {
         tokio::task::yield_now().await;

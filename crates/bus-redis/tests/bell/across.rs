@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use nightdesk_bus::{Bell, Heard, Marked, Order, Ring};
+use nightdesk_bus::{Bell, LineHints, LineOrder, MarkedItems, Ring};
 use nightdesk_types::{BotId, RequestId, Seq};
 use uuid::Uuid;
 
@@ -29,8 +29,8 @@ async fn an_entry_is_heard_where_the_line_is_and_nobody_hears_for_nobody() {
     let ear = b.line(agent(1), 1).await;
     assert!(a.bell.ring(entry_of(1, 7)).await);
     assert_eq!(heard(&ear).await, entry(7));
-    b.ears.close(&ear);
-    until("nobody listens any more", || b.ears.changes().take().is_none()).await;
+    b.ears.close_line(&ear);
+    until("nobody listens any more", || b.ears.changed_addresses().take().is_none()).await;
     a.stop().await;
     b.stop().await;
 }
@@ -43,14 +43,14 @@ async fn a_stop_reaches_the_line_it_names_and_no_sibling() {
     let siblings = [b.line(agent(2), 1).await, a.line(agent(3), 1).await];
 
     assert!(a.bell.ring(stop(1)).await);
-    let order = Order::Stop { session_key: "s".to_owned(), chat_id: "c".to_owned() };
+    let order = LineOrder::Stop { session_key: "s".to_owned(), chat_id: "c".to_owned() };
     assert_eq!(heard(&named).await.orders, [order]);
     // Hints arrive in order, so no earlier one is still on its way to them.
     for (number, sibling) in [2, 3].into_iter().zip(&siblings) {
         assert!(a.bell.ring(entry_of(number, 1)).await);
         assert_eq!(heard(sibling).await, entry(1));
     }
-    assert_eq!(named.listen(), Heard::default(), "once");
+    assert_eq!(named.take_hints(), LineHints::default(), "once");
     assert!(!a.bell.ring(stop(4)).await, "nobody runs that");
 }
 
@@ -82,7 +82,7 @@ async fn a_revocation_reaches_every_node() {
 
     assert!(a.bell.ring(Ring::Revoked { gateway: gateway() }).await);
     for line in &lines {
-        assert_eq!(heard(line).await.orders, [Order::Revoked]);
+        assert_eq!(heard(line).await.orders, [LineOrder::Revoked]);
     }
 }
 
@@ -93,8 +93,8 @@ async fn a_line_that_opens_tells_the_older_one_elsewhere() {
     let old = a.line(agent(1), 1).await;
     let new = b.line(agent(1), 2).await;
 
-    assert_eq!(heard(&old).await.orders, [Order::Replaced]);
-    assert_eq!(new.listen(), Heard::default());
+    assert_eq!(heard(&old).await.orders, [LineOrder::Replaced]);
+    assert_eq!(new.take_hints(), LineHints::default());
 }
 
 #[tokio::test]
@@ -102,22 +102,22 @@ async fn a_node_is_asked_and_told_and_a_chat_is_looked_at_from_elsewhere() {
     let redis = Server::start();
     let (a, b) = (Node::whole(&redis.url(), "a").await, Node::whole(&redis.url(), "b").await);
     let request = RequestId::new("r1").expect("a request");
-    let settled = a.ears.settled().wait((agent(1), request.clone())).expect("room");
+    let settled = a.ears.settlements().begin_wait((agent(1), request.clone())).expect("room");
 
     assert!(a.bell.ring(Ring::Asked { node: "b".to_owned(), bot: BOT }).await);
-    let asked = tokio::time::timeout(PATIENCE, b.ears.asked().taken()).await;
-    assert_eq!(asked.expect("b is asked"), Marked::These(BTreeSet::from([BOT])));
+    let asked = tokio::time::timeout(PATIENCE, b.ears.requested_bots().wait_and_take()).await;
+    assert_eq!(asked.expect("b is asked"), MarkedItems::These(BTreeSet::from([BOT])));
     assert!(b.bell.ring(Ring::Settled { node: "a".to_owned(), agent: agent(1), request }).await);
-    tokio::time::timeout(PATIENCE, settled.rung()).await.expect("a is told");
+    tokio::time::timeout(PATIENCE, settled.wait_for_ring()).await.expect("a is told");
     let nobody = Ring::Asked { node: "c".to_owned(), bot: BOT };
     assert!(!a.bell.ring(nobody).await, "there is no such node");
 
-    let watch = b.ears.chats().watch(BOT, "visitor").expect("room");
+    let watch = b.ears.chat_watchers().watch(BOT, "visitor").expect("room");
     let chat = Ring::Chat { bot: BOT, chat: "visitor".to_owned() };
     while !a.bell.ring(chat.clone()).await {
         tokio::task::yield_now().await;
     }
-    tokio::time::timeout(PATIENCE, watch.rung()).await.expect("b looks");
+    tokio::time::timeout(PATIENCE, watch.wait_for_ring()).await.expect("b looks");
 }
 
 #[tokio::test]
@@ -129,8 +129,8 @@ async fn a_node_that_could_not_ring_says_so_and_all_lines_are_looked_at() {
 
     assert!(!bell.ring(entry_of(1, 7)).await, "not connected yet");
     let _a = Node::run(ears, bell);
-    let doubted = tokio::time::timeout(PATIENCE, b.ears.doubt().taken()).await;
-    assert_eq!(doubted.expect("b looks"), Marked::All);
+    let doubted = tokio::time::timeout(PATIENCE, b.ears.lines_in_doubt().next_doubts()).await;
+    assert_eq!(doubted.expect("b looks"), MarkedItems::All);
 }
 
 #[tokio::test]

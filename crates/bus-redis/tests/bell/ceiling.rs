@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use nightdesk_bus::Ceiling;
+use nightdesk_bus::SharedRateLimit;
 use nightdesk_types::limits::RING_WAIT;
-use nightdesk_types::pace::Rate;
+use nightdesk_types::rate_limit::Rate;
 
 use crate::node::{Node, PATIENCE, channel};
 use crate::server::Server;

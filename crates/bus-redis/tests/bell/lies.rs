@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_bus::{Heard, Ring, Seal};
+use nightdesk_bus::{HintSeal, LineHints, Ring};
 use nightdesk_types::limits::HINT_AGE_MAX;
 use nightdesk_types::{Clock, Generation, Seq, SystemClock, Timestamp};
 
@@ -25,7 +25,7 @@ fn stop_of(session: &str) -> Ring {
 }
 
 fn now() -> Timestamp {
-    SystemClock::started().now()
+    SystemClock::start().now()
 }
 
 /// Publishes all hints on the agent's channel over one connection, so that their order is preserved.
@@ -45,9 +45,9 @@ async fn ten_thousand_forged_hints_ring_nothing() {
     let redis = Server::start();
     let b = Node::whole(&redis.url(), "b").await;
     let ear = b.line(agent(1), 1).await;
-    let (stranger, known) = (Seal::new(&[8; 32]), Seal::new(&SECRET));
+    let (stranger, known) = (HintSeal::new(&[8; 32]), HintSeal::new(&SECRET));
 
-    let sealed = |seal: &Seal, seq| seal.seal(now(), &words(seq)).expect("short");
+    let sealed = |seal: &HintSeal, seq| seal.seal(now(), &words(seq)).expect("short");
     let mut forged: Vec<String> = (0..).map(|seq| sealed(&stranger, seq)).take(FORGED).collect();
     forged.push(words(1));
     forged.push(sealed(&known, 2).replace(r#""seq":2"#, r#""seq":9"#));
@@ -62,7 +62,7 @@ async fn doubled_and_late_hints_have_no_effect() {
     let redis = Server::start();
     let b = Node::whole(&redis.url(), "b").await;
     let ear = b.line(agent(1), 1).await;
-    let known = Seal::new(&SECRET);
+    let known = HintSeal::new(&SECRET);
     let stop = |at: Timestamp| known.seal(at, &said(&stop_of("s"))).expect("short");
     let late = now() - HINT_AGE_MAX - Duration::from_secs(1);
 
@@ -86,7 +86,7 @@ async fn reordered_hints_do_no_harm() {
     let redis = Server::start();
     let b = Node::whole(&redis.url(), "b").await;
     let ear = b.line(agent(1), 1).await;
-    let known = Seal::new(&SECRET);
+    let known = HintSeal::new(&SECRET);
 
     let mut hints: Vec<String> =
         (1..=9).map(|seq| known.seal(now(), &words(seq)).expect("short")).collect();
@@ -107,11 +107,11 @@ async fn a_line_is_not_replaced_by_word_of_itself() {
     let redis = Server::start();
     let b = Node::whole(&redis.url(), "b").await;
     let (ear, other) = (b.line(agent(1), 1).await, b.line(agent(2), 1).await);
-    let known = Seal::new(&SECRET);
+    let known = HintSeal::new(&SECRET);
     let replaced = Ring::Replaced { agent: agent(2), by: Generation::new(1) };
 
     let hint = known.seal(now(), &said(&replaced)).expect("short");
     lie(&redis, &[hint, known.seal(now(), &words(3)).expect("short")]).await;
     assert_eq!(heard(&ear).await, entry(3));
-    assert_eq!(other.listen(), Heard::default());
+    assert_eq!(other.take_hints(), LineHints::default());
 }

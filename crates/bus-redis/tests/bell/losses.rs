@@ -20,7 +20,7 @@ async fn two(redis: &Server) -> (Node, Node) {
 
 /// Rings on one node until the other's line receives a new ring.
 async fn flows_again(a: &Node, b: &Node) {
-    let ear = b.ears.of(agent(1)).expect("the line is open");
+    let ear = b.ears.find_line(agent(1)).expect("the line is open");
     let began = Instant::now();
     let mut seq = 1_000;
     loop {
@@ -81,7 +81,10 @@ async fn a_frozen_redis_is_noticed_and_costs_nobody_more_than_one_wait() {
     }
     assert!(longest < RING_WAIT + SLACK, "{longest:?}");
     assert!(frozen.elapsed() < RING_WAIT * 2 + SLACK, "all wait once: {:?}", frozen.elapsed());
-    until("both notice", || a.ears.doubt().is_broken() && b.ears.doubt().is_broken()).await;
+    until("both notice", || {
+        a.ears.lines_in_doubt().is_broken() && b.ears.lines_in_doubt().is_broken()
+    })
+    .await;
     assert!(frozen.elapsed() < BEAT_MISSED_AFTER + SLACK, "{:?}", frozen.elapsed());
 
     redis.signal("CONT");
@@ -109,8 +112,8 @@ async fn a_node_without_its_redis_starts_and_finds_it_later() {
     let (ears, bell) = crate::node::made(&redis.url(), "a");
     let a = Node::run(ears, bell);
 
-    drop(a.ears.doubt().taken().await);
-    assert!(a.ears.doubt().is_broken(), "lines are looked at meanwhile");
+    drop(a.ears.lines_in_doubt().next_doubts().await);
+    assert!(a.ears.lines_in_doubt().is_broken(), "lines are looked at meanwhile");
     redis.0.start_again().expect("Redis starts again");
     a.is_whole().await;
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nightdesk_bus::{Ear, Ears, Heard, Seal};
-use nightdesk_bus_redis::{RedisBell, Settings};
+use nightdesk_bus::{HintSeal, LineHints, LineRegistry, RegisteredLine};
+use nightdesk_bus_redis::{BellSettings, RedisBell};
 use nightdesk_types::{AgentId, GatewayId, Generation, Seq, SystemClock, TenantId, TenantScope};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) const SECRET: [u8; 32] = [7; 32];
 
 pub(crate) struct Node {
-    pub(crate) ears: Arc<Ears>,
+    pub(crate) ears: Arc<LineRegistry>,
     pub(crate) bell: Arc<RedisBell>,
     stop: CancellationToken,
     runs: JoinHandle<()>,
@@ -31,7 +31,7 @@ impl Node {
         node
     }
 
-    pub(crate) fn run(ears: Arc<Ears>, bell: Arc<RedisBell>) -> Self {
+    pub(crate) fn run(ears: Arc<LineRegistry>, bell: Arc<RedisBell>) -> Self {
         let stop = CancellationToken::new();
         let (running, until) = (Arc::clone(&bell), stop.clone());
         let runs = tokio::spawn(async move { running.run(&until).await });
@@ -40,21 +40,22 @@ impl Node {
 
     /// Waits until the bell is not broken, and clears the lines in doubt.
     pub(crate) async fn is_whole(&self) {
-        until("the bell is whole", || !self.ears.doubt().is_broken()).await;
-        drop(tokio::time::timeout(Duration::ZERO, self.ears.doubt().taken()).await);
+        until("the bell is whole", || !self.ears.lines_in_doubt().is_broken()).await;
+        drop(tokio::time::timeout(Duration::ZERO, self.ears.lines_in_doubt().next_doubts()).await);
     }
 
     /// Waits until the bell is broken, and returns the time that it took.
     pub(crate) async fn breaks(&self) -> Duration {
         let began = Instant::now();
-        until("the break is told", || self.ears.doubt().is_broken()).await;
+        until("the break is told", || self.ears.lines_in_doubt().is_broken()).await;
         began.elapsed()
     }
 
     /// Opens an agent's line, and waits until its channel is subscribed.
-    pub(crate) async fn line(&self, agent: AgentId, generation: i64) -> Arc<Ear> {
-        let ear = self.ears.open(scope(), agent, gateway(), Generation::new(generation));
-        let doubted = tokio::time::timeout(PATIENCE, self.ears.doubt().taken()).await;
+    pub(crate) async fn line(&self, agent: AgentId, generation: i64) -> Arc<RegisteredLine> {
+        let ear = self.ears.register_line(scope(), agent, gateway(), Generation::new(generation));
+        let doubted =
+            tokio::time::timeout(PATIENCE, self.ears.lines_in_doubt().next_doubts()).await;
         drop(doubted.expect("a line that is listened for is looked at once"));
         ear
     }
@@ -72,35 +73,35 @@ impl Node {
 }
 
 /// Creates a node's bell without running it.
-pub(crate) fn made(url: &str, name: &str) -> (Arc<Ears>, Arc<RedisBell>) {
-    let ears = Arc::new(Ears::of_node(name));
-    let settings = Settings { url, password: None, node: name, secret: &SECRET };
-    let bell = RedisBell::new(&settings, Arc::clone(&ears), Arc::new(SystemClock::started()));
+pub(crate) fn made(url: &str, name: &str) -> (Arc<LineRegistry>, Arc<RedisBell>) {
+    let ears = Arc::new(LineRegistry::for_node(name));
+    let settings = BellSettings { url, password: None, node: name, secret: &SECRET };
+    let bell = RedisBell::new(&settings, Arc::clone(&ears), Arc::new(SystemClock::start()));
     (ears, Arc::new(bell.expect("a bell")))
 }
 
 /// Returns the Redis channel of a place.
 pub(crate) fn channel(place: &str) -> String {
-    format!("nightdesk:{}:{place}", Seal::new(&SECRET).cell())
+    format!("nightdesk:{}:{place}", HintSeal::new(&SECRET).cell())
 }
 
 /// Waits until a line receives a hint, and returns it.
-pub(crate) async fn heard(ear: &Ear) -> Heard {
+pub(crate) async fn heard(ear: &RegisteredLine) -> LineHints {
     let waited = async {
         loop {
-            let heard = ear.listen();
-            if heard != Heard::default() {
+            let heard = ear.take_hints();
+            if heard != LineHints::default() {
                 return heard;
             }
-            ear.rung().await;
+            ear.wait_for_hint().await;
         }
     };
     tokio::time::timeout(PATIENCE, waited).await.expect("the line hears it")
 }
 
 /// Returns the received form of an entry's ring.
-pub(crate) fn entry(seq: i64) -> Heard {
-    Heard { seq: Some(Seq::new(seq)), orders: vec![] }
+pub(crate) fn entry(seq: i64) -> LineHints {
+    LineHints { seq: Some(Seq::new(seq)), orders: vec![] }
 }
 
 pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
@@ -120,5 +121,5 @@ pub(crate) const fn gateway() -> GatewayId {
 }
 
 fn scope() -> TenantScope {
-    TenantScope::of(TenantId::from_uuid(Uuid::nil()))
+    TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil()))
 }

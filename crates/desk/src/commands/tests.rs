@@ -1,11 +1,15 @@
 use super::*;
 
-fn command(name: &str, description: &str) -> Command {
-    Command { name: name.to_owned(), description: description.to_owned(), options: Vec::new() }
+fn command(name: &str, description: &str) -> PlatformCommand {
+    PlatformCommand {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        options: Vec::new(),
+    }
 }
 
 /// Returns the stored command after a step was executed.
-fn after(step: &Step) -> Option<HeldCommand> {
+fn after(step: &CommandStep) -> Option<HeldCommand> {
     let told = (step.digest?, "77".to_owned());
     Some(HeldCommand { scope_id: step.scope_id.clone(), name: step.name.clone(), told: Some(told) })
 }
@@ -31,8 +35,8 @@ fn what_is_not_offered_or_not_granted_any_more_is_taken_back() {
     let scopes = ["70".to_owned(), "71".to_owned()];
     let told = steps(&offered, &scopes, &[]);
     let held: Vec<HeldCommand> = told.iter().filter_map(after).collect();
-    let back = |steps: Vec<Step>| -> Vec<String> {
-        let is_back = |step: &Step| matches!(step.change, Some(CommandChange::TakenBack(_)));
+    let back = |steps: Vec<CommandStep>| -> Vec<String> {
+        let is_back = |step: &CommandStep| matches!(step.change, Some(CommandChange::TakenBack(_)));
         assert!(steps.iter().all(is_back), "{steps:?}");
         steps.into_iter().map(|step| step.scope_id).collect()
     };

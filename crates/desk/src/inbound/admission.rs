@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use fail::fail_point;
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmitError, Admitted, Ask, Gate, Refused};
-use nightdesk_inbox::{Accept, SourceMark, Stored, trail};
-use nightdesk_intake::Verified;
+use nightdesk_gate::{AdmissionRefusal, AdmitError, AdmittedEvent, ChatLinkCommand, Gate};
+use nightdesk_inbox::{AcceptRequest, SourceCursor, StoredEntry, trail};
+use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::{Event, StoreError};
 
 use super::Inbound;
@@ -21,10 +21,10 @@ use crate::{Account, Limits, Refusals, Stops, capabilities};
 /// An event that may be stored.
 pub(crate) struct Admission<'a> {
     looking: Looking<'a>,
-    pub(super) event: Admitted<Event>,
+    pub(super) event: AdmittedEvent<Event>,
     around: Around,
     /// The source's cursor after this event.
-    mark: Option<SourceMark>,
+    mark: Option<SourceCursor>,
 }
 
 /// The result of putting an event.
@@ -61,11 +61,11 @@ impl Admissions {
     pub(crate) async fn admit<'a>(
         &'a self,
         account: &'a Account,
-        event: Verified<Event>,
-        mark: Option<SourceMark>,
+        event: VerifiedEvent<Event>,
+        mark: Option<SourceCursor>,
     ) -> Result<Result<Admission<'a>, Placement>, StoreError> {
         fail_point!("desk::event_verified");
-        if let Some(ask) = Ask::of(&event) {
+        if let Some(ask) = ChatLinkCommand::from_event(&event) {
             self.linking.link(&ask).await?;
             self.hearing.said(&account.bot).await;
             return Ok(Err(Placement::Stored));
@@ -98,7 +98,7 @@ impl Admissions {
         &self,
         account: &Account,
         decided: GateDecision,
-        admission: impl FnOnce(Admitted<Event>) -> Admission<'a>,
+        admission: impl FnOnce(AdmittedEvent<Event>) -> Admission<'a>,
     ) -> Result<Result<Admission<'a>, Placement>, StoreError> {
         match decided {
             Ok(event) => {
@@ -113,7 +113,12 @@ impl Admissions {
         }
     }
 
-    async fn record_refusal(&self, account: &Account, event: &Verified<Event>, refused: Refused) {
+    async fn record_refusal(
+        &self,
+        account: &Account,
+        event: &VerifiedEvent<Event>,
+        refused: AdmissionRefusal,
+    ) {
         self.refusals.refused(event, refused);
         self.overheard.note(account, event, &[refused]);
         self.handled(account, event.get()).await;
@@ -132,7 +137,7 @@ impl Inbound {
         &self,
         account: &Account,
         admitted: &[Admission<'_>],
-    ) -> Result<Vec<Accept>, StoreError> {
+    ) -> Result<Vec<AcceptRequest>, StoreError> {
         let mut accepts = Vec::with_capacity(admitted.len());
         for Admission { looking, event, around, mark } in admitted {
             let told = self.accounts.referred(account, event).await?;
@@ -148,14 +153,14 @@ impl Inbound {
     pub(super) async fn notify(
         &self,
         admission: &Admission<'_>,
-        stored: &[Stored],
+        stored: &[StoredEntry],
         began: Instant,
     ) {
         fail_point!("desk::stored_before_ring");
         self.admissions.refusals.passed_over(&admission.event);
-        trail::stored(trail::TAKE, stored, began.elapsed());
+        trail::trace_stored(trail::TAKE, stored, began.elapsed());
         self.waking.wake(&admission.event, stored);
-        for Stored { agent, seq, .. } in stored.iter().copied() {
+        for StoredEntry { agent, seq, .. } in stored.iter().copied() {
             // The result of the ring is not needed: the store knows which agents have a line.
             self.bell.ring(Ring::Entry { agent, seq }).await;
         }

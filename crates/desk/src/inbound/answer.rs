@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use nightdesk_intake::VerifyError;
-use nightdesk_port::{SignedRequest, Taken};
+use nightdesk_port::{ReceiveOutcome, SignedRequest};
 use nightdesk_register::RegisterError;
 use nightdesk_types::StoreError;
 
@@ -12,7 +12,7 @@ use crate::Account;
 
 /// The response to the platform.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum WebhookResponse {
     /// Each event is stored, was stored before, or has no recipient.
     Taken {
         /// True if at least one event has no recipient. A platform must not learn this, because it would reveal to
@@ -31,21 +31,21 @@ pub(super) fn answered(
     account: &Account,
     request: &SignedRequest<'_>,
     refused: Result<bool, StoreError>,
-) -> Result<Answer, TakeError> {
+) -> Result<WebhookResponse, TakeError> {
     let taken = match refused {
-        Ok(false) => Taken::Kept,
-        Ok(true) => Taken::Refused,
-        Err(_) => Taken::NotKept,
+        Ok(false) => ReceiveOutcome::Kept,
+        Ok(true) => ReceiveOutcome::Refused,
+        Err(_) => ReceiveOutcome::NotKept,
     };
-    let told = account.platform.told(request, taken);
+    let told = account.platform.response_body(request, taken);
     match refused {
         Err(error) if told.is_empty() => Err(error.into()),
         Err(error) => {
             tracing::warn!(error = &error as &dyn Error, "could not store an interaction");
-            Ok(Answer::Told(told))
+            Ok(WebhookResponse::Told(told))
         }
-        Ok(refused) if told.is_empty() => Ok(Answer::Taken { refused }),
-        Ok(_) => Ok(Answer::Told(told)),
+        Ok(refused) if told.is_empty() => Ok(WebhookResponse::Taken { refused }),
+        Ok(_) => Ok(WebhookResponse::Told(told)),
     }
 }
 

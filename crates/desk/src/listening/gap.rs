@@ -5,8 +5,8 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use nightdesk_intake::{Told, backfill};
-use nightdesk_port::{Listen, ListenError, Part};
+use nightdesk_intake::{SourceEvent, backfill};
+use nightdesk_port::{HistoryRange, Listen, ListenError};
 use nightdesk_register::Gap;
 use nightdesk_types::limits::{
     GAP_CALLS_MAX, GAP_CHATS_MAX, GAP_MARGIN, RATE_LIMITED_MAX, RATE_LIMITED_MIN,
@@ -28,7 +28,7 @@ const UNFILLED: &str = "the desk could not request all missed messages; look thr
 
 /// The state of a chat after its backfill.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Chat {
+enum BackfillState {
     /// The desk has everything that the platform returns.
     Whole,
     /// The chat has more messages than the desk requests, or the platform did not respond.
@@ -41,7 +41,7 @@ impl Listener {
     /// Records a gap. Returns the time since which messages may be missing, and the chats.
     pub(super) async fn missed(&self, Account { bot, .. }: &Account) -> Result<Gap, StoreError> {
         tracing::warn!(bot.id = %bot.id, "bot {} may have missed messages; requesting them", bot.id);
-        self.context.register.store().missed(bot.operator, bot.id, WORDS).await
+        self.context.register.store().record_gap(bot.operator, bot.id, WORDS).await
     }
 
     /// Fills a gap as far as the platform returns messages, and notifies the operator if some may be missing. Returns
@@ -59,15 +59,15 @@ impl Listener {
         let mut is_whole = i32::try_from(chats.len()).is_ok_and(|chats| chats < GAP_CHATS_MAX);
         for chat in chats {
             match self.fill_chat(account, ear, &chat, since).await {
-                Ok(Chat::Stopped) => return Ok(false),
-                Ok(chat) => is_whole &= chat == Chat::Whole,
+                Ok(BackfillState::Stopped) => return Ok(false),
+                Ok(chat) => is_whole &= chat == BackfillState::Whole,
                 Err(Unheard::Platform(_)) if is_last_try => is_whole = false,
                 Err(error) => return Err(error),
             }
         }
         if !is_whole {
             let bot = &account.bot;
-            self.context.register.store().missed(bot.operator, bot.id, UNFILLED).await?;
+            self.context.register.store().record_gap(bot.operator, bot.id, UNFILLED).await?;
         }
         Ok(true)
     }
@@ -78,13 +78,13 @@ impl Listener {
         ear: &dyn Listen,
         chat: &str,
         since: Timestamp,
-    ) -> Result<Chat, Unheard> {
+    ) -> Result<BackfillState, Unheard> {
         let mut last: Option<String> = None;
         for _ in 0..GAP_CALLS_MAX {
-            let part = last.as_deref().map_or(Part::Since(since), Part::After);
+            let part = last.as_deref().map_or(HistoryRange::Since(since), HistoryRange::After);
             let page = self.page(account, ear, chat, part);
             let asking = self.drain.run_until_cancelled(page);
-            let Some(page) = asking.await else { return Ok(Chat::Stopped) };
+            let Some(page) = asking.await else { return Ok(BackfillState::Stopped) };
             let page = match page? {
                 ControlFlow::Continue(page) => page,
                 ControlFlow::Break(known) => return Ok(known),
@@ -92,7 +92,7 @@ impl Listener {
             last = page.last().map(|told| told.cursor.clone()).or(last);
             self.keep(account, page).await?;
         }
-        Ok(Chat::Partly)
+        Ok(BackfillState::Partly)
     }
 
     /// Returns the next page of a chat, or the state of the chat if there is none. After a rate limit it is empty.
@@ -101,10 +101,10 @@ impl Listener {
         account: &Account,
         ear: &dyn Listen,
         chat: &str,
-        part: Part<'_>,
-    ) -> Result<ControlFlow<Chat, Vec<Told>>, ListenError> {
+        part: HistoryRange<'_>,
+    ) -> Result<ControlFlow<BackfillState, Vec<SourceEvent>>, ListenError> {
         let error = match backfill(ear, &account.bot, chat, part).await {
-            Ok(page) if page.is_empty() => return Ok(ControlFlow::Break(Chat::Whole)),
+            Ok(page) if page.is_empty() => return Ok(ControlFlow::Break(BackfillState::Whole)),
             Ok(page) => return Ok(ControlFlow::Continue(page)),
             Err(ListenError::RateLimited { retry_after }) => {
                 sleep(retry_after.clamp(RATE_LIMITED_MIN, RATE_LIMITED_MAX)).await;
@@ -116,14 +116,14 @@ impl Listener {
         tracing::warn!(bot.id = %bot, error = told, "could not request the missed messages of a chat");
         // A chat that the bot may not read does not delay the others.
         let is_withheld = matches!(error, ListenError::Barred { .. });
-        if is_withheld { Ok(ControlFlow::Break(Chat::Whole)) } else { Err(error) }
+        if is_withheld { Ok(ControlFlow::Break(BackfillState::Whole)) } else { Err(error) }
     }
 
     /// Stores a page in batches. An event that is stored already is recognised by its key.
-    async fn keep(&self, account: &Account, page: Vec<Told>) -> Result<(), StoreError> {
+    async fn keep(&self, account: &Account, page: Vec<SourceEvent>) -> Result<(), StoreError> {
         let (Listening { inbound, inbox, .. }, began) = (&*self.context, Instant::now());
         let mut admitted = Vec::new();
-        for Told { said, body, .. } in page {
+        for SourceEvent { said, body, .. } in page {
             match said {
                 Ok(Some(event)) => {
                     admitted.extend(inbound.admissions.admit(account, event, None).await?);

@@ -1,6 +1,6 @@
 //! Checks with a platform that posts events whether its posts arrive.
 
-use nightdesk_port::{Posting, Probe};
+use nightdesk_port::{WebhookProbe, WebhookStatus};
 use nightdesk_types::limits::{HEARING_LOOK_EVERY, POST_FAILED_LATELY, POSTS_KEPT_FOR};
 use tokio::time::timeout;
 
@@ -12,7 +12,7 @@ impl Listener {
     /// Probes once, records the result, and waits until the next probe is due.
     pub(super) async fn probe(
         &self,
-        probe: &dyn Probe,
+        probe: &dyn WebhookProbe,
         account: &Account,
         record: &mut ListenerRecord,
     ) -> Result<(), Unheard> {
@@ -32,12 +32,12 @@ impl Listener {
 }
 
 /// Returns the reason that a platform's posts fail, if they do.
-fn obstacle(Posting { waiting, failed_ago }: Posting) -> Option<String> {
+fn obstacle(WebhookStatus { waiting, failed_ago }: WebhookStatus) -> Option<String> {
     let fails = waiting > 0 && failed_ago.is_some_and(|ago| ago < POST_FAILED_LATELY);
     fails.then(|| format!("the webhook requests of its platform fail, and {waiting} events wait"))
 }
 
-fn what_may_be_lost(Posting { waiting, .. }: Posting) -> String {
+fn what_may_be_lost(WebhookStatus { waiting, .. }: WebhookStatus) -> String {
     format!(
         "its platform could not deliver events for more than {} minutes and may have dropped some; \
          {waiting} still wait",
@@ -63,7 +63,7 @@ mod tests {
             (3, ago(lately - 1), true),
             (3, ago(lately), false),
         ] {
-            let posting = Posting { waiting, failed_ago };
+            let posting = WebhookStatus { waiting, failed_ago };
             assert_eq!(obstacle(posting).is_some(), is_one, "{posting:?}");
         }
     }

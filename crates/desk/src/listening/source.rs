@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use nightdesk_inbox::{Inbox, SourceMark};
-use nightdesk_intake::Told;
+use nightdesk_inbox::{Inbox, SourceCursor};
+use nightdesk_intake::SourceEvent;
 use nightdesk_port::Listen;
 use nightdesk_register::Gap;
 use nightdesk_types::limits::SOURCE_TOGETHER_MAX;
@@ -68,8 +68,8 @@ impl Source {
         Ok(Self { name, epoch, cursor, owed: owed.flatten() })
     }
 
-    fn mark(&self, cursor: String) -> SourceMark {
-        SourceMark { source: self.name.to_owned(), epoch: self.epoch, cursor }
+    fn mark(&self, cursor: String) -> SourceCursor {
+        SourceCursor { source: self.name.to_owned(), epoch: self.epoch, cursor }
     }
 
     /// Handles events in order. Returns false if another node owns the source or this node stops; the next reader then
@@ -79,7 +79,7 @@ impl Source {
         listener: &Listener,
         account: &Account,
         ear: &dyn Listen,
-        told: Vec<Told>,
+        told: Vec<SourceEvent>,
         is_last_try: bool,
     ) -> Result<bool, Unheard> {
         let inbox = &*listener.context.inbox;
@@ -114,7 +114,7 @@ impl Source {
         &self,
         inbox: &Inbox,
         account: &Account,
-        first: &Told,
+        first: &SourceEvent,
         since: Option<Timestamp>,
     ) -> Result<bool, StoreError> {
         if !matches!(first.said, Ok(None)) {
@@ -135,11 +135,11 @@ impl Source {
         &mut self,
         Listener { context, drain, .. }: &Listener,
         account: &Account,
-        run: Vec<Told>,
+        run: Vec<SourceEvent>,
     ) -> Result<bool, StoreError> {
         let (Listening { inbound, inbox, .. }, began) = (&**context, Instant::now());
         let (mut admitted, mut last, mut is_stored) = (Vec::new(), None, false);
-        for Told { said, body, cursor, .. } in run {
+        for SourceEvent { said, body, cursor, .. } in run {
             if drain.is_cancelled() {
                 break;
             }
@@ -170,7 +170,7 @@ impl Source {
         &self,
         inbox: &Inbox,
         account: &Account,
-        mark: &SourceMark,
+        mark: &SourceCursor,
     ) -> Result<bool, StoreError> {
         let (operator, bot) = (account.bot.operator, account.bot.id);
         inbox.store().move_cursor(operator, bot, mark).await
@@ -178,8 +178,8 @@ impl Source {
 }
 
 /// Returns the next batch. An event after a gap starts a new batch, so that the gap is filled first.
-fn run(rest: &mut VecDeque<Told>) -> Vec<Told> {
-    let goes_on = |told: &&Told| !told.is_after_gap;
+fn run(rest: &mut VecDeque<SourceEvent>) -> Vec<SourceEvent> {
+    let goes_on = |told: &&SourceEvent| !told.is_after_gap;
     let more = rest.iter().skip(1).take(SOURCE_TOGETHER_MAX - 1).take_while(goes_on).count();
     rest.drain(..rest.len().min(1 + more)).collect()
 }

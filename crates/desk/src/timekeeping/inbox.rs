@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use nightdesk_bus::{Bell, Ring};
 use nightdesk_letters::Letters;
 use nightdesk_protocol::event;
-use nightdesk_schedule::{Claimed, Deliver, FireEntry, Outcome, Telling};
-use nightdesk_types::event::{ChatType, Content, Draft, Fire, Message, Source};
+use nightdesk_schedule::{FireClaim, FireEntry, FireOutcome, InboxDeliverer, InboxDelivery};
+use nightdesk_types::event::{ChatType, Content, Draft, FireEvent, Message, Source};
 use nightdesk_types::{BotId, Event, Seq, StoreError};
 use uuid::Uuid;
 
@@ -39,24 +39,28 @@ pub(super) struct Inboxes {
 }
 
 #[async_trait]
-impl Deliver for Inboxes {
-    async fn telling(&self, fire: &Claimed, words: &str) -> Result<Telling, StoreError> {
+impl InboxDeliverer for Inboxes {
+    async fn build_delivery(
+        &self,
+        fire: &FireClaim,
+        words: &str,
+    ) -> Result<InboxDelivery, StoreError> {
         if let Some(letter) = letters::deliver_fire(&self.letters, fire).await {
             return letter;
         }
-        let refused = || Outcome::Refused("the job's text cannot be encoded".to_owned());
-        Ok(entry(fire, words).map_or_else(|| Telling::Came(refused()), Telling::Put))
+        let refused = || FireOutcome::Refused("the job's text cannot be encoded".to_owned());
+        Ok(entry(fire, words).map_or_else(|| InboxDelivery::Came(refused()), InboxDelivery::Put))
     }
 
-    async fn stored(&self, fire: &Claimed, seq: Seq) {
+    async fn notify_stored(&self, fire: &FireClaim, seq: Seq) {
         letters::record_seq(&self.letters, fire, seq).await;
         self.waking.call(fire.scope, fire.agent);
         self.bell.ring(Ring::Entry { agent: fire.agent, seq }).await;
     }
 }
 
-fn entry(fire: &Claimed, words: &str) -> Option<FireEntry> {
-    let Claimed { job, fire: id, fire_at, .. } = fire;
+fn entry(fire: &FireClaim, words: &str) -> Option<FireEntry> {
+    let FireClaim { job, fire: id, fire_at, .. } = fire;
     let chat_id = format!("{CHAT}{job}");
     let source = Source {
         platform: PLATFORM.to_owned(),
@@ -68,7 +72,7 @@ fn entry(fire: &Claimed, words: &str) -> Option<FireEntry> {
         ..Source::default()
     };
     let text = if words.is_empty() { format!("cron job {job} is due") } else { words.to_owned() };
-    let said = Fire {
+    let said = FireEvent {
         job_id: job.to_string(),
         fire_at: fire_at.as_str().to_owned(),
         fire_id: id.to_string(),
@@ -91,9 +95,9 @@ mod tests {
 
     use super::*;
 
-    fn fire(job: &str) -> Claimed {
-        Claimed {
-            scope: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1))),
+    fn fire(job: &str) -> FireClaim {
+        FireClaim {
+            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(1))),
             agent: AgentId::from_uuid(Uuid::from_u128(2)),
             job: JobId::new(job).unwrap(),
             fire: FireId::from_uuid(Uuid::from_u128(3)),

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use nightdesk_egress::Fleeting;
-use nightdesk_inbox::Stored;
+use nightdesk_egress::FleetingAction;
+use nightdesk_inbox::StoredEntry;
 use nightdesk_types::limits::{SHOWN_AT_ONCE_MAX, STATUS_OVERLAP, WAKING_SHOWN_FOR};
 use nightdesk_types::{AgentId, BotId, TenantScope};
 use tokio::time::Instant;
@@ -38,7 +38,12 @@ impl Drop for StatusDisplay {
 
 impl Waking {
     /// Repeats the status until the agent has a line, at most for `WAKING_SHOWN_FOR`.
-    pub(super) async fn show_until_up(&self, fleeting: &Fleeting, called: Stored, lasts: Duration) {
+    pub(super) async fn show_until_up(
+        &self,
+        fleeting: &FleetingAction,
+        called: StoredEntry,
+        lasts: Duration,
+    ) {
         let until = Instant::now() + WAKING_SHOWN_FOR;
         while pause(&self.tasks, lasts.saturating_sub(STATUS_OVERLAP)).await {
             if Instant::now() >= until || self.is_up(called.scope, called.agent).await {
@@ -51,7 +56,7 @@ impl Waking {
     /// Returns true if an agent has a line. An unknown state counts as true, so that the status ends.
     async fn is_up(&self, scope: TenantScope, agent: AgentId) -> bool {
         let found = self.records.status(scope, Some(agent), "").await;
-        let asleep = |found: Vec<nightdesk_wake::Status>| {
+        let asleep = |found: Vec<nightdesk_wake::AgentWakeStatus>| {
             found.first().is_some_and(|status| status.line_since.is_none())
         };
         !found.is_ok_and(asleep)

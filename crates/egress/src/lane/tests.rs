@@ -13,11 +13,11 @@ type Names = Lanes<&'static str>;
 async fn turns_come_in_the_order_they_were_taken() {
     let lanes = Names::default();
     let (said, mut heard) = mpsc::channel(8);
-    let turns: Vec<Turn<_>> = (0..8).filter_map(|_| lanes.enter("chat")).collect();
-    let speak = |(number, mut turn): (usize, Turn<_>)| {
+    let turns: Vec<LaneTurn<_>> = (0..8).filter_map(|_| lanes.enter("chat")).collect();
+    let speak = |(number, mut turn): (usize, LaneTurn<_>)| {
         let said = said.clone();
         tokio::spawn(async move {
-            assert!(turn.come().await);
+            assert!(turn.wait_for_turn().await);
             said.send(number).await.unwrap();
         })
     };
@@ -30,7 +30,7 @@ async fn turns_come_in_the_order_they_were_taken() {
     for speaker in speakers {
         speaker.await.unwrap();
     }
-    assert_eq!(lanes.in_use(), 0, "nothing is left behind");
+    assert_eq!(lanes.lanes_in_use(), 0, "nothing is left behind");
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn lanes_do_not_wait_for_each_other() {
     let lanes = Names::default();
     let _slow = lanes.enter("slow");
 
-    assert!(lanes.enter("other").unwrap().come().await);
+    assert!(lanes.enter("other").unwrap().wait_for_turn().await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -51,12 +51,12 @@ async fn who_leaves_early_lets_nobody_pass() {
         drop(second);
         let mut third = third.take().unwrap_or_else(|| lanes.enter("chat").unwrap());
 
-        let early = timeout(Duration::from_secs(1), third.come()).await;
+        let early = timeout(Duration::from_secs(1), third.wait_for_turn()).await;
         assert!(early.is_err(), "the first is not through yet");
         drop(first);
-        assert!(third.come().await);
+        assert!(third.wait_for_turn().await);
         drop(third);
-        assert_eq!(lanes.in_use(), 0, "nothing is left behind");
+        assert_eq!(lanes.lanes_in_use(), 0, "nothing is left behind");
     }
 }
 
@@ -66,7 +66,7 @@ async fn nobody_waits_for_ever() {
     let _stuck = lanes.enter("chat");
     let began = Instant::now();
 
-    assert!(!lanes.enter("chat").unwrap().come().await);
+    assert!(!lanes.enter("chat").unwrap().wait_for_turn().await);
     assert_eq!(began.elapsed().as_secs(), SEND_DONE_WITHIN.as_secs());
 }
 

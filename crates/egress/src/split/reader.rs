@@ -5,39 +5,39 @@ const SIGNS_MIN: usize = 3;
 
 /// The signs of a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Signs {
+pub(super) struct FenceSigns {
     sign: char,
     pub(super) count: usize,
 }
 
-impl Signs {
+impl FenceSigns {
     /// Returns the line that closes a block which these signs opened.
-    pub(super) fn line(self) -> String {
+    pub(super) fn closing_line(self) -> String {
         std::iter::repeat_n(self.sign, self.count).collect()
     }
 }
 
 /// The characters of a line up to now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+enum LineScan {
     /// Empty, or white space.
     Blank,
     /// Signs without following characters.
-    Signs(Signs),
+    Signs(FenceSigns),
     /// Signs and white space: a fence that opens or closes.
-    Spaced(Signs),
+    Spaced(FenceSigns),
     /// Signs and words: a fence that opens, and closes nothing.
-    Worded(Signs),
+    Worded(FenceSigns),
     Other,
 }
 
-impl Line {
-    fn and(self, c: char) -> Self {
+impl LineScan {
+    fn push(self, c: char) -> Self {
         match self {
             Self::Blank if c.is_whitespace() => Self::Blank,
-            Self::Blank if ['`', '~'].contains(&c) => Self::Signs(Signs { sign: c, count: 1 }),
-            Self::Signs(Signs { sign, count }) if c == sign => {
-                Self::Signs(Signs { sign, count: count + 1 })
+            Self::Blank if ['`', '~'].contains(&c) => Self::Signs(FenceSigns { sign: c, count: 1 }),
+            Self::Signs(FenceSigns { sign, count }) if c == sign => {
+                Self::Signs(FenceSigns { sign, count: count + 1 })
             }
             Self::Signs(signs) | Self::Spaced(signs) if c.is_whitespace() => Self::Spaced(signs),
             // Backticks after backticks make both inline code.
@@ -52,7 +52,7 @@ impl Line {
         }
     }
 
-    fn opens(self) -> Option<Signs> {
+    fn opens(self) -> Option<FenceSigns> {
         match self {
             Self::Signs(signs) | Self::Spaced(signs) | Self::Worded(signs) => {
                 Some(signs).filter(|signs| signs.count >= SIGNS_MIN)
@@ -61,7 +61,7 @@ impl Line {
         }
     }
 
-    fn closes(self, block: Signs) -> bool {
+    fn closes(self, block: FenceSigns) -> bool {
         match self {
             Self::Signs(signs) | Self::Spaced(signs) => {
                 signs.sign == block.sign && signs.count >= block.count
@@ -73,29 +73,29 @@ impl Line {
 
 /// Parses a text from its start, and knows at any position the block that is open there.
 #[derive(Clone, Debug)]
-pub(super) struct Reader {
+pub(super) struct FenceReader {
     /// The block that was open at the start of the line.
-    block: Option<Signs>,
-    line: Line,
+    block: Option<FenceSigns>,
+    line: LineScan,
 }
 
-impl Reader {
+impl FenceReader {
     /// Starts at the beginning of a line, in a block or in none.
-    pub(super) const fn within(block: Option<Signs>) -> Self {
-        Self { block, line: Line::Blank }
+    pub(super) const fn starting_in(block: Option<FenceSigns>) -> Self {
+        Self { block, line: LineScan::Blank }
     }
 
     pub(super) fn read(&mut self, text: &str) {
         for c in text.chars() {
             *self = match c {
-                '\n' => Self::within(self.open()),
-                _ => Self { line: self.line.and(c), ..*self },
+                '\n' => Self::starting_in(self.open_block()),
+                _ => Self { line: self.line.push(c), ..*self },
             };
         }
     }
 
     /// Returns the block that is open if the text ends here.
-    pub(super) fn open(&self) -> Option<Signs> {
+    pub(super) fn open_block(&self) -> Option<FenceSigns> {
         match self.block {
             Some(block) => Some(block).filter(|block| !self.line.closes(*block)),
             None => self.line.opens(),
@@ -104,7 +104,7 @@ impl Reader {
 
     /// Returns the length of the line that closes the open block, including the line break before it.
     pub(super) fn closing_length(&self) -> usize {
-        self.open().map_or(0, |signs| signs.count + 1)
+        self.open_block().map_or(0, |signs| signs.count + 1)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::Length;
+use super::LengthLimit;
+use super::elements::TextElements;
 use super::fences::Fence;
-use super::marks::Marks;
-use super::reader::{Reader, looks_like_a_fence};
+use super::reader::{FenceReader, looks_like_a_fence};
 
 /// The end of a part and the start of the next. Only white space is between them. A part that ends at its start is
 /// empty and is skipped.
@@ -17,7 +17,7 @@ pub(super) struct Cut {
 
 /// The quality of a position for a cut; the best comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Liking {
+enum CutQuality {
     /// Between two characters of a word.
     Character,
     Word,
@@ -28,20 +28,20 @@ enum Liking {
     Paragraph,
 }
 
-const LIKINGS: [Liking; 6] = [
-    Liking::Paragraph,
-    Liking::Line,
-    Liking::Sentence,
-    Liking::CodeLine,
-    Liking::Word,
-    Liking::Character,
+const LIKINGS: [CutQuality; 6] = [
+    CutQuality::Paragraph,
+    CutQuality::Line,
+    CutQuality::Sentence,
+    CutQuality::CodeLine,
+    CutQuality::Word,
+    CutQuality::Character,
 ];
 
 /// The rest of a text, and the part that one message can contain.
-pub(super) struct Window<'t> {
+pub(super) struct CutWindow<'t> {
     text: &'t str,
-    length: Length,
-    marks: &'t Marks,
+    length: LengthLimit,
+    marks: &'t TextElements,
     start: usize,
     /// The code block that is opened again.
     opens: Option<&'t Fence>,
@@ -51,7 +51,7 @@ pub(super) struct Window<'t> {
 
 /// The positions found in a window.
 #[derive(Default)]
-struct Places {
+struct CutCandidates {
     /// The last position of each quality.
     last: [Option<usize>; LIKINGS.len()],
     /// The last position where a cut splits no link.
@@ -62,74 +62,79 @@ struct Places {
     reached: usize,
 }
 
-impl Places {
-    const fn note(&mut self, liking: Liking, at: usize) {
+impl CutCandidates {
+    const fn note(&mut self, liking: CutQuality, at: usize) {
         self.last[liking as usize] = Some(at);
     }
 
     /// Returns the best position that leaves no small part, or else the best of all.
     fn best(&self, half: usize) -> Option<usize> {
-        let last = |liking: &Liking| self.last[*liking as usize];
+        let last = |liking: &CutQuality| self.last[*liking as usize];
         let (characters, better) = LIKINGS.split_last()?;
         let late = better.iter().filter_map(last).find(|at| *at >= half);
         late.or_else(|| better.iter().filter_map(last).max()).or_else(|| last(characters))
     }
 }
 
-impl<'t> Window<'t> {
-    pub(super) fn new(text: &'t str, length: Length, marks: &'t Marks, start: usize) -> Self {
+impl<'t> CutWindow<'t> {
+    pub(super) fn new(
+        text: &'t str,
+        length: LengthLimit,
+        marks: &'t TextElements,
+        start: usize,
+    ) -> Self {
         let opens = marks.fence_at(start);
-        let opens_length = opens.map_or(0, |fence| length.of(&fence.opens_again) + 1);
+        let opens_length = opens.map_or(0, |fence| length.measure(&fence.opens_again) + 1);
         Self { text, length, marks, start, opens, opens_length }
     }
 
     pub(super) fn cut(&self) -> Cut {
-        let places = self.look();
+        let places = self.collect_candidates();
         let text_end = self.text.len();
         if places.at_worst == Some(text_end) {
             return Cut { end: text_end, next: text_end };
         }
-        if let Some(next) = self.behind_void(&places) {
+        if let Some(next) = self.end_of_leading_space(&places) {
             return Cut { end: self.start, next };
         }
         let half = self.start + (places.reached - self.start) / 2;
         let whole = places.best(half).or(places.in_need);
-        let end = whole.or(places.at_worst).unwrap_or_else(|| self.torn());
-        Cut { end, next: self.next(end) }
+        let end = whole.or(places.at_worst).unwrap_or_else(|| self.position_in_character());
+        Cut { end, next: self.next_start(end) }
     }
 
     /// Returns the end of leading white space, if the white space prevents the next element from fitting: only then is
     /// indentation removed.
-    fn behind_void(&self, places: &Places) -> Option<usize> {
+    fn end_of_leading_space(&self, places: &CutCandidates) -> Option<usize> {
         if self.opens.is_some() {
             return None;
         }
-        let end = self.start + gap(&self.text[self.start..]).len();
+        let end = self.start + leading_space(&self.text[self.start..]).len();
         let is_in_the_way = places.in_need.is_none_or(|at| at <= end);
         (end > self.start && is_in_the_way).then_some(end)
     }
 
     /// Collects every position up to the point where the part would be full.
-    fn look(&self) -> Places {
-        let mut places = Places::default();
+    fn collect_candidates(&self) -> CutCandidates {
+        let mut places = CutCandidates::default();
         let mut reader = self.reader();
         let mut at = self.start;
-        for character in self.in_reach().graphemes(true) {
+        for character in self.reachable_text().graphemes(true) {
             let end = at + character.len();
-            if self.taken(end) > self.length.max {
+            if self.length_up_to(end) > self.length.max {
                 break;
             }
             at = end;
             reader.read(character);
-            if self.taken(at) + reader.closing_length() <= self.length.max {
-                self.note(&mut places, at, character);
+            if self.length_up_to(at) + reader.closing_length() <= self.length.max {
+                self.note_position(&mut places, at, character);
             }
         }
         places.reached = at;
         places
     }
 
-    fn note(&self, places: &mut Places, at: usize, before: &str) {
+    fn note_position(&self, places: &mut CutCandidates, at: usize, before: &str) {
         places.at_worst = Some(at);
         if self.marks.can_cut(at) {
             places.in_need = Some(at);
@@ -138,38 +143,40 @@ impl<'t> Window<'t> {
             return;
         }
         let liking = match self.marks.fence_at(at) {
-            Some(_) => liking_in_code(before, &self.text[at..]),
+            Some(_) => quality_in_code(before, &self.text[at..]),
             None if is_blank(before) => None,
-            None => self.liking(before, at),
+            None => self.quality_at(before, at),
         };
         if let Some(liking) = liking {
             places.note(liking, at);
         }
     }
 
-    fn liking(&self, before: &str, at: usize) -> Option<Liking> {
-        let gap = gap(&self.text[at..]);
+    fn quality_at(&self, before: &str, at: usize) -> Option<CutQuality> {
+        let gap = leading_space(&self.text[at..]);
         let next = at + gap.len();
         // At the start of a part it would become a fence, unless it is complete inline code.
         let looks_bad = || looks_like_a_fence(&self.text[next..]) && !self.marks.begins_whole(next);
         match gap.matches('\n').count() {
             0 if looks_bad() => None,
-            0 if gap.is_empty() && !before.ends_with(WIDE_STOPS) => Some(Liking::Character),
-            0 if before.ends_with(STOPS) || before.ends_with(WIDE_STOPS) => Some(Liking::Sentence),
-            0 => Some(Liking::Word),
-            1 => Some(Liking::Line),
-            _ => Some(Liking::Paragraph),
+            0 if gap.is_empty() && !before.ends_with(WIDE_STOPS) => Some(CutQuality::Character),
+            0 if before.ends_with(STOPS) || before.ends_with(WIDE_STOPS) => {
+                Some(CutQuality::Sentence)
+            }
+            0 => Some(CutQuality::Word),
+            1 => Some(CutQuality::Line),
+            _ => Some(CutQuality::Paragraph),
         }
     }
 
     /// Returns a position inside one character that is made of very many, because nothing else fits.
-    fn torn(&self) -> usize {
+    fn position_in_character(&self) -> usize {
         let mut reader = self.reader();
         let mut torn = self.start;
-        for (at, c) in self.in_reach().char_indices() {
+        for (at, c) in self.reachable_text().char_indices() {
             let end = self.start + at + c.len_utf8();
             reader.read(&self.text[self.start + at..end]);
-            if self.taken(end) + reader.closing_length() <= self.length.max {
+            if self.length_up_to(end) + reader.closing_length() <= self.length.max {
                 torn = end;
             }
         }
@@ -179,42 +186,42 @@ impl<'t> Window<'t> {
 
     /// Returns the start of the next part. The line break and blank lines are removed, but not indentation. In code,
     /// only one line break is removed.
-    fn next(&self, end: usize) -> usize {
+    fn next_start(&self, end: usize) -> usize {
         let rest = &self.text[end..];
         let gap = match self.marks.fence_at(end) {
             Some(_) => &rest[..line_end(rest)],
-            None => gap(rest),
+            None => leading_space(rest),
         };
         end + gap.rfind('\n').map_or(gap.len(), |last| last + 1)
     }
 
     /// Returns as much of the rest as could fit, and a little more; the scan stops there.
-    fn in_reach(&self) -> &str {
+    fn reachable_text(&self) -> &str {
         let rest = &self.text[self.start..];
         rest.char_indices().nth(self.length.max + 1).map_or(rest, |(end, _)| &rest[..end])
     }
 
     /// Returns the length of the part up to this position.
-    fn taken(&self, at: usize) -> usize {
-        self.opens_length + self.marks.ruler.between(&(self.start..at))
+    fn length_up_to(&self, at: usize) -> usize {
+        self.opens_length + self.marks.ruler.length_of_range(&(self.start..at))
     }
 
     /// Returns a reader after the line that opens a block again.
-    fn reader(&self) -> Reader {
-        Reader::within(self.opens.map(|fence| fence.signs))
+    fn reader(&self) -> FenceReader {
+        FenceReader::starting_in(self.opens.map(|fence| fence.signs))
     }
 }
 
-fn liking_in_code(before: &str, rest: &str) -> Option<Liking> {
+fn quality_in_code(before: &str, rest: &str) -> Option<CutQuality> {
     if line_end(rest) > 0 {
-        return Some(Liking::CodeLine);
+        return Some(CutQuality::CodeLine);
     }
     // At the start of a line it might close the block. The check runs once per gap; otherwise a text of white space
     // alone would be scanned again at every position.
     if is_blank(before) || looks_like_a_fence(rest) {
         return None;
     }
-    Some(if rest.starts_with([' ', '\t']) { Liking::Word } else { Liking::Character })
+    Some(if rest.starts_with([' ', '\t']) { CutQuality::Word } else { CutQuality::Character })
 }
 
 /// The characters that end a sentence before white space.
@@ -228,7 +235,7 @@ fn is_blank(character: &str) -> bool {
 }
 
 /// Returns the white space at the start of a text.
-fn gap(rest: &str) -> &str {
+fn leading_space(rest: &str) -> &str {
     &rest[..rest.len() - rest.trim_start().len()]
 }
 

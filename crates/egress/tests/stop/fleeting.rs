@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::{Egress, Fleeting, Settled};
+use nightdesk_egress::{Egress, FleetingAction, SendResult};
 use nightdesk_types::Send;
 use nightdesk_types::limits::TYPING_CALL_WAIT;
 use nightdesk_types::send::Op;
@@ -10,10 +10,10 @@ use tokio::time::{Instant, advance};
 
 use crate::stage::{Does, Stage, message, pace};
 
-async fn types(stage: &Stage, egress: &Egress, chat: &str) -> Settled {
+async fn types(stage: &Stage, egress: &Egress, chat: &str) -> SendResult {
     let typing = Send { op: Op::Typing { content: None }, ..message(chat, "") };
     let send = stage.send(stage.agents[0], "t", typing).await;
-    egress.show(&Fleeting::of(&send).expect("typing is fleeting")).await
+    egress.show(&FleetingAction::from_send(&send).expect("typing is fleeting")).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -21,7 +21,7 @@ async fn typing_is_shown_once_a_second_and_chat() {
     let stage = Stage::set(&[]).await;
     let egress = stage.life("node-1").await;
     for chat in ["c1", "c1", "c1", "c2"] {
-        assert!(matches!(types(&stage, &egress, chat).await, Settled::Delivered(_)));
+        assert!(matches!(types(&stage, &egress, chat).await, SendResult::Delivered(_)));
     }
     assert_eq!(stage.calls().len(), 2);
 
@@ -37,7 +37,7 @@ async fn the_desks_own_words_do_not_wait_behind_an_agents() {
     types(&stage, &egress, "c1").await;
     let waking = Send { op: Op::Typing { content: Some("waking…".into()) }, ..message("c1", "") };
     let send = stage.send(stage.agents[0], "w", waking).await;
-    let own = Fleeting::of(&send).expect("typing is fleeting").of_the_desk();
+    let own = FleetingAction::from_send(&send).expect("typing is fleeting").as_desk_action();
     egress.show(&own).await;
 
     assert_eq!(stage.calls().len(), 2, "it was left out");
@@ -64,7 +64,7 @@ async fn typing_leaves_a_limited_chat_alone() {
     let egress = stage.life("node-1").await;
     stage.says(&egress, "c1", "one").await;
 
-    assert!(matches!(types(&stage, &egress, "c1").await, Settled::Delivered(_)));
+    assert!(matches!(types(&stage, &egress, "c1").await, SendResult::Delivered(_)));
     assert_eq!(stage.calls().len(), 1);
 }
 
@@ -85,6 +85,6 @@ async fn typing_nobody_can_show_is_not_asked_for() {
     let stage = Stage::set(&[]).await.that_can(&["send"]);
     let settled = types(&stage, &*stage.life("node-1").await, "c1").await;
 
-    assert_eq!(settled, Settled::Failed("op not supported: typing".to_owned()));
+    assert_eq!(settled, SendResult::Failed("op not supported: typing".to_owned()));
     assert_eq!(stage.calls(), []);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::{Asked, SendKey, Settled, Store};
+use nightdesk_egress::{SendKey, SendResult, SendState, Store};
 use tokio::time::timeout;
 
 use crate::stage::{Does, Stage, long, message, pace};
@@ -19,7 +19,7 @@ async fn a_node_that_dies_between_two_parts_says_none_of_them_again() {
     let second = stage.life("node-1").await;
     assert_eq!(stage.sweep(&second).await, 1);
     assert_eq!(stage.sweep(&second).await, 0);
-    assert_eq!(stage.says(&second, "c1", &long(3)).await, Settled::Ambiguous);
+    assert_eq!(stage.says(&second, "c1", &long(3)).await, SendResult::Ambiguous);
     assert_eq!(stage.calls().len(), 2, "no third call, ever");
 }
 
@@ -43,12 +43,12 @@ async fn a_node_that_dies_before_it_writes_the_receipt_calls_nobody_again() {
     let stage = Stage::set(&[]).await;
     let send = stage.send(stage.agents[0], "r1", message("c1", "hi")).await;
     let owner = stage.owner(&stage.node("node-1").await).await;
-    assert_eq!(stage.store.ask(&send, "node-1").await.expect("ask"), Asked::New);
+    assert_eq!(stage.store.record_request(&send, "node-1").await.expect("ask"), SendState::New);
     assert!(stage.store.claim(&SendKey::from(&send), &owner).await.expect("claim"));
 
     let second = stage.life("node-1").await;
     assert_eq!(stage.sweep(&second).await, 1);
-    let settled = stage.store.look(&SendKey::from(&send)).await.expect("look");
-    assert_eq!(settled, Asked::Settled(Settled::Ambiguous));
+    let settled = stage.store.send_state(&SendKey::from(&send)).await.expect("look");
+    assert_eq!(settled, SendState::Settled(SendResult::Ambiguous));
     assert_eq!(stage.calls(), []);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::Settled;
+use nightdesk_egress::SendResult;
 use nightdesk_lease::Store as _;
 use tokio::time::{sleep, timeout};
 
@@ -22,7 +22,7 @@ async fn what_is_asked_elsewhere_is_said_by_the_owner() {
         assert_eq!(stage.sweep(&owner).await, 0, "it is served once");
     };
     let (settled, ()) = tokio::join!(asked, served);
-    assert!(matches!(settled, Settled::Delivered(_)), "{settled:?}");
+    assert!(matches!(settled, SendResult::Delivered(_)), "{settled:?}");
     assert_eq!(stage.calls().len(), 2);
 }
 
@@ -55,7 +55,7 @@ async fn a_bot_whose_owner_is_gone_is_taken_over() {
         assert_eq!(stage.sweep(&other).await, 0, "who asked for it makes it");
     };
     let (settled, ()) = tokio::join!(stage.says(&other, "c1", "from elsewhere"), gone);
-    assert!(matches!(settled, Settled::Delivered(_)), "{settled:?}");
+    assert!(matches!(settled, SendResult::Delivered(_)), "{settled:?}");
     assert_eq!(stage.calls().len(), 2);
 }
 
@@ -73,7 +73,7 @@ async fn an_owner_that_was_taken_over_says_nothing_more() {
         assert_eq!(stage.sweep(&other).await, 1);
     };
     let (settled, ()) = tokio::join!(stage.says(&paused, "c1", "two"), taken_over);
-    assert!(matches!(settled, Settled::Delivered(_)), "by the other: {settled:?}");
+    assert!(matches!(settled, SendResult::Delivered(_)), "by the other: {settled:?}");
     assert_eq!(stage.calls().len(), 2, "once");
 }
 
@@ -84,7 +84,7 @@ async fn what_nobody_begins_in_time_is_never_said() {
     stage.says(&owner, "c1", "mine").await;
     let settled = stage.says(&other, "c1", "nobody comes").await;
 
-    assert_eq!(settled, Settled::no_turn());
+    assert_eq!(settled, SendResult::without_turn());
     assert_eq!(stage.sweep(&owner).await, 0, "nobody waits for it any more");
     assert_eq!(stage.calls().len(), 1);
 }
@@ -100,6 +100,6 @@ async fn what_the_owner_is_at_when_time_is_up_is_in_doubt() {
         drop(timeout(Duration::from_mins(1), stage.sweep(&owner)).await);
     };
     let (settled, ()) = tokio::join!(stage.says(&other, "c1", "hangs"), served);
-    assert_eq!(settled, Settled::Ambiguous);
+    assert_eq!(settled, SendResult::Ambiguous);
     assert_eq!(stage.calls().len(), 2);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::Settled;
+use nightdesk_egress::SendResult;
 use nightdesk_types::limits::SEND_DONE_WITHIN;
 use tokio::time::Instant;
 
@@ -17,7 +17,7 @@ async fn calls_keep_the_pace_of_their_chat() {
     let text = long(3);
     let both = tokio::join!(stage.says(&egress, "c1", &text), stage.says(&egress, "c2", "hi"));
 
-    assert!(matches!(both.1, Settled::Delivered(_)));
+    assert!(matches!(both.1, SendResult::Delivered(_)));
     assert_eq!(stage.seconds(), [0, 0, 1, 2], "the other chat does not wait");
 }
 
@@ -41,7 +41,7 @@ async fn a_platform_that_did_nothing_is_called_again_when_it_said() {
     );
 
     for settled in [first, second, other] {
-        assert!(matches!(settled, Settled::Delivered(_)), "{settled:?}");
+        assert!(matches!(settled, SendResult::Delivered(_)), "{settled:?}");
     }
     let said: Vec<_> = stage.calls().into_iter().map(|call| (call.text, call.at / 1_000)).collect();
     let said: Vec<_> = said.iter().map(|(text, at)| (text.as_str(), *at)).collect();
@@ -54,7 +54,7 @@ async fn a_platform_is_never_hammered() {
     let began = Instant::now();
     let settled = stage.says(&*stage.life("node-1").await, "c1", "one").await;
 
-    assert!(matches!(&settled, Settled::Failed(why) if why.contains("network")), "{settled:?}");
+    assert!(matches!(&settled, SendResult::Failed(why) if why.contains("network")), "{settled:?}");
     assert!(began.elapsed() <= SEND_DONE_WITHIN);
     assert!(stage.calls().len() <= 28, "at most once a second");
 }
@@ -66,7 +66,10 @@ async fn what_must_wait_too_long_fails_at_once() {
     let began = Instant::now();
     for _ in 0..2 {
         let settled = stage.says(&egress, "c1", "one").await;
-        assert!(matches!(&settled, Settled::Failed(why) if why.contains("network")), "{settled:?}");
+        assert!(
+            matches!(&settled, SendResult::Failed(why) if why.contains("network")),
+            "{settled:?}"
+        );
     }
 
     stage.says(&egress, "c1", "two").await;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::Settled;
+use nightdesk_egress::SendResult;
 use nightdesk_types::limits::SEND_DONE_WITHIN;
 use tokio::time::Instant;
 
 use crate::stage::{Does, Stage, long};
 
-fn ids(settled: &Settled) -> (Vec<&str>, usize) {
-    let Settled::InParts(parts) = settled else { unreachable!("said in parts: {settled:?}") };
+fn ids(settled: &SendResult) -> (Vec<&str>, usize) {
+    let SendResult::InParts(parts) = settled else { unreachable!("said in parts: {settled:?}") };
     (parts.said.iter().filter_map(|receipt| receipt.message_id.as_deref()).collect(), parts.of)
 }
 
@@ -42,7 +42,7 @@ async fn a_failure_of_the_first_part_is_plain() {
     let stage = Stage::set(&[Does::Refuses]).await;
 
     let settled = stage.says(&*stage.life("node-1").await, "c1", &long(3)).await;
-    assert_eq!(settled, Settled::Failed("message refused by the platform: no".to_owned()));
+    assert_eq!(settled, SendResult::Failed("message refused by the platform: no".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -79,10 +79,10 @@ async fn two_agents_do_not_talk_into_each_other() {
 async fn what_the_platform_cannot_do_leaves_no_row() {
     let stage = Stage::set(&[]).await.that_can(&["edit"]);
     let settled = stage.says(&*stage.life("node-1").await, "c1", "hello").await;
-    assert_eq!(settled, Settled::Failed("op not supported: send".to_owned()));
+    assert_eq!(settled, SendResult::Failed("op not supported: send".to_owned()));
     assert_eq!(stage.calls(), []);
 
     let stage = stage.that_can(&["send"]);
     let settled = stage.says(&*stage.life("node-1").await, "c1", "hello").await;
-    assert!(matches!(settled, Settled::Delivered(_)), "the same request is new: {settled:?}");
+    assert!(matches!(settled, SendResult::Delivered(_)), "the same request is new: {settled:?}");
 }

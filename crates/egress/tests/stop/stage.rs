@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_bus::Ears;
-use nightdesk_egress::{Account, Accounts, Egress, Settled};
-use nightdesk_gate::{AdmittedSend, Gate, Sender, Tag};
+use nightdesk_bus::LineRegistry;
+use nightdesk_egress::{Account, Accounts, Egress, SendResult};
+use nightdesk_gate::{AdmittedSend, BotTag, Gate, Sender};
 use nightdesk_lease::{Lease, Owner, Owners, Resource, Store as _};
 use nightdesk_memory::{Memory, Writers};
-use nightdesk_port::{Bot, Capabilities, Deliver, DeliverError, LengthUnit, Pace, Receipt};
+use nightdesk_port::{
+    Bot, CallRate, Deliver, DeliverError, LengthUnit, PlatformCapabilities, Receipt,
+};
 use nightdesk_testkit::{FakeClock, builders};
 use nightdesk_types::send::Op;
 use nightdesk_types::{
@@ -90,7 +92,7 @@ struct Everybodys(Account);
 
 #[async_trait]
 impl Accounts for Everybodys {
-    async fn account(&self, bot: BotId) -> Result<Option<Account>, StoreError> {
+    async fn find_account(&self, bot: BotId) -> Result<Option<Account>, StoreError> {
         let bot = Arc::new(Bot { id: bot, ..Bot::clone(&self.0.bot) });
         Ok(Some(Account { bot, ..self.0.clone() }))
     }
@@ -103,12 +105,12 @@ pub(crate) struct Stage {
     pub(crate) bot: BotId,
     scope: TenantScope,
     pub(crate) agents: [AgentId; 2],
-    can: Capabilities,
+    can: PlatformCapabilities,
     tasks: TaskTracker,
 }
 
-pub(crate) fn pace(calls: u32) -> Pace {
-    Pace::per_second(NonZeroU32::new(calls).expect("a test's pace is some"))
+pub(crate) fn pace(calls: u32) -> CallRate {
+    CallRate::per_second(NonZeroU32::new(calls).expect("a test's pace is some"))
 }
 
 impl Stage {
@@ -124,7 +126,7 @@ impl Stage {
     }
 
     /// Sets the rate limits of the platform.
-    pub(crate) const fn paced(mut self, chat_pace: Pace, bot_pace: Pace) -> Self {
+    pub(crate) const fn paced(mut self, chat_pace: CallRate, bot_pace: CallRate) -> Self {
         self.can.chat_pace = chat_pace;
         self.can.bot_pace = bot_pace;
         self
@@ -143,12 +145,12 @@ impl Stage {
             platform: Arc::<Played>::clone(&self.platform),
             capabilities: self.can.clone(),
         };
-        let lease = Lease::begun(self.node(name).await, Box::new(SystemClock::started()), LONG);
+        let lease = Lease::new(self.node(name).await, Box::new(SystemClock::start()), LONG);
         let owners = Owners::new(Arc::new(lease), Arc::new(self.store.clone()));
         let (store, accounts) = (Arc::new(self.store.clone()), Arc::new(Everybodys(account)));
         // The bell is not connected: every test here shows that it is not needed.
-        let ears = Arc::new(Ears::default());
-        let (settled, tasks) = (ears.settled().clone(), self.tasks.clone());
+        let ears = Arc::new(LineRegistry::default());
+        let (settled, tasks) = (ears.settlements().clone(), self.tasks.clone());
         Arc::new(Egress::new(store, accounts, owners, ears, settled, tasks))
     }
 
@@ -160,7 +162,7 @@ impl Stage {
 
     /// Makes a node the owner of the bot.
     pub(crate) async fn owner(&self, node: &Node) -> Owner {
-        let owner = self.store.own(Resource::Bot(self.bot), node).await;
+        let owner = self.store.find_or_claim(Resource::Bot(self.bot), node).await;
         owner.expect("memory does not fail").expect("it lives")
     }
 
@@ -175,21 +177,21 @@ impl Stage {
 
     /// Returns an admitted send of an agent.
     pub(crate) async fn send(&self, agent: AgentId, name: &str, send: Send) -> AdmittedSend {
-        let (any, through) = ([Tag::default()], Some(self.bot));
+        let (any, through) = ([BotTag::default()], Some(self.bot));
         let sender = Sender { scope: self.scope, agent, greeted: &any, tag: &any[0], through };
         let request = RequestId::new(name).expect("it is short");
-        let gate = Gate::over(Arc::new(self.store.clone()));
+        let gate = Gate::new(Arc::new(self.store.clone()));
         gate.admit_send(sender, request, send).await.expect("it may write there")
     }
 
     /// Sends a text to a chat as Ann, when its turn has come.
-    pub(crate) async fn says(&self, egress: &Egress, chat: &str, text: &str) -> Settled {
+    pub(crate) async fn says(&self, egress: &Egress, chat: &str, text: &str) -> SendResult {
         let ann = self.agents[0];
         let turn = egress.lanes().enter((ann, chat.to_owned()));
         let mut turn = turn.expect("the lanes are not full");
         let name = format!("{chat} {} {}", text.len(), &text[..text.len().min(9)]);
         let send = self.send(ann, &name, message(chat, text)).await;
-        assert!(turn.come().await, "its turn comes");
+        assert!(turn.wait_for_turn().await, "its turn comes");
         egress.deliver(&send, &turn).await.expect("memory does not fail")
     }
 
@@ -214,8 +216,8 @@ pub(crate) fn long(parts: usize) -> String {
     (0..parts).map(|part| part.to_string().repeat(64)).collect::<Vec<_>>().join("\n")
 }
 
-fn can() -> Capabilities {
-    Capabilities {
+fn can() -> PlatformCapabilities {
+    PlatformCapabilities {
         label: "Played".to_owned(),
         message_length_max: 64,
         length_unit: LengthUnit::Chars,

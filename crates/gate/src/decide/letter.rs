@@ -20,12 +20,12 @@ pub struct AdmittedLetter {
 
 impl AdmittedLetter {
     /// The agent that writes, and its tenant.
-    pub const fn from(&self) -> (TenantScope, AgentId) {
+    pub const fn sender(&self) -> (TenantScope, AgentId) {
         self.from
     }
 
     /// The agent that is written to, and its tenant.
-    pub const fn to(&self) -> (TenantScope, AgentId) {
+    pub const fn recipient(&self) -> (TenantScope, AgentId) {
         self.to
     }
 }
@@ -58,7 +58,7 @@ mod tests {
 
     fn agent(tenant: u128, agent: u128) -> (TenantScope, AgentId) {
         let tenant = TenantId::from_uuid(Uuid::from_u128(tenant));
-        (TenantScope::of(tenant), AgentId::from_uuid(Uuid::from_u128(agent)))
+        (TenantScope::for_tenant(tenant), AgentId::from_uuid(Uuid::from_u128(agent)))
     }
 
     #[test]
@@ -79,6 +79,6 @@ mod tests {
         let admitted = decide_letter(agent(1, 1), agent(1, 2), LetterGrants::default());
 
         let admitted = admitted.unwrap();
-        assert_eq!((admitted.from(), admitted.to()), (agent(1, 1), agent(1, 2)));
+        assert_eq!((admitted.sender(), admitted.recipient()), (agent(1, 1), agent(1, 2)));
     }
 }

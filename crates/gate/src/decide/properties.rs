@@ -7,23 +7,23 @@ use super::*;
 
 #[derive(Clone, Debug)]
 struct World {
-    facts: Facts<'static>,
+    facts: EventFacts<'static>,
     own: Vec<Recipient>,
-    holder: Option<(Recipient, Principal, bool, Sight)>,
+    holder: Option<(Recipient, Principal, bool, Visibility)>,
     relevance: Relevance,
 }
 
 impl World {
     fn recipients(&self) -> Vec<Recipient> {
-        let grant = self.holder.map(|(recipient, principal, is_listed, sight)| Grant {
+        let grant = self.holder.map(|(recipient, principal, is_listed, sight)| PlaceGrant {
             recipient,
-            extent: Extent::Chat,
+            extent: GrantExtent::Chat,
             principal,
             is_listed,
             sight,
             relevance: &self.relevance,
         });
-        decide(&View { own: &self.own, grant }, &self.facts).recipients().unwrap_or_default()
+        decide(&ReachView { own: &self.own, grant }, &self.facts).recipients().unwrap_or_default()
     }
 }
 
@@ -37,8 +37,8 @@ prop_compose! {
         is_addressed in any::<bool>(),
         takes_part in any::<bool>(),
         is_direct in any::<bool>(),
-    ) -> Facts<'static> {
-        Facts { is_program, is_addressed, takes_part, ..if is_direct { direct() } else { room() } }
+    ) -> EventFacts<'static> {
+        EventFacts { is_program, is_addressed, takes_part, ..if is_direct { direct() } else { room() } }
     }
 }
 
@@ -46,8 +46,8 @@ fn principals() -> impl Strategy<Value = Principal> {
     prop::sample::select(vec![Principal::OwnerOnly, Principal::AllowList, Principal::Any])
 }
 
-fn sights() -> impl Strategy<Value = Sight> {
-    prop::sample::select(vec![Sight::Sees, Sight::Blind, Sight::Unknown])
+fn sights() -> impl Strategy<Value = Visibility> {
+    prop::sample::select(vec![Visibility::Sees, Visibility::Blind, Visibility::Unknown])
 }
 
 prop_compose! {
@@ -81,7 +81,7 @@ fn narrowed(mut world: World, which: usize) -> World {
         2 => world.holder = None,
         3 => world.holder.as_mut().map_or((), |held| held.1 = Principal::OwnerOnly),
         4 => world.holder.as_mut().map_or((), |held| held.2 = false),
-        5 => world.holder.as_mut().map_or((), |held| held.3 = Sight::Unknown),
+        5 => world.holder.as_mut().map_or((), |held| held.3 = Visibility::Unknown),
         6 => world.relevance.require_address = true,
         7 => world.relevance.free_scopes.clear(),
         _ => world.relevance.allow_other_bots = false,
@@ -117,8 +117,8 @@ proptest! {
             let by_grant = holder.is_some_and(|(by, principal, is_listed, sight)| {
                 by == recipient
                     && (principal == Principal::Any || principal == Principal::AllowList && is_listed)
-                    && (sight == Sight::Sees || facts.place.is_direct)
-                    && relevant(relevance, facts).is_ok()
+                    && (sight == Visibility::Sees || facts.place.is_direct)
+                    && check_relevance(relevance, facts).is_ok()
             });
             prop_assert!(by_binding || by_grant, "{recipient:?} in {world:?}");
         }

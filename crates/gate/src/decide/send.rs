@@ -17,16 +17,16 @@ pub struct Reach {
 
 /// The platform and bot that a send or a hello names. A missing name matches any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tag {
+pub struct BotTag {
     /// The named platform.
     pub platform: Option<String>,
     /// The named bot, by the platform's id.
     pub handle: Option<String>,
 }
 
-impl Tag {
+impl BotTag {
     /// Returns true if the tag matches a bot on a platform.
-    pub fn names(&self, platform: &str, handle: &str) -> bool {
+    pub fn matches(&self, platform: &str, handle: &str) -> bool {
         self.platform.as_ref().is_none_or(|named| named == platform)
             && self.handle.as_ref().is_none_or(|named| named == handle)
     }
@@ -52,11 +52,11 @@ pub enum SendRefusal {
 /// Chooses the bot of a send, among those that the line sent a hello for and through which the agent reaches the chat.
 /// A hello matches the bots that it names now: the agent may have got a bot after its line opened.
 pub fn decide_send<'a>(
-    greeted: &[Tag],
+    greeted: &[BotTag],
     reaches: &'a [Reach],
-    tag: &Tag,
+    tag: &BotTag,
 ) -> Result<&'a Reach, SendRefusal> {
-    let fits = |tag: &Tag, reach: &Reach| tag.names(&reach.platform, &reach.handle);
+    let fits = |tag: &BotTag, reach: &Reach| tag.matches(&reach.platform, &reach.handle);
     let mut named = reaches.iter().filter(|reach| fits(tag, reach)).peekable();
     if named.peek().is_none() {
         return Err(SendRefusal::NotReached);

@@ -14,7 +14,7 @@ use super::*;
 
 pub(super) const fn recipient(tenant: u128, agent: u128) -> Recipient {
     Recipient {
-        scope: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(tenant))),
+        scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(tenant))),
         agent: AgentId::from_uuid(Uuid::from_u128(agent)),
         version: 0,
     }
@@ -25,40 +25,45 @@ pub(super) const ANNS_SECOND: Recipient = recipient(1, 11);
 pub(super) const BOBS: Recipient = recipient(2, 2);
 
 /// Ann writes in a channel of a guild and addresses no agent.
-pub(super) const fn room() -> Facts<'static> {
-    let place = Place { scope: Some("guild"), chat: "channel", parent: None, is_direct: false };
-    Facts { author: "ann", is_program: false, is_addressed: false, takes_part: false, place }
+pub(super) const fn room() -> EventFacts<'static> {
+    let place =
+        EventPlace { scope: Some("guild"), chat: "channel", parent: None, is_direct: false };
+    EventFacts { author: "ann", is_program: false, is_addressed: false, takes_part: false, place }
 }
 
 /// Ann writes to the bot in a direct chat.
-pub(super) const fn direct() -> Facts<'static> {
-    let place = Place { scope: None, chat: "dm", parent: None, is_direct: true };
-    Facts { place, ..room() }
+pub(super) const fn direct() -> EventFacts<'static> {
+    let place = EventPlace { scope: None, chat: "dm", parent: None, is_direct: true };
+    EventFacts { place, ..room() }
 }
 
 /// Ann writes in a thread of the channel.
-const fn thread() -> Facts<'static> {
-    let place =
-        Place { scope: Some("guild"), chat: "thread", parent: Some("channel"), is_direct: false };
-    Facts { place, ..room() }
+const fn thread() -> EventFacts<'static> {
+    let place = EventPlace {
+        scope: Some("guild"),
+        chat: "thread",
+        parent: Some("channel"),
+        is_direct: false,
+    };
+    EventFacts { place, ..room() }
 }
 
-const fn addressed(facts: Facts<'static>) -> Facts<'static> {
-    Facts { is_addressed: true, ..facts }
+const fn addressed(facts: EventFacts<'static>) -> EventFacts<'static> {
+    EventFacts { is_addressed: true, ..facts }
 }
 
-const fn program(facts: Facts<'static>) -> Facts<'static> {
-    Facts { is_program: true, ..facts }
+const fn program(facts: EventFacts<'static>) -> EventFacts<'static> {
+    EventFacts { is_program: true, ..facts }
 }
 
 /// The holder of a place, and the terms.
 #[derive(Clone, Debug)]
 struct Held {
     by: Recipient,
-    extent: Extent,
+    extent: GrantExtent,
     principal: Principal,
     is_listed: bool,
-    sight: Sight,
+    sight: Visibility,
     relevance: Relevance,
 }
 
@@ -68,7 +73,7 @@ struct Held {
     reason = "a column of the table, which also has places of nobody"
 )]
 fn held_by(by: Recipient) -> Option<Held> {
-    let (extent, principal, sight) = (Extent::Chat, Principal::Any, Sight::Sees);
+    let (extent, principal, sight) = (GrantExtent::Chat, Principal::Any, Visibility::Sees);
     Some(Held { by, extent, principal, is_listed: false, sight, relevance: Relevance::default() })
 }
 
@@ -84,7 +89,7 @@ const NOBODYS: Option<Held> = None;
 /// A name, the facts, the author's agents, the holder of the place, and the expected recipients.
 type Case = (
     &'static str,
-    Facts<'static>,
+    EventFacts<'static>,
     &'static [Recipient],
     Option<Held>,
     Result<&'static [Recipient], Refusal>,
@@ -97,8 +102,8 @@ fn check<const COUNT: usize>(cases: [Case; COUNT]) {
     }
 }
 
-fn decided(facts: &Facts<'_>, own: &[Recipient], held: Option<&Held>) -> Decision {
-    let grant = held.map(|held| Grant {
+fn decided(facts: &EventFacts<'_>, own: &[Recipient], held: Option<&Held>) -> Decision {
+    let grant = held.map(|held| PlaceGrant {
         recipient: held.by,
         extent: held.extent,
         principal: held.principal,
@@ -106,7 +111,7 @@ fn decided(facts: &Facts<'_>, own: &[Recipient], held: Option<&Held>) -> Decisio
         sight: held.sight,
         relevance: &held.relevance,
     });
-    decide(&View { own, grant }, facts)
+    decide(&ReachView { own, grant }, facts)
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    Ability, AgentDescriptor, Capabilities, Delivery, DeliveryReceipt, Features, Payload, WakeOpts,
-    WakeReceipt, WakeRequest,
+    AgentAbility, AgentDescriptor, ConnectorCapabilities, Delivery, DeliveryReceipt, Features,
+    Payload, WakeOpts, WakeReceipt, WakeRequest,
 };
 use nightdesk_types::Clock;
 use nightdesk_types::limits::{AGENTS_PAGE_MAX, DISPATCH_ID_BYTES_MAX};
@@ -100,7 +100,7 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
 
 #[async_trait]
 impl AgentConnector for FileDrop {
-    fn static_capabilities() -> Capabilities {
+    fn static_capabilities() -> ConnectorCapabilities {
         let (no, yes) = (Some(false), Some(true));
         let features = Features {
             deliver: yes,
@@ -110,7 +110,7 @@ impl AgentConnector for FileDrop {
             health_check: yes,
             request_response: no,
         };
-        Capabilities::of("file-drop", features)
+        ConnectorCapabilities::new("file-drop", features)
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
@@ -121,7 +121,8 @@ impl AgentConnector for FileDrop {
         let mut names: Vec<String> =
             names.filter(|name| is_name(name)).take(AGENTS_PAGE_MAX).collect();
         names.sort();
-        let can = || Some(vec![Ability::Deliver, Ability::Augment, Ability::Template]);
+        let can =
+            || Some(vec![AgentAbility::Deliver, AgentAbility::Augment, AgentAbility::Template]);
         let agent = |agent_id| AgentDescriptor { agent_id, agent_name: None, capabilities: can() };
         Ok(names.into_iter().map(agent).collect())
     }
@@ -131,7 +132,7 @@ impl AgentConnector for FileDrop {
         agent_id: &str,
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
-        check_words(agent_id, payload.words())?;
+        check_words(agent_id, payload.text())?;
         let letter = Delivery { agent_id: agent_id.to_owned(), payload: payload.clone() };
         let name = self.drop(agent_id, &payload.meta().dispatch_id, &letter).await?;
         let session_id = Address::parse(agent_id).session.map(str::to_owned);

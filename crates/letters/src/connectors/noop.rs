@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Payload, WakeOpts, WakeReceipt,
+    AgentDescriptor, ConnectorCapabilities, DeliveryReceipt, Features, Payload, WakeOpts,
+    WakeReceipt,
 };
 use nightdesk_types::Clock;
 
@@ -30,7 +31,7 @@ impl std::fmt::Debug for NoOp {
 
 #[async_trait]
 impl AgentConnector for NoOp {
-    fn static_capabilities() -> Capabilities {
+    fn static_capabilities() -> ConnectorCapabilities {
         let (no, yes) = (Some(false), Some(true));
         let features = Features {
             deliver: no,
@@ -40,7 +41,7 @@ impl AgentConnector for NoOp {
             health_check: yes,
             request_response: no,
         };
-        Capabilities::of("noop", features)
+        ConnectorCapabilities::new("noop", features)
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {

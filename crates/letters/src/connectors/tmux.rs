@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    Ability, AgentDescriptor, AgentStatus, Capabilities, DeliveryReceipt, Features, Meta, Payload,
-    WakeOpts, WakeReceipt,
+    AgentAbility, AgentDescriptor, AgentStatus, ConnectorCapabilities, DeliveryReceipt, Features,
+    Meta, Payload, WakeOpts, WakeReceipt,
 };
 use nightdesk_types::Clock;
 use nightdesk_types::limits::{TMUX_WAIT, TMUX_WORDS_BYTES_MAX};
@@ -151,7 +151,7 @@ fn line(meta: &Meta, words: &str) -> String {
 
 #[async_trait]
 impl AgentConnector for Tmux {
-    fn static_capabilities() -> Capabilities {
+    fn static_capabilities() -> ConnectorCapabilities {
         let (no, yes) = (Some(false), Some(true));
         let features = Features {
             deliver: yes,
@@ -161,7 +161,7 @@ impl AgentConnector for Tmux {
             health_check: yes,
             request_response: no,
         };
-        Capabilities::of("tmux", features)
+        ConnectorCapabilities::new("tmux", features)
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
@@ -169,10 +169,10 @@ impl AgentConnector for Tmux {
             agent_id: agent_id.clone(),
             agent_name: None,
             capabilities: Some(vec![
-                Ability::Deliver,
-                Ability::Wake,
-                Ability::Augment,
-                Ability::Template,
+                AgentAbility::Deliver,
+                AgentAbility::Wake,
+                AgentAbility::Augment,
+                AgentAbility::Template,
             ]),
         };
         Ok(self.agents.keys().map(agent).collect())
@@ -184,7 +184,7 @@ impl AgentConnector for Tmux {
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
         let session = Address::parse(agent_id).session;
-        let (meta, words) = (payload.meta(), payload.words());
+        let (meta, words) = (payload.meta(), payload.text());
         let session_id = self.say(agent_id, session, meta, words).await?;
         let delivered_at = millis(&*self.clock);
         Ok(DeliveryReceipt { delivered_at, session_id, ..DeliveryReceipt::default() })

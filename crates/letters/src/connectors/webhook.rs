@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use aws_lc_rs::hmac;
-use nightdesk_outside::{Call, Method, Outside, Reply, TenantUrl};
+use nightdesk_outside::{CallResponse, Method, Outside, OutsideCall, TenantUrl};
 use nightdesk_protocol::delivery::{
-    Ability, AgentDescriptor, Capabilities, Delivery, DeliveryReceipt, Features, Kind, Millis,
-    Payload, WakeOpts, WakeReceipt, WakeRequest,
+    AgentAbility, AgentDescriptor, ConnectorCapabilities, Delivery, DeliveryReceipt, Features,
+    Millis, Payload, PayloadKind, WakeOpts, WakeReceipt, WakeRequest,
 };
 use nightdesk_types::{Clock, TenantId};
 use secrecy::{ExposeSecret, SecretString};
@@ -131,11 +131,11 @@ impl Webhook {
         method: Method,
         signature: Option<&str>,
         body: Option<Vec<u8>>,
-    ) -> Result<Reply, Cause> {
+    ) -> Result<CallResponse, Cause> {
         let url = TenantUrl::parse(url, self.outside.rules());
         let url = url.map_err(|refused| Cause::Invalid(refused.to_string()))?;
         let bearer = self.bearer.as_ref();
-        let call = Call { url: &url, method, bearer, signature, body: body.map(Into::into) };
+        let call = OutsideCall { url: &url, method, bearer, signature, body: body.map(Into::into) };
         Ok(self.outside.call(self.tenant, call).await?)
     }
 }
@@ -148,7 +148,7 @@ fn signed(secret: &SecretString, body: &[u8]) -> String {
 
 #[async_trait]
 impl AgentConnector for Webhook {
-    fn static_capabilities() -> Capabilities {
+    fn static_capabilities() -> ConnectorCapabilities {
         let (no, yes) = (Some(false), Some(true));
         let features = Features {
             deliver: yes,
@@ -158,13 +158,14 @@ impl AgentConnector for Webhook {
             health_check: yes,
             request_response: no,
         };
-        Capabilities::of("webhook", features)
+        ConnectorCapabilities::new("webhook", features)
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
         let agent = |(agent_id, hook): (&String, &Hook)| {
-            let mut can = vec![Ability::Deliver, Ability::Augment, Ability::Template];
-            can.extend(hook.wake_url.is_some().then_some(Ability::Wake));
+            let mut can =
+                vec![AgentAbility::Deliver, AgentAbility::Augment, AgentAbility::Template];
+            can.extend(hook.wake_url.is_some().then_some(AgentAbility::Wake));
             let (agent_id, capabilities) = (agent_id.clone(), Some(can));
             AgentDescriptor { agent_id, agent_name: None, capabilities }
         };
@@ -176,7 +177,7 @@ impl AgentConnector for Webhook {
         agent_id: &str,
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
-        check_words(agent_id, payload.words())?;
+        check_words(agent_id, payload.text())?;
         let hook = self.hook(agent_id)?;
         let letter = Delivery { agent_id: agent_id.to_owned(), payload: payload.clone() };
         let response = self.post(agent_id, &hook.url, &letter).await?;
@@ -195,7 +196,7 @@ impl AgentConnector for Webhook {
         let now = millis(&*self.clock);
         let Some(wake_url) = &hook.wake_url else {
             let words = opts.context.clone().unwrap_or_default();
-            let payload = Kind::Augment.of(words, meta_of(opts, now));
+            let payload = PayloadKind::Augment.make_payload(words, meta_of(opts, now));
             let letter = Delivery { agent_id: agent_id.to_owned(), payload };
             self.post(agent_id, &hook.url, &letter).await?;
             return Ok(woken(&address, opts, now, false));

@@ -119,7 +119,7 @@ proptest! {
     fn a_written_letter_carries_the_proof_of_its_own_two_agents(world in worlds(), batch in batches()) {
         for (Posting { letter, .. }, decision) in batch.iter().zip(world.decide(&batch)) {
             if let LetterDecision::Write { admitted, .. } = decision {
-                prop_assert_eq!((admitted.from(), admitted.to()), (letter.from.key(), letter.to.key()));
+                prop_assert_eq!((admitted.sender(), admitted.recipient()), (letter.from.key(), letter.to.key()));
                 prop_assert!(world.agents.contains(&letter.to));
             }
         }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use nightdesk_protocol::delivery::Kind;
+use nightdesk_protocol::delivery::PayloadKind;
 use nightdesk_types::{AgentId, BotId, TenantId, TenantScope};
 use uuid::Uuid;
 
@@ -14,7 +14,10 @@ pub(super) fn now() -> Timestamp {
 
 pub(super) fn party(tenant: u128, agent: u128) -> Party {
     let tenant = TenantId::from_uuid(Uuid::from_u128(tenant));
-    Party { scope: TenantScope::of(tenant), agent: AgentId::from_uuid(Uuid::from_u128(agent)) }
+    Party {
+        scope: TenantScope::for_tenant(tenant),
+        agent: AgentId::from_uuid(Uuid::from_u128(agent)),
+    }
 }
 
 pub(super) fn posting(id: u128, from: Party, to: Party, dispatch_id: &str) -> Posting {
@@ -24,7 +27,7 @@ pub(super) fn posting(id: u128, from: Party, to: Party, dispatch_id: &str) -> Po
         to,
         dispatch_id: dispatch_id.to_owned(),
         route: Route::Deliver,
-        kind: Kind::Augment,
+        kind: PayloadKind::Augment,
         session: None,
         correlation_id: None,
         when: None,

@@ -9,7 +9,7 @@ use nightdesk_types::limits::{BOOT_MAX, BOOT_PING_GAP, BOOT_PINGS};
 
 /// The ping rounds with a booting client.
 #[derive(Debug)]
-pub(super) struct Boot {
+pub(super) struct BootRounds {
     answered: u32,
     /// The start of the next round; `None` while a ping is unanswered.
     next_round: Option<Moment>,
@@ -17,9 +17,9 @@ pub(super) struct Boot {
     gives_up: Moment,
 }
 
-impl Boot {
+impl BootRounds {
     /// Starts when the client gets its first descriptor.
-    pub(super) fn begun(described: Moment) -> Self {
+    pub(super) fn new(described: Moment) -> Self {
         Self { answered: 0, next_round: Some(described), gives_up: described + BOOT_MAX }
     }
 
@@ -38,7 +38,7 @@ impl Boot {
         self.answered < BOOT_PINGS && self.next_round.take_if(|at| *at <= now).is_some()
     }
 
-    pub(super) fn pong(&mut self, now: Moment) {
+    pub(super) fn record_pong(&mut self, now: Moment) {
         if self.next_round.is_none() {
             self.answered += 1;
             self.next_round = Some(now + BOOT_PING_GAP);
@@ -57,14 +57,14 @@ mod tests {
     /// Returns the time until the first entry if the client answers each ping after `lag`.
     fn held_back(mut lag: impl FnMut(u32) -> Duration) -> Duration {
         let begun = Moment::after_start(Duration::ZERO);
-        let mut boot = Boot::begun(begun);
+        let mut boot = BootRounds::new(begun);
         let mut now = begun;
         while !boot.is_over(now) {
             if boot.wants_ping(now) {
                 let pong = now + lag(boot.answered);
                 if pong < boot.deadline() {
                     now = pong;
-                    boot.pong(now);
+                    boot.record_pong(now);
                     continue;
                 }
             }
@@ -86,13 +86,13 @@ mod tests {
     #[test]
     fn a_desk_that_stands_still_begins_its_rounds_later() {
         let begun = Moment::after_start(Duration::ZERO);
-        let mut boot = Boot::begun(begun);
+        let mut boot = BootRounds::new(begun);
         let late = begun + HOLD_BACK;
         assert!(!boot.is_over(late), "no round was completed");
         assert!(boot.wants_ping(late));
         assert!(!boot.wants_ping(late), "one ping a round");
-        boot.pong(late);
-        boot.pong(late);
+        boot.record_pong(late);
+        boot.record_pong(late);
         assert_eq!(boot.answered, 1, "one pong a round");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use nightdesk_inbox::{AckRange, Entry, ParkReason, Waiting};
+use nightdesk_inbox::{AckRange, Entry, ParkReason, ReadResponse};
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::frame::Outbound;
@@ -14,18 +14,20 @@ use nightdesk_types::limits::{
 };
 use nightdesk_types::{EntryId, Moment, RequestId, Seq, Timestamp};
 
-use super::boot::Boot;
-use super::window::Window;
-use super::{Client, Effect, IDLE_REST, Input, Now, READ_AGAIN, SUSPECT_AGAIN, sooner};
-use crate::store::{End, Parting, Taken};
+use super::boot::BootRounds;
+use super::window::DeliveryWindow;
+use super::{
+    IDLE_REST, LineClient, LineEffect, LineInput, READ_AGAIN, SUSPECT_AGAIN, SessionTime, sooner,
+};
+use crate::store::{CloseRecord, ClosingSide, LineStart};
 
 /// The state of a line that is its agent's newest.
 #[derive(Debug)]
-pub(super) struct Live {
-    client: Client,
+pub(super) struct LiveLine {
+    client: LineClient,
     /// The SDK loses nothing while it boots, and reads while it handles an entry. Stock clients do neither.
     is_sdk: bool,
-    window: Window,
+    window: DeliveryWindow,
     since: Timestamp,
     taken_at: Seq,
     /// The highest number that the inbox is known to have.
@@ -34,7 +36,7 @@ pub(super) struct Live {
     /// True if the limits cut off the last read, or no read was made yet.
     maybe_more: bool,
     /// Set while the client boots; no entries go out in this time.
-    boot: Option<Boot>,
+    boot: Option<BootRounds>,
     /// No entries go out before this time: the client goes idle, or the store failed.
     held_back: Option<Moment>,
     sends_in_flight: usize,
@@ -63,20 +65,25 @@ struct Reading {
     known: Seq,
 }
 
-impl Live {
-    pub(super) fn taken(client: Client, taken: Taken, described: Moment, is_sdk: bool) -> Self {
+impl LiveLine {
+    pub(super) fn new(
+        client: LineClient,
+        taken: LineStart,
+        described: Moment,
+        is_sdk: bool,
+    ) -> Self {
         let same_process = taken.restarted_ago.is_some_and(|ago| ago < SAME_PROCESS);
         let boots = !same_process && !is_sdk;
         Self {
             client,
             is_sdk,
-            window: Window::after(taken.acked),
+            window: DeliveryWindow::starting_after(taken.acked),
             since: taken.since,
             taken_at: taken.head,
             known: taken.head,
             reading: None,
             maybe_more: true,
-            boot: boots.then(|| Boot::begun(described)),
+            boot: boots.then(|| BootRounds::new(described)),
             held_back: None,
             sends_in_flight: 0,
             fleeting: Vec::new(),
@@ -102,81 +109,93 @@ impl Live {
         let reads_later = self.leave_by.is_none() && self.boot.is_none() && self.wants_to_read();
         let held_back = if reads_later { self.held_back } else { None };
         let suspect = if self.is_suspected() { None } else { self.suspect_at() };
-        let boot = self.boot.as_ref().map(Boot::deadline);
+        let boot = self.boot.as_ref().map(BootRounds::deadline);
         sooner(sooner(Some(self.ping_at), dead), sooner(held_back, sooner(suspect, boot)))
     }
 
     /// Handles an input. Returns the end of the line, if it ends.
     pub(super) fn step(
         &mut self,
-        now: Now,
-        input: Input,
-        effects: &mut Vec<Effect>,
-    ) -> Option<End> {
+        now: SessionTime,
+        input: LineInput,
+        effects: &mut Vec<LineEffect>,
+    ) -> Option<CloseRecord> {
         match input {
-            Input::Heard(frame) => self.heard(now, frame, effects),
-            Input::Pong => {
-                self.is_alive(now);
+            LineInput::Heard(frame) => self.handle_frame(now, frame, effects),
+            LineInput::Pong => {
+                self.mark_alive(now);
                 if let Some(boot) = &mut self.boot {
-                    boot.pong(now.moment);
+                    boot.record_pong(now.moment);
                 }
-                effects.extend(self.window.alive(now.moment).into_iter().map(Effect::Ack));
+                effects.extend(
+                    self.window
+                        .settle_old_passthroughs(now.moment)
+                        .into_iter()
+                        .map(LineEffect::Ack),
+                );
             }
-            Input::Pinged => self.is_alive(now),
-            Input::Rung(seq) => self.known = self.known.max(seq.unwrap_or_default()),
-            Input::Read(Waiting::Entries(entries)) => self.hand_over(now, entries, effects),
-            Input::Read(Waiting::LineReplaced) | Input::Replaced => {
+            LineInput::Pinged => self.mark_alive(now),
+            LineInput::Rung(seq) => self.known = self.known.max(seq.unwrap_or_default()),
+            LineInput::Read(ReadResponse::Entries(entries)) => {
+                self.hand_over(now, entries, effects)
+            }
+            LineInput::Read(ReadResponse::LineReplaced) | LineInput::Replaced => {
                 return Some(self.close(now, Close::Replaced, effects));
             }
-            Input::ReadFailed => {
+            LineInput::ReadFailed => {
                 self.reading = None;
                 self.hold_back(now.moment + READ_AGAIN);
             }
-            Input::SuspectFailed => {
+            LineInput::SuspectFailed => {
                 self.suspected = None;
                 self.suspects_after = Some(now.moment + SUSPECT_AGAIN);
             }
-            Input::Sent(request, outcome) => {
-                self.answer(&request, &outcome, effects);
+            LineInput::Sent(request, outcome) => {
+                self.send_response(&request, &outcome, effects);
             }
-            Input::Stop { session_key, chat_id } => {
+            LineInput::Stop { session_key, chat_id } => {
                 if let Ok(frame) = Frame::interrupt_inbound(&session_key, &chat_id) {
-                    self.say_another(frame, effects);
+                    self.send_other_frame(frame, effects);
                 }
             }
-            Input::Revoked => return Some(self.close(now, Close::Revoked, effects)),
-            Input::Drain => self.leave_by = Some(now.moment + LEAVE_WAIT),
-            Input::StoreLost => return Some(self.close(now, Close::TryLater, effects)),
-            Input::Misbehaved(close) => return Some(self.close(now, close, effects)),
-            Input::Ended { code } => return Some(self.end(now, code, Parting::Client)),
-            Input::Tick => {
+            LineInput::Revoked => return Some(self.close(now, Close::Revoked, effects)),
+            LineInput::Drain => self.leave_by = Some(now.moment + LEAVE_WAIT),
+            LineInput::StoreLost => return Some(self.close(now, Close::TryLater, effects)),
+            LineInput::Misbehaved(close) => return Some(self.close(now, close, effects)),
+            LineInput::Ended { code } => return Some(self.end(now, code, ClosingSide::Client)),
+            LineInput::Tick => {
                 if self.is_dead(now) {
-                    effects.push(Effect::Close(Close::Internal));
-                    return Some(self.end(now, Close::Internal.code(), Parting::Client));
+                    effects.push(LineEffect::Close(Close::Internal));
+                    return Some(self.end(now, Close::Internal.code(), ClosingSide::Client));
                 }
                 self.ping(now, effects);
             }
-            Input::Greeted(_) | Input::Taken(_) => {}
+            LineInput::Greeted(_) | LineInput::Taken(_) => {}
         }
         if self.may_leave(now) {
             return Some(self.close(now, Close::Restarting, effects));
         }
         self.give_withheld(effects);
-        self.boot(now, effects);
-        self.read(now, effects);
+        self.advance_boot(now, effects);
+        self.begin_read(now, effects);
         self.suspect(now, effects);
         None
     }
 
     /// Sends a frame that is not an entry.
-    fn say_another(&mut self, frame: Frame, effects: &mut Vec<Effect>) {
-        self.window.said_another();
-        effects.push(Effect::Say(frame));
+    fn send_other_frame(&mut self, frame: Frame, effects: &mut Vec<LineEffect>) {
+        self.window.count_other_frame();
+        effects.push(LineEffect::Say(frame));
     }
 
     /// Answers a request. The client does not wait for a typing's response, so this must not fill the queue of a client
     /// that does not read: it is withheld until the client acks. A client that gave up repeats the request.
-    fn answer(&mut self, request: &RequestId, outcome: &Outcome, effects: &mut Vec<Effect>) {
+    fn send_response(
+        &mut self,
+        request: &RequestId,
+        outcome: &Outcome,
+        effects: &mut Vec<LineEffect>,
+    ) {
         let frame = Frame::outbound_result(request, outcome);
         let fleeting = self.fleeting.iter().position(|one| one == request);
         let is_fleeting = fleeting.map(|index| self.fleeting.swap_remove(index)).is_some();
@@ -189,28 +208,28 @@ impl Live {
             self.withheld.push_back(frame);
             return;
         }
-        self.say_another(frame, effects);
+        self.send_other_frame(frame, effects);
     }
 
-    fn give_withheld(&mut self, effects: &mut Vec<Effect>) {
+    fn give_withheld(&mut self, effects: &mut Vec<LineEffect>) {
         while !self.may_be_full()
             && let Some(frame) = self.withheld.pop_front()
         {
-            self.say_another(frame, effects);
+            self.send_other_frame(frame, effects);
         }
     }
 
     /// Returns the number of frames that the client may not have read yet.
-    fn unread(&self) -> usize {
-        if self.is_sdk { 0 } else { self.window.unread() }
+    fn unread_frames(&self) -> usize {
+        if self.is_sdk { 0 } else { self.window.unread_frames() }
     }
 
     /// Returns true if the client may have as many unread frames as it can take.
     fn may_be_full(&self) -> bool {
-        self.unread() >= UNREAD_FRAMES_MAX
+        self.unread_frames() >= UNREAD_FRAMES_MAX
     }
 
-    fn is_alive(&mut self, now: Now) {
+    fn mark_alive(&mut self, now: SessionTime) {
         self.alive_at = now.moment;
         self.unanswered = None;
     }
@@ -229,33 +248,38 @@ impl Live {
     }
 
     /// Requests a call of the agent, once per suspicion. The line stays open.
-    fn suspect(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn suspect(&mut self, now: SessionTime, effects: &mut Vec<LineEffect>) {
         if self.suspect_at().is_none_or(|at| now.moment < at) {
             self.suspected = None;
         } else if !self.is_suspected() {
             self.suspected = self.window.head().map(|(seq, _)| seq);
-            effects.push(Effect::Suspect);
+            effects.push(LineEffect::Suspect);
         }
     }
 
     /// Returns true if a leaving line may close: it first waits a short time for its acks and the results of its sends.
-    fn may_leave(&self, now: Now) -> bool {
+    fn may_leave(&self, now: SessionTime) -> bool {
         let settled = self.window.len() == 0 && self.sends_in_flight == 0;
         self.leave_by.is_some_and(|by| settled || now.moment >= by)
     }
 
-    fn heard(&mut self, now: Now, frame: FromGateway, effects: &mut Vec<Effect>) {
-        self.is_alive(now);
+    fn handle_frame(
+        &mut self,
+        now: SessionTime,
+        frame: FromGateway,
+        effects: &mut Vec<LineEffect>,
+    ) {
+        self.mark_alive(now);
         match frame {
             FromGateway::InboundAck { buffer_id } => {
-                effects.extend(self.acked(now, &buffer_id).into_iter().map(Effect::Ack));
+                effects.extend(self.ack_entry(now, &buffer_id).into_iter().map(LineEffect::Ack));
             }
-            FromGateway::Outbound(outbound) => self.outbound(now, outbound, effects),
-            FromGateway::Interrupt(interrupt) => effects.push(Effect::Stop(interrupt)),
+            FromGateway::Outbound(outbound) => self.accept_outbound(now, outbound, effects),
+            FromGateway::Interrupt(interrupt) => effects.push(LineEffect::Stop(interrupt)),
             FromGateway::GoingIdle => {
                 self.hold_back(now.moment + IDLE_REST);
                 self.idle_until = Some(now.moment + IDLE_REST);
-                self.say_another(Frame::going_idle_ack(), effects);
+                self.send_other_frame(Frame::going_idle_ack(), effects);
             }
             // The session answers hellos; other frames belong to a newer contract or are noise.
             FromGateway::Hello(_) | FromGateway::Unknown { .. } | FromGateway::Malformed(_) => {}
@@ -263,25 +287,30 @@ impl Live {
     }
 
     /// Settles an acked entry. Only an entry in flight on this line can be acked.
-    fn acked(&mut self, now: Now, buffer_id: &str) -> Vec<AckRange> {
+    fn ack_entry(&mut self, now: SessionTime, buffer_id: &str) -> Vec<AckRange> {
         match buffer_id.parse::<EntryId>() {
             Ok(entry) if entry.agent == self.client.agent => {
-                self.window.acked(entry.seq, now.moment)
+                self.window.settle_acked(entry.seq, now.moment)
             }
             _ => Vec::new(),
         }
     }
 
-    fn outbound(&mut self, now: Now, outbound: Box<Outbound>, effects: &mut Vec<Effect>) {
+    fn accept_outbound(
+        &mut self,
+        now: SessionTime,
+        outbound: Box<Outbound>,
+        effects: &mut Vec<LineEffect>,
+    ) {
         if let Action::Send(send) = &outbound.action {
-            let answered = self.window.answered_in(&send.chat_id, now.moment);
-            effects.extend(answered.into_iter().map(Effect::Ack));
+            let answered = self.window.settle_chat(&send.chat_id, now.moment);
+            effects.extend(answered.into_iter().map(LineEffect::Ack));
         }
         if matches!(&outbound.action, Action::Send(send) if send.op.is_fleeting()) {
             // An agent types in many chats at once. Typings must not delay its responses, so excess ones are dropped.
             self.fleeting.push(outbound.request_id.clone());
             if self.fleeting.len() > SENDS_IN_FLIGHT_MAX {
-                self.answer(&outbound.request_id, &Outcome::delivered(None), effects);
+                self.send_response(&outbound.request_id, &Outcome::delivered(None), effects);
                 return;
             }
         } else {
@@ -289,14 +318,14 @@ impl Live {
             if self.sends_in_flight > SENDS_IN_FLIGHT_MAX {
                 // No call was made: this text makes the client retry by itself.
                 let outcome = Outcome::failed("network error: too many sends at once");
-                self.answer(&outbound.request_id, &outcome, effects);
+                self.send_response(&outbound.request_id, &outcome, effects);
                 return;
             }
         }
-        effects.push(Effect::Send(outbound));
+        effects.push(LineEffect::Send(outbound));
     }
 
-    fn hand_over(&mut self, now: Now, entries: Vec<Entry>, effects: &mut Vec<Effect>) {
+    fn hand_over(&mut self, now: SessionTime, entries: Vec<Entry>, effects: &mut Vec<LineEffect>) {
         let Some(reading) = self.reading.take() else { return };
         if self.is_held_back(now) {
             // The client went idle during the read. The entries are read again.
@@ -309,56 +338,56 @@ impl Live {
             self.window.skip_to(reading.known);
         }
         for entry in entries {
-            self.say(now, &entry, effects);
+            self.deliver_entry(now, &entry, effects);
         }
     }
 
-    fn say(&mut self, now: Now, entry: &Entry, effects: &mut Vec<Effect>) {
+    fn deliver_entry(&mut self, now: SessionTime, entry: &Entry, effects: &mut Vec<LineEffect>) {
         let Some(json) = &entry.json else {
-            effects.push(Effect::Park(entry.seq, ParkReason::Unsendable));
+            effects.push(LineEffect::Park(entry.seq, ParkReason::Unsendable));
             self.window.skip_to(entry.seq);
             return;
         };
-        self.window.hold(entry, json.kind(), entry_bytes(entry), now);
-        effects.push(Effect::Say(Frame::entry(entry.id(self.client.agent), json)));
+        self.window.add_entry(entry, json.kind(), entry_bytes(entry), now);
+        effects.push(LineEffect::Say(Frame::entry(entry.id(self.client.agent), json)));
         if !self.client.acks {
-            effects.extend(self.window.settle_newest().map(Effect::Ack));
+            effects.extend(self.window.settle_newest().map(LineEffect::Ack));
         }
     }
 
     fn wants_to_read(&self) -> bool {
-        let more = self.maybe_more || self.known > self.window.read();
-        more && self.reading.is_none() && self.room() > 0
+        let more = self.maybe_more || self.known > self.window.last_read();
+        more && self.reading.is_none() && self.free_entries() > 0
     }
 
     /// Returns the number of entries that may still go out.
-    fn room(&self) -> usize {
-        self.window.room().min(UNREAD_FRAMES_MAX.saturating_sub(self.unread()))
+    fn free_entries(&self) -> usize {
+        self.window.free_entries().min(UNREAD_FRAMES_MAX.saturating_sub(self.unread_frames()))
     }
 
-    fn read(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn begin_read(&mut self, now: SessionTime, effects: &mut Vec<LineEffect>) {
         if !self.wants_to_read() || self.is_held_back(now) {
             return;
         }
         self.held_back = None;
-        let entries_max = self.room();
+        let entries_max = self.free_entries();
         self.reading = Some(Reading { entries_max, known: self.known });
-        effects.push(Effect::Read {
-            after: self.window.read(),
+        effects.push(LineEffect::Read {
+            after: self.window.last_read(),
             since: self.since,
             entries_max,
             taken_at: self.taken_at,
         });
     }
 
-    fn boot(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn advance_boot(&mut self, now: SessionTime, effects: &mut Vec<LineEffect>) {
         self.boot.take_if(|boot| boot.is_over(now.moment));
         if self.boot.as_mut().is_some_and(|boot| boot.wants_ping(now.moment)) {
-            effects.push(Effect::Ping);
+            effects.push(LineEffect::Ping);
         }
     }
 
-    fn is_held_back(&self, now: Now) -> bool {
+    fn is_held_back(&self, now: SessionTime) -> bool {
         let is_off = self.leave_by.is_some() || self.boot.is_some();
         is_off || self.held_back.is_some_and(|until| now.moment < until)
     }
@@ -367,28 +396,28 @@ impl Live {
         self.held_back = self.held_back.max(Some(until));
     }
 
-    fn ping(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn ping(&mut self, now: SessionTime, effects: &mut Vec<LineEffect>) {
         if now.moment >= self.ping_at {
             self.ping_at = now.moment + PING_EVERY;
             self.unanswered.get_or_insert(now.moment);
-            effects.push(Effect::Ping);
+            effects.push(LineEffect::Ping);
         }
     }
 
-    fn is_dead(&self, now: Now) -> bool {
+    fn is_dead(&self, now: SessionTime) -> bool {
         let silent = now.moment.since(self.alive_at) >= DEAD_LINE;
         let unacked = self.window.head();
         silent || unacked.is_some_and(|(_, said_at)| now.moment.since(said_at) >= DEAD_LINE)
     }
 
-    fn close(&self, now: Now, close: Close, effects: &mut Vec<Effect>) -> End {
-        effects.push(Effect::Close(close));
-        self.end(now, close.code(), Parting::Desk)
+    fn close(&self, now: SessionTime, close: Close, effects: &mut Vec<LineEffect>) -> CloseRecord {
+        effects.push(LineEffect::Close(close));
+        self.end(now, close.code(), ClosingSide::Desk)
     }
 
     /// Returns the end of the line. A try of the oldest entry counts only if the line had enough time, or if the
     /// client's close code or its second dial shows that a frame broke it.
-    fn end(&self, now: Now, code: u16, parting: Parting) -> End {
+    fn end(&self, now: SessionTime, code: u16, parting: ClosingSide) -> CloseRecord {
         let choked = code == Close::TooBig.code() || code == Close::Replaced.code();
         let tried = self
             .window
@@ -396,8 +425,8 @@ impl Live {
             .filter(|(_, said_at)| choked || now.moment.since(*said_at) >= SUSPECT_ACK)
             .map(|(seq, _)| seq);
         let goes_idle = self.idle_until.is_some_and(|until| now.moment <= until);
-        let parting = if goes_idle { Parting::Idle } else { parting };
-        End { code, tried, parting }
+        let parting = if goes_idle { ClosingSide::Idle } else { parting };
+        CloseRecord { code, tried, parting }
     }
 }
 

@@ -62,7 +62,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happens>> {
 
 /// The inbox and the socket around a session.
 struct World {
-    session: Session,
+    session: LineSession,
     now: Duration,
     kinds: Vec<Kind>,
     /// The request of the running read.
@@ -75,7 +75,7 @@ struct World {
 
 impl World {
     fn new(acks: bool) -> Self {
-        let session = opened(Client { agent: AGENT, acks }, taken(0));
+        let session = opened(LineClient { agent: AGENT, acks }, taken(0));
         Self {
             session,
             now: Duration::ZERO,
@@ -88,31 +88,31 @@ impl World {
         }
     }
 
-    fn step(&mut self, input: Input) {
+    fn step(&mut self, input: LineInput) {
         let was_ended = self.ended;
         let effects = self.session.step(at(self.now), input);
         assert!(!was_ended || effects.is_empty(), "nothing comes after the end: {effects:?}");
         for effect in effects {
             match effect {
-                Effect::Read { after, entries_max, .. } => {
+                LineEffect::Read { after, entries_max, .. } => {
                     assert!(self.asked.is_none(), "one read at a time");
                     self.asked = Some((after.get(), entries_max));
                 }
-                Effect::Ack(AckRange { from, to, .. }) => {
+                LineEffect::Ack(AckRange { from, to, .. }) => {
                     let fresh = (from.get()..=to.get()).all(|seq| self.acked.insert(seq));
                     assert!(fresh, "acked once: {from}..={to}");
                 }
-                Effect::Park(seq, _) => assert!(self.parked.insert(seq.get())),
-                Effect::End(_) => self.ended = true,
-                Effect::Say(frame) => self.said.extend(name_of(frame.as_str())),
-                Effect::Greet(_)
-                | Effect::Take
-                | Effect::Ping
-                | Effect::Send(_)
-                | Effect::Stop(_)
-                | Effect::Suspect
-                | Effect::FollowRules(_)
-                | Effect::Close(_) => {}
+                LineEffect::Park(seq, _) => assert!(self.parked.insert(seq.get())),
+                LineEffect::End(_) => self.ended = true,
+                LineEffect::Say(frame) => self.said.extend(name_of(frame.as_str())),
+                LineEffect::Greet(_)
+                | LineEffect::Take
+                | LineEffect::Ping
+                | LineEffect::Send(_)
+                | LineEffect::Stop(_)
+                | LineEffect::Suspect
+                | LineEffect::FollowRules(_)
+                | LineEffect::Close(_) => {}
             }
         }
         self.check();
@@ -122,7 +122,7 @@ impl World {
         match happens {
             Happens::Pass(secs) => {
                 self.now += Duration::from_secs(secs);
-                self.step(Input::Tick);
+                self.step(LineInput::Tick);
                 let next = self.session.deadline();
                 assert!(
                     next.is_none_or(|next| next > at(self.now).moment),
@@ -132,7 +132,7 @@ impl World {
             Happens::Put(kind) => {
                 self.kinds.push(kind);
                 let head = i64::try_from(self.kinds.len()).unwrap();
-                self.step(Input::Rung(Some(Seq::new(head))));
+                self.step(LineInput::Rung(Some(Seq::new(head))));
             }
             Happens::Ack(nth) => {
                 if let Some(seq) = self.said.get(nth).copied() {
@@ -149,18 +149,18 @@ impl World {
             Happens::Answer(most) => self.answer(most),
             Happens::ReadFails => {
                 if self.asked.take().is_some() {
-                    self.step(Input::ReadFailed);
+                    self.step(LineInput::ReadFailed);
                 }
             }
-            Happens::Rung => self.step(Input::Rung(None)),
-            Happens::Pong => self.step(Input::Pong),
+            Happens::Rung => self.step(LineInput::Rung(None)),
+            Happens::Pong => self.step(LineInput::Pong),
             Happens::Send => self.step(heard(
                 r#"{"type":"outbound","requestId":"r","action":{"op":"typing","chat_id":"chat"}}"#,
             )),
             Happens::GoingIdle => self.step(heard(r#"{"type":"going_idle"}"#)),
-            Happens::Drain => self.step(Input::Drain),
-            Happens::Replaced => self.step(Input::Replaced),
-            Happens::Lost(code) => self.step(Input::Ended { code }),
+            Happens::Drain => self.step(LineInput::Drain),
+            Happens::Replaced => self.step(LineInput::Replaced),
+            Happens::Lost(code) => self.step(LineInput::Ended { code }),
         }
     }
 
@@ -181,7 +181,7 @@ impl World {
             .filter(|entry| entry.seq.get() > after)
             .take(most.clamp(least, entries_max))
             .collect();
-        self.step(Input::Read(Waiting::Entries(entries)));
+        self.step(LineInput::Read(ReadResponse::Entries(entries)));
     }
 
     fn check(&self) {

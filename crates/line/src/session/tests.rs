@@ -14,7 +14,7 @@ use nightdesk_types::{BotId, ClientRules, EntryId, Generation};
 use uuid::Uuid;
 
 use super::*;
-use crate::store::Parting;
+use crate::store::ClosingSide;
 
 mod clients;
 mod leaving;
@@ -22,19 +22,19 @@ mod silence;
 
 pub(super) const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
 
-pub(super) fn at(after: Duration) -> Now {
-    Now { moment: Moment::after_start(after), wall: Timestamp::UNIX_EPOCH }
+pub(super) fn at(after: Duration) -> SessionTime {
+    SessionTime { moment: Moment::after_start(after), wall: Timestamp::UNIX_EPOCH }
 }
 
 fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-pub(super) fn heard(line: &str) -> Input {
-    Input::Heard(FromGateway::decode(line.as_bytes()))
+pub(super) fn heard(line: &str) -> LineInput {
+    LineInput::Heard(FromGateway::decode(line.as_bytes()))
 }
 
-pub(super) fn ack_of(seq: i64) -> Input {
+pub(super) fn ack_of(seq: i64) -> LineInput {
     let id = EntryId { agent: AGENT, seq: Seq::new(seq) };
     heard(&format!(r#"{{"type":"inbound_ack","bufferId":"{id}"}}"#))
 }
@@ -61,13 +61,18 @@ pub(super) fn unsendable(seq: i64) -> Entry {
     entry_in(seq, "chat", "not an entry")
 }
 
-fn range(from: i64, to: i64) -> Effect {
+fn range(from: i64, to: i64) -> LineEffect {
     let epoch = Timestamp::UNIX_EPOCH;
-    Effect::Ack(AckRange { from: Seq::new(from), to: Seq::new(to), at: epoch, handed_at: epoch })
+    LineEffect::Ack(AckRange {
+        from: Seq::new(from),
+        to: Seq::new(to),
+        at: epoch,
+        handed_at: epoch,
+    })
 }
 
-pub(super) fn taken(head: i64) -> Taken {
-    Taken {
+pub(super) fn taken(head: i64) -> LineStart {
+    LineStart {
         rules: ClientRules::default(),
         generation: Generation::new(1),
         acked: Seq::new(0),
@@ -78,55 +83,57 @@ pub(super) fn taken(head: i64) -> Taken {
     }
 }
 
-pub(super) fn greeted() -> Input {
+pub(super) fn greeted() -> LineInput {
     let length = std::num::NonZeroU32::new(2_000).unwrap();
     let descriptor = Descriptor::new("discord", "Discord", length);
-    Input::Greeted(Box::new(Greeted { descriptor }))
+    LineInput::Greeted(Box::new(HelloLookup { descriptor }))
 }
 
 const HELLO: &str = r#"{"type":"hello","platform":"discord","botId":"b"}"#;
-const CLIENT: Client = Client { agent: AGENT, acks: true };
+const CLIENT: LineClient = LineClient { agent: AGENT, acks: true };
 
-pub(super) fn opened(client: Client, taken: Taken) -> Session {
-    let mut session = Session::opened(at(secs(0)), client);
+pub(super) fn opened(client: LineClient, taken: LineStart) -> LineSession {
+    let mut session = LineSession::new(at(secs(0)), client);
     session.step(at(secs(0)), heard(HELLO));
     session.step(at(secs(0)), greeted());
-    session.step(at(secs(0)), Input::Taken(taken));
+    session.step(at(secs(0)), LineInput::Taken(taken));
     session
 }
 
 /// Returns a line of a client that does not boot, with a running read.
-fn live() -> Session {
-    opened(CLIENT, Taken { restarted_ago: Some(Duration::ZERO), ..taken(100) })
+fn live() -> LineSession {
+    opened(CLIENT, LineStart { restarted_ago: Some(Duration::ZERO), ..taken(100) })
 }
 
-fn read(entries: Vec<Entry>) -> Input {
-    Input::Read(Waiting::Entries(entries))
+fn read(entries: Vec<Entry>) -> LineInput {
+    LineInput::Read(ReadResponse::Entries(entries))
 }
 
-fn said(effects: &[Effect]) -> usize {
-    effects.iter().filter(|effect| matches!(effect, Effect::Say(_))).count()
+fn said(effects: &[LineEffect]) -> usize {
+    effects.iter().filter(|effect| matches!(effect, LineEffect::Say(_))).count()
 }
 
-fn end_of(effects: &[Effect]) -> Option<End> {
-    effects.iter().find_map(|effect| if let Effect::End(end) = effect { Some(*end) } else { None })
+fn end_of(effects: &[LineEffect]) -> Option<CloseRecord> {
+    effects
+        .iter()
+        .find_map(|effect| if let LineEffect::End(end) = effect { Some(*end) } else { None })
 }
 
 #[test]
 fn each_hello_is_looked_up_and_the_first_takes_the_line() {
-    let mut session = Session::opened(at(secs(0)), CLIENT);
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
 
     let first = session.step(at(secs(0)), heard(HELLO));
-    assert!(matches!(first[..], [Effect::Greet(_), Effect::Take]), "{first:?}");
+    assert!(matches!(first[..], [LineEffect::Greet(_), LineEffect::Take]), "{first:?}");
     let second = session.step(at(secs(0)), heard(HELLO));
-    assert!(matches!(second[..], [Effect::Greet(_)]), "{second:?}");
+    assert!(matches!(second[..], [LineEffect::Greet(_)]), "{second:?}");
     assert_eq!(said(&session.step(at(secs(0)), greeted())), 1);
     assert_eq!(session.hellos().len(), 2);
 }
 
 #[test]
 fn hellos_have_a_limit() {
-    let mut session = Session::opened(at(secs(0)), CLIENT);
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
     let greets: Vec<usize> =
         (0..=HELLOS_MAX).map(|_| session.step(at(secs(0)), heard(HELLO)).len()).collect();
 
@@ -136,11 +143,11 @@ fn hellos_have_a_limit() {
 
 #[test]
 fn a_line_without_a_hello_is_closed_in_time() {
-    let mut session = Session::opened(at(secs(0)), CLIENT);
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
 
     assert_eq!(session.deadline(), Some(at(HELLO_WAIT).moment));
-    assert!(session.step(at(HELLO_WAIT - secs(1)), Input::Tick).is_empty());
-    session.step(at(HELLO_WAIT), Input::Tick);
+    assert!(session.step(at(HELLO_WAIT - secs(1)), LineInput::Tick).is_empty());
+    session.step(at(HELLO_WAIT), LineInput::Tick);
     assert!(session.is_closed());
 }
 
@@ -149,24 +156,25 @@ fn nothing_is_handed_over_while_a_fresh_client_boots() {
     let mut session = opened(CLIENT, taken(1));
 
     for round in 1..BOOT_PINGS {
-        session.step(at(BOOT_PING_GAP * (round - 1)), Input::Pong);
+        session.step(at(BOOT_PING_GAP * (round - 1)), LineInput::Pong);
         let next = BOOT_PING_GAP * round;
         assert_eq!(session.deadline(), Some(at(next).moment));
-        assert_eq!(session.step(at(next), Input::Tick), [Effect::Ping]);
+        assert_eq!(session.step(at(next), LineInput::Tick), [LineEffect::Ping]);
     }
-    let rung = session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(2))));
+    let rung = session.step(at(HOLD_BACK), LineInput::Rung(Some(Seq::new(2))));
     assert_eq!(rung, [], "a ping is unanswered");
-    session.step(at(HOLD_BACK), Input::Pong);
+    session.step(at(HOLD_BACK), LineInput::Pong);
     let booted = HOLD_BACK + BOOT_PING_GAP;
     assert_eq!(session.deadline(), Some(at(booted).moment));
-    let reads = session.step(at(booted), Input::Tick);
-    assert!(matches!(reads[..], [Effect::Read { .. }]), "{reads:?}");
+    let reads = session.step(at(booted), LineInput::Tick);
+    assert!(matches!(reads[..], [LineEffect::Read { .. }]), "{reads:?}");
 }
 
 #[test]
 fn a_client_that_does_not_boot_is_not_held_back() {
-    let just = Taken { restarted_ago: Some(SAME_PROCESS - Duration::from_millis(1)), ..taken(1) };
-    let later = Taken { restarted_ago: Some(SAME_PROCESS), ..taken(1) };
+    let just =
+        LineStart { restarted_ago: Some(SAME_PROCESS - Duration::from_millis(1)), ..taken(1) };
+    let later = LineStart { restarted_ago: Some(SAME_PROCESS), ..taken(1) };
     let manifest = r#"{"type":"hello","platform":"discord","botId":"b","command_manifest":[]}"#;
     let sdk = r#"{"type":"hello","platform":"d","botId":"b","client":{"name":"nightdesk-sdk"}}"#;
     let cases = [
@@ -177,11 +185,11 @@ fn a_client_that_does_not_boot_is_not_held_back() {
         ("the stock client", HELLO, taken(1), false),
     ];
     for (name, hello, taken, at_once) in cases {
-        let mut session = Session::opened(at(secs(0)), CLIENT);
+        let mut session = LineSession::new(at(secs(0)), CLIENT);
         session.step(at(secs(0)), heard(hello));
         session.step(at(secs(0)), greeted());
-        let effects = session.step(at(secs(0)), Input::Taken(taken));
-        let reads = effects.iter().filter(|effect| matches!(effect, Effect::Read { .. }));
+        let effects = session.step(at(secs(0)), LineInput::Taken(taken));
+        let reads = effects.iter().filter(|effect| matches!(effect, LineEffect::Read { .. }));
         assert_eq!(reads.count(), usize::from(at_once), "{name}: {effects:?}");
     }
 }
@@ -193,10 +201,10 @@ fn the_window_is_filled_and_not_exceeded() {
 
     let effects = session.step(at(HOLD_BACK), read((1..=full).map(entry).collect()));
     assert_eq!(effects.len(), WINDOW_ENTRIES_MAX, "all said, and no further read");
-    assert!(session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(200)))).is_empty());
+    assert!(session.step(at(HOLD_BACK), LineInput::Rung(Some(Seq::new(200)))).is_empty());
     let effects = session.step(at(HOLD_BACK), ack_of(1));
     assert_eq!(effects[0], range(1, 1));
-    assert!(matches!(effects[1], Effect::Read { entries_max: 1, .. }), "{effects:?}");
+    assert!(matches!(effects[1], LineEffect::Read { entries_max: 1, .. }), "{effects:?}");
 }
 
 #[test]
@@ -238,7 +246,7 @@ fn what_cannot_be_sent_is_parked_and_the_next_goes_out() {
     let mut session = live();
 
     let effects = session.step(at(HOLD_BACK), read(vec![unsendable(1), entry(2)]));
-    assert_eq!(effects[0], Effect::Park(Seq::new(1), ParkReason::Unsendable));
+    assert_eq!(effects[0], LineEffect::Park(Seq::new(1), ParkReason::Unsendable));
     assert_eq!(said(&effects), 1);
     assert_eq!(session.unacked_entries(), 1);
 }
@@ -273,8 +281,8 @@ fn a_passthrough_is_done_when_the_line_answers_pings_long_after() {
     session.step(at(HOLD_BACK), read(vec![passthrough(1)]));
     let later = HOLD_BACK + SUSPECT_ACK;
 
-    assert!(session.step(at(later - secs(1)), Input::Pong).is_empty());
-    assert_eq!(session.step(at(later), Input::Pong)[0], range(1, 1));
+    assert!(session.step(at(later - secs(1)), LineInput::Pong).is_empty());
+    assert_eq!(session.step(at(later), LineInput::Pong)[0], range(1, 1));
 }
 
 #[test]
@@ -289,8 +297,8 @@ fn nothing_is_implied_for_a_client_that_acks_passthroughs() {
 
 #[test]
 fn a_client_that_never_acks_is_served_as_marked() {
-    let restarted = Taken { restarted_ago: Some(Duration::ZERO), ..taken(100) };
-    let mut session = opened(Client { acks: false, ..CLIENT }, restarted);
+    let restarted = LineStart { restarted_ago: Some(Duration::ZERO), ..taken(100) };
+    let mut session = opened(LineClient { acks: false, ..CLIENT }, restarted);
 
     let effects = session.step(at(HOLD_BACK), read(vec![entry(1)]));
     assert_eq!(effects[1], range(1, 1));
@@ -299,11 +307,11 @@ fn a_client_that_never_acks_is_served_as_marked() {
 
 #[test]
 fn a_try_counts_only_if_the_line_had_its_time_or_the_client_choked() {
-    let replaced = || Input::Replaced;
-    let lost = || Input::Ended { code: 1006 };
-    let choked = || Input::Ended { code: 1009 };
+    let replaced = || LineInput::Replaced;
+    let lost = || LineInput::Ended { code: 1006 };
+    let choked = || LineInput::Ended { code: 1009 };
     let suspect = HOLD_BACK + SUSPECT_ACK;
-    let cases: [(&str, Duration, Input, bool); 5] = [
+    let cases: [(&str, Duration, LineInput, bool); 5] = [
         ("lost at once", HOLD_BACK, lost(), false),
         ("lost just before it was suspect", suspect - secs(1), lost(), false),
         ("lost when it was suspect", suspect, lost(), true),
@@ -324,8 +332,8 @@ fn a_line_with_nothing_unacked_was_not_in_vain() {
     session.step(at(HOLD_BACK), read(vec![entry(1)]));
     session.step(at(HOLD_BACK), ack_of(1));
 
-    let end = end_of(&session.step(at(HOLD_BACK), Input::Replaced)).unwrap();
-    assert_eq!(end, End { code: 4409, tried: None, parting: Parting::Desk });
+    let end = end_of(&session.step(at(HOLD_BACK), LineInput::Replaced)).unwrap();
+    assert_eq!(end, CloseRecord { code: 4409, tried: None, parting: ClosingSide::Desk });
 }
 
 #[test]
@@ -335,11 +343,11 @@ fn a_late_ack_is_waited_for_and_a_dead_line_is_closed() {
     let dead = HOLD_BACK + DEAD_LINE;
 
     for second in (0..dead.as_secs()).step_by(5) {
-        session.step(at(secs(second).max(HOLD_BACK)), Input::Pong);
+        session.step(at(secs(second).max(HOLD_BACK)), LineInput::Pong);
     }
-    session.step(at(dead - Duration::from_millis(1)), Input::Tick);
+    session.step(at(dead - Duration::from_millis(1)), LineInput::Tick);
     assert!(!session.is_closed(), "it answers pings, and its ack is only late");
-    let end = end_of(&session.step(at(dead), Input::Tick)).unwrap();
+    let end = end_of(&session.step(at(dead), LineInput::Tick)).unwrap();
     assert_eq!(end.tried, Some(Seq::new(1)));
 }
 
@@ -349,7 +357,7 @@ fn pings_at_its_own_pace() {
     session.step(at(HOLD_BACK), read(vec![]));
 
     assert_eq!(session.deadline(), Some(at(PING_EVERY).moment));
-    assert_eq!(session.step(at(PING_EVERY), Input::Tick), [Effect::Ping]);
+    assert_eq!(session.step(at(PING_EVERY), LineInput::Tick), [LineEffect::Ping]);
     assert_eq!(session.deadline(), Some(at(PING_EVERY + PING_EVERY).moment));
 }
 
@@ -362,15 +370,16 @@ fn sends_under_way_have_a_limit() {
     };
     let mut session = live();
     let taken: Vec<bool> = (0..=SENDS_IN_FLIGHT_MAX)
-        .map(|number| matches!(session.step(at(HOLD_BACK), send(number))[0], Effect::Send(_)))
+        .map(|number| matches!(session.step(at(HOLD_BACK), send(number))[0], LineEffect::Send(_)))
         .collect();
     assert!(taken[..SENDS_IN_FLIGHT_MAX].iter().all(|taken| *taken), "up to the limit");
     assert!(!taken[SENDS_IN_FLIGHT_MAX], "past the limit it is answered at once");
 
-    let answered = Input::Sent(RequestId::new("r0").unwrap(), Box::new(Outcome::delivered(None)));
+    let answered =
+        LineInput::Sent(RequestId::new("r0").unwrap(), Box::new(Outcome::delivered(None)));
     assert_eq!(said(&session.step(at(HOLD_BACK), answered)), 1);
     assert!(
-        matches!(session.step(at(HOLD_BACK), send(99))[0], Effect::Send(_)),
+        matches!(session.step(at(HOLD_BACK), send(99))[0], LineEffect::Send(_)),
         "there is room again"
     );
 }
@@ -380,21 +389,21 @@ fn a_line_that_goes_idle_is_told_so_and_gets_nothing_more() {
     let mut session = live();
 
     let effects = session.step(at(HOLD_BACK), heard(r#"{"type":"going_idle"}"#));
-    assert_eq!(effects, [Effect::Say(Frame::going_idle_ack())]);
+    assert_eq!(effects, [LineEffect::Say(Frame::going_idle_ack())]);
     assert!(session.step(at(HOLD_BACK), read(vec![entry(1)])).is_empty(), "not said any more");
-    assert!(session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(101)))).is_empty());
-    let awake = session.step(at(HOLD_BACK + IDLE_REST), Input::Tick);
-    assert!(matches!(awake[..], [Effect::Read { .. }]), "it stayed after all: {awake:?}");
+    assert!(session.step(at(HOLD_BACK), LineInput::Rung(Some(Seq::new(101)))).is_empty());
+    let awake = session.step(at(HOLD_BACK + IDLE_REST), LineInput::Tick);
+    assert!(matches!(awake[..], [LineEffect::Read { .. }]), "it stayed after all: {awake:?}");
 }
 
 #[test]
 fn a_read_that_failed_is_tried_again() {
     let mut session = live();
 
-    assert!(session.step(at(HOLD_BACK), Input::ReadFailed).is_empty());
+    assert!(session.step(at(HOLD_BACK), LineInput::ReadFailed).is_empty());
     assert_eq!(session.deadline(), Some(at(HOLD_BACK + READ_AGAIN).moment));
-    let again = session.step(at(HOLD_BACK + READ_AGAIN), Input::Tick);
-    assert!(matches!(again[..], [Effect::Read { .. }]), "{again:?}");
+    let again = session.step(at(HOLD_BACK + READ_AGAIN), LineInput::Tick);
+    assert!(matches!(again[..], [LineEffect::Read { .. }]), "{again:?}");
 }
 
 #[test]
@@ -402,30 +411,30 @@ fn an_empty_answer_is_not_asked_for_again() {
     let mut session = live();
 
     assert!(session.step(at(HOLD_BACK), read(vec![])).is_empty());
-    assert!(session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(100)))).is_empty());
-    let new = session.step(at(HOLD_BACK), Input::Rung(Some(Seq::new(101))));
-    assert!(matches!(new[..], [Effect::Read { .. }]), "{new:?}");
+    assert!(session.step(at(HOLD_BACK), LineInput::Rung(Some(Seq::new(100)))).is_empty());
+    let new = session.step(at(HOLD_BACK), LineInput::Rung(Some(Seq::new(101))));
+    assert!(matches!(new[..], [LineEffect::Read { .. }]), "{new:?}");
 }
 
 #[test]
 fn every_end_has_its_close_code() {
     let cases = [
-        (Input::Replaced, 4409),
-        (Input::Revoked, 4401),
+        (LineInput::Replaced, 4409),
+        (LineInput::Revoked, 4401),
         // The line has no entries, so it closes at once.
-        (Input::Drain, 1012),
-        (Input::StoreLost, 1013),
-        (Input::Misbehaved(Close::TooBig), 1009),
-        (Input::Read(Waiting::LineReplaced), 4409),
+        (LineInput::Drain, 1012),
+        (LineInput::StoreLost, 1013),
+        (LineInput::Misbehaved(Close::TooBig), 1009),
+        (LineInput::Read(ReadResponse::LineReplaced), 4409),
     ];
     for (input, code) in cases {
         let name = format!("{input:?}");
         let mut session = live();
         let effects = session.step(at(HOLD_BACK), input);
-        assert!(matches!(effects[0], Effect::Close(close) if close.code() == code), "{name}");
+        assert!(matches!(effects[0], LineEffect::Close(close) if close.code() == code), "{name}");
         assert_eq!(
             end_of(&effects),
-            Some(End { code, tried: None, parting: Parting::Desk }),
+            Some(CloseRecord { code, tried: None, parting: ClosingSide::Desk }),
             "{name}"
         );
         assert!(session.is_closed());
@@ -434,11 +443,11 @@ fn every_end_has_its_close_code() {
 
 #[test]
 fn a_store_that_is_down_is_never_a_revocation() {
-    let mut session = Session::opened(at(secs(0)), CLIENT);
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
     session.step(at(secs(0)), heard(HELLO));
 
-    let effects = session.step(at(secs(0)), Input::StoreLost);
-    assert_eq!(effects[0], Effect::Close(Close::TryLater));
+    let effects = session.step(at(secs(0)), LineInput::StoreLost);
+    assert_eq!(effects[0], LineEffect::Close(Close::TryLater));
 }
 
 #[test]
@@ -446,14 +455,14 @@ fn a_stop_goes_down_the_line() {
     let mut session = live();
     let session_key = SessionKey::new("agent:main:discord:dm:c1").unwrap();
 
-    let stop = Input::Stop { session_key: session_key.clone(), chat_id: "c1".to_owned() };
+    let stop = LineInput::Stop { session_key: session_key.clone(), chat_id: "c1".to_owned() };
     let frame = Frame::interrupt_inbound(&session_key, "c1").unwrap();
-    assert_eq!(session.step(at(HOLD_BACK), stop), [Effect::Say(frame)]);
+    assert_eq!(session.step(at(HOLD_BACK), stop), [LineEffect::Say(frame)]);
 }
 
 #[test]
 fn a_send_before_any_hello_is_answered() {
-    let mut session = Session::opened(at(secs(0)), CLIENT);
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
     let send =
         r#"{"type":"outbound","requestId":"r","action":{"op":"send","chat_id":"c","content":"x"}}"#;
 

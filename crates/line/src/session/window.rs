@@ -8,11 +8,11 @@ use nightdesk_protocol::event::EntryKind;
 use nightdesk_types::limits::{SUSPECT_ACK, WINDOW_BYTES_MAX, WINDOW_ENTRIES_MAX};
 use nightdesk_types::{Moment, Seq, Timestamp};
 
-use super::Now;
+use super::SessionTime;
 
 /// An entry in flight.
 #[derive(Debug)]
-struct Held {
+struct WindowEntry {
     seq: Seq,
     /// The first number that this entry's ack settles: numbers before it without an entry were parked.
     from: Seq,
@@ -26,16 +26,16 @@ struct Held {
     frames_since: usize,
 }
 
-impl Held {
-    fn range(&self) -> AckRange {
+impl WindowEntry {
+    fn ack_range(&self) -> AckRange {
         AckRange { from: self.from, to: self.seq, at: self.at, handed_at: self.handed_at }
     }
 }
 
 /// The delivered and unacknowledged entries, in order.
 #[derive(Debug)]
-pub(super) struct Window {
-    held: VecDeque<Held>,
+pub(super) struct DeliveryWindow {
+    held: VecDeque<WindowEntry>,
     bytes: usize,
     /// The last number that was read, delivered or not.
     read: Seq,
@@ -45,8 +45,8 @@ pub(super) struct Window {
     settled_at: Moment,
 }
 
-impl Window {
-    pub(super) const fn after(read: Seq) -> Self {
+impl DeliveryWindow {
+    pub(super) const fn starting_after(read: Seq) -> Self {
         Self {
             held: VecDeque::new(),
             bytes: 0,
@@ -56,7 +56,7 @@ impl Window {
         }
     }
 
-    pub(super) const fn read(&self) -> Seq {
+    pub(super) const fn last_read(&self) -> Seq {
         self.read
     }
 
@@ -65,12 +65,12 @@ impl Window {
     }
 
     /// Returns the number of entries that still fit. An empty window always takes one.
-    pub(super) fn room(&self) -> usize {
+    pub(super) fn free_entries(&self) -> usize {
         if self.bytes >= WINDOW_BYTES_MAX { 0 } else { WINDOW_ENTRIES_MAX - self.held.len() }
     }
 
     /// Counts a frame that is not an entry.
-    pub(super) fn said_another(&mut self) {
+    pub(super) fn count_other_frame(&mut self) {
         for held in &mut self.held {
             held.frames_since += 1;
         }
@@ -78,8 +78,8 @@ impl Window {
 
     /// Returns the number of frames that a client may not have read yet if it handles them strictly in order: the
     /// oldest entry that it will ack, and all later frames.
-    pub(super) fn unread(&self) -> usize {
-        let acked_later = |held: &Held| held.kind != EntryKind::Passthrough;
+    pub(super) fn unread_frames(&self) -> usize {
+        let acked_later = |held: &WindowEntry| held.kind != EntryKind::Passthrough;
         let Some(oldest) = self.held.iter().position(acked_later) else { return 0 };
         self.held.len() - oldest + self.held[oldest].frames_since
     }
@@ -90,8 +90,14 @@ impl Window {
     }
 
     /// Adds an entry that is being delivered.
-    pub(super) fn hold(&mut self, entry: &Entry, kind: EntryKind, bytes: usize, now: Now) {
-        self.held.push_back(Held {
+    pub(super) fn add_entry(
+        &mut self,
+        entry: &Entry,
+        kind: EntryKind,
+        bytes: usize,
+        now: SessionTime,
+    ) {
+        self.held.push_back(WindowEntry {
             seq: entry.seq,
             from: self.read.next(),
             at: entry.at,
@@ -108,7 +114,7 @@ impl Window {
 
     /// Settles an acked entry. If the client does not ack passthroughs, also settles those before it, because the
     /// client handles frames strictly in order. An ack of an entry that is not held changes nothing.
-    pub(super) fn acked(&mut self, seq: Seq, now: Moment) -> Vec<AckRange> {
+    pub(super) fn settle_acked(&mut self, seq: Seq, now: Moment) -> Vec<AckRange> {
         let Some(index) = self.held.iter().position(|held| held.seq == seq) else {
             return Vec::new();
         };
@@ -122,19 +128,19 @@ impl Window {
     }
 
     /// Settles the passthroughs of a chat: a send to it proves that the client handled them.
-    pub(super) fn answered_in(&mut self, chat_id: &str, now: Moment) -> Vec<AckRange> {
+    pub(super) fn settle_chat(&mut self, chat_id: &str, now: Moment) -> Vec<AckRange> {
         self.settle_passthroughs(now, |held| held.chat_id == chat_id)
     }
 
     /// Settles old passthroughs: a line that answers pings has handled them after this time.
-    pub(super) fn alive(&mut self, now: Moment) -> Vec<AckRange> {
+    pub(super) fn settle_old_passthroughs(&mut self, now: Moment) -> Vec<AckRange> {
         self.settle_passthroughs(now, |held| now.since(held.said_at) >= SUSPECT_ACK)
     }
 
     fn settle_passthroughs(
         &mut self,
         now: Moment,
-        handled: impl Fn(&Held) -> bool,
+        handled: impl Fn(&WindowEntry) -> bool,
     ) -> Vec<AckRange> {
         if self.acks_passthroughs {
             return Vec::new();
@@ -142,9 +148,9 @@ impl Window {
         self.settle(now, |held| held.kind == EntryKind::Passthrough && handled(held))
     }
 
-    fn settle(&mut self, now: Moment, done: impl Fn(&Held) -> bool) -> Vec<AckRange> {
+    fn settle(&mut self, now: Moment, done: impl Fn(&WindowEntry) -> bool) -> Vec<AckRange> {
         let ranges: Vec<AckRange> =
-            self.held.iter().filter(|held| done(held)).map(Held::range).collect();
+            self.held.iter().filter(|held| done(held)).map(WindowEntry::ack_range).collect();
         if !ranges.is_empty() {
             self.held.retain(|held| !done(held));
             self.settled_at = now;
@@ -157,7 +163,7 @@ impl Window {
     pub(super) fn settle_newest(&mut self) -> Option<AckRange> {
         let newest = self.held.pop_back()?;
         self.bytes -= newest.bytes;
-        Some(newest.range())
+        Some(newest.ack_range())
     }
 
     /// Returns the oldest entry and the time since when the client could handle it.

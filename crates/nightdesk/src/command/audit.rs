@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use nightdesk_register::Register;
-use nightdesk_register::audit::{Anchor, Deed, Fault, Verifier};
+use nightdesk_register::audit::{Anchor, AuditRecord, Fault, Verifier};
 use nightdesk_types::limits::{AUDIT_KEPT_DAYS, AUDIT_PAGE_ROWS, LIST_ROWS_MAX};
 use nightdesk_types::{Clock, SystemClock, TenantId, TenantScope, Timestamp};
 use serde_json::{Value, json};
 
 use super::names;
 use crate::config::Config;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Audit {
+pub(crate) enum AuditSubcommand {
     /// List actions, oldest first.
     #[command(after_help = "Example:\n  nightdesk audit list --tenant acme --after 200")]
     List {
@@ -44,18 +44,18 @@ pub(crate) enum Audit {
 pub(super) async fn run(
     config: &Config,
     register: &Register,
-    audit: Audit,
-) -> anyhow::Result<Answer> {
+    audit: AuditSubcommand,
+) -> anyhow::Result<CommandOutput> {
     match audit {
-        Audit::List { tenant, after } => {
+        AuditSubcommand::List { tenant, after } => {
             let scope = match tenant {
                 Some(tenant) => names::tenant(register, &tenant).await?,
-                None => TenantScope::own(),
+                None => TenantScope::desk_own(),
             };
-            let deeds = register.store().deeds(scope, after, LIST_ROWS_MAX).await?;
-            Ok(Answer::Many(deeds.iter().map(listed).collect()))
+            let deeds = register.store().audit_records(scope, after, LIST_ROWS_MAX).await?;
+            Ok(CommandOutput::Many(deeds.iter().map(record_json).collect()))
         }
-        Audit::Verify { tenant, anchors } => {
+        AuditSubcommand::Verify { tenant, anchors } => {
             let file = anchors.as_ref().or(config.audit.anchor_file.as_ref());
             let anchors = file.map_or_else(|| Ok(Vec::new()), |file| read(file))?;
             verify(register, tenant.as_deref(), &anchors).await
@@ -78,22 +78,22 @@ async fn verify(
     register: &Register,
     tenant: Option<&str>,
     anchors: &[Anchor],
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     let kept = std::time::Duration::from_hours(24) * AUDIT_KEPT_DAYS.unsigned_abs();
-    let kept_since = SystemClock::started().now().checked_sub(kept)?;
+    let kept_since = SystemClock::start().now().checked_sub(kept)?;
     let (mut whole, mut broken) = (Vec::new(), Vec::new());
     let chains = match tenant {
         Some(called) => BTreeSet::from([names::tenant(register, called).await?.tenant()]),
-        None => all(register, anchors).await?,
+        None => tenants_to_verify(register, anchors).await?,
     };
     for tenant in chains {
-        match whole_chain(register, names::of_tenant(tenant), anchors, kept_since).await? {
+        match whole_chain(register, names::operator_scope(tenant), anchors, kept_since).await? {
             Ok(rows) => whole.push(json!({ "tenant_id": tenant, "rows": rows })),
             Err(fault) => broken.push(format!("tenant {tenant}: {fault}")),
         }
     }
     if broken.is_empty() {
-        return Ok(Answer::Many(whole));
+        return Ok(CommandOutput::Many(whole));
     }
     bail!(
         "the audit log was tampered with; keep the database as it is, and compare it with a \
@@ -103,13 +103,16 @@ async fn verify(
 }
 
 /// Returns the tenants to verify: tenants with a chain, tenants in the anchors, and all existing tenants.
-async fn all(register: &Register, anchors: &[Anchor]) -> anyhow::Result<BTreeSet<TenantId>> {
+async fn tenants_to_verify(
+    register: &Register,
+    anchors: &[Anchor],
+) -> anyhow::Result<BTreeSet<TenantId>> {
     let mut all: BTreeSet<TenantId> = anchors.iter().map(|anchor| anchor.tenant).collect();
-    let mut page = register.store().heads(None, false).await?;
+    let mut page = register.store().chain_heads(None, false).await?;
     while let Some((last, _)) = page.last() {
         let last = *last;
         all.extend(page.into_iter().map(|(tenant, _)| tenant));
-        page = register.store().heads(Some(last), false).await?;
+        page = register.store().chain_heads(Some(last), false).await?;
     }
     let mut page = register.store().tenants("").await?;
     while let Some(last) = page.last().map(|last| last.name.clone()) {
@@ -146,18 +149,19 @@ async fn read_chain(
         Err(fault) => return Ok(Err(fault)),
     };
     while !verifier.is_whole() {
-        let deeds = register.store().deeds(scope, verifier.stands_at(), AUDIT_PAGE_ROWS).await?;
+        let deeds =
+            register.store().audit_records(scope, verifier.verified_seq(), AUDIT_PAGE_ROWS).await?;
         if deeds.is_empty() {
             break;
         }
-        if let Err(fault) = deeds.iter().try_for_each(|deed| verifier.take(deed)) {
+        if let Err(fault) = deeds.iter().try_for_each(|deed| verifier.verify_next(deed)) {
             return Ok(Err(fault));
         }
     }
-    Ok(verifier.end().map(|last| last - began))
+    Ok(verifier.finish().map(|last| last - began))
 }
 
-fn listed(deed: &Deed) -> Value {
+fn record_json(deed: &AuditRecord) -> Value {
     let about = serde_json::from_str(&deed.about).unwrap_or_else(|_| json!(deed.about));
     json!({
         "number": deed.seq, "at": deed.at, "actor": deed.actor, "kind": deed.kind, "about": about,

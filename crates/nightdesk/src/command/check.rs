@@ -11,7 +11,7 @@ use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
 use serde_json::{Value, json};
 
-use crate::config::{Config, Redis, WaySection};
+use crate::config::{Config, RedisSection, WaySection};
 use crate::{ui, wiring};
 
 /// Checks everything that a node needs before it serves. Fails if something is missing.
@@ -102,21 +102,21 @@ async fn database(config: &Config) -> anyhow::Result<()> {
     wiring::has_its_tables(&pg).await
 }
 
-async fn bell(config: &Config, redis: &Redis) -> anyhow::Result<()> {
+async fn bell(config: &Config, redis: &RedisSection) -> anyhow::Result<()> {
     let pg = Arc::new(wiring::connect(config)?);
     let secret = wiring::bus_secret(&wiring::locksmith(&pg, config.vault().await?)).await?;
-    let bell = crate::bell::between(config, redis, &secret, &Arc::default())?;
-    Ok(bell.check().await?)
+    let bell = crate::bell::open_redis_bell(config, redis, &secret, &Arc::default())?;
+    Ok(bell.check_connection().await?)
 }
 
 async fn ways(config: &Config) -> anyhow::Result<()> {
     let pg = Arc::new(wiring::connect(config)?);
-    let register = Register::over(pg, config.vault().await?);
+    let register = Register::new(pg, config.vault().await?);
     wiring::ways::check(config, &register, &wiring::outside(config)?).await
 }
 
 async fn clock(config: &Config) -> anyhow::Result<()> {
-    let readiness = Readiness::new(Arc::new(SystemClock::started()));
+    let readiness = Readiness::new(Arc::new(SystemClock::start()));
     let pg = wiring::connect(config)?;
     readiness.look(pg.time()).await.context("could not read the time of the database")?;
     Ok(readiness.get()?)

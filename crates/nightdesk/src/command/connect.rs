@@ -15,14 +15,14 @@ use serde_json::Map;
 use super::names;
 use crate::config::Config;
 use crate::config::secret_file::password;
-use crate::ui::{self, Answer};
+use crate::ui::{self, CommandOutput};
 
 mod discord;
 mod telegram;
 
 /// The bot to connect, and the way of its updates.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Connect {
+pub(crate) struct ConnectArgs {
     /// The platform: `discord` or `telegram`.
     platform: String,
     /// The tenant that runs the bot, by name or id.
@@ -43,8 +43,8 @@ pub(crate) struct Connect {
 pub(super) async fn run(
     config: &Config,
     register: &Register,
-    connect: Connect,
-) -> anyhow::Result<Answer> {
+    connect: ConnectArgs,
+) -> anyhow::Result<CommandOutput> {
     let scope = names::tenant(register, &connect.tenant).await?;
     match connect.platform.as_str() {
         nightdesk_discord::NAME => {
@@ -80,7 +80,7 @@ async fn is_new(
 const TEST: &str = "This bot is connected.";
 
 /// Writes to a chat. The bot is connected in either case, so an error is reported and the command succeeds.
-async fn tested(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
+async fn send_test(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
     let op = Op::Send { content: TEST.to_owned(), reply_to: None };
     let send = Send { chat_id: chat.to_owned(), op, metadata: Map::new() };
     match platform.deliver(bot, &send).await {
@@ -94,12 +94,12 @@ async fn tested(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
 }
 
 /// Reads the token from its file, or prompts for it.
-fn key(connect: &Connect, steps: &str) -> anyhow::Result<Key> {
+fn key(connect: &ConnectArgs, steps: &str) -> anyhow::Result<Key> {
     if connect.key_file.is_some() {
         let key = password(connect.key_file.as_deref())?;
         return key.map(Key::new).context("the file contains no token");
     }
-    ui::say(steps);
+    ui::print_text(steps);
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).context("could not read the token")?;
     let key = line.trim();
@@ -110,7 +110,7 @@ fn key(connect: &Connect, steps: &str) -> anyhow::Result<Key> {
 }
 
 /// Tells a platform again where a bot's updates go: their secret may be derived from the bot's key.
-pub(super) async fn told_again(
+pub(super) async fn set_webhook_again(
     config: &Config,
     register: &Register,
     scope: TenantScope,
@@ -118,7 +118,7 @@ pub(super) async fn told_again(
 ) -> anyhow::Result<()> {
     match (register.bot(id).await?, register.store().hook_path(scope, id).await?) {
         (Some((bot, adapter)), Some(path)) if adapter == nightdesk_telegram::NAME => {
-            let told = telegram::told_again(config, &bot, &path).await;
+            let told = telegram::set_webhook_again(config, &bot, &path).await;
             told.context(
                 "the key was replaced, but Telegram could not be updated; repeat the command",
             )

@@ -13,10 +13,10 @@ use nightdesk_types::{Clock, SystemClock};
 use serde_json::{Map, Value, json};
 
 use super::names;
-use crate::ui::{self, Answer};
+use crate::ui::{self, CommandOutput};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Data {
+pub(crate) enum DataSubcommand {
     /// Search for data that contains all of the words. Without words, the newest entries are shown.
     #[command(
         after_help = "Example:\n  nightdesk data query --tenant acme blue kettle --filter domain_tags=kitchen"
@@ -78,50 +78,54 @@ fn filter(text: &str) -> Result<(String, Value), String> {
 pub(super) async fn run(
     register: &Register,
     pg: &Arc<Pg>,
-    command: Data,
-) -> anyhow::Result<Answer> {
+    command: DataSubcommand,
+) -> anyhow::Result<CommandOutput> {
     match command {
-        Data::Query { tenant, words, limit, filter } => {
+        DataSubcommand::Query { tenant, words, limit, filter } => {
             let filters: Map<_, _> = filter.into_iter().collect();
             let asked = QueryFilters { query: words.join(" "), limit, filters, ..<_>::default() };
-            let found = data(register, pg, &tenant).await?.query(&asked).await?;
-            Ok(Answer::Many(found.iter().map(shown).collect()))
+            let found = tenant_data(register, pg, &tenant).await?.query(&asked).await?;
+            Ok(CommandOutput::Many(found.iter().map(entry_json).collect()))
         }
-        Data::Read { tenant, id } => {
-            let found = data(register, pg, &tenant).await?.get(&id).await?;
+        DataSubcommand::Read { tenant, id } => {
+            let found = tenant_data(register, pg, &tenant).await?.get(&id).await?;
             let entry = found.with_context(|| {
                 format!("there is no entry {id}; `nightdesk data query` lists them")
             })?;
             let text = entry.detail.clone().unwrap_or_else(|| entry.summary.clone());
-            Ok(Answer::Told { data: serde_json::to_value(entry)?, text })
+            Ok(CommandOutput::Told { data: serde_json::to_value(entry)?, text })
         }
-        Data::Write { tenant, content, tag, recipient, wanted_for } => {
+        DataSubcommand::Write { tenant, content, tag, recipient, wanted_for } => {
             let write = DataWrite {
                 content,
-                tags: some(tag),
-                recipients: some(recipient),
-                expires_at: wanted_for.map(ends).transpose()?.map(Some),
+                tags: non_empty(tag),
+                recipients: non_empty(recipient),
+                expires_at: wanted_for.map(expiry_after).transpose()?.map(Some),
                 metadata: None,
             };
-            let written = data(register, pg, &tenant).await?.write(&write).await?;
-            Ok(Answer::One(serde_json::to_value(written)?))
+            let written = tenant_data(register, pg, &tenant).await?.write(&write).await?;
+            Ok(CommandOutput::One(serde_json::to_value(written)?))
         }
     }
 }
 
-async fn data(register: &Register, pg: &Arc<Pg>, tenant: &str) -> anyhow::Result<TenantData> {
+async fn tenant_data(
+    register: &Register,
+    pg: &Arc<Pg>,
+    tenant: &str,
+) -> anyhow::Result<TenantData> {
     let scope = names::tenant(register, tenant).await?;
-    Ok(TenantData::of(Arc::<Pg>::clone(pg), scope))
+    Ok(TenantData::new(Arc::<Pg>::clone(pg), scope))
 }
 
-fn some(list: Vec<String>) -> Option<Vec<String>> {
+fn non_empty(list: Vec<String>) -> Option<Vec<String>> {
     (!list.is_empty()).then_some(list)
 }
 
 /// Returns the end of a span that begins now.
-fn ends(span: Duration) -> anyhow::Result<i64> {
+fn expiry_after(span: Duration) -> anyhow::Result<i64> {
     let span = SignedDuration::try_from(span)?;
-    let end = SystemClock::started()
+    let end = SystemClock::start()
         .now()
         .checked_add(span)
         .context("the time is too far in the future")?;
@@ -129,7 +133,7 @@ fn ends(span: Duration) -> anyhow::Result<i64> {
 }
 
 /// Returns the fields of an entry in a list.
-fn shown(entry: &PortableData) -> Value {
+fn entry_json(entry: &PortableData) -> Value {
     json!({
         "id": entry.id,
         "summary": entry.summary,

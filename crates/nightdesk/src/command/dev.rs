@@ -3,54 +3,54 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use nightdesk_register::{BotDraft, OnBot, Register, new_secret};
+use nightdesk_register::{AgentOnBot, BotDraft, Register, new_secret};
 use nightdesk_sdk::{Agent, Event, SendError, Settings};
 use nightdesk_servers::{Options, Postgres};
 use nightdesk_store_pg::{connect_options, migrate};
-use nightdesk_types::{Actor, Granted, Principal, TenantScope};
+use nightdesk_types::{Actor, GrantTarget, Principal, TenantScope};
 use nightdesk_vault::{Key, Vault};
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
 use crate::config::Config;
-use crate::ui::Answer;
-use crate::wiring::Running;
+use crate::ui::CommandOutput;
+use crate::wiring::RunningNode;
 use crate::{lifecycle, telemetry, ui};
 
 const DATABASE: &str = "postgres";
 
 /// Runs a trial desk until it is stopped.
 pub(super) async fn run(address: SocketAddr, json: bool) -> anyhow::Result<()> {
-    ui::say("starting a private PostgreSQL server …");
+    ui::print_text("starting a private PostgreSQL server …");
     let postgres = spawn_blocking(|| Postgres::start(&Options::default())).await??;
-    let ran = on(&postgres, address, json).await;
+    let ran = run_on(&postgres, address, json).await;
     // The drop waits for the server to end and removes its files.
     spawn_blocking(|| drop(postgres)).await?;
     ran
 }
 
-async fn on(postgres: &Postgres, address: SocketAddr, json: bool) -> anyhow::Result<()> {
+async fn run_on(postgres: &Postgres, address: SocketAddr, json: bool) -> anyhow::Result<()> {
     let admin = connect_options(&postgres.admin_url(DATABASE), None)?;
     migrate(&admin, None).await.context("could not set the database up")?;
-    let config = Config::to_try(address, postgres.port(), DATABASE);
+    let config = Config::for_trial(address, postgres.port(), DATABASE);
     telemetry::start(&config)?;
     let vault = Vault::from_key_file(&Vault::new_key_file())?;
-    let running = Running::start(&config, vault).await?;
-    let tried = tried(&config, running.register(), json).await;
+    let running = RunningNode::start(&config, vault).await?;
+    let tried = run_trial(&config, running.register(), json).await;
     running.stop().await;
     tried
 }
 
 /// Creates the trial identities, lets the echo agent dial in, and waits.
-async fn tried(config: &Config, register: &Register, json: bool) -> anyhow::Result<()> {
-    let household = Household::enter(register).await?;
+async fn run_trial(config: &Config, register: &Register, json: bool) -> anyhow::Result<()> {
+    let household = TrialIdentities::create(register).await?;
     let url = config.public_url();
     let secret = household.echo.with(str::to_owned);
     let agent = Agent::connect(Settings::new(&url, ECHO, secret), echo)?;
     agent.handshake().await.context("the echo agent could not connect")?;
     household.show(&url, json);
-    lifecycle::signalled().await?;
-    ui::say("stopping …");
+    lifecycle::wait_for_stop_signal().await?;
+    ui::print_text("stopping …");
     agent.go_idle().await;
     Ok(())
 }
@@ -66,15 +66,16 @@ const ECHO: &str = "gw-echo";
 const YOURS: &str = "gw-yours";
 
 /// The identities of a trial desk.
-struct Household {
+struct TrialIdentities {
     path: String,
     echo: Key,
     yours: Key,
 }
 
-impl Household {
-    async fn enter(register: &Register) -> anyhow::Result<Self> {
-        let scope = TenantScope::of(register.create_tenant("dev").await?).by(Actor::Operator);
+impl TrialIdentities {
+    async fn create(register: &Register) -> anyhow::Result<Self> {
+        let scope = TenantScope::for_tenant(register.create_tenant("dev").await?)
+            .with_actor(Actor::Operator);
         let agent = register.store().create_agent(scope, "echo").await?;
         let webchat = nightdesk_webchat::NAME;
         let draft = BotDraft {
@@ -90,7 +91,7 @@ impl Household {
         let (bot, path) = register.create_bot(scope, draft).await?;
         register
             .store()
-            .grant(OnBot { scope, agent, bot }, &Granted::Bot, Some(Principal::Any))
+            .grant(AgentOnBot { scope, agent, bot }, &GrantTarget::Bot, Some(Principal::Any))
             .await?;
         let (_, echo) = register.create_gateway(scope, agent, ECHO).await?;
         let (_, yours) = register.create_gateway(scope, agent, YOURS).await?;
@@ -109,6 +110,6 @@ impl Household {
              Ctrl-C stops it and deletes all data."
         );
         let data = json!({ "chat": chat, "url": url, "gateway": YOURS, "secret": secret });
-        ui::put_answer(json, Answer::Told { data, text });
+        ui::print_output(json, CommandOutput::Told { data, text });
     }
 }

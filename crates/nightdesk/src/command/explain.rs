@@ -3,16 +3,16 @@
 use anyhow::{Context, bail};
 use clap::Args;
 use nightdesk_desk::explaining::{self, Explanation};
-use nightdesk_gate::{Facts, Gate, Place};
+use nightdesk_gate::{EventFacts, EventPlace, Gate};
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
 use std::sync::Arc;
 
 use super::names;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 #[derive(Debug, Args)]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArgs {
     /// The event: its entry's id, as in logs and frames, or the platform's key if the event was refused.
     #[arg(required_unless_present = "dry_run", conflicts_with = "dry_run")]
     event: Option<String>,
@@ -46,10 +46,10 @@ pub(crate) struct Explain {
 pub(super) async fn run(
     register: &Register,
     pg: &Arc<Pg>,
-    explain: Explain,
-) -> anyhow::Result<Answer> {
+    explain: ExplainArgs,
+) -> anyhow::Result<CommandOutput> {
     if explain.dry_run {
-        return would(pg, &explain).await;
+        return explain_dry_run(pg, &explain).await;
     }
     let (event, tenant) =
         explain.event.zip(explain.tenant).context("name an event and a tenant")?;
@@ -59,27 +59,29 @@ pub(super) async fn run(
             "there is no record of {event} for {tenant}: only recent refusals are stored, and acknowledged \
              entries are deleted after a day; `nightdesk inbox list` shows the entries of an agent"
         ),
-        known @ (Explanation::Entry(_) | Explanation::Refused(_)) => Ok(Answer::One(known.told())),
+        known @ (Explanation::Entry(_) | Explanation::Refused(_)) => {
+            Ok(CommandOutput::One(known.told()))
+        }
     }
 }
 
-async fn would(pg: &Arc<Pg>, explain: &Explain) -> anyhow::Result<Answer> {
+async fn explain_dry_run(pg: &Arc<Pg>, explain: &ExplainArgs) -> anyhow::Result<CommandOutput> {
     let named = |text: &'static str, value: &Option<String>| value.clone().context(text);
     let author = named("--author is missing", &explain.author)?;
     let chat = named("--chat is missing", &explain.chat)?;
     let bot = names::bot(&named("--bot is missing", &explain.bot)?)?;
-    let facts = Facts {
+    let facts = EventFacts {
         author: &author,
         is_program: explain.program,
         is_addressed: explain.addressed,
         takes_part: false,
-        place: Place {
+        place: EventPlace {
             scope: explain.scope.as_deref(),
             chat: &chat,
             parent: None,
             is_direct: explain.scope.is_none(),
         },
     };
-    let decision = Gate::over(Arc::<Pg>::clone(pg)).explain(bot, &facts, None).await?;
-    Ok(Answer::One(explaining::decided(&**pg, &decision).await?))
+    let decision = Gate::new(Arc::<Pg>::clone(pg)).explain(bot, &facts, None).await?;
+    Ok(CommandOutput::One(explaining::decided(&**pg, &decision).await?))
 }

@@ -10,19 +10,19 @@ use nightdesk_register::{GreetedBot, Register, is_gateway_name};
 use nightdesk_types::limits::ENROLMENT_GOOD_FOR_MAX;
 use serde_json::json;
 
-use super::names::Whose;
-use super::{Page, list, names};
-use crate::ui::Answer;
+use super::names::AgentArgs;
+use super::{PageArgs, list, names};
+use crate::ui::CommandOutput;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Gateway {
+pub(crate) enum GatewaySubcommand {
     /// Create a gateway of an agent, and show its secret once.
     #[command(
         after_help = "Example:\n  nightdesk gateway create --tenant acme --agent helper --name gw-laptop"
     )]
     Create {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// The client's name: `GATEWAY_RELAY_ID`.
         #[arg(long)]
         name: String,
@@ -33,7 +33,7 @@ pub(crate) enum Gateway {
     )]
     Token {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// The only name that the gateway may take. Without it, any.
         #[arg(long)]
         name: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) enum Gateway {
         #[arg(long)]
         tenant: String,
         #[command(flatten)]
-        page: Page,
+        page: PageArgs,
     },
     /// Show the platforms that a self-provisioned gateway fronts.
     #[command(after_help = "Example:\n  nightdesk gateway show --tenant acme --name gw-laptop")]
@@ -91,60 +91,60 @@ pub(crate) enum Gateway {
 pub(super) async fn run(
     register: &Register,
     url: &str,
-    gateway: Gateway,
-) -> anyhow::Result<Answer> {
+    gateway: GatewaySubcommand,
+) -> anyhow::Result<CommandOutput> {
     match gateway {
-        Gateway::Create { whose, name } => {
-            let (scope, agent) = whose.found(register).await?;
+        GatewaySubcommand::Create { whose, name } => {
+            let (scope, agent) = whose.resolve(register).await?;
             check_name(&name)?;
             let (_, secret) = register.create_gateway(scope, agent, &name).await?;
-            Ok(Answer::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
+            Ok(CommandOutput::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
         }
-        Gateway::Token { whose, name, expires } => {
+        GatewaySubcommand::Token { whose, name, expires } => {
             ensure!(
                 !expires.is_zero() && expires <= ENROLMENT_GOOD_FOR_MAX,
                 "--expires must be at least 1s and at most 24h; create another invitation later"
             );
-            let (scope, agent) = whose.found(register).await?;
+            let (scope, agent) = whose.resolve(register).await?;
             name.as_deref().map_or(Ok(()), check_name)?;
             let bots = register.store().bots_of(scope, agent).await?;
             let invited = register.invite(scope, agent, name.as_deref(), expires).await?;
             let name = name.unwrap_or_else(|| name_after(&whose.agent));
-            let guest = Guest { url, whose: &whose, name: &name };
+            let guest = InvitationRecipient { url, whose: &whose, name: &name };
             Ok(guest.invitation(&invited, &bots, expires))
         }
-        Gateway::List { tenant, page } => {
+        GatewaySubcommand::List { tenant, page } => {
             let scope = names::tenant(register, &tenant).await?;
             let gateways = register.store().gateways(scope, &page.after).await?;
-            Ok(Answer::Many(gateways.iter().map(list::gateway).collect()))
+            Ok(CommandOutput::Many(gateways.iter().map(list::gateway).collect()))
         }
-        Gateway::Show { tenant, name } => show(register, &tenant, &name).await,
-        Gateway::Rotate { tenant, name, overlap } => {
+        GatewaySubcommand::Show { tenant, name } => show(register, &tenant, &name).await,
+        GatewaySubcommand::Rotate { tenant, name, overlap } => {
             let scope = names::tenant(register, &tenant).await?;
             let secret = register.rotate(scope, &name, overlap).await?;
-            let secret = secret.with_context(|| no_gateway(&name))?;
-            Ok(Answer::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
+            let secret = secret.with_context(|| no_gateway_text(&name))?;
+            Ok(CommandOutput::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
         }
-        Gateway::Revoke { tenant, name } => {
+        GatewaySubcommand::Revoke { tenant, name } => {
             let scope = names::tenant(register, &tenant).await?;
             if !register.store().revoke(scope, &name).await? {
-                bail!(no_gateway(&name));
+                bail!(no_gateway_text(&name));
             }
-            Ok(Answer::One(json!({ "gateway": name, "revoked": true })))
+            Ok(CommandOutput::One(json!({ "gateway": name, "revoked": true })))
         }
     }
 }
 
 /// Shows the platforms that a gateway fronts. A gateway that does not provision itself has none.
-async fn show(register: &Register, tenant: &str, name: &str) -> anyhow::Result<Answer> {
+async fn show(register: &Register, tenant: &str, name: &str) -> anyhow::Result<CommandOutput> {
     let scope = names::tenant(register, tenant).await?;
     let known = register.store().gateways_named(name).await?;
-    ensure!(known.iter().any(|secret| secret.gateway.scope == scope), no_gateway(name));
+    ensure!(known.iter().any(|secret| secret.gateway.scope == scope), no_gateway_text(name));
     let fronts = register.store().fronts(scope, name).await?;
-    Ok(Answer::Many(fronts.iter().map(front).collect()))
+    Ok(CommandOutput::Many(fronts.iter().map(front_json).collect()))
 }
 
-fn front(front: &Front) -> serde_json::Value {
+fn front_json(front: &Front) -> serde_json::Value {
     json!({
         "platform": front.platform, "bot": front.bot_handle, "route_keys": front.route_keys,
         "instance": front.instance,
@@ -159,21 +159,26 @@ fn check_name(name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn no_gateway(name: &str) -> String {
+fn no_gateway_text(name: &str) -> String {
     format!("the tenant has no live gateway called {name}; `nightdesk gateway list` shows them")
 }
 
 /// The recipient of an invitation.
-struct Guest<'a> {
+struct InvitationRecipient<'a> {
     url: &'a str,
-    whose: &'a Whose,
+    whose: &'a AgentArgs,
     name: &'a str,
 }
 
-impl Guest<'_> {
+impl InvitationRecipient<'_> {
     /// Formats the invitation with two enrolment methods that are tested, ready to paste.
-    fn invitation(&self, invited: &Invitation, bots: &[GreetedBot], good_for: Duration) -> Answer {
-        let Guest { url, whose: Whose { tenant, agent }, name } = self;
+    fn invitation(
+        &self,
+        invited: &Invitation,
+        bots: &[GreetedBot],
+        good_for: Duration,
+    ) -> CommandOutput {
+        let InvitationRecipient { url, whose: AgentArgs { tenant, agent }, name } = self;
         let (client, client_secret) = (invited.client, invited.client_secret.with(str::to_owned));
         let token = invited.token.with(str::to_owned);
         let token_url = format!("{url}/oauth/token");
@@ -207,7 +212,7 @@ impl Guest<'_> {
             "token": token, "connector_url": url, "gateway": name, "platforms": platforms,
             "expires_in_secs": good_for.as_secs(),
         });
-        Answer::Told { data, text }
+        CommandOutput::Told { data, text }
     }
 }
 

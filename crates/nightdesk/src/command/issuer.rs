@@ -5,21 +5,21 @@ use std::sync::Arc;
 use anyhow::{bail, ensure};
 use clap::Subcommand;
 use nightdesk_register::audit::Kind;
-use nightdesk_register::issuer::{Grant, Session};
+use nightdesk_register::issuer::{IssuerSession, TokenPair};
 use nightdesk_register::{Issuer as Own, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
 use nightdesk_types::{Clock, SystemClock, Timestamp};
 use serde_json::json;
 
-use super::names::Whose;
+use super::names::AgentArgs;
 use super::{list, names};
 use crate::config::Config;
 use crate::issuers;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Issuer {
+pub(crate) enum IssuerSubcommand {
     /// List the keys that sign the desk's tokens.
     #[command(after_help = "Example:\n  nightdesk issuer keys")]
     Keys,
@@ -34,13 +34,13 @@ pub(crate) enum Issuer {
     #[command(after_help = "Example:\n  nightdesk issuer token --tenant acme --agent helper")]
     Token {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
     },
     /// Begin a session for an unattended agent, and show its credentials once.
     #[command(after_help = "Example:\n  nightdesk issuer session --tenant acme --agent helper")]
     Session {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
     },
     /// Record that a session of another issuer belongs to an agent.
     #[command(
@@ -48,7 +48,7 @@ pub(crate) enum Issuer {
     )]
     Bind {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// The issuer, as its tokens name it.
         #[arg(long)]
         issuer: String,
@@ -74,72 +74,77 @@ pub(super) async fn run(
     config: &Config,
     register: &Register,
     pg: &Arc<Pg>,
-    command: Issuer,
-) -> anyhow::Result<Answer> {
+    command: IssuerSubcommand,
+) -> anyhow::Result<CommandOutput> {
     let (own, now) =
-        (issuers::own(config, pg, config.vault().await?), SystemClock::started().now());
+        (issuers::own_issuer(config, pg, config.vault().await?), SystemClock::start().now());
     let store = register.store();
     match command {
-        Issuer::Keys => keys(&own, register, now).await,
-        Issuer::Retire { kid } => {
+        IssuerSubcommand::Keys => keys(&own, register, now).await,
+        IssuerSubcommand::Retire { kid } => {
             let found = store.retire_signing_key(&kid).await?;
             ensure!(found, "there is no key called {kid}; `nightdesk issuer keys` shows them");
-            Ok(Answer::One(json!({ "kid": kid, "retired": true })))
+            Ok(CommandOutput::One(json!({ "kid": kid, "retired": true })))
         }
-        Issuer::Token { whose } => {
-            let (scope, agent) = whose.found(register).await?;
+        IssuerSubcommand::Token { whose } => {
+            let (scope, agent) = whose.resolve(register).await?;
             let about = json!({ "agent_id": agent });
             store.note(scope, Kind::AgentTokenMade, &about).await?;
             let token = own.agent_token(scope, agent, now).await?.with(str::to_owned);
             let expires_in_secs = ACCESS_TOKEN_LIFE.as_secs();
-            Ok(Answer::One(json!({ "token": token, "expires_in_secs": expires_in_secs })))
+            Ok(CommandOutput::One(json!({ "token": token, "expires_in_secs": expires_in_secs })))
         }
-        Issuer::Session { whose } => {
-            let (scope, agent) = whose.found(register).await?;
+        IssuerSubcommand::Session { whose } => {
+            let (scope, agent) = whose.resolve(register).await?;
             let (session, grant) = own.begin_session(scope, agent, now).await?;
-            Ok(begun(&own, &session, &grant, now))
+            Ok(session_output(&own, &session, &grant, now))
         }
-        Issuer::Bind { whose, issuer, session } => {
-            let (scope, agent) = whose.found(register).await?;
+        IssuerSubcommand::Bind { whose, issuer, session } => {
+            let (scope, agent) = whose.resolve(register).await?;
             let known = config.issuers.iter().any(|known| known.url == issuer);
             ensure!(
                 known,
                 "{issuer} is not a trusted issuer; add it to `issuers` in the configuration"
             );
-            let bound = Session { issuer: Some(issuer), id: session };
+            let bound = IssuerSession { issuer: Some(issuer), id: session };
             if !store.begin_session(scope, agent, &bound, None).await? {
                 bail!(
                     "session {} belongs to another agent, or has ended; use another session",
                     bound.id
                 );
             }
-            Ok(Answer::One(json!({ "agent_id": agent, "session": bound.id })))
+            Ok(CommandOutput::One(json!({ "agent_id": agent, "session": bound.id })))
         }
-        Issuer::End { tenant, issuer, session } => {
+        IssuerSubcommand::End { tenant, issuer, session } => {
             let scope = names::tenant(register, &tenant).await?;
-            let ended = Session { issuer, id: session };
+            let ended = IssuerSession { issuer, id: session };
             let found = store.end_session(scope, &ended).await?;
             ensure!(found, "the tenant has no session called {}", ended.id);
-            Ok(Answer::One(json!({ "session": ended.id, "ended": true })))
+            Ok(CommandOutput::One(json!({ "session": ended.id, "ended": true })))
         }
     }
 }
 
-async fn keys(own: &Own, register: &Register, now: Timestamp) -> anyhow::Result<Answer> {
+async fn keys(own: &Own, register: &Register, now: Timestamp) -> anyhow::Result<CommandOutput> {
     // Creates the first key, or the next one if it is due.
     own.jwks(now).await?;
     let keys = register.store().signing_keys().await?;
     let row = |key: &nightdesk_register::issuer::StoredKey| {
         json!({
             "kid": key.kid, "algorithm": key.algorithm.slug(),
-            "used_from": list::second(key.used_from), "retired": key.retired,
+            "used_from": list::format_second(key.used_from), "retired": key.retired,
         })
     };
-    Ok(Answer::Many(keys.iter().map(row).collect()))
+    Ok(CommandOutput::Many(keys.iter().map(row).collect()))
 }
 
 /// Returns the session's credentials in the format of the stock client's file.
-fn begun(own: &Own, session: &Session, grant: &Grant, now: Timestamp) -> Answer {
+fn session_output(
+    own: &Own,
+    session: &IssuerSession,
+    grant: &TokenPair,
+    now: Timestamp,
+) -> CommandOutput {
     let expires_at = now.checked_add(ACCESS_TOKEN_LIFE).unwrap_or(now).to_string();
     let url = own.url();
     let file = json!({ "version": 1, "providers": { "nous": {
@@ -161,5 +166,8 @@ fn begun(own: &Own, session: &Session, grant: &Grant, now: Timestamp) -> Answer 
          `nightdesk issuer end` ends the session.",
         session.id
     );
-    Answer::Told { data: json!({ "session": session.id, "auth": file, "portal_url": url }), text }
+    CommandOutput::Told {
+        data: json!({ "session": session.id, "auth": file, "portal_url": url }),
+        text,
+    }
 }

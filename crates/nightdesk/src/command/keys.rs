@@ -15,12 +15,12 @@ use serde_json::json;
 use super::{connect, names};
 use crate::config::Config;
 use crate::config::secret_file::password;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 use crate::wiring;
 
 /// A bot and its new key.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Rotated {
+pub(crate) struct BotKeyRotation {
     /// The tenant that runs the bot.
     #[arg(long)]
     tenant: String,
@@ -36,18 +36,18 @@ pub(crate) struct Rotated {
 }
 
 /// Wraps all data keys with the sealing key.
-pub(super) async fn rotate(config: &Config) -> anyhow::Result<Answer> {
+pub(super) async fn rotate(config: &Config) -> anyhow::Result<CommandOutput> {
     let (pg, vault) = (Arc::new(wiring::connect(config)?), config.vault().await?);
     let began = Instant::now();
     // The action is recorded first: it runs in steps, and may be killed between two.
     let (by, about) = (
-        TenantScope::own().by(Actor::Operator),
-        json!({ "vault_key": vault.sealing().to_string() }),
+        TenantScope::desk_own().with_actor(Actor::Operator),
+        json!({ "vault_key": vault.sealing_key().to_string() }),
     );
     pg.note(by, Kind::VaultRotated, &about).await?;
     let rewrapped = wiring::locksmith(&pg, vault.clone()).rotate().await?;
-    Ok(Answer::One(json!({
-        "vault_key": vault.sealing().to_string(), "rewrapped": rewrapped,
+    Ok(CommandOutput::One(json!({
+        "vault_key": vault.sealing_key().to_string(), "rewrapped": rewrapped,
         "seconds": began.elapsed().as_secs_f64(),
     })))
 }
@@ -56,10 +56,10 @@ pub(super) async fn rotate_tenant(
     register: &Register,
     locksmith: &Locksmith,
     name: &str,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     let scope = names::tenant(register, name).await?;
     let resealed = locksmith.rotate_tenant(scope).await?;
-    Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "resealed": resealed })))
+    Ok(CommandOutput::One(json!({ "tenant_id": scope.tenant(), "resealed": resealed })))
 }
 
 pub(super) async fn erase(
@@ -67,7 +67,7 @@ pub(super) async fn erase(
     locksmith: &Locksmith,
     name: &str,
     yes: bool,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     let scope = names::tenant(register, name).await?;
     ensure!(
         yes,
@@ -75,23 +75,23 @@ pub(super) async fn erase(
          cannot be undone; repeat the command with --yes to confirm"
     );
     let texts = locksmith.erase(scope).await?;
-    Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "erased": true, "texts": texts })))
+    Ok(CommandOutput::One(json!({ "tenant_id": scope.tenant(), "erased": true, "texts": texts })))
 }
 
 pub(super) async fn rotate_bot(
     config: &Config,
     register: &Register,
-    rotated: Rotated,
-) -> anyhow::Result<Answer> {
-    let Rotated { tenant, bot, key_file, overlap } = rotated;
+    rotated: BotKeyRotation,
+) -> anyhow::Result<CommandOutput> {
+    let BotKeyRotation { tenant, bot, key_file, overlap } = rotated;
     ensure!(overlap <= BOT_KEY_OVERLAP_MAX, "--overlap must be at most 24h");
     let (scope, id) = (names::tenant(register, &tenant).await?, names::bot(&bot)?);
     let key = password(Some(&key_file))?.map(Key::new).context("the file contains no key")?;
     let found = register.rotate_bot_key(scope, id, &key, overlap).await?;
     ensure!(found, "tenant {tenant} has no bot {bot}; `nightdesk bot list` shows the ids");
-    connect::told_again(config, register, scope, id).await?;
+    connect::set_webhook_again(config, register, scope, id).await?;
     let within = BOT_KEY_READ_WITHIN.as_secs();
-    Ok(Answer::One(
+    Ok(CommandOutput::One(
         json!({ "bot_id": id, "overlap_s": overlap.as_secs(), "read_within_s": within }),
     ))
 }

@@ -1,7 +1,7 @@
 //! Commands about letters between agents.
 
 mod sending;
-mod shown;
+mod output;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use nightdesk_store_pg::Pg;
 use nightdesk_types::{LetterId, TenantScope};
 use serde_json::{Value, json};
 
-use super::names::{self, Whose};
+use super::names::{self, AgentArgs};
 use crate::config::Config;
-use crate::ui::{self, Answer};
+use crate::ui::{self, CommandOutput};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Letter {
+pub(crate) enum LetterSubcommand {
     /// Send a letter from one agent to another of the same tenant. A sleeping agent is woken.
     #[command(
         after_help = "Example:\n  nightdesk letter send --tenant acme --agent helper owl 'How is the weather?' --wait 60s"
     )]
     Send {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// The recipient, by name or id.
         to: String,
         /// The text.
@@ -42,7 +42,7 @@ pub(crate) enum Letter {
     #[command(after_help = "Example:\n  nightdesk letter list --tenant acme --agent helper")]
     List {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// Only letters older than the letter of this id.
         #[arg(long, value_name = "LETTER")]
         before: Option<String>,
@@ -51,7 +51,7 @@ pub(crate) enum Letter {
     #[command(after_help = "Example:\n  nightdesk letter show --tenant acme --agent helper 0193…")]
     Show {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// The letter's id.
         id: String,
     },
@@ -61,7 +61,7 @@ pub(crate) enum Letter {
     )]
     Hook {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
         /// The webhook's name.
         name: String,
     },
@@ -85,9 +85,9 @@ pub(crate) enum Letter {
 
 /// Two agents of two tenants.
 #[derive(Debug, Args)]
-pub(crate) struct Between {
+pub(crate) struct AgentPairArgs {
     #[command(flatten)]
-    whose: Whose,
+    whose: AgentArgs,
     /// The other agent's tenant, by name or id.
     #[arg(long, value_name = "TENANT")]
     peer_tenant: String,
@@ -101,49 +101,49 @@ pub(super) async fn run(
     config: &Config,
     register: &Register,
     pg: &Arc<Pg>,
-    command: Letter,
-) -> anyhow::Result<Answer> {
+    command: LetterSubcommand,
+) -> anyhow::Result<CommandOutput> {
     match command {
-        Letter::Send { whose, to, words, wait, dispatch_id } => {
+        LetterSubcommand::Send { whose, to, words, wait, dispatch_id } => {
             let from = party(register, &whose).await?;
-            let to = Whose { tenant: whose.tenant.clone(), agent: to };
+            let to = AgentArgs { tenant: whose.tenant.clone(), agent: to };
             let to = party(register, &to).await?;
             let letter = sending::letter(from, to, wait, dispatch_id)?;
             sending::send(pg, &letter, &whose.agent, &words).await
         }
-        Letter::List { whose, before } => {
+        LetterSubcommand::List { whose, before } => {
             let before = before.map(|id| read(&id)).transpose()?;
             let letters = pg.letters(party(register, &whose).await?, before).await?;
-            Ok(Answer::Many(letters.iter().map(shown::letter).collect()))
+            Ok(CommandOutput::Many(letters.iter().map(output::letter).collect()))
         }
-        Letter::Show { whose, id } => {
+        LetterSubcommand::Show { whose, id } => {
             let found = pg.letter(party(register, &whose).await?, read(&id)?).await?;
             let found = found
                 .context("the agent sent no such letter; `nightdesk letter list` shows them")?;
-            Ok(Answer::One(shown::letter(&found)))
+            Ok(CommandOutput::One(output::letter(&found)))
         }
-        Letter::Hook { whose, name } => {
+        LetterSubcommand::Hook { whose, name } => {
             hook(config, pg, party(register, &whose).await?, &name).await
         }
-        Letter::Hooks { tenant } => {
+        LetterSubcommand::Hooks { tenant } => {
             let hooks = pg.hooks(names::tenant(register, &tenant).await?).await?;
             let shown =
                 |(name, party): &(String, Party)| json!({ "name": name, "agent_id": party.agent });
-            Ok(Answer::Many(hooks.iter().map(shown).collect()))
+            Ok(CommandOutput::Many(hooks.iter().map(shown).collect()))
         }
-        Letter::Unhook { tenant, name } => {
+        LetterSubcommand::Unhook { tenant, name } => {
             let removed = pg.remove_hook(names::tenant(register, &tenant).await?, &name).await?;
             ensure!(
                 removed,
                 "there is no webhook called {name}; `nightdesk letter hooks` shows them"
             );
-            Ok(Answer::One(json!({ "name": name, "removed": true })))
+            Ok(CommandOutput::One(json!({ "name": name, "removed": true })))
         }
     }
 }
 
-async fn party(register: &Register, whose: &Whose) -> anyhow::Result<Party> {
-    let (scope, agent) = whose.found(register).await?;
+async fn party(register: &Register, whose: &AgentArgs) -> anyhow::Result<Party> {
+    let (scope, agent) = whose.resolve(register).await?;
     Ok(Party { scope, agent })
 }
 
@@ -151,12 +151,12 @@ fn read(id: &str) -> anyhow::Result<LetterId> {
     id.parse().with_context(|| format!("`{id}` is not the id of a letter"))
 }
 
-async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Result<Answer> {
+async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Result<CommandOutput> {
     let secret = [fresh_id(), fresh_id()].concat().replace('-', "");
     let made = pg.make_hook(party, name, hook_key(&secret)).await?;
     ensure!(made, "a webhook called {name} exists; choose another name, or remove it first");
     let at = |what: &str| format!("{}/v1/webhook/{secret}/{what}", config.public_url());
-    Ok(Answer::One(json!({
+    Ok(CommandOutput::One(json!({
         "name": name,
         "agent_id": party.agent,
         "url": at("deliver"),
@@ -171,12 +171,12 @@ async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Res
 pub(super) async fn grant(
     register: &Register,
     pg: &Pg,
-    between: &Between,
+    between: &AgentPairArgs,
     allow: bool,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     let own = party(register, &between.whose).await?;
     let (tenant, agent) = (between.peer_tenant.clone(), between.peer_agent.clone());
-    let peer = party(register, &Whose { tenant, agent }).await?;
+    let peer = party(register, &AgentArgs { tenant, agent }).await?;
     ensure!(own.scope != peer.scope, "agents of one tenant may always write to each other");
     if allow {
         pg.grant(own, peer).await?;
@@ -186,7 +186,7 @@ pub(super) async fn grant(
             "there is no such grant; `nightdesk grant list-letters` shows them"
         );
     }
-    Ok(Answer::One(json!({
+    Ok(CommandOutput::One(json!({
         "agent_id": own.agent,
         "peer_tenant_id": peer.scope.tenant(),
         "peer_agent_id": peer.agent,
@@ -196,7 +196,7 @@ pub(super) async fn grant(
 }
 
 /// Returns the permissions that a tenant granted.
-pub(super) async fn grants(pg: &Pg, scope: TenantScope) -> anyhow::Result<Answer> {
+pub(super) async fn grants(pg: &Pg, scope: TenantScope) -> anyhow::Result<CommandOutput> {
     let shown = |grant: &nightdesk_letters::Grant| -> Value {
         json!({
             "agent_id": grant.party.agent,
@@ -205,5 +205,5 @@ pub(super) async fn grants(pg: &Pg, scope: TenantScope) -> anyhow::Result<Answer
             "both_sides": grant.is_mutual,
         })
     };
-    Ok(Answer::Many(pg.grants(scope, None).await?.iter().map(shown).collect()))
+    Ok(CommandOutput::Many(pg.grants(scope, None).await?.iter().map(shown).collect()))
 }

@@ -2,12 +2,12 @@
 
 use anyhow::{Context, bail};
 use clap::Args;
-use nightdesk_register::{Named, Register};
+use nightdesk_register::{ListedIdentity, Register};
 use nightdesk_types::{Actor, AgentId, BotId, TenantId, TenantScope};
 
 /// The agent that a command is about.
 #[derive(Debug, Args)]
-pub(crate) struct Whose {
+pub(crate) struct AgentArgs {
     /// The agent's tenant, by name or id.
     #[arg(long)]
     pub(crate) tenant: String,
@@ -16,9 +16,9 @@ pub(crate) struct Whose {
     pub(crate) agent: String,
 }
 
-impl Whose {
+impl AgentArgs {
     /// Returns the tenant and the agent.
-    pub(crate) async fn found(
+    pub(crate) async fn resolve(
         &self,
         register: &Register,
     ) -> anyhow::Result<(TenantScope, AgentId)> {
@@ -30,12 +30,12 @@ impl Whose {
 /// Returns the tenant of that name or id.
 pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<TenantScope> {
     let found = register.store().tenants_called(called).await?;
-    only("tenant", called, &found).map(of_tenant)
+    single_match("tenant", called, &found).map(operator_scope)
 }
 
 /// Returns the operator's scope for a resolved tenant.
-pub(super) const fn of_tenant(tenant: TenantId) -> TenantScope {
-    TenantScope::of(tenant).by(Actor::Operator)
+pub(super) const fn operator_scope(tenant: TenantId) -> TenantScope {
+    TenantScope::for_tenant(tenant).with_actor(Actor::Operator)
 }
 
 /// Parses the id of a bot.
@@ -46,13 +46,13 @@ pub(super) fn bot(id: &str) -> anyhow::Result<BotId> {
 /// Returns the tenant's agent of that name or id.
 async fn agent(register: &Register, scope: TenantScope, called: &str) -> anyhow::Result<AgentId> {
     let found = register.store().agents_called(scope, called).await?;
-    only("agent", called, &found)
+    single_match("agent", called, &found)
 }
 
-fn only<Id: Copy + std::fmt::Display>(
+fn single_match<Id: Copy + std::fmt::Display>(
     what: &str,
     called: &str,
-    found: &[Named<Id>],
+    found: &[ListedIdentity<Id>],
 ) -> anyhow::Result<Id> {
     match found {
         [one] => Ok(one.id),
@@ -74,18 +74,18 @@ mod tests {
 
     use super::*;
 
-    fn named(id: u8, name: &str) -> Named<u8> {
-        Named { id, name: name.to_owned(), created_at: Timestamp::UNIX_EPOCH }
+    fn named(id: u8, name: &str) -> ListedIdentity<u8> {
+        ListedIdentity { id, name: name.to_owned(), created_at: Timestamp::UNIX_EPOCH }
     }
 
     #[test]
     fn a_name_must_mean_one() {
         let two = [named(1, "acme"), named(2, "1")];
 
-        assert_eq!(only("tenant", "acme", &two[..1]).unwrap(), 1);
-        let none = only("agent", "owl", &two[..0]).unwrap_err().to_string();
+        assert_eq!(single_match("tenant", "acme", &two[..1]).unwrap(), 1);
+        let none = single_match("agent", "owl", &two[..0]).unwrap_err().to_string();
         assert_eq!(none, "there is no agent called owl; `nightdesk agent list` shows them");
-        let both = only("tenant", "1", &two).unwrap_err().to_string();
+        let both = single_match("tenant", "1", &two).unwrap_err().to_string();
         assert!(both.contains("acme (1)") && both.contains("1 (2)"), "{both}");
     }
 }

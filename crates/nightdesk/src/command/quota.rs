@@ -5,7 +5,7 @@ use nightdesk_types::Quota;
 use serde_json::{Map, Value};
 
 use super::names;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 /// Parses an operator's input: `agents=100`.
 pub(super) fn parse(text: &str) -> Result<(Quota, i64), String> {
@@ -23,14 +23,14 @@ pub(super) async fn run(
     register: &Register,
     tenant: &str,
     quotas: &[(Quota, i64)],
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     let scope = names::tenant(register, tenant).await?;
     for (quota, allowed) in quotas.iter().copied() {
         register.store().set_quota(scope, quota, allowed).await?;
     }
     let quotas = register.store().quotas(scope).await?;
     let shown = quotas.iter().map(|(quota, allowed)| (quota.slug().to_owned(), (*allowed).into()));
-    Ok(Answer::One(Value::Object(shown.collect::<Map<_, _>>())))
+    Ok(CommandOutput::One(Value::Object(shown.collect::<Map<_, _>>())))
 }
 
 #[cfg(test)]

@@ -2,50 +2,50 @@
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use nightdesk_register::{OnBot, Register};
+use nightdesk_register::{AgentOnBot, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::LINK_CODE_LIFE;
-use nightdesk_types::{Granted, Principal};
+use nightdesk_types::{GrantTarget, Principal};
 use serde_json::json;
 
-use super::letter::{self, Between};
-use super::names::Whose;
+use super::letter::{self, AgentPairArgs};
+use super::names::AgentArgs;
 use super::{list, names};
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Link {
+pub(crate) enum LinkSubcommand {
     /// Create a code; a person who sends it to a bot is linked to the agent. It is shown once.
     #[command(after_help = "Example:\n  nightdesk link create --tenant acme --agent helper")]
     Create {
         #[command(flatten)]
-        whose: Whose,
+        whose: AgentArgs,
     },
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Binding {
+pub(crate) enum BindingSubcommand {
     /// Bind a person on a platform to their agent.
     #[command(
         after_help = "Example:\n  nightdesk binding create --tenant acme --agent helper --bot 0193… --author 4711"
     )]
-    Create(Bound),
+    Create(BindingArgs),
     /// Remove a binding.
     #[command(
         after_help = "Example:\n  nightdesk binding remove --tenant acme --agent helper --bot 0193… --author 4711"
     )]
-    Remove(Bound),
+    Remove(BindingArgs),
     /// Make this agent the person's preferred one where nothing else selects an agent.
     #[command(
         after_help = "Example:\n  nightdesk binding prefer --tenant acme --agent helper --bot 0193… --author 4711"
     )]
-    Prefer(Bound),
+    Prefer(BindingArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Bound {
+pub(crate) struct BindingArgs {
     #[command(flatten)]
-    whose: Whose,
+    whose: AgentArgs,
     /// The bot's id.
     #[arg(long)]
     bot: String,
@@ -55,14 +55,14 @@ pub(crate) struct Bound {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Grant {
+pub(crate) enum GrantSubcommand {
     /// Grant a chat, or a whole scope, to an agent.
     #[command(
         after_help = "Example:\n  nightdesk grant create --tenant acme --agent helper --bot 0193… --chat 99 --open"
     )]
     Create {
         #[command(flatten)]
-        given: Given,
+        given: GrantArgs,
         /// Admit everyone, not only people bound to the agent.
         #[arg(long)]
         open: bool,
@@ -73,18 +73,18 @@ pub(crate) enum Grant {
     )]
     Remove {
         #[command(flatten)]
-        given: Given,
+        given: GrantArgs,
     },
     /// Let an agent and an agent of another tenant write letters to each other. Both tenants must allow it.
     #[command(
         after_help = "Example:\n  nightdesk grant letters --tenant acme --agent helper --peer-tenant beta --peer-agent owl"
     )]
-    Letters(Between),
+    Letters(AgentPairArgs),
     /// Withdraw that permission.
     #[command(
         after_help = "Example:\n  nightdesk grant no-letters --tenant acme --agent helper --peer-tenant beta --peer-agent owl"
     )]
-    NoLetters(Between),
+    NoLetters(AgentPairArgs),
     /// List the permissions of a tenant for letters with other tenants.
     #[command(after_help = "Example:\n  nightdesk grant list-letters --tenant acme")]
     ListLetters {
@@ -95,9 +95,9 @@ pub(crate) enum Grant {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Given {
+pub(crate) struct GrantArgs {
     #[command(flatten)]
-    whose: Whose,
+    whose: AgentArgs,
     /// The bot in the chat.
     #[arg(long)]
     bot: String,
@@ -114,26 +114,34 @@ pub(crate) fn principal(text: &str) -> Result<Principal, String> {
     Principal::named(text).ok_or_else(|| "use owner-only, allow-list or any".to_owned())
 }
 
-pub(super) async fn link(register: &Register, link: Link) -> anyhow::Result<Answer> {
-    let Link::Create { whose } = link;
-    let (scope, agent) = whose.found(register).await?;
+pub(super) async fn link(
+    register: &Register,
+    link: LinkSubcommand,
+) -> anyhow::Result<CommandOutput> {
+    let LinkSubcommand::Create { whose } = link;
+    let (scope, agent) = whose.resolve(register).await?;
     let code = register.link_code(scope, agent).await?;
     let code = code.context("the agent got too many codes this hour; use one of them, or wait")?;
     let say = code.with(|code| format!("/link {code}"));
     let bots = register.store().open_bots(scope).await?;
     let to: Vec<_> = bots.iter().map(list::open_bot).collect();
     let minutes = LINK_CODE_LIFE.as_secs() / 60;
-    Ok(Answer::One(json!({ "say": say, "to": to, "good_for": format!("{minutes}m") })))
+    Ok(CommandOutput::One(json!({ "say": say, "to": to, "good_for": format!("{minutes}m") })))
 }
 
-pub(super) async fn binding(register: &Register, binding: Binding) -> anyhow::Result<Answer> {
-    let (Binding::Create(bound) | Binding::Remove(bound) | Binding::Prefer(bound)) = &binding;
-    let (scope, agent) = bound.whose.found(register).await?;
-    let on = OnBot { scope, agent, bot: names::bot(&bound.bot)? };
+pub(super) async fn binding(
+    register: &Register,
+    binding: BindingSubcommand,
+) -> anyhow::Result<CommandOutput> {
+    let (BindingSubcommand::Create(bound)
+    | BindingSubcommand::Remove(bound)
+    | BindingSubcommand::Prefer(bound)) = &binding;
+    let (scope, agent) = bound.whose.resolve(register).await?;
+    let on = AgentOnBot { scope, agent, bot: names::bot(&bound.bot)? };
     match &binding {
-        Binding::Create(_) => register.store().bind(on, &bound.author).await?,
-        Binding::Remove(_) => register.store().unbind(on, &bound.author).await?,
-        Binding::Prefer(_) => {
+        BindingSubcommand::Create(_) => register.store().bind(on, &bound.author).await?,
+        BindingSubcommand::Remove(_) => register.store().unbind(on, &bound.author).await?,
+        BindingSubcommand::Prefer(_) => {
             if !register.store().prefer(on, &bound.author).await? {
                 bail!(
                     "{} is not bound to that agent; run `nightdesk binding create` first",
@@ -142,19 +150,23 @@ pub(super) async fn binding(register: &Register, binding: Binding) -> anyhow::Re
             }
         }
     }
-    Ok(Answer::One(json!({ "agent_id": agent, "author": bound.author })))
+    Ok(CommandOutput::One(json!({ "agent_id": agent, "author": bound.author })))
 }
 
-pub(super) async fn grant(register: &Register, pg: &Pg, grant: Grant) -> anyhow::Result<Answer> {
+pub(super) async fn grant(
+    register: &Register,
+    pg: &Pg,
+    grant: GrantSubcommand,
+) -> anyhow::Result<CommandOutput> {
     match grant {
-        Grant::Create { given, open } => {
+        GrantSubcommand::Create { given, open } => {
             let principal = if open { Principal::Any } else { Principal::OwnerOnly };
             chat(register, &given, Some(principal)).await
         }
-        Grant::Remove { given } => chat(register, &given, None).await,
-        Grant::Letters(between) => letter::grant(register, pg, &between, true).await,
-        Grant::NoLetters(between) => letter::grant(register, pg, &between, false).await,
-        Grant::ListLetters { tenant } => {
+        GrantSubcommand::Remove { given } => chat(register, &given, None).await,
+        GrantSubcommand::Letters(between) => letter::grant(register, pg, &between, true).await,
+        GrantSubcommand::NoLetters(between) => letter::grant(register, pg, &between, false).await,
+        GrantSubcommand::ListLetters { tenant } => {
             letter::grants(pg, names::tenant(register, &tenant).await?).await
         }
     }
@@ -163,12 +175,12 @@ pub(super) async fn grant(register: &Register, pg: &Pg, grant: Grant) -> anyhow:
 /// Grants a chat to an agent with the people who may write there, or removes the grant.
 async fn chat(
     register: &Register,
-    given: &Given,
+    given: &GrantArgs,
     open_to: Option<Principal>,
-) -> anyhow::Result<Answer> {
-    let (scope, agent) = given.whose.found(register).await?;
-    let on = OnBot { scope, agent, bot: names::bot(&given.bot)? };
-    let (chat, granted) = (&given.chat, Granted::of(given.scope.as_deref(), &given.chat));
+) -> anyhow::Result<CommandOutput> {
+    let (scope, agent) = given.whose.resolve(register).await?;
+    let on = AgentOnBot { scope, agent, bot: names::bot(&given.bot)? };
+    let (chat, granted) = (&given.chat, GrantTarget::for_chat(given.scope.as_deref(), &given.chat));
     match open_to {
         Some(principal) => {
             if !register.store().grant(on, &granted, Some(principal)).await? {
@@ -183,17 +195,17 @@ async fn chat(
             }
         }
     }
-    Ok(Answer::One(json!({ "agent_id": agent, "chat": chat })))
+    Ok(CommandOutput::One(json!({ "agent_id": agent, "chat": chat })))
 }
 
-pub(super) async fn of(
+pub(super) async fn show_reach(
     register: &Register,
-    whose: &Whose,
+    whose: &AgentArgs,
     open_to: Option<Principal>,
-) -> anyhow::Result<Answer> {
-    let (scope, agent) = whose.found(register).await?;
+) -> anyhow::Result<CommandOutput> {
+    let (scope, agent) = whose.resolve(register).await?;
     if let Some(principal) = open_to {
         register.store().open_to(scope, agent, principal).await?;
     }
-    Ok(Answer::One(list::reach(&register.store().reach_of(scope, agent).await?)))
+    Ok(CommandOutput::One(list::reach(&register.store().reach_of(scope, agent).await?)))
 }

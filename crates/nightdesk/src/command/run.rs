@@ -5,10 +5,12 @@ use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
 use serde_json::json;
 
-use super::{Arguments, Command, Configuration, Key, check, dev, enter, keys, verify};
+use super::{
+    Arguments, Command, ConfigSubcommand, KeySubcommand, check, dev, dispatch, keys, verify,
+};
 use crate::config::Config;
 use crate::config::secret_file::password;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 use crate::{failpoints, telemetry, ui, wiring};
 
 /// Runs a command.
@@ -18,20 +20,20 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     match command {
         Command::Serve => serve(&read()?).await,
         Command::Dev { listen } => dev::run(listen, json).await,
-        Command::Migrate => migrated(&read()?, json).await,
-        Command::Config(Configuration::Check) => check::run(&read()?, json).await,
+        Command::Migrate => run_migrate(&read()?, json).await,
+        Command::Config(ConfigSubcommand::Check) => check::run(&read()?, json).await,
         Command::Verify(asked) => verify::run(&read()?, asked, json).await,
-        Command::Key(Key::New) => {
+        Command::Key(KeySubcommand::New) => {
             let key = Vault::new_key_file();
             if json {
-                ui::put_answer(json, Answer::One(json!({ "key": key.as_str() })));
+                ui::print_output(json, CommandOutput::One(json!({ "key": key.as_str() })));
             } else {
                 ui::put(&key);
             }
             Ok(())
         }
-        Command::Key(Key::Rotate) => {
-            ui::put_answer(json, keys::rotate(&read()?).await?);
+        Command::Key(KeySubcommand::Rotate) => {
+            ui::print_output(json, keys::rotate(&read()?).await?);
             Ok(())
         }
         Command::Tenant(_)
@@ -51,9 +53,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Letter(_)
         | Command::Notice(_)
         | Command::Audit(_) => {
-            let answer = enter::run(&read()?, command).await?;
-            let wrong = answer.wrong();
-            ui::put_answer(json, answer);
+            let answer = dispatch::run(&read()?, command).await?;
+            let wrong = answer.fault_count();
+            ui::print_output(json, answer);
             ensure!(wrong == 0, "the check found errors; fix them as shown above");
             Ok(())
         }
@@ -69,7 +71,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     served
 }
 
-async fn migrated(config: &Config, json: bool) -> anyhow::Result<()> {
+async fn run_migrate(config: &Config, json: bool) -> anyhow::Result<()> {
     let database = &config.database;
     let url = database.migrate_url.as_ref().unwrap_or(&database.url);
     let file = database.migrate_password_file.as_ref().or(database.password_file.as_ref());
@@ -78,9 +80,9 @@ async fn migrated(config: &Config, json: bool) -> anyhow::Result<()> {
         .context("the database URL is not a PostgreSQL URL")?;
     let further = failpoints::next_release();
     migrate(&options, further.as_deref()).await.context("could not migrate the database")?;
-    ui::say("the database is up to date");
+    ui::print_text("the database is up to date");
     if json {
-        ui::put_answer(json, Answer::One(json!({ "up_to_date": true })));
+        ui::print_output(json, CommandOutput::One(json!({ "up_to_date": true })));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Commands about the jobs of agents.
 
-mod shown;
+mod output;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,18 +11,20 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use nightdesk_outside::TenantUrl;
 use nightdesk_register::Register;
-use nightdesk_schedule::{Arm, Cancelled, FireAt, Job, JobId, Jobs, Policies, Store, Target};
+use nightdesk_schedule::{
+    ArmRequest, CancelOutcome, FireAt, JobAdmin, JobId, Policies, ScheduledJob, Store, Target,
+};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{AgentId, Clock, SystemClock, TenantScope, Timestamp};
 use serde_json::json;
 
-use super::names::Whose;
-use super::{Page, names};
+use super::names::AgentArgs;
+use super::{PageArgs, names};
 use crate::config::Config;
-use crate::ui::{self, Answer};
+use crate::ui::{self, CommandOutput};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Schedule {
+pub(crate) enum ScheduleSubcommand {
     /// List jobs: the next fire of each, and the result of the last.
     #[command(after_help = "Example:\n  nightdesk schedule list --tenant acme --agent helper")]
     List {
@@ -33,9 +35,9 @@ pub(crate) enum Schedule {
         #[arg(long)]
         agent: Option<String>,
         #[command(flatten)]
-        page: Page,
+        page: PageArgs,
         #[command(flatten)]
-        zone: Zone,
+        zone: ZoneArgs,
     },
     /// Show one job.
     #[command(
@@ -43,9 +45,9 @@ pub(crate) enum Schedule {
     )]
     Show {
         #[command(flatten)]
-        which: Which,
+        which: JobArgs,
         #[command(flatten)]
-        zone: Zone,
+        zone: ZoneArgs,
     },
     /// Show the results of fires, newest first.
     #[command(
@@ -65,7 +67,7 @@ pub(crate) enum Schedule {
         #[arg(long, value_name = "FIRE")]
         before: Option<String>,
         #[command(flatten)]
-        zone: Zone,
+        zone: ZoneArgs,
     },
     /// Schedule one message to an agent.
     #[command(
@@ -73,7 +75,7 @@ pub(crate) enum Schedule {
     )]
     Add {
         #[command(flatten)]
-        which: Which,
+        which: JobArgs,
         /// The time: 2026-12-24T18:00:00+01:00, or 2026-12-24T18:00 in the zone.
         #[arg(long, required_unless_present = "in", conflicts_with = "in")]
         at: Option<String>,
@@ -87,39 +89,39 @@ pub(crate) enum Schedule {
         #[arg(long, value_name = "URL")]
         callback: Option<String>,
         #[command(flatten)]
-        zone: Zone,
+        zone: ZoneArgs,
     },
     /// Fire a job now, in place of its next time. An agent whose job recurs arms it again.
     #[command(
         after_help = "Example:\n  nightdesk schedule fire-now --tenant acme --agent helper report"
     )]
-    FireNow(Which),
+    FireNow(JobArgs),
     /// Cancel a job: it is not fired any more.
     #[command(
         after_help = "Example:\n  nightdesk schedule cancel --tenant acme --agent helper report"
     )]
-    Cancel(Which),
+    Cancel(JobArgs),
 }
 
 /// The job that a command is about.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct JobArgs {
     #[command(flatten)]
-    whose: Whose,
+    whose: AgentArgs,
     /// The agent's id for the job.
     job: String,
 }
 
 /// The time zone for input and output.
 #[derive(Debug, Args)]
-pub(crate) struct Zone {
+pub(crate) struct ZoneArgs {
     /// The time zone, such as Europe/Berlin. Without it, this machine's.
     #[arg(long)]
     zone: Option<String>,
 }
 
-impl Zone {
-    fn found(&self) -> anyhow::Result<TimeZone> {
+impl ZoneArgs {
+    fn resolve(&self) -> anyhow::Result<TimeZone> {
         match &self.zone {
             Some(name) => TimeZone::get(name).with_context(|| {
                 format!("there is no time zone {name}; write it like Europe/Berlin")
@@ -134,35 +136,35 @@ pub(super) async fn run(
     config: &Config,
     register: &Register,
     pg: &Arc<Pg>,
-    command: Schedule,
-) -> anyhow::Result<Answer> {
+    command: ScheduleSubcommand,
+) -> anyhow::Result<CommandOutput> {
     match command {
-        Schedule::List { tenant, agent, page, zone } => {
-            let (scope, agent) = maybe(register, tenant, agent).await?;
-            let (zone, after) = (zone.found()?, after(&page.after)?);
-            let jobs = pg.jobs(scope, agent, after).await?;
-            Ok(Answer::Many(jobs.iter().map(|job| shown::job(job, &zone)).collect()))
+        ScheduleSubcommand::List { tenant, agent, page, zone } => {
+            let (scope, agent) = resolve_optional(register, tenant, agent).await?;
+            let (zone, after) = (zone.resolve()?, parse_after(&page.after)?);
+            let jobs = pg.list_jobs(scope, agent, after).await?;
+            Ok(CommandOutput::Many(jobs.iter().map(|job| output::job(job, &zone)).collect()))
         }
-        Schedule::Show { which, zone } => {
-            let (zone, key) = (zone.found()?, which.found(register).await?);
+        ScheduleSubcommand::Show { which, zone } => {
+            let (zone, key) = (zone.resolve()?, which.resolve(register).await?);
             let found = find_job(pg, &key).await?;
-            Ok(Answer::One(shown::whole(&found, &zone)))
+            Ok(CommandOutput::One(output::job_json(&found, &zone)))
         }
-        Schedule::History { tenant, agent, job, before, zone } => {
-            let (scope, agent) = maybe(register, tenant, agent).await?;
-            let (zone, job) = (zone.found()?, job.map(JobId::new).transpose()?);
+        ScheduleSubcommand::History { tenant, agent, job, before, zone } => {
+            let (scope, agent) = resolve_optional(register, tenant, agent).await?;
+            let (zone, job) = (zone.resolve()?, job.map(JobId::new).transpose()?);
             let before = before.map(|text| text.parse()).transpose();
             let before = before.context("--before takes the id of a fire")?;
-            let fires = pg.fires(scope, agent.map(|agent| (agent, job)), before).await?;
-            Ok(Answer::Many(fires.iter().map(|fire| shown::fire(fire, &zone)).collect()))
+            let fires = pg.list_fires(scope, agent.map(|agent| (agent, job)), before).await?;
+            Ok(CommandOutput::Many(fires.iter().map(|fire| output::fire(fire, &zone)).collect()))
         }
-        Schedule::Add { which, at, r#in, say, callback, zone } => {
-            let (zone, key) = (zone.found()?, which.found(register).await?);
-            let (fire_at, to) = (when(at, r#in, &zone)?, target(config, say, callback)?);
+        ScheduleSubcommand::Add { which, at, r#in, say, callback, zone } => {
+            let (zone, key) = (zone.resolve()?, which.resolve(register).await?);
+            let (fire_at, to) = (parse_fire_at(at, r#in, &zone)?, target(config, say, callback)?);
             add(pg, key, fire_at, to, &zone).await
         }
-        Schedule::FireNow(which) => fire_now(pg, &which.found(register).await?).await,
-        Schedule::Cancel(which) => cancel(pg, &which.found(register).await?).await,
+        ScheduleSubcommand::FireNow(which) => fire_now(pg, &which.resolve(register).await?).await,
+        ScheduleSubcommand::Cancel(which) => cancel(pg, &which.resolve(register).await?).await,
     }
 }
 
@@ -173,27 +175,27 @@ struct JobKey {
     job: JobId,
 }
 
-impl Which {
-    async fn found(self, register: &Register) -> anyhow::Result<JobKey> {
-        let (scope, agent) = self.whose.found(register).await?;
+impl JobArgs {
+    async fn resolve(self, register: &Register) -> anyhow::Result<JobKey> {
+        let (scope, agent) = self.whose.resolve(register).await?;
         Ok(JobKey { scope, agent, job: JobId::new(self.job)? })
     }
 }
 
 /// Returns the job as the store has it.
-async fn find_job(pg: &Pg, key: &JobKey) -> anyhow::Result<Job> {
-    let found = pg.job(key.scope, key.agent, &key.job).await?;
-    found.with_context(|| unknown(&key.job))
+async fn find_job(pg: &Pg, key: &JobKey) -> anyhow::Result<ScheduledJob> {
+    let found = pg.find_job(key.scope, key.agent, &key.job).await?;
+    found.with_context(|| unknown_job_text(&key.job))
 }
 
-async fn maybe(
+async fn resolve_optional(
     register: &Register,
     tenant: String,
     agent: Option<String>,
 ) -> anyhow::Result<(TenantScope, Option<AgentId>)> {
     match agent {
         Some(agent) => {
-            let (scope, agent) = Whose { tenant, agent }.found(register).await?;
+            let (scope, agent) = AgentArgs { tenant, agent }.resolve(register).await?;
             Ok((scope, Some(agent)))
         }
         None => Ok((names::tenant(register, &tenant).await?, None)),
@@ -201,7 +203,7 @@ async fn maybe(
 }
 
 /// Parses the last job of the previous page, as `agent/job`.
-fn after(text: &str) -> anyhow::Result<Option<(AgentId, JobId)>> {
+fn parse_after(text: &str) -> anyhow::Result<Option<(AgentId, JobId)>> {
     const HELP: &str = "--after takes `key` of the last job of the previous page";
     if text.is_empty() {
         return Ok(None);
@@ -210,18 +212,22 @@ fn after(text: &str) -> anyhow::Result<Option<(AgentId, JobId)>> {
     Ok(Some((agent.parse().context(HELP)?, JobId::new(job).context(HELP)?)))
 }
 
-fn unknown(job: &JobId) -> String {
+fn unknown_job_text(job: &JobId) -> String {
     format!("the agent has no job called {job}; `nightdesk schedule list` shows them")
 }
 
 /// Parses the time at which a job is due.
-fn when(at: Option<String>, span: Option<Duration>, zone: &TimeZone) -> anyhow::Result<FireAt> {
-    let now = SystemClock::started().now();
+fn parse_fire_at(
+    at: Option<String>,
+    span: Option<Duration>,
+    zone: &TimeZone,
+) -> anyhow::Result<FireAt> {
+    let now = SystemClock::start().now();
     let Some(at) = at else {
         let at = now
             .checked_add(span.unwrap_or_default())
             .context("the time is too far in the future")?;
-        return Ok(FireAt::at(at));
+        return Ok(FireAt::from_timestamp(at));
     };
     if let Ok(exactly) = FireAt::parse(at.as_str()) {
         return Ok(exactly);
@@ -229,7 +235,7 @@ fn when(at: Option<String>, span: Option<Duration>, zone: &TimeZone) -> anyhow::
     let civil: DateTime = at.parse().with_context(|| {
         format!("`{at}` is not a time; write it like 2026-12-24T18:00, or --in 15m")
     })?;
-    Ok(FireAt::at(zone.to_timestamp(civil)?))
+    Ok(FireAt::from_timestamp(zone.to_timestamp(civil)?))
 }
 
 fn target(
@@ -253,27 +259,33 @@ async fn add(
     fire_at: FireAt,
     to: Target,
     zone: &TimeZone,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     let JobKey { scope, agent, job } = key;
-    let taken = pg.job(scope, agent, &job).await?.is_some_and(|found| found.next_at.is_some());
+    let taken = pg.find_job(scope, agent, &job).await?.is_some_and(|found| found.next_at.is_some());
     ensure!(!taken, "the agent has a job called {job} already; choose another name, or cancel it");
-    let arm =
-        Arm { job, fire_at, to, recurring: false, reports: false, policies: Policies::default() };
+    let arm = ArmRequest {
+        job,
+        fire_at,
+        to,
+        recurring: false,
+        reports: false,
+        policies: Policies::default(),
+    };
     let armed = pg.arm(scope, agent, &arm).await?;
-    Ok(Answer::One(json!({
+    Ok(CommandOutput::One(json!({
         "agent_id": agent,
         "job": arm.job.as_str(),
         "schedule_id": armed.id,
-        "due": shown::moment(arm.fire_at.instant(), zone),
+        "due": output::format_time(arm.fire_at.instant(), zone),
     })))
 }
 
-async fn fire_now(pg: &Pg, key: &JobKey) -> anyhow::Result<Answer> {
+async fn fire_now(pg: &Pg, key: &JobKey) -> anyhow::Result<CommandOutput> {
     let found = find_job(pg, key).await?;
-    let now: Timestamp = SystemClock::started().now();
-    let arm = Arm { fire_at: FireAt::at(now), ..found.arm };
+    let now: Timestamp = SystemClock::start().now();
+    let arm = ArmRequest { fire_at: FireAt::from_timestamp(now), ..found.arm };
     let armed = pg.arm(key.scope, key.agent, &arm).await?;
-    Ok(Answer::One(json!({
+    Ok(CommandOutput::One(json!({
         "agent_id": key.agent,
         "job": key.job.as_str(),
         "arming": armed.arming,
@@ -281,17 +293,17 @@ async fn fire_now(pg: &Pg, key: &JobKey) -> anyhow::Result<Answer> {
     })))
 }
 
-async fn cancel(pg: &Pg, key: &JobKey) -> anyhow::Result<Answer> {
+async fn cancel(pg: &Pg, key: &JobKey) -> anyhow::Result<CommandOutput> {
     let JobKey { scope, agent, job } = key;
     match pg.cancel(*scope, *agent, job).await? {
-        Cancelled::Cancelled => {
-            Ok(Answer::One(json!({ "agent_id": agent, "job": job.as_str(), "cancelled": true })))
-        }
-        Cancelled::UnderWay => bail!(
+        CancelOutcome::Cancelled => Ok(CommandOutput::One(
+            json!({ "agent_id": agent, "job": job.as_str(), "cancelled": true }),
+        )),
+        CancelOutcome::UnderWay => bail!(
             "the fire of {job} is being delivered and cannot be cancelled; `nightdesk schedule history` \
              shows the result"
         ),
-        Cancelled::Unknown => bail!(unknown(job)),
+        CancelOutcome::Unknown => bail!(unknown_job_text(job)),
     }
 }
 
@@ -302,7 +314,8 @@ mod tests {
     #[test]
     fn a_time_is_read_in_the_zone_unless_it_says_another() {
         let berlin = TimeZone::fixed(jiff::tz::offset(1));
-        let read = |text: &str| when(Some(text.to_owned()), None, &berlin).map(|at| at.instant());
+        let read =
+            |text: &str| parse_fire_at(Some(text.to_owned()), None, &berlin).map(|at| at.instant());
 
         let six: Timestamp = "2026-12-24T17:00:00Z".parse().unwrap();
         assert_eq!(read("2026-12-24T18:00").unwrap(), six);
@@ -316,8 +329,8 @@ mod tests {
         let agent = AgentId::from_uuid(uuid::Uuid::from_u128(7));
         let job = JobId::new("a/b").unwrap();
 
-        assert_eq!(after("").unwrap(), None);
-        assert_eq!(after(&format!("{agent}/a/b")).unwrap(), Some((agent, job)));
-        assert!(after("nonsense").is_err());
+        assert_eq!(parse_after("").unwrap(), None);
+        assert_eq!(parse_after(&format!("{agent}/a/b")).unwrap(), Some((agent, job)));
+        assert!(parse_after("nonsense").is_err());
     }
 }

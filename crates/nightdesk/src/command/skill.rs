@@ -17,15 +17,15 @@ use nightdesk_types::SystemClock;
 use serde_json::{Value, json};
 
 use super::names;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Skill {
+pub(crate) enum SkillSubcommand {
     /// List skills.
     #[command(after_help = "Example:\n  nightdesk skill list --tenant acme --status Draft")]
     List {
         #[command(flatten)]
-        place: Place,
+        place: SkillPlace,
         /// Only this status: `Draft`, `Approved` or `Disabled`.
         #[arg(long, value_parser = status)]
         status: Option<SkillStatus>,
@@ -37,7 +37,7 @@ pub(crate) enum Skill {
     #[command(after_help = "Example:\n  nightdesk skill show --tenant acme brief")]
     Show {
         #[command(flatten)]
-        which: Which,
+        which: SkillArgs,
         /// A version that `nightdesk skill history` shows.
         #[arg(long)]
         version: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) enum Skill {
     )]
     Write {
         #[command(flatten)]
-        which: Which,
+        which: SkillArgs,
         /// The file with its bytes.
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
@@ -60,7 +60,7 @@ pub(crate) enum Skill {
     #[command(after_help = "Example:\n  nightdesk skill status --tenant acme brief Disabled")]
     Status {
         #[command(flatten)]
-        which: Which,
+        which: SkillArgs,
         /// `Draft`, `Approved` or `Disabled`.
         #[arg(value_parser = status)]
         status: SkillStatus,
@@ -69,7 +69,7 @@ pub(crate) enum Skill {
     #[command(after_help = "Example:\n  nightdesk skill delete --tenant acme brief --yes")]
     Delete {
         #[command(flatten)]
-        which: Which,
+        which: SkillArgs,
         /// Confirm. It cannot be undone.
         #[arg(long)]
         yes: bool,
@@ -79,7 +79,7 @@ pub(crate) enum Skill {
     },
     /// Show the history of a skill, newest first.
     #[command(after_help = "Example:\n  nightdesk skill history --tenant acme brief")]
-    History(Which),
+    History(SkillArgs),
     /// Create a key that approves skills: the private key in a file, the public key beside it.
     #[command(after_help = "Example:\n  nightdesk skill key --out approval.key")]
     Key {
@@ -108,7 +108,7 @@ pub(crate) enum Skill {
     )]
     Approve {
         #[command(flatten)]
-        which: Which,
+        which: SkillArgs,
         /// The file with the private key.
         #[arg(long, value_name = "FILE")]
         key_file: PathBuf,
@@ -118,12 +118,12 @@ pub(crate) enum Skill {
     },
     /// Check that a skill may be run, and say why not. Fails if it may not.
     #[command(after_help = "Example:\n  nightdesk skill verify --tenant acme brief")]
-    Verify(Which),
+    Verify(SkillArgs),
 }
 
 /// The place of skills.
 #[derive(Debug, Args)]
-pub(crate) struct Place {
+pub(crate) struct SkillPlace {
     /// The tenant of the skills, by name or id.
     #[arg(long, required_unless_present = "folder", conflicts_with = "folder")]
     tenant: Option<String>,
@@ -137,20 +137,20 @@ pub(crate) struct Place {
 
 /// The skill that a command is about.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct SkillArgs {
     #[command(flatten)]
-    place: Place,
+    place: SkillPlace,
     /// The skill's name.
     name: String,
 }
 
 fn status(text: &str) -> Result<SkillStatus, String> {
-    SkillStatus::in_header(text)
+    SkillStatus::from_header(text)
         .ok_or_else(|| format!("`{text}` is not a status; use Draft, Approved or Disabled"))
 }
 
 /// A skill store and its approval mode.
-struct Shelf {
+struct OpenShelf {
     skills: Box<dyn SkillStore>,
     approval: Approval,
 }
@@ -159,99 +159,99 @@ struct Shelf {
 pub(super) async fn run(
     register: &Register,
     pg: &Arc<Pg>,
-    command: Skill,
-) -> anyhow::Result<Answer> {
-    let on = Desk { register, pg };
+    command: SkillSubcommand,
+) -> anyhow::Result<CommandOutput> {
+    let on = SkillContext { register, pg };
     match command {
-        Skill::List { place, status, author } => on.list(&place, status, author).await,
-        Skill::Show { which, version } => on.show(&which, version.as_deref()).await,
-        Skill::Write { which, file, status } => on.write(&which, &file, status).await,
-        Skill::Status { which: Which { place, name }, status } => {
+        SkillSubcommand::List { place, status, author } => on.list(&place, status, author).await,
+        SkillSubcommand::Show { which, version } => on.show(&which, version.as_deref()).await,
+        SkillSubcommand::Write { which, file, status } => on.write(&which, &file, status).await,
+        SkillSubcommand::Status { which: SkillArgs { place, name }, status } => {
             let changed = on.shelf(&place).await?.skills.update_status(&name, status).await?;
-            Ok(Answer::One(serde_json::to_value(changed)?))
+            Ok(CommandOutput::One(serde_json::to_value(changed)?))
         }
-        Skill::Delete { which, yes, force } => on.delete(&which, yes, force).await,
-        Skill::History(Which { place, name }) => {
+        SkillSubcommand::Delete { which, yes, force } => on.delete(&which, yes, force).await,
+        SkillSubcommand::History(SkillArgs { place, name }) => {
             let versions = on.shelf(&place).await?.skills.versions(&name).await?;
             let rows: Result<_, _> = versions.into_iter().map(serde_json::to_value).collect();
-            Ok(Answer::Many(rows?))
+            Ok(CommandOutput::Many(rows?))
         }
-        Skill::Key { out } => signing::make(&out),
-        Skill::Secure { tenant, public_key, off: _ } => {
+        SkillSubcommand::Key { out } => signing::make(&out),
+        SkillSubcommand::Secure { tenant, public_key, off: _ } => {
             on.secure(&tenant, public_key.as_deref()).await
         }
-        Skill::Approve { which, key_file, version } => {
+        SkillSubcommand::Approve { which, key_file, version } => {
             on.approve(&which, &key_file, version.as_deref()).await
         }
-        Skill::Verify(which) => on.verify(&which).await,
+        SkillSubcommand::Verify(which) => on.verify(&which).await,
     }
 }
 
 /// The stores that commands use.
-struct Desk<'a> {
+struct SkillContext<'a> {
     register: &'a Register,
     pg: &'a Arc<Pg>,
 }
 
-impl Desk<'_> {
-    async fn shelf(&self, place: &Place) -> anyhow::Result<Shelf> {
+impl SkillContext<'_> {
+    async fn shelf(&self, place: &SkillPlace) -> anyhow::Result<OpenShelf> {
         if let Some(folder) = &place.folder {
             let approval = match &place.approved_by {
                 Some(file) => Approval::Secured(public_key(file)?),
                 None => Approval::Unsecured,
             };
-            let clock = Arc::new(SystemClock::started());
+            let clock = Arc::new(SystemClock::start());
             let skills = FolderSkills::open(folder, approval.clone(), clock)?;
-            return Ok(Shelf { skills: Box::new(skills), approval });
+            return Ok(OpenShelf { skills: Box::new(skills), approval });
         }
         let tenant = place.tenant.as_deref().context("give --tenant or --folder")?;
         let scope = names::tenant(self.register, tenant).await?;
         let approval = self.pg.shelf(scope).await?.approval;
-        let skills = TenantSkills::of(Arc::<Pg>::clone(self.pg), scope);
-        Ok(Shelf { skills: Box::new(skills), approval })
+        let skills = TenantSkills::new(Arc::<Pg>::clone(self.pg), scope);
+        Ok(OpenShelf { skills: Box::new(skills), approval })
     }
 
     async fn list(
         &self,
-        place: &Place,
+        place: &SkillPlace,
         status: Option<SkillStatus>,
         author: Option<String>,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<CommandOutput> {
         let status = status.map(OneOrMany::One);
         let filter = SkillFilter { status, author, ..SkillFilter::default() };
         let found = self.shelf(place).await?.skills.query(&filter).await?;
-        Ok(Answer::Many(found.iter().map(shown).collect()))
+        Ok(CommandOutput::Many(found.iter().map(skill_json).collect()))
     }
 
     async fn show(
         &self,
-        Which { place, name }: &Which,
+        SkillArgs { place, name }: &SkillArgs,
         version: Option<&str>,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<CommandOutput> {
         let skill = self.shelf(place).await?.skills.load(name, version).await?;
         let text = skill.source.trim_end_matches('\n').to_owned();
-        Ok(Answer::Told { data: serde_json::to_value(skill)?, text })
+        Ok(CommandOutput::Told { data: serde_json::to_value(skill)?, text })
     }
 
     async fn write(
         &self,
-        Which { place, name }: &Which,
+        SkillArgs { place, name }: &SkillArgs,
         file: &Path,
         status: Option<SkillStatus>,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<CommandOutput> {
         let source = std::fs::read_to_string(file)
             .with_context(|| format!("could not read {}", file.display()))?;
         let patch = SkillPatch { status, ..SkillPatch::default() };
         let written = self.shelf(place).await?.skills.store(name, &source, &patch).await?;
-        Ok(Answer::One(serde_json::to_value(written)?))
+        Ok(CommandOutput::One(serde_json::to_value(written)?))
     }
 
     async fn delete(
         &self,
-        Which { place, name }: &Which,
+        SkillArgs { place, name }: &SkillArgs,
         yes: bool,
         force: bool,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<CommandOutput> {
         let there = self.shelf(place).await?;
         there.skills.metadata(name).await?;
         let others = dependents(&*there.skills, name).await?;
@@ -262,10 +262,10 @@ impl Desk<'_> {
         );
         ensure!(yes, "this cannot be undone; repeat the command with --yes to confirm");
         there.skills.delete(name).await?;
-        Ok(Answer::One(json!({ "name": name, "deleted": true, "mentioned_by": others })))
+        Ok(CommandOutput::One(json!({ "name": name, "deleted": true, "mentioned_by": others })))
     }
 
-    async fn secure(&self, tenant: &str, file: Option<&Path>) -> anyhow::Result<Answer> {
+    async fn secure(&self, tenant: &str, file: Option<&Path>) -> anyhow::Result<CommandOutput> {
         let scope = names::tenant(self.register, tenant).await?;
         let approval = match file {
             Some(file) => Approval::Secured(public_key(file)?),
@@ -273,15 +273,15 @@ impl Desk<'_> {
         };
         self.pg.secure_shelf(scope, &approval).await?;
         let secured = approval != Approval::Unsecured;
-        Ok(Answer::One(json!({ "tenant_id": scope.tenant(), "secured": secured })))
+        Ok(CommandOutput::One(json!({ "tenant_id": scope.tenant(), "secured": secured })))
     }
 
     async fn approve(
         &self,
-        Which { place, name }: &Which,
+        SkillArgs { place, name }: &SkillArgs,
         key_file: &Path,
         version: Option<&str>,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<CommandOutput> {
         let key = signing::read(key_file)?;
         let there = self.shelf(place).await?;
         let skill = there.skills.load(name, None).await?;
@@ -297,13 +297,13 @@ impl Desk<'_> {
         let patch = SkillPatch { status: Some(SkillStatus::Approved), ..SkillPatch::default() };
         let signed = key.approve(&skill.source);
         let approved: VersionInfo = there.skills.store(name, &signed, &patch).await?;
-        Ok(Answer::One(serde_json::to_value(approved)?))
+        Ok(CommandOutput::One(serde_json::to_value(approved)?))
     }
 
-    async fn verify(&self, Which { place, name }: &Which) -> anyhow::Result<Answer> {
-        let Shelf { skills, approval } = self.shelf(place).await?;
+    async fn verify(&self, SkillArgs { place, name }: &SkillArgs) -> anyhow::Result<CommandOutput> {
+        let OpenShelf { skills, approval } = self.shelf(place).await?;
         let skill = skills.load(name, None).await?;
-        let judged = approval.judge(&skill.source);
+        let judged = approval.check(&skill.source);
         let data = json!({
             "name": name,
             "version": skill.version,
@@ -312,12 +312,12 @@ impl Desk<'_> {
             "may_run": judged.is_ok(),
             "why_not": judged.err(),
         });
-        Ok(Answer::Checked { data, wrong: usize::from(judged.is_err()) })
+        Ok(CommandOutput::Checked { data, wrong: usize::from(judged.is_err()) })
     }
 }
 
 /// Returns the fields of a skill in a list.
-fn shown(skill: &SkillMeta) -> Value {
+fn skill_json(skill: &SkillMeta) -> Value {
     json!({
         "name": skill.name,
         "status": skill.status,

@@ -5,22 +5,22 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use nightdesk_inbox::{Aside, TestEntry};
+use nightdesk_inbox::{InboxAdmin, LocalEntry};
 use nightdesk_register::{Bots, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{CALL_GAP, WAKE_SWEEP_EVERY};
 use nightdesk_types::{AgentId, Seq, TenantScope, Timestamp};
-use nightdesk_wake::{Outcome, Status};
+use nightdesk_wake::{AgentWakeStatus, CallOutcome};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::names::Whose;
+use super::names::AgentArgs;
 use super::wake::{self, LOOK_EVERY};
 use crate::config::Config;
 use crate::{ui, wiring};
 
 #[derive(Debug, Args)]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     /// The agent's tenant, by name or id.
     #[arg(long)]
     tenant: String,
@@ -33,19 +33,20 @@ pub(crate) struct Verify {
 }
 
 /// Proves that an agent wakes up, and prints each completed step.
-pub(super) async fn run(config: &Config, asked: Verify, json: bool) -> anyhow::Result<()> {
-    let Verify { tenant, wake: agent, within } = asked;
+pub(super) async fn run(config: &Config, asked: VerifyArgs, json: bool) -> anyhow::Result<()> {
+    let VerifyArgs { tenant, wake: agent, within } = asked;
     let pg = Arc::new(wiring::connect(config)?);
-    let register = Register::over(Arc::<Pg>::clone(&pg), config.vault().await?);
-    let (scope, agent) = Whose { tenant, agent }.found(&register).await?;
-    let mut proof = Proof { config, pg, scope, agent, began: Instant::now(), json, steps: vec![] };
+    let register = Register::new(Arc::<Pg>::clone(&pg), config.vault().await?);
+    let (scope, agent) = AgentArgs { tenant, agent }.resolve(&register).await?;
+    let mut proof =
+        WakeProof { config, pg, scope, agent, began: Instant::now(), json, steps: vec![] };
     let proven = proof.prove(&register, within).await;
-    proof.put_out(proven.is_ok());
+    proof.print_result(proven.is_ok());
     proven
 }
 
 /// A proof in progress.
-struct Proof<'a> {
+struct WakeProof<'a> {
     config: &'a Config,
     pg: Arc<Pg>,
     scope: TenantScope,
@@ -55,22 +56,22 @@ struct Proof<'a> {
     steps: Vec<Value>,
 }
 
-impl Proof<'_> {
+impl WakeProof<'_> {
     async fn prove(&mut self, register: &Register, within: Duration) -> anyhow::Result<()> {
-        self.asleep().await?;
+        self.check_asleep().await?;
         let began_at = self.pg.time().await?;
         let seq = self.put(register).await?;
         self.call(began_at).await?;
         let until = Instant::now() + within;
-        self.dialled_in(until).await?;
-        self.acked(seq, until).await
+        self.wait_for_dial(until).await?;
+        self.wait_for_ack(seq, until).await
     }
 
-    async fn status(&self) -> anyhow::Result<Status> {
+    async fn status(&self) -> anyhow::Result<AgentWakeStatus> {
         wake::status(&*self.pg, self.scope, self.agent).await
     }
 
-    async fn asleep(&mut self) -> anyhow::Result<()> {
+    async fn check_asleep(&mut self) -> anyhow::Result<()> {
         let status = self.status().await?;
         ensure!(
             status.line_since.is_none(),
@@ -81,20 +82,21 @@ impl Proof<'_> {
             "the agent has no wake URL; set one with `nightdesk agent wake-url`, or \
              wake.command in the configuration"
         );
-        self.done("asleep", "the agent has no line");
+        self.record_step("asleep", "the agent has no line");
         Ok(())
     }
 
     async fn put(&mut self, register: &Register) -> anyhow::Result<Seq> {
         let bots = register.store().bots_of(self.scope, self.agent).await?;
-        let entry = bots.iter().find_map(|bot| TestEntry::of(bot.id, &bot.platform, &bot.handle));
+        let entry =
+            bots.iter().find_map(|bot| LocalEntry::for_bot(bot.id, &bot.platform, &bot.handle));
         let entry = entry.context(
             "the agent has no binding or grant on any bot, so it cannot receive events; \
              create one with `nightdesk binding create` or `nightdesk grant create`",
         )?;
-        let seq = self.pg.put_test(self.scope, self.agent, &entry).await?;
+        let seq = self.pg.put_local(self.scope, self.agent, &entry).await?;
         let seq = seq.context("the agent has no inbox")?;
-        self.done("stored", &format!("test entry {seq} waits"));
+        self.record_step("stored", &format!("test entry {seq} waits"));
         Ok(seq)
     }
 
@@ -104,21 +106,21 @@ impl Proof<'_> {
         // The agent may have been called just now, so the next call waits for its turn.
         let until = Instant::now() + CALL_GAP + WAKE_SWEEP_EVERY * 2;
         while Instant::now() < until {
-            if let Some((claimed, room)) = calling.claim_of(self.scope, self.agent).await? {
+            if let Some((claimed, room)) = calling.claim_agent(self.scope, self.agent).await? {
                 return match calling.call(&claimed, &room).await? {
-                    Outcome::Taken(words) => {
-                        self.done("called", &words);
+                    CallOutcome::Taken(words) => {
+                        self.record_step("called", &words);
                         Ok(())
                     }
-                    outcome @ (Outcome::Failed(_) | Outcome::PutOff(_)) => {
-                        bail!("the call failed: {}", wake::words(&outcome))
+                    outcome @ (CallOutcome::Failed(_) | CallOutcome::PutOff(_)) => {
+                        bail!("the call failed: {}", wake::outcome_text(&outcome))
                     }
                 };
             }
             let wake = self.status().await?.wake;
             let by_node = wake.filter(|wake| wake.called_at.is_some_and(|at| at >= began_at));
             if let Some(outcome) = by_node.and_then(|wake| wake.outcome) {
-                self.done("called", &format!("by a node: {outcome}"));
+                self.record_step("called", &format!("by a node: {outcome}"));
                 return Ok(());
             }
             sleep(LOOK_EVERY).await;
@@ -126,12 +128,12 @@ impl Proof<'_> {
         bail!("no call was made; `nightdesk wake status` shows why")
     }
 
-    async fn dialled_in(&mut self, until: Instant) -> anyhow::Result<()> {
+    async fn wait_for_dial(&mut self, until: Instant) -> anyhow::Result<()> {
         while Instant::now() < until {
             let status = self.status().await?;
             if status.line_since.is_some() || status.wake.is_some_and(|wake| wake.state == "woken")
             {
-                self.done("dialled in", "the agent has a line");
+                self.record_step("dialled in", "the agent has a line");
                 return Ok(());
             }
             sleep(LOOK_EVERY).await;
@@ -143,7 +145,7 @@ impl Proof<'_> {
         )
     }
 
-    async fn acked(&mut self, seq: Seq, until: Instant) -> anyhow::Result<()> {
+    async fn wait_for_ack(&mut self, seq: Seq, until: Instant) -> anyhow::Result<()> {
         while Instant::now() < until {
             let overview = self.pg.overview(self.scope, self.agent, Seq::default()).await?;
             let overview = overview.context("the agent has no inbox")?;
@@ -151,7 +153,7 @@ impl Proof<'_> {
                 bail!("the test entry was parked; `nightdesk inbox show` shows why");
             }
             if overview.acked >= seq {
-                self.done(
+                self.record_step(
                     "acknowledged",
                     "the agent acknowledged the test entry, and all before it",
                 );
@@ -165,7 +167,7 @@ impl Proof<'_> {
         )
     }
 
-    fn done(&mut self, step: &'static str, words: &str) {
+    fn record_step(&mut self, step: &'static str, words: &str) {
         let after_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if !self.json {
             ui::put(&format!("{after_ms:>7} ms  {step}: {words}"));
@@ -173,7 +175,7 @@ impl Proof<'_> {
         self.steps.push(json!({ "step": step, "after_ms": after_ms, "words": words }));
     }
 
-    fn put_out(&self, proven: bool) {
+    fn print_result(&self, proven: bool) {
         if self.json {
             let data = json!({ "agent_id": self.agent, "proven": proven, "steps": self.steps });
             ui::put(&data.to_string());

@@ -12,18 +12,18 @@ use serde::Deserialize;
 /// The signing of the desk's own tokens. Since 0.1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Issuing {
+pub(crate) struct IssuingSection {
     /// `ES256`, or `RS256` if a verifier supports nothing else. A change is published for a day before it is used.
     pub(crate) algorithm: Algorithm,
     /// Addresses at which every program that can reach them gets a token of one agent, for clients that support a token
     /// URL but no client credentials. There are none by default.
-    pub(crate) ambient: Vec<Ambient>,
+    pub(crate) ambient: Vec<AmbientSection>,
 }
 
 /// An ambient token endpoint. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ambient {
+pub(crate) struct AmbientSection {
     /// The address that it listens on: a separate loopback address. Reaching it is the only proof.
     pub(crate) address: SocketAddr,
     /// The agent's tenant, by name or id.
@@ -32,7 +32,7 @@ pub(crate) struct Ambient {
     pub(crate) agent: String,
 }
 
-impl Issuing {
+impl IssuingSection {
     /// Checks the ambient endpoints.
     pub(super) fn validate(&self) -> anyhow::Result<()> {
         for ambient in &self.ambient {
@@ -67,7 +67,7 @@ impl From<Algorithm> for KeyAlgorithm {
 /// A trusted issuer. Since 0.1.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Issuer {
+pub(crate) struct IssuerSection {
     /// The issuer's name in its tokens (`iss`), compared exactly.
     pub(crate) url: String,
     /// The URL of its keys; public https, unless `outside` allows more.
@@ -81,31 +81,31 @@ pub(crate) struct Issuer {
     /// The way to find a machine's agent: by its `client`, called `agent:{id}`; by its `session`, which `nightdesk
     /// issuer bind` recorded; or by `either`.
     #[serde(default)]
-    pub(crate) agent_by: By,
+    pub(crate) agent_by: AgentBySetting,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum By {
+pub(crate) enum AgentBySetting {
     Client,
     Session,
     #[default]
     Either,
 }
 
-impl From<By> for AgentBy {
-    fn from(by: By) -> Self {
+impl From<AgentBySetting> for AgentBy {
+    fn from(by: AgentBySetting) -> Self {
         match by {
-            By::Client => Self::Client,
-            By::Session => Self::Session,
-            By::Either => Self::Either,
+            AgentBySetting::Client => Self::Client,
+            AgentBySetting::Session => Self::Session,
+            AgentBySetting::Either => Self::Either,
         }
     }
 }
 
-impl Issuer {
+impl IssuerSection {
     /// Returns the issuer for the register.
-    pub(crate) fn trusted(&self) -> anyhow::Result<TrustedIssuer> {
+    pub(crate) fn to_trusted(&self) -> anyhow::Result<TrustedIssuer> {
         let Self { url, jwks_url, jwks_file, audience, tenant_claim, agent_by } = self;
         let keys = match (jwks_url, jwks_file) {
             (Some(url), None) => KeySource::Url(url.clone()),
@@ -127,7 +127,10 @@ impl Issuer {
 }
 
 /// Returns all trusted issuers. No two have the same name, and none has the desk's.
-pub(crate) fn trusted(issuers: &[Issuer], own: &str) -> anyhow::Result<Vec<TrustedIssuer>> {
+pub(crate) fn trusted_issuers(
+    issuers: &[IssuerSection],
+    own: &str,
+) -> anyhow::Result<Vec<TrustedIssuer>> {
     ensure!(issuers.len() <= ISSUERS_MAX, "at most {ISSUERS_MAX} issuers can be trusted");
     for (n, issuer) in issuers.iter().enumerate() {
         let url = &issuer.url;
@@ -135,21 +138,21 @@ pub(crate) fn trusted(issuers: &[Issuer], own: &str) -> anyhow::Result<Vec<Trust
         ensure!(!earlier, "issuers: {url} is listed twice; remove one");
         ensure!(*url != own, "issuers: {url} is this desk's own listen.public_url; leave it out");
     }
-    issuers.iter().map(Issuer::trusted).collect()
+    issuers.iter().map(IssuerSection::to_trusted).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn issuer(url: &str) -> Issuer {
-        Issuer {
+    fn issuer(url: &str) -> IssuerSection {
+        IssuerSection {
             url: url.to_owned(),
             jwks_url: Some(format!("{url}/jwks")),
             jwks_file: None,
             audience: "nightdesk".to_owned(),
             tenant_claim: "tid".to_owned(),
-            agent_by: By::Either,
+            agent_by: AgentBySetting::Either,
         }
     }
 
@@ -161,16 +164,25 @@ mod tests {
             ("two", vec![issuer("https://a"), issuer("https://b")], ""),
             ("twice", vec![issuer("https://a"), issuer("https://a")], "twice"),
             ("ourselves", vec![issuer("https://desk")], "own"),
-            ("no keys", vec![Issuer { jwks_url: None, ..issuer("https://a") }], "jwks_url or"),
-            ("both", vec![Issuer { jwks_file: file(), ..issuer("https://a") }], "jwks_url or"),
+            (
+                "no keys",
+                vec![IssuerSection { jwks_url: None, ..issuer("https://a") }],
+                "jwks_url or",
+            ),
+            (
+                "both",
+                vec![IssuerSection { jwks_file: file(), ..issuer("https://a") }],
+                "jwks_url or",
+            ),
             (
                 "nobody's",
-                vec![Issuer { tenant_claim: String::new(), ..issuer("https://a") }],
+                vec![IssuerSection { tenant_claim: String::new(), ..issuer("https://a") }],
                 "tenant_claim",
             ),
         ];
         for (name, issuers, want) in cases {
-            let said = trusted(&issuers, "https://desk").err().map(|error| error.to_string());
+            let said =
+                trusted_issuers(&issuers, "https://desk").err().map(|error| error.to_string());
             assert!(said.as_deref().unwrap_or_default().contains(want), "{name}: {said:?}");
             assert_eq!(said.is_none(), want.is_empty(), "{name}");
         }

@@ -38,7 +38,7 @@ pub(super) fn check(vault: &VaultSection) -> anyhow::Result<()> {
 pub(super) async fn text(vault: &VaultSection) -> anyhow::Result<Zeroizing<String>> {
     let mut text = match &vault.key_file {
         Some(file) => read(file)?,
-        None => put_out(&vault.key_command).await?,
+        None => run_key_command(&vault.key_command).await?,
     };
     for file in &vault.old_key_files {
         text.push('\n');
@@ -61,7 +61,7 @@ pub(crate) async fn read_again(config: &Config, vault: &Vault) -> anyhow::Result
     Ok(vault.read_again(&text(&config.vault).await?)?)
 }
 
-async fn put_out(command: &[String]) -> anyhow::Result<Zeroizing<String>> {
+async fn run_key_command(command: &[String]) -> anyhow::Result<Zeroizing<String>> {
     let (program, arguments) = command.split_first().context("vault.key_command is empty")?;
     let ended = timeout(KEY_COMMAND_WAIT, run(program, arguments)).await;
     let text = ended.with_context(|| {

@@ -67,12 +67,12 @@ fn the_page_has_every_key_and_no_other() {
 #[test]
 fn an_ambient_endpoint_is_on_the_loopback_or_refused() {
     let validated = |address: &str| {
-        let ambient = Ambient {
+        let ambient = AmbientSection {
             address: address.parse().unwrap(),
             tenant: "acme".to_owned(),
             agent: "helper".to_owned(),
         };
-        Issuing { ambient: vec![ambient], ..Issuing::default() }.validate()
+        IssuingSection { ambient: vec![ambient], ..IssuingSection::default() }.validate()
     };
 
     for good in ["127.0.0.1:8810", "127.1.2.3:8810", "[::1]:8810"] {

@@ -119,7 +119,7 @@ impl WaySection {
             return Ok(Arc::new(hook.open(tenant, agent, outside)?));
         }
         if let Some(FileDropWay { folder }) = &self.file_drop {
-            return Ok(Arc::new(FileDrop::new(folder.clone(), Arc::new(SystemClock::started()))));
+            return Ok(Arc::new(FileDrop::new(folder.clone(), Arc::new(SystemClock::start()))));
         }
         let tmux = self
             .tmux
@@ -140,7 +140,7 @@ impl WebhookWay {
         let Self { url, wake_url, status_url, bearer_file, secret_file } = self;
         let (url, wake_url, status_url) = (url.clone(), wake_url.clone(), status_url.clone());
         let agents = BTreeMap::from([(agent.to_owned(), Hook { url, wake_url, status_url })]);
-        let clock = Arc::new(SystemClock::started());
+        let clock = Arc::new(SystemClock::start());
         let mut webhook = Webhook::new(outside.clone(), tenant, agents, clock);
         if let Some(file) = bearer_file {
             webhook = webhook.bearing(secret(file)?);
@@ -155,7 +155,7 @@ impl WebhookWay {
 impl TmuxWay {
     fn open(&self, agent: &str) -> anyhow::Result<Tmux> {
         let agents = BTreeMap::from([(agent.to_owned(), self.session.clone())]);
-        Ok(Tmux::new(&self.server, agents, Arc::new(SystemClock::started()))?)
+        Ok(Tmux::new(&self.server, agents, Arc::new(SystemClock::start()))?)
     }
 }
 

@@ -6,13 +6,13 @@ use tracing::Subscriber;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
-use crate::config::{Log, LogFormat};
+use crate::config::{LogFormat, LogSection};
 
 /// Libraries that would log messages or tokens at a finer level. Steps are excluded too, because traces carry them.
 const HUSHED: [&str; 3] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info"];
 
 /// Returns the layer that writes logs.
-pub(super) fn layer<S>(log: &Log) -> anyhow::Result<Box<dyn Layer<S> + Send + Sync>>
+pub(super) fn layer<S>(log: &LogSection) -> anyhow::Result<Box<dyn Layer<S> + Send + Sync>>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {

@@ -12,19 +12,19 @@ use tracing::Subscriber;
 use tracing_subscriber::Layer;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::trail::Trail;
-use crate::config::Traces as Section;
+use super::step_layer::StepLayer;
+use crate::config::TracesSection as Section;
 
 /// Timeout of one batch of steps.
 const EXPORT_WAIT: Duration = Duration::from_secs(5);
 
 /// Sends steps in batches from its own thread. Steps beyond its queue are dropped.
 #[derive(Clone, Debug)]
-pub(crate) struct Traces(Arc<BatchSpanProcessor>);
+pub(crate) struct TraceExporter(Arc<BatchSpanProcessor>);
 
-impl Traces {
+impl TraceExporter {
     /// Starts sending to the configured collector; by default there is none.
-    pub(crate) fn to(section: &Section, node: &str) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn start(section: &Section, node: &str) -> anyhow::Result<Option<Self>> {
         let Some(url) = &section.otlp_url else { return Ok(None) };
         let exporter = SpanExporter::builder()
             .with_http()
@@ -46,7 +46,7 @@ impl Traces {
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
     {
-        Trail::into(Arc::<BatchSpanProcessor>::clone(&self.0)).only_steps()
+        StepLayer::new(Arc::<BatchSpanProcessor>::clone(&self.0)).only_steps()
     }
 
     /// Sends the remaining steps.

@@ -17,14 +17,14 @@ use nightdesk_media::Media;
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuers, Register};
-use nightdesk_schedule::{Callbacks, Clocks, Schedule};
+use nightdesk_schedule::{HttpFireCaller, ScheduleClocks, Scheduler};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
 use nightdesk_vault::Vault;
 use nightdesk_webchat::Webchat;
 
 use super::{NodeBase, outside, wake, ways};
-use crate::bell::Ringing;
+use crate::bell::BellTasks;
 use crate::config::Config;
 use crate::issuers::issuers;
 
@@ -37,7 +37,7 @@ pub(super) async fn build(
 ) -> anyhow::Result<Desk> {
     let NodeBase { pg, ringing, life, .. } = base;
     let pg = || Arc::<Pg>::clone(pg);
-    let register = Arc::new(Register::over(pg(), vault.clone()));
+    let register = Arc::new(Register::new(pg(), vault.clone()));
     let outside = outside(config)?;
     let issuers = Arc::new(issuers(config, &base.pg, vault, outside.clone(), &life.work)?);
     let ways = ways::open(config, &register, &outside).await?;
@@ -49,7 +49,7 @@ pub(super) async fn build(
     Ok(Desk::new(Stops {
         register,
         issuers,
-        gate: Arc::new(Gate::over(pg())),
+        gate: Arc::new(Gate::new(pg())),
         limits: Arc::new(limits(config, ringing)),
         inbox: Arc::new(Inbox::start(pg(), &life.writers)),
         egress: Arc::new(egress(base, &accounts)),
@@ -64,12 +64,12 @@ pub(super) async fn build(
         letters: Arc::new(Letters::start(
             pg(),
             ringing.bell(),
-            ringing.ears.chats().clone(),
+            ringing.ears.chat_watchers().clone(),
             ways,
             &life.writers,
         )),
         tasks: life.work.clone(),
-        readiness: Readiness::new(Arc::new(SystemClock::started())),
+        readiness: Readiness::new(Arc::new(SystemClock::start())),
     }))
 }
 
@@ -81,7 +81,7 @@ fn egress(base: &NodeBase, accounts: &Arc<Accounts>) -> Egress {
         Arc::<Accounts>::clone(accounts),
         Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg)),
         ringing.bell(),
-        ringing.ears.settled().clone(),
+        ringing.ears.settlements().clone(),
         life.work.clone(),
     )
 }
@@ -92,17 +92,17 @@ fn schedule(
     outside: Outside,
     register: &Arc<Register>,
     issuers: &Arc<Issuers>,
-) -> Schedule {
+) -> Scheduler {
     let minting = Arc::new(timekeeping::Mint(Arc::clone(issuers)));
-    let clocks = Clocks {
+    let clocks = ScheduleClocks {
         store: Arc::new(timekeeping::StoreClock(Arc::clone(register))),
-        wall: Arc::new(SystemClock::started()),
+        wall: Arc::new(SystemClock::start()),
     };
-    let callbacks = Arc::new(Callbacks::new(outside, minting));
-    Schedule::new(Arc::<Pg>::clone(&base.pg), callbacks, clocks, base.lease.node().clone())
+    let callbacks = Arc::new(HttpFireCaller::new(outside, minting));
+    Scheduler::new(Arc::<Pg>::clone(&base.pg), callbacks, clocks, base.lease.node().clone())
 }
 
-fn limits(config: &Config, ringing: &Ringing) -> Limits {
+fn limits(config: &Config, ringing: &BellTasks) -> Limits {
     let limits = Limits::new(config.limits);
     match &ringing.between {
         Some(bell) => limits.under(Arc::<RedisBell>::clone(bell)),
@@ -113,11 +113,11 @@ fn limits(config: &Config, ringing: &Ringing) -> Limits {
 /// Opens the store of files.
 fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
     let place = &config.media.place;
-    let objects = nightdesk_media::open(place).with_context(|| {
+    let objects = nightdesk_media::open_place(place).with_context(|| {
         format!("media.place is {place}; set it to a folder that the desk may write to, or a bucket as s3://files/desk")
     })?;
-    let clock = Arc::new(SystemClock::started());
-    Ok(Arc::new(Media::over(Arc::<Pg>::clone(pg), objects, config.public_url(), clock)))
+    let clock = Arc::new(SystemClock::start());
+    Ok(Arc::new(Media::new(Arc::<Pg>::clone(pg), objects, config.public_url(), clock)))
 }
 
 fn adapters(config: &Config, pg: &Arc<Pg>, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use nightdesk_desk::{Desk, Limits, sweep};
 use nightdesk_lease::Owners;
-use nightdesk_line::Room;
+use nightdesk_line::LineContext;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, UPKEEP_EVERY};
 use tokio_util::sync::CancellationToken;
 
 use super::NodeBase;
-use crate::anchor::Anchoring;
+use crate::anchor::AnchorTask;
 use crate::config::Config;
 use crate::failures;
 
 /// Starts the tasks. They end when their part of the node stops.
-pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<Room>) {
+pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<LineContext>) {
     let NodeBase { pg, life, .. } = base;
     let pg = || Arc::<Pg>::clone(pg);
     let (sweeps, listening) = (|| Arc::clone(&desk.sweeps), Arc::clone(&desk.listening));
@@ -24,7 +24,7 @@ pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<Ro
     life.street.spawn(sweeps().run(pg(), life.drain.clone()));
     life.ears.spawn(listening.run(life.ears.clone(), life.hang_up.clone()));
     life.rooms.spawn(sweeps().serve(life.leave.clone()));
-    life.street.spawn(failures::tell(Arc::clone(room), pg(), life.drain.clone()));
+    life.street.spawn(failures::record_failures(Arc::clone(room), pg(), life.drain.clone()));
     life.street.spawn(forget_chats(pg(), life.drain.clone()));
     anchor(config, base);
     life.street.spawn(forget_ended(pg(), life.drain.clone()));
@@ -33,7 +33,7 @@ pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<Ro
 /// Updates the number of live nodes, which share the rate limits.
 async fn count_nodes(limits: Arc<Limits>, pg: Arc<Pg>, drain: CancellationToken) {
     let round = || async {
-        limits.shared_by(nightdesk_lease::Store::living(&*pg).await?);
+        limits.shared_by(nightdesk_lease::Store::count_living(&*pg).await?);
         Ok(())
     };
     sweep::every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;
@@ -41,7 +41,7 @@ async fn count_nodes(limits: Arc<Limits>, pg: Arc<Pg>, drain: CancellationToken)
 
 /// Deletes old chats of web chat pages periodically.
 async fn forget_chats(chats: Arc<dyn nightdesk_webchat::store::Store>, drain: CancellationToken) {
-    let round = || async { chats.forget().await.map(drop) };
+    let round = || async { chats.delete_old().await.map(drop) };
     sweep::every(UPKEEP_EVERY, "delete old chats", &drain, round).await;
 }
 
@@ -56,6 +56,6 @@ fn anchor(config: &Config, base: &NodeBase) {
     let Some(file) = config.audit.anchor_file.clone() else { return };
     let NodeBase { pg, lease, life, .. } = base;
     let owners = Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg));
-    let anchoring = Anchoring { store: Arc::<Pg>::clone(pg), owners, file };
-    life.street.spawn(anchoring.keep(life.drain.clone()));
+    let anchoring = AnchorTask { store: Arc::<Pg>::clone(pg), owners, file };
+    life.street.spawn(anchoring.run(life.drain.clone()));
 }

@@ -19,15 +19,15 @@ pub(super) async fn open(
 ) -> anyhow::Result<Ways> {
     let mut ways = Vec::with_capacity(config.ways.len());
     for said in &config.ways {
-        match found(said, register).await {
+        match find_agent(said, register).await {
             Ok((party, called)) => ways.push((party, outlet(said, party, called, outside)?)),
-            Err(error) => tell(said, &error),
+            Err(error) => log_bad_way(said, &error),
         }
     }
     Ok(ways.into_iter().collect())
 }
 
-fn tell(said: &WaySection, error: &anyhow::Error) {
+fn log_bad_way(said: &WaySection, error: &anyhow::Error) {
     tracing::error!(
         "letters to {said} go through its inbox, because its way cannot be used: {error:#}"
     );
@@ -40,17 +40,17 @@ pub(crate) async fn check(
     outside: &Outside,
 ) -> anyhow::Result<()> {
     for said in &config.ways {
-        let (party, called) = found(said, register).await?;
+        let (party, called) = find_agent(said, register).await?;
         let outlet = outlet(said, party, called, outside)?;
-        reached(said, &outlet).await?;
+        check_way(said, &outlet).await?;
     }
     Ok(())
 }
 
 /// Returns the agent of a way, and the agent's name.
-async fn found(said: &WaySection, register: &Register) -> anyhow::Result<(Party, String)> {
-    let whose = names::Whose { tenant: said.tenant.clone(), agent: said.agent.clone() };
-    let (scope, agent) = whose.found(register).await.with_context(|| format!("ways: {said}"))?;
+async fn find_agent(said: &WaySection, register: &Register) -> anyhow::Result<(Party, String)> {
+    let whose = names::AgentArgs { tenant: said.tenant.clone(), agent: said.agent.clone() };
+    let (scope, agent) = whose.resolve(register).await.with_context(|| format!("ways: {said}"))?;
     let named = register.store().agents_called(scope, &agent.to_string()).await?;
     let called = named.into_iter().find(|named| named.id == agent).map(|named| named.name);
     Ok((Party { scope, agent }, called.unwrap_or_else(|| said.agent.clone())))
@@ -67,7 +67,7 @@ fn outlet(
 }
 
 /// Checks that a way leads to its agent.
-async fn reached(said: &WaySection, outlet: &Outlet) -> anyhow::Result<()> {
+async fn check_way(said: &WaySection, outlet: &Outlet) -> anyhow::Result<()> {
     let Outlet { way, called, connector } = outlet;
     let what = match way {
         Way::Road | Way::Webhook => "its status_url does not respond with 200; check that it is up",

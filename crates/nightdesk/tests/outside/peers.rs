@@ -58,14 +58,14 @@ async fn an_agent_asks_another_and_sees_what_came_of_it() {
     let helper = helper_dials(&desk, &entered).await;
 
     timeout(PATIENCE, is_listed_idle(&owl)).await.expect("the desk has taken the line");
-    let question = Letter::to("helper", "hello").dispatch_id("d1");
+    let question = Letter::new("helper", "hello").dispatch_id("d1");
     for _ in 0..2 {
         let reply = owl.exchange(&question, PATIENCE).await.expect("a reply");
         assert_eq!((reply.content.as_str(), reply.agent_id.as_str()), ("you said hello", "helper"));
     }
-    let sent = owl.notify(&Letter::to("helper", "by the way")).await.expect("it is sent");
+    let sent = owl.notify(&Letter::new("helper", "by the way")).await.expect("it is sent");
     assert!(sent.dispatched.iter().all(|way| way.ok), "{sent:?}");
-    let woken = owl.wake(&Letter::to("helper", "look")).await.expect("it is sent");
+    let woken = owl.wake(&Letter::new("helper", "look")).await.expect("it is sent");
     assert!(woken.dispatched[0].woken.as_ref().expect("a receipt").woken, "{woken:?}");
 
     let all = owl.letters(None).await.expect("a list");
@@ -82,12 +82,12 @@ async fn an_agent_asks_another_and_sees_what_came_of_it() {
 async fn nobody_answers_for_an_agent_that_sleeps_or_is_not_there() {
     let (mut desk, _, owl) = two();
 
-    let waited = owl.exchange(&Letter::to("helper", "hello"), Duration::from_secs(1)).await;
+    let waited = owl.exchange(&Letter::new("helper", "hello"), Duration::from_secs(1)).await;
     let Err(error @ PeerError::Refused { status: 504, .. }) = waited else {
         panic!("nobody replies: {waited:?}")
     };
     assert!(error.passes() && error.to_string().contains("no-reply"), "{error}");
-    let nobody = owl.deliver(&Letter::to("nobody", "hello")).await;
+    let nobody = owl.deliver(&Letter::new("nobody", "hello")).await;
     assert!(matches!(&nobody, Err(PeerError::Refused { code, .. }) if code == "no-such-agent"));
     desk.stop();
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_sdk::cron::{self, File, Fire, Fired, Job, Login, Provider, Schedule};
+use nightdesk_sdk::cron::{self, FileStore, Fire, FireResult, Job, Login, Provider, Schedule};
 use nightdesk_sdk::{Agent, Event, Settings};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
@@ -37,7 +37,7 @@ impl Off {
     /// Starts the agent's jobs, and returns a channel of their runs.
     fn provider(&self, called_at: Option<SocketAddr>) -> (Provider, Receiver<Fire>) {
         let login = Login::gateway("gw-helper", self.entered.get("SECRET"));
-        let mut settings = cron::Settings::new(self.url(), self.entered.get("AGENT"), login);
+        let mut settings = cron::CronSettings::new(self.url(), self.entered.get("AGENT"), login);
         if let Some(address) = called_at {
             settings = settings.called_at(format!("http://{address}"));
         }
@@ -46,7 +46,7 @@ impl Off {
             let ran: Sender<Fire> = ran.clone();
             async move { ran.send(fire).await }
         };
-        let file = File::at(self.folder.path().join("jobs.json"));
+        let file = FileStore::at(self.folder.path().join("jobs.json"));
         (Provider::start(settings, file, run).expect("good settings"), runs)
     }
 
@@ -55,7 +55,7 @@ impl Off {
         let (provider, _runs) = self.provider(called_at);
         let every = Schedule::every(EVERY).expect("a schedule");
         provider.set(Job::new("tick", every)).await.expect("the desk keeps it");
-        provider.rest().await.expect("it goes");
+        provider.drain().await.expect("it goes");
     }
 }
 
@@ -64,10 +64,10 @@ async fn started_for(request: TcpStream, off: &Off, called_at: SocketAddr) -> Fi
     let inside = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = inside.local_addr().expect("a bound port");
     let (provider, mut runs) = off.provider(Some(called_at));
-    let serving = tokio::spawn(axum::serve(inside, provider.door()).into_future());
+    let serving = tokio::spawn(axum::serve(inside, provider.router()).into_future());
     let passing = tokio::spawn(passed_on(request, address));
     let fire = timeout(PATIENCE, runs.recv()).await.expect("it is run").expect("a fire");
-    provider.rest().await.expect("it goes");
+    provider.drain().await.expect("it goes");
     passing.await.expect("the request was passed on");
     serving.abort();
     fire
@@ -130,8 +130,8 @@ async fn an_agent_without_a_url_is_woken_and_finds_the_fire_in_its_inbox() {
 async fn taken(provider: Arc<Provider>, event: Event) -> Result<(), String> {
     let Event::Message(message) = event else { return Err("only messages are sent".to_owned()) };
     let fire = message.content.message.fire.as_ref().ok_or("only fires are sent")?;
-    let fired = provider.fired(&fire.job_id, &fire.fire_at, &fire.fire_id).await;
-    if fired.map_err(|error| error.to_string())? == Fired::NotNow {
+    let fired = provider.take_fire(&fire.job_id, &fire.fire_at, &fire.fire_id).await;
+    if fired.map_err(|error| error.to_string())? == FireResult::NotNow {
         return Err("it comes again".to_owned());
     }
     Ok(())

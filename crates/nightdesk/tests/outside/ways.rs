@@ -56,7 +56,7 @@ async fn letters_are_dropped_as_files_now_later_and_from_a_shell() {
     assert!(refused.contains("agent owl of acme"), "{refused}");
     desk.run("mkdir -p letters/owl && nightdesk config check", &[]);
 
-    let letter = Letter::to("owl", "hello").dispatch_id("d1");
+    let letter = Letter::new("owl", "hello").dispatch_id("d1");
     let sent = helper.notify(&letter).await.expect("it is sent");
     let again = helper.notify(&letter).await.expect("it is sent");
     assert_eq!((sent.dispatched[0].connector.as_str(), sent.dispatched[0].ok), ("file-drop", true));
@@ -64,14 +64,14 @@ async fn letters_are_dropped_as_files_now_later_and_from_a_shell() {
     let file = dropped(&desk, "d1");
     assert_eq!((&file["content"], &file["agent_id"]), (&"hello".into(), &"owl".into()));
     assert_eq!(file["meta"]["origin"]["caller_agent_id"], "helper");
-    let woken = helper.wake(&Letter::to("owl@kitchen", "look").dispatch_id("d2")).await;
+    let woken = helper.wake(&Letter::new("owl@kitchen", "look").dispatch_id("d2")).await;
     let woken = woken.expect("it is sent").dispatched[0].woken.clone().expect("a receipt");
     assert!(!woken.woken, "nobody is interrupted by a file");
     assert_eq!(dropped(&desk, "d2")["context"], "look");
 
-    let soon = SystemClock::started().now() + Duration::from_secs(1);
+    let soon = SystemClock::start().now() + Duration::from_secs(1);
     helper
-        .wake(&Letter::to("owl", "later").dispatch_id("d3").when(soon))
+        .wake(&Letter::new("owl", "later").dispatch_id("d3").when(soon))
         .await
         .expect("it is kept");
     wait_until("it is dropped when it is due", || dropped(&desk, "d3")["context"] == "later");
@@ -83,7 +83,7 @@ async fn letters_are_dropped_as_files_now_later_and_from_a_shell() {
     wait_until("it is known", || value(&desk.run(&show, &[]), "state") == "put");
     let inbox = desk.run("nightdesk inbox list --tenant acme --agent owl", &[]);
     assert_eq!(value(&inbox, "head"), "0", "nothing lies there: {inbox}");
-    let none = helper.exchange(&Letter::to("owl", "well?"), PATIENCE).await;
+    let none = helper.exchange(&Letter::new("owl", "well?"), PATIENCE).await;
     assert!(matches!(none, Err(PeerError::Refused { status: 501, .. })), "{none:?}");
     let numbers = get(metrics, "/metrics");
     for line in [
@@ -143,7 +143,7 @@ async fn letters_are_posted_with_proofs_and_what_fails_is_tried_again_only_when_
     let (mut desk, helper) = going(&ways, &["owl"], &secrets);
     desk.run("nightdesk config check", &[]);
 
-    let letter = Letter::to("owl", "hello").dispatch_id("d1");
+    let letter = Letter::new("owl", "hello").dispatch_id("d1");
     let failed = helper.deliver(&letter).await.expect_err("it is busy");
     assert!(failed.passes(), "{failed}");
     let sent = helper.deliver(&letter).await.expect("the same again");
@@ -201,7 +201,7 @@ async fn letters_are_typed_into_the_one_terminal_that_the_operator_named() {
     let (mut desk, helper) = going(&way("wren", &tmux), &["wren"], &[]);
     desk.run("nightdesk config check", &[]);
 
-    let sent = helper.wake(&Letter::to("wren@elsewhere", "chirp").dispatch_id("d1")).await;
+    let sent = helper.wake(&Letter::new("wren@elsewhere", "chirp").dispatch_id("d1")).await;
     let way = &sent.expect("it is sent").dispatched[0];
     assert_eq!(
         (way.connector.as_str(), way.woken.as_ref().map(|it| it.woken)),
@@ -209,7 +209,7 @@ async fn letters_are_typed_into_the_one_terminal_that_the_operator_named() {
     );
     wait_until("it is typed", || terminals.shows("wren").contains("from helper] chirp"));
     drop(terminals);
-    let broken = helper.deliver(&Letter::to("wren", "chirp")).await.expect_err("it is gone");
+    let broken = helper.deliver(&Letter::new("wren", "chirp")).await.expect_err("it is gone");
     assert!(broken.passes(), "{broken}");
     desk.stop();
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use super::*;
 use crate::host::Host;
-use crate::refused::Refused;
+use crate::refusal::UrlRefusal;
 use crate::rules::Rules;
 
 /// The purpose of each range, and addresses in it.
@@ -117,7 +117,7 @@ const PUBLIC: &[&str] = &[
     "2606:4700::5efe:8.8.8.8",
 ];
 
-fn check(text: &str) -> Result<(), Refused> {
+fn check(text: &str) -> Result<(), UrlRefusal> {
     let address: IpAddr = text.parse().expect("an address");
     Rules::default().check_address(&Host::Name("a.example".to_owned()), address)
 }
@@ -127,7 +127,7 @@ fn an_address_is_public_or_of_its_range() {
     for (purpose, addresses) in SPECIAL {
         for address in *addresses {
             let refused = check(address);
-            let Err(Refused::NotPublic(special)) = refused else {
+            let Err(UrlRefusal::NotPublic(special)) = refused else {
                 panic!("{address} is {purpose}, and got {refused:?}");
             };
             assert_eq!(special.purpose, *purpose, "{address}");
@@ -149,13 +149,13 @@ fn the_table_is_as_long_as_was_promised() {
 #[test]
 fn every_range_ends_where_it_ends() {
     for (range, purpose) in SPECIAL_V4 {
-        let found = |v4| special(IpAddr::V4(v4)).map(|special| special.purpose);
+        let found = |v4| special_range(IpAddr::V4(v4)).map(|special| special.purpose);
         assert!(found(range.network()).is_some(), "{purpose}: {range}");
         assert!(found(range.broadcast()).is_some(), "{purpose}: {range}");
         assert_eq!(range, range.trunc(), "{purpose} has no bits past its length");
     }
     for (range, purpose) in SPECIAL_V6 {
-        let found = |v6| special(IpAddr::V6(v6)).map(|special| special.purpose);
+        let found = |v6| special_range(IpAddr::V6(v6)).map(|special| special.purpose);
         assert!(found(range.network()).is_some(), "{purpose}: {range}");
         assert!(found(range.broadcast()).is_some(), "{purpose}: {range}");
         assert_eq!(range, range.trunc(), "{purpose} has no bits past its length");
@@ -187,7 +187,7 @@ fn finds_what_travels_inside() {
 
 #[test]
 fn says_which_range_it_is() {
-    let special = special("192.168.1.1".parse().expect("an address")).expect("is private");
+    let special = special_range("192.168.1.1".parse().expect("an address")).expect("is private");
 
     assert_eq!(special.to_string(), "192.168.0.0/16 (private use)");
 }

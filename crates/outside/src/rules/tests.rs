@@ -7,17 +7,17 @@ fn rules(json: &str) -> Rules {
     serde_json::from_str(json).expect("rules")
 }
 
-fn parse(text: &str, json: &str) -> Result<(), Refused> {
+fn parse(text: &str, json: &str) -> Result<(), UrlRefusal> {
     TenantUrl::parse(text, &rules(json)).map(drop)
 }
 
-fn led_to(host: &str, address: &str, json: &str) -> Result<(), Refused> {
+fn led_to(host: &str, address: &str, json: &str) -> Result<(), UrlRefusal> {
     let host = Host::parse(host).expect("a host");
     rules(json).check_address(&host, address.parse().expect("an address"))
 }
 
-fn is_not_public(result: Result<(), Refused>) -> bool {
-    matches!(result, Err(Refused::NotPublic(_)))
+fn is_not_public(result: Result<(), UrlRefusal>) -> bool {
+    matches!(result, Err(UrlRefusal::NotPublic(_)))
 }
 
 #[test]
@@ -25,14 +25,14 @@ fn http_and_ports_allow_what_they_name_and_no_more() {
     let http = r#"{"http": true}"#;
     assert_eq!(parse("http://agents.example/", http), Ok(()));
     assert_eq!(parse("https://agents.example/", http), Ok(()));
-    assert_eq!(parse("https://agents.example:8080/", http), Err(Refused::Port(8080)));
+    assert_eq!(parse("https://agents.example:8080/", http), Err(UrlRefusal::Port(8080)));
     assert!(is_not_public(parse("http://127.0.0.1/", http)));
 
     let ports = r#"{"ports": [8443]}"#;
     assert_eq!(parse("https://agents.example:8443/", ports), Ok(()));
     assert_eq!(parse("https://agents.example:443/", ports), Ok(()));
-    assert_eq!(parse("https://agents.example:8444/", ports), Err(Refused::Port(8444)));
-    assert_eq!(parse("http://agents.example:8443/", ports), Err(Refused::NotHttps));
+    assert_eq!(parse("https://agents.example:8444/", ports), Err(UrlRefusal::Port(8444)));
+    assert_eq!(parse("http://agents.example:8443/", ports), Err(UrlRefusal::NotHttps));
 }
 
 #[test]
@@ -57,11 +57,11 @@ fn own_addresses_stay_closed_whatever_else_is_allowed() {
         r#"{"own": ["10.0.0.5", "93.184.216.34"], "ranges": ["10.0.0.0/8"], "hosts": ["nas"]}"#;
 
     assert_eq!(led_to("a.example", "10.0.0.6", own), Ok(()));
-    assert_eq!(led_to("a.example", "10.0.0.5", own), Err(Refused::Ourselves));
-    assert_eq!(led_to("a.example", "93.184.216.34", own), Err(Refused::Ourselves));
-    assert_eq!(led_to("a.example", "::ffff:10.0.0.5", own), Err(Refused::Ourselves));
-    assert_eq!(led_to("a.example", "64:ff9b::10.0.0.5", own), Err(Refused::Ourselves));
-    assert_eq!(led_to("nas", "10.0.0.5", own), Err(Refused::Ourselves));
+    assert_eq!(led_to("a.example", "10.0.0.5", own), Err(UrlRefusal::Ourselves));
+    assert_eq!(led_to("a.example", "93.184.216.34", own), Err(UrlRefusal::Ourselves));
+    assert_eq!(led_to("a.example", "::ffff:10.0.0.5", own), Err(UrlRefusal::Ourselves));
+    assert_eq!(led_to("a.example", "64:ff9b::10.0.0.5", own), Err(UrlRefusal::Ourselves));
+    assert_eq!(led_to("nas", "10.0.0.5", own), Err(UrlRefusal::Ourselves));
 }
 
 #[test]

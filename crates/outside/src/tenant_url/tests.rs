@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn parse(text: &str) -> Result<TenantUrl, Refused> {
+fn parse(text: &str) -> Result<TenantUrl, UrlRefusal> {
     TenantUrl::parse(text, &Rules::default())
 }
 
@@ -123,37 +123,37 @@ fn a_public_address_is_read_in_any_spelling() {
 #[test]
 fn what_is_refused_says_why() {
     let cases = [
-        ("", Refused::Unreadable),
-        ("agents.example/wake", Refused::Unreadable),
-        ("https://", Refused::Unreadable),
-        ("https:///", Refused::Unreadable),
-        (" https://agents.example/", Refused::Unreadable),
-        ("https://agents.example/a b", Refused::Unreadable),
-        ("https://agents.\texample/", Refused::Unreadable),
-        ("https://agents.example/\r\nHost: inside", Refused::Unreadable),
-        ("https://agents.example\\@127.0.0.1/", Refused::Unreadable),
-        ("https:\\\\127.0.0.1\\", Refused::Unreadable),
-        ("http://agents.example/", Refused::NotHttps),
-        ("HTTP://agents.example/", Refused::NotHttps),
-        ("ftp://agents.example/", Refused::NotHttps),
-        ("file:///etc/passwd", Refused::NotHttps),
-        ("unix:/run/docker.sock", Refused::NotHttps),
-        ("gopher://agents.example:70/1", Refused::NotHttps),
-        ("ws://agents.example/", Refused::NotHttps),
-        ("javascript:alert(1)", Refused::NotHttps),
-        ("data:text/html,a", Refused::NotHttps),
-        ("https://ann@agents.example/", Refused::UserInfo),
-        ("https://ann:secret@agents.example/", Refused::UserInfo),
-        ("https://:secret@agents.example/", Refused::UserInfo),
-        ("https://agents.example@127.0.0.1/", Refused::UserInfo),
-        ("https://agents.example:80/", Refused::Port(80)),
-        ("https://agents.example:8443/", Refused::Port(8443)),
-        ("https://agents.example:22/", Refused::Port(22)),
-        ("https://agents.example:0/", Refused::Port(0)),
-        ("https://agents.example:65536/", Refused::Unreadable),
-        ("https://intranet/", Refused::NotAFullName),
-        ("https://agents.example./", Refused::NotAFullName),
-        ("https://metadata./", Refused::NotAFullName),
+        ("", UrlRefusal::Unreadable),
+        ("agents.example/wake", UrlRefusal::Unreadable),
+        ("https://", UrlRefusal::Unreadable),
+        ("https:///", UrlRefusal::Unreadable),
+        (" https://agents.example/", UrlRefusal::Unreadable),
+        ("https://agents.example/a b", UrlRefusal::Unreadable),
+        ("https://agents.\texample/", UrlRefusal::Unreadable),
+        ("https://agents.example/\r\nHost: inside", UrlRefusal::Unreadable),
+        ("https://agents.example\\@127.0.0.1/", UrlRefusal::Unreadable),
+        ("https:\\\\127.0.0.1\\", UrlRefusal::Unreadable),
+        ("http://agents.example/", UrlRefusal::NotHttps),
+        ("HTTP://agents.example/", UrlRefusal::NotHttps),
+        ("ftp://agents.example/", UrlRefusal::NotHttps),
+        ("file:///etc/passwd", UrlRefusal::NotHttps),
+        ("unix:/run/docker.sock", UrlRefusal::NotHttps),
+        ("gopher://agents.example:70/1", UrlRefusal::NotHttps),
+        ("ws://agents.example/", UrlRefusal::NotHttps),
+        ("javascript:alert(1)", UrlRefusal::NotHttps),
+        ("data:text/html,a", UrlRefusal::NotHttps),
+        ("https://ann@agents.example/", UrlRefusal::UserInfo),
+        ("https://ann:secret@agents.example/", UrlRefusal::UserInfo),
+        ("https://:secret@agents.example/", UrlRefusal::UserInfo),
+        ("https://agents.example@127.0.0.1/", UrlRefusal::UserInfo),
+        ("https://agents.example:80/", UrlRefusal::Port(80)),
+        ("https://agents.example:8443/", UrlRefusal::Port(8443)),
+        ("https://agents.example:22/", UrlRefusal::Port(22)),
+        ("https://agents.example:0/", UrlRefusal::Port(0)),
+        ("https://agents.example:65536/", UrlRefusal::Unreadable),
+        ("https://intranet/", UrlRefusal::NotAFullName),
+        ("https://agents.example./", UrlRefusal::NotAFullName),
+        ("https://metadata./", UrlRefusal::NotAFullName),
     ];
     for (text, want) in cases {
         assert_eq!(parse(text), Err(want), "{text:?}");
@@ -186,7 +186,7 @@ fn a_url_may_be_so_long() {
     };
 
     assert!(parse(&of(OUTSIDE_URL_BYTES_MAX)).is_ok());
-    assert_eq!(parse(&of(OUTSIDE_URL_BYTES_MAX + 1)), Err(Refused::TooLong));
+    assert_eq!(parse(&of(OUTSIDE_URL_BYTES_MAX + 1)), Err(UrlRefusal::TooLong));
 }
 
 #[test]

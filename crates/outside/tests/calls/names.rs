@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
-use nightdesk_outside::{CallError, Outside, Refused, TenantUrl};
+use nightdesk_outside::{CallError, Outside, TenantUrl, UrlRefusal};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -31,8 +31,8 @@ async fn stage(names: &NameServer) -> (Host, Outside, TenantUrl, Authority) {
     (host, outside, url, authority)
 }
 
-fn is_refused(result: &Result<nightdesk_outside::Reply, CallError>) -> bool {
-    matches!(result, Err(CallError::Refused(Refused::NotPublic(_))))
+fn is_refused(result: &Result<nightdesk_outside::CallResponse, CallError>) -> bool {
+    matches!(result, Err(CallError::Refused(UrlRefusal::NotPublic(_))))
 }
 
 #[tokio::test]

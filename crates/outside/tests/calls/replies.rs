@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use nightdesk_outside::{Call, CallError, Method, Rules, TenantUrl};
+use nightdesk_outside::{CallError, Method, OutsideCall, Rules, TenantUrl};
 use nightdesk_types::limits::{ISSUER_KEYS_BYTES_MAX, OUTSIDE_BODY_BYTES_MAX};
 use secrecy::SecretString;
 
@@ -35,7 +35,7 @@ async fn a_post_carries_its_bearer_and_its_json() {
     let stage = Stage::with(say("202 Accepted", b"")).await;
     let (url, bearer) = (stage.url("/fire?job=7"), SecretString::from("let-me-in"));
     let body = Some(Bytes::from_static(b"{\"a\":1}"));
-    let call = Call {
+    let call = OutsideCall {
         url: &url,
         method: Method::Post,
         bearer: Some(&bearer),
@@ -57,8 +57,13 @@ async fn a_post_carries_its_bearer_and_its_json() {
 async fn a_bearer_cannot_smuggle_a_header() {
     let stage = Stage::with(say("200 OK", b"")).await;
     let (url, bearer) = (stage.url("/"), SecretString::from("a\r\nx-admin: yes"));
-    let call =
-        Call { url: &url, method: Method::Get, bearer: Some(&bearer), signature: None, body: None };
+    let call = OutsideCall {
+        url: &url,
+        method: Method::Get,
+        bearer: Some(&bearer),
+        signature: None,
+        body: None,
+    };
 
     let error = stage.outside.call(TENANT, call).await.expect_err("is refused");
     assert!(matches!(error, CallError::Refused(_)), "{error:?}");
@@ -175,8 +180,13 @@ async fn what_is_not_http_is_no_answer() {
 async fn no_error_tells_the_query_or_the_bearer() {
     let stage = Stage::with(Script::Say(b"noise".to_vec())).await;
     let (url, bearer) = (stage.url("/?key=canary-query"), SecretString::from("canary-bearer"));
-    let call =
-        Call { url: &url, method: Method::Get, bearer: Some(&bearer), signature: None, body: None };
+    let call = OutsideCall {
+        url: &url,
+        method: Method::Get,
+        bearer: Some(&bearer),
+        signature: None,
+        body: None,
+    };
     let shown = format!("{call:?}");
 
     let error = stage.outside.call(TENANT, call).await.expect_err("is no answer");
@@ -190,8 +200,13 @@ async fn what_was_read_under_other_rules_is_judged_by_these() {
     let others = Rules { http: true, ports: vec![81], ..Rules::default() };
     for text in ["http://agents.test/", "https://agents.test:81/"] {
         let url = TenantUrl::parse(text, &others).expect("those allow it");
-        let call =
-            Call { url: &url, method: Method::Get, bearer: None, signature: None, body: None };
+        let call = OutsideCall {
+            url: &url,
+            method: Method::Get,
+            bearer: None,
+            signature: None,
+            body: None,
+        };
         let error = stage.outside.call(TENANT, call).await.expect_err("these do not");
         assert!(matches!(error, CallError::Refused(_)), "{text}: {error:?}");
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use nightdesk_outside::{CallError, Outside, Reply, TenantUrl};
+use nightdesk_outside::{CallError, CallResponse, Outside, TenantUrl};
 use nightdesk_types::limits::{OUTSIDE_CALL_WAIT, OUTSIDE_CONNECT_WAIT};
 use tokio::task::JoinSet;
 
@@ -13,7 +13,7 @@ use crate::stage::{Authority, LOOPBACK, Stage, get, named};
 /// The delay that a busy machine may add.
 const LEEWAY: Duration = Duration::from_secs(1);
 
-async fn timed(stage: &Stage) -> (Result<Reply, CallError>, Duration) {
+async fn timed(stage: &Stage) -> (Result<CallResponse, CallError>, Duration) {
     let began = Instant::now();
     (stage.get().await, began.elapsed())
 }

@@ -3,7 +3,9 @@
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
-use nightdesk_outside::{Call, CallError, HostRate, Method, Outside, Reply, Rules, TenantUrl};
+use nightdesk_outside::{
+    CallError, CallResponse, HostRate, Method, Outside, OutsideCall, Rules, TenantUrl,
+};
 use nightdesk_types::TenantId;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tempfile::NamedTempFile;
@@ -78,7 +80,7 @@ impl Stage {
         TenantUrl::parse(&text, self.outside.rules()).expect("may be called")
     }
 
-    pub(crate) async fn get(&self) -> Result<Reply, CallError> {
+    pub(crate) async fn get(&self) -> Result<CallResponse, CallError> {
         get(&self.outside, &self.url("/wake")).await
     }
 }
@@ -88,7 +90,7 @@ pub(crate) fn often() -> HostRate {
     HostRate { per_second: often, at_once: often }
 }
 
-pub(crate) async fn get(outside: &Outside, url: &TenantUrl) -> Result<Reply, CallError> {
+pub(crate) async fn get(outside: &Outside, url: &TenantUrl) -> Result<CallResponse, CallError> {
     get_for(TENANT, outside, url).await
 }
 
@@ -96,7 +98,7 @@ pub(crate) async fn get_for(
     tenant: TenantId,
     outside: &Outside,
     url: &TenantUrl,
-) -> Result<Reply, CallError> {
-    let call = Call { url, method: Method::Get, bearer: None, signature: None, body: None };
+) -> Result<CallResponse, CallError> {
+    let call = OutsideCall { url, method: Method::Get, bearer: None, signature: None, body: None };
     outside.call(tenant, call).await
 }

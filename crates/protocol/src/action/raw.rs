@@ -21,7 +21,7 @@ pub const CHUNKS_BYTES_MAX: usize = 64 * 1024;
 
 /// The fields of all ops.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Raw<'a> {
+pub(crate) struct RawAction<'a> {
     #[serde(borrow, default, deserialize_with = "tolerant::borrowed")]
     op: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "tolerant::text")]
@@ -92,7 +92,7 @@ struct RawOption {
     style: Option<String>,
 }
 
-impl Raw<'_> {
+impl RawAction<'_> {
     /// Converts to the desk's type, or reports the missing field.
     pub(crate) fn into_action(mut self) -> Action {
         let name = text::cut(self.op.take().unwrap_or_default(), UNKNOWN_NAME_BYTES_MAX);
@@ -118,7 +118,7 @@ impl Raw<'_> {
     }
 
     fn in_chat(mut self, op: impl FnOnce(Self) -> Result<Op, Missing>) -> Result<Action, Missing> {
-        let chat_id = usable(self.chat_id.take(), "chat_id")?;
+        let chat_id = require_text(self.chat_id.take(), "chat_id")?;
         let metadata = self.metadata.take().ok_or(Missing("metadata"))?;
         Ok(Action::Send(Send { chat_id, op: op(self)?, metadata }))
     }
@@ -127,19 +127,19 @@ impl Raw<'_> {
         let session_key = self.session_key.and_then(SessionKey::new);
         Ok(Action::FollowUp(FollowUp {
             session_key: session_key.ok_or(Missing("session_key"))?,
-            kind: usable(self.kind, "kind")?,
-            content: written(self.content)?,
+            kind: require_text(self.kind, "kind")?,
+            content: require_content(self.content)?,
             metadata: self.metadata.ok_or(Missing("metadata"))?,
         }))
     }
 
     fn send(self) -> Result<Op, Missing> {
-        Ok(Op::Send { content: written(self.content)?, reply_to: plain(self.reply_to) })
+        Ok(Op::Send { content: require_content(self.content)?, reply_to: plain_id(self.reply_to) })
     }
 
     fn edit(self) -> Result<Op, Missing> {
-        let message_id = usable(self.message_id, "message_id")?;
-        Ok(Op::Edit { message_id, content: written(self.content)? })
+        let message_id = require_text(self.message_id, "message_id")?;
+        Ok(Op::Edit { message_id, content: require_content(self.content)? })
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it stands among ops that lack something")]
@@ -148,56 +148,56 @@ impl Raw<'_> {
     }
 
     fn delete(self) -> Result<Op, Missing> {
-        Ok(Op::Delete { message_id: usable(self.message_id, "message_id")? })
+        Ok(Op::Delete { message_id: require_text(self.message_id, "message_id")? })
     }
 
     fn draft(self) -> Result<Op, Missing> {
         let draft_id = self.draft_id.ok_or(Missing("draft_id"))?;
-        Ok(Op::Draft { draft_id, content: written(self.content)?, is_final: self.is_final })
+        Ok(Op::Draft { draft_id, content: require_content(self.content)?, is_final: self.is_final })
     }
 
     fn task_card(self) -> Result<Op, Missing> {
         let chunks = self.chunks.ok_or(Missing("chunks"))?;
-        Ok(Op::TaskCard { card_id: usable(self.card_id, "card_id")?, chunks })
+        Ok(Op::TaskCard { card_id: require_text(self.card_id, "card_id")?, chunks })
     }
 
     fn task_card_stop(self) -> Result<Op, Missing> {
-        Ok(Op::TaskCardStop { card_id: usable(self.card_id, "card_id")? })
+        Ok(Op::TaskCardStop { card_id: require_text(self.card_id, "card_id")? })
     }
 
     fn send_media(self) -> Result<Op, Missing> {
         let source_url = self.source_url.filter(|url| !url.is_empty());
         Ok(Op::SendMedia {
-            media_kind: usable(self.media_kind, "media_kind")?,
+            media_kind: require_text(self.media_kind, "media_kind")?,
             source_url: source_url.ok_or(Missing("source_url"))?,
             content: self.content.map(without_nul).unwrap_or_default(),
-            reply_to: plain(self.reply_to),
+            reply_to: plain_id(self.reply_to),
             filename: self.filename,
         })
     }
 
     fn prompt(self) -> Result<Op, Missing> {
-        let options: Vec<_> = self.options.into_iter().filter_map(RawOption::usable).collect();
+        let options: Vec<_> = self.options.into_iter().filter_map(RawOption::into_option).collect();
         if options.is_empty() {
             return Err(Missing("options"));
         }
         Ok(Op::Prompt {
-            content: written(self.content)?,
-            prompt_kind: usable(self.prompt_kind, "prompt_kind")?,
-            prompt_id: usable(self.prompt_id, "prompt_id")?,
+            content: require_content(self.content)?,
+            prompt_kind: require_text(self.prompt_kind, "prompt_kind")?,
+            prompt_id: require_text(self.prompt_id, "prompt_id")?,
             options,
-            reply_to: plain(self.reply_to),
+            reply_to: plain_id(self.reply_to),
             timeout_s: self.timeout_s,
         })
     }
 
     fn react(self) -> Result<Op, Missing> {
-        let message_id = usable(self.message_id, "message_id")?;
-        Ok(Op::React { message_id, emoji: usable(self.emoji, "emoji")?, remove: self.remove })
+        let message_id = require_text(self.message_id, "message_id")?;
+        Ok(Op::React { message_id, emoji: require_text(self.emoji, "emoji")?, remove: self.remove })
     }
 
     fn thread_create(self) -> Result<Op, Missing> {
-        Ok(Op::ThreadCreate { thread_name: usable(self.thread_name, "thread_name")? })
+        Ok(Op::ThreadCreate { thread_name: require_text(self.thread_name, "thread_name")? })
     }
 
     /// Stores the conditions of a rename in the metadata, where the platform's adapter reads them.
@@ -211,15 +211,15 @@ impl Raw<'_> {
             }
         }
         self.in_chat(|raw| {
-            let message_id = usable(raw.message_id, "message_id")?;
-            let thread_name = usable(raw.thread_name, "thread_name")?;
+            let message_id = require_text(raw.message_id, "message_id")?;
+            let thread_name = require_text(raw.thread_name, "thread_name")?;
             Ok(Op::ThreadRename { message_id, thread_name })
         })
     }
 }
 
 impl RawOption {
-    fn usable(self) -> Option<PromptOption> {
+    fn into_option(self) -> Option<PromptOption> {
         let id = self.id.filter(|id| !id.is_empty())?;
         let label = self.label.unwrap_or_else(|| id.clone());
         Some(PromptOption { id, label, style: self.style })
@@ -229,18 +229,18 @@ impl RawOption {
 /// The required field that is missing.
 struct Missing(&'static str);
 
-fn usable(field: Option<String>, name: &'static str) -> Result<String, Missing> {
-    plain(field).ok_or(Missing(name))
+fn require_text(field: Option<String>, name: &'static str) -> Result<String, Missing> {
+    plain_id(field).ok_or(Missing(name))
 }
 
 /// Returns an id or name that may go into keys and columns.
-fn plain(field: Option<String>) -> Option<String> {
+fn plain_id(field: Option<String>) -> Option<String> {
     field.filter(|id| {
         (1..=PLATFORM_ID_BYTES_MAX).contains(&id.len()) && !id.chars().any(char::is_control)
     })
 }
 
-fn written(field: Option<String>) -> Result<String, Missing> {
+fn require_content(field: Option<String>) -> Result<String, Missing> {
     field.map(without_nul).ok_or(Missing("content"))
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 
 fn read(wire: &Value) -> Action {
-    serde_json::from_str::<Raw<'_>>(&wire.to_string()).unwrap().into_action()
+    serde_json::from_str::<RawAction<'_>>(&wire.to_string()).unwrap().into_action()
 }
 
 /// Every op of the newest client, with all its fields.

@@ -13,7 +13,7 @@ pub struct AgentDescriptor {
     pub agent_name: Option<String>,
     /// The agent's abilities, if they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub capabilities: Option<Vec<Ability>>,
+    pub capabilities: Option<Vec<AgentAbility>>,
 }
 
 /// An ability of an agent.
@@ -21,7 +21,7 @@ pub struct AgentDescriptor {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = AgentAbility))]
-pub enum Ability {
+pub enum AgentAbility {
     /// It takes payloads.
     Deliver,
     /// It can be interrupted.
@@ -50,7 +50,7 @@ pub enum AgentStatus {
 
 /// The identity and features of a connector, independent of its configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capabilities {
+pub struct ConnectorCapabilities {
     /// `agent_connector`.
     pub connector_type: String,
     /// The name of the implementation.
@@ -84,9 +84,9 @@ pub struct Features {
     pub request_response: Option<bool>,
 }
 
-impl Capabilities {
+impl ConnectorCapabilities {
     /// Returns the capabilities of a connector of this contract.
-    pub fn of(implementation: &str, features: Features) -> Self {
+    pub fn new(implementation: &str, features: Features) -> Self {
         Self {
             connector_type: "agent_connector".to_owned(),
             implementation: implementation.to_owned(),

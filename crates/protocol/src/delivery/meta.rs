@@ -36,7 +36,7 @@ pub struct Meta {
     /// The time of the emit, by the sender's clock.
     pub sent_at: Millis,
     /// The sender.
-    pub origin: Origin,
+    pub origin: DeliveryOrigin,
     /// A label by which recipients sort. Recipients define its meaning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_type: Option<String>,
@@ -49,7 +49,7 @@ pub struct Meta {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = DeliveryOrigin))]
-pub struct Origin {
+pub struct DeliveryOrigin {
     /// The skill that emitted it.
     pub skill_name: String,
     /// The skill that started the chain, if it is another one.
@@ -63,7 +63,7 @@ pub struct Origin {
     pub caller_agent_id: Option<String>,
 }
 
-impl Origin {
+impl DeliveryOrigin {
     /// The name of an unknown skill.
     pub const ANONYMOUS: &str = "(anonymous)";
 

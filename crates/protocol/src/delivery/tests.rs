@@ -15,7 +15,7 @@ fn read<T: serde::de::DeserializeOwned>(value: &Value) -> Result<T, serde_json::
 fn what_a_real_runtime_sends_is_read_and_written_byte_for_byte() {
     let read: Delivery = serde_json::from_str(REAL).unwrap();
 
-    assert_eq!(read.payload.words(), "hi");
+    assert_eq!(read.payload.text(), "hi");
     assert_eq!(read.payload.meta().sent_at, Millis(1_794_696_802_569));
     assert_eq!(serde_json::to_string(&read).unwrap(), REAL);
 }

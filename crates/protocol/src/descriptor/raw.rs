@@ -14,7 +14,7 @@ const MESSAGE_LENGTH_DEFAULT: NonZeroU32 = NonZeroU32::new(4096).unwrap();
 /// A descriptor with all fields optional.
 #[derive(Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the contract has one field for each")]
-pub(crate) struct Raw {
+pub(crate) struct RawDescriptor {
     #[serde(default, deserialize_with = "tolerant::integer")]
     contract_version: Option<i64>,
     #[serde(default, deserialize_with = "tolerant::text")]
@@ -49,7 +49,7 @@ pub(crate) struct Raw {
     supports_block_formatting: bool,
 }
 
-impl Raw {
+impl RawDescriptor {
     /// Returns the descriptor, if it names a platform.
     pub(crate) fn into_descriptor(self) -> Option<Descriptor> {
         let platform = self.platform.filter(|platform| !platform.is_empty())?;
@@ -57,9 +57,9 @@ impl Raw {
         let length = length.and_then(NonZeroU32::new).unwrap_or(MESSAGE_LENGTH_DEFAULT);
         let described = Descriptor::new(&platform, &self.label.unwrap_or_default(), length)
             .marked_up_as(self.markdown_dialect.as_deref().unwrap_or("plain"))
-            .hinting(self.platform_hint.as_deref().unwrap_or_default())
-            .shown_as(self.emoji.as_deref().unwrap_or(EMOJI_DEFAULT))
-            .taking(self.supported_ops.iter().map(String::as_str));
+            .with_hint(self.platform_hint.as_deref().unwrap_or_default())
+            .with_emoji(self.emoji.as_deref().unwrap_or(EMOJI_DEFAULT))
+            .with_ops(self.supported_ops.iter().map(String::as_str));
         Some(Descriptor {
             contract_version: self.contract_version.unwrap_or_else(contract_version),
             supports_draft_streaming: self.supports_draft_streaming,
@@ -86,7 +86,7 @@ mod tests {
     use crate::descriptor::Ability;
 
     fn read(json: &str) -> Option<Descriptor> {
-        serde_json::from_str::<Raw>(json).unwrap().into_descriptor()
+        serde_json::from_str::<RawDescriptor>(json).unwrap().into_descriptor()
     }
 
     #[test]
@@ -113,8 +113,8 @@ mod tests {
         let descriptor = read(r#"{"platform":"x","supported_ops":["react",7,{}]}"#).unwrap();
 
         let taken = ["send", "edit", "typing", "follow_up", "react", "7"];
-        assert!(taken.iter().all(|op| descriptor.takes(op)));
-        assert!(!descriptor.takes("prompt"));
+        assert!(taken.iter().all(|op| descriptor.accepts_op(op)));
+        assert!(!descriptor.accepts_op("prompt"));
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         ];
         for (field, ability) in fields {
             let descriptor = read(&format!(r#"{{"platform":"x","{field}":true}}"#)).unwrap();
-            let able = fields.iter().filter(|(_, ability)| descriptor.can(*ability));
+            let able = fields.iter().filter(|(_, ability)| descriptor.has_ability(*ability));
             assert_eq!(able.collect::<Vec<_>>(), [&(field, ability)]);
             assert_eq!(Descriptor::new("x", "", MESSAGE_LENGTH_DEFAULT).with(ability), descriptor);
         }

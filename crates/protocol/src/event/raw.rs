@@ -1,7 +1,8 @@
 //! A message as the SDK receives it.
 
 use nightdesk_types::event::{
-    ContextLine, Fire, Letter, LetterOrigin, Media, Message, MessageKind, PromptResponse, ReplyTo,
+    ContextLine, FireEvent, LetterEvent, LetterOrigin, Media, Message, MessageKind, PromptResponse,
+    ReplyTo,
 };
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -13,7 +14,7 @@ use crate::{source, tolerant};
 /// The `event` of an `inbound` frame, with all fields optional.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Raw {
+pub(crate) struct RawEvent {
     #[serde(deserialize_with = "tolerant::text_or_empty")]
     text: String,
     #[serde(deserialize_with = "tolerant::text")]
@@ -21,7 +22,7 @@ pub(crate) struct Raw {
     #[serde(deserialize_with = "tolerant::text")]
     message_id: Option<String>,
     #[serde(deserialize_with = "tolerant::object")]
-    source: Option<source::Raw>,
+    source: Option<source::RawSource>,
     #[serde(deserialize_with = "tolerant::text")]
     reply_to_message_id: Option<String>,
     #[serde(deserialize_with = "tolerant::object")]
@@ -31,11 +32,11 @@ pub(crate) struct Raw {
     #[serde(deserialize_with = "tolerant::objects")]
     media: Vec<RawMedia>,
     #[serde(deserialize_with = "tolerant::objects")]
-    context: Vec<RawSaid>,
+    context: Vec<RawContextLine>,
     #[serde(deserialize_with = "tolerant::truth")]
     context_error: bool,
     #[serde(deserialize_with = "tolerant::object")]
-    prompt_response: Option<RawPressed>,
+    prompt_response: Option<RawPress>,
     #[serde(deserialize_with = "tolerant::object")]
     fire: Option<RawFire>,
     #[serde(deserialize_with = "tolerant::object")]
@@ -72,7 +73,7 @@ struct RawMedia {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct RawSaid {
+struct RawContextLine {
     #[serde(deserialize_with = "tolerant::text_or_empty")]
     text: String,
     #[serde(deserialize_with = "tolerant::object")]
@@ -90,7 +91,7 @@ struct RawSpeaker {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct RawPressed {
+struct RawPress {
     #[serde(deserialize_with = "tolerant::text_or_empty")]
     prompt_id: String,
     #[serde(deserialize_with = "tolerant::text_or_empty")]
@@ -146,8 +147,8 @@ struct RawOrigin {
     caller_agent_id: Option<String>,
 }
 
-impl From<Raw> for Inbound {
-    fn from(raw: Raw) -> Self {
+impl From<RawEvent> for Inbound {
+    fn from(raw: RawEvent) -> Self {
         let source = raw.source.unwrap_or_default();
         let is_edit = source.message_is_edit;
         let media = if raw.media.is_empty() {
@@ -164,8 +165,8 @@ impl From<Raw> for Inbound {
             context: raw.context.into_iter().map(ContextLine::from).collect(),
             context_failed: raw.context_error,
             prompt_response: raw.prompt_response.map(PromptResponse::from),
-            fire: raw.fire.map(Fire::from),
-            letter: raw.letter.map(Letter::from),
+            fire: raw.fire.map(FireEvent::from),
+            letter: raw.letter.map(LetterEvent::from),
             is_edit,
             // Only the desk uses it.
             mentions_bot: false,
@@ -188,7 +189,7 @@ fn message_kind(name: &str) -> MessageKind {
     named.unwrap_or_default()
 }
 
-impl From<RawLetter> for Letter {
+impl From<RawLetter> for LetterEvent {
     fn from(raw: RawLetter) -> Self {
         let RawLetter {
             letter_id,
@@ -212,7 +213,7 @@ impl From<RawOrigin> for LetterOrigin {
     }
 }
 
-impl From<RawFire> for Fire {
+impl From<RawFire> for FireEvent {
     fn from(raw: RawFire) -> Self {
         let RawFire { job_id, fire_at, fire_id } = raw;
         Self { job_id, fire_at, fire_id }
@@ -226,16 +227,16 @@ impl From<RawMedia> for Media {
     }
 }
 
-impl From<RawSaid> for ContextLine {
-    fn from(raw: RawSaid) -> Self {
+impl From<RawContextLine> for ContextLine {
+    fn from(raw: RawContextLine) -> Self {
         let RawSpeaker { user_name, user_id } = raw.source.unwrap_or_default();
         Self { text: raw.text, user_name, user_id }
     }
 }
 
-impl From<RawPressed> for PromptResponse {
-    fn from(raw: RawPressed) -> Self {
-        let RawPressed { prompt_id, option_id, label, prompt_message_id } = raw;
+impl From<RawPress> for PromptResponse {
+    fn from(raw: RawPress) -> Self {
+        let RawPress { prompt_id, option_id, label, prompt_message_id } = raw;
         Self { prompt_id, option_id, label, prompt_message_id }
     }
 }

@@ -6,9 +6,9 @@ use nightdesk_types::RequestId;
 use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, PLATFORM_ID_BYTES_MAX, SHORT_TEXT_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
-use super::{Frame, Malformed, TooLong, UNKNOWN_NAME_BYTES_MAX, read_line, read_object};
+use super::{Frame, MalformedFrame, TooLong, UNKNOWN_NAME_BYTES_MAX, read_line, read_object};
 use crate::action::{self, Action};
-use crate::hello::{self, Client, Hello, RawCommand};
+use crate::hello::{self, ClientVersion, Hello, RawCommand};
 use crate::session_key::SessionKey;
 use crate::{text, tolerant};
 
@@ -34,7 +34,7 @@ pub enum FromGateway {
         kind: String,
     },
     /// An unusable line.
-    Malformed(Malformed),
+    Malformed(MalformedFrame),
 }
 
 /// A gateway's action on a platform.
@@ -62,14 +62,16 @@ pub struct Interrupt {
 impl FromGateway {
     /// Decodes a line. It never fails: an unusable line is [`FromGateway::Malformed`].
     pub fn decode(line: &[u8]) -> Self {
-        let read = |line: &[u8]| Ok(read_object::<Envelope<'_>>(line)?.map(Envelope::into_frame));
+        let read = |line: &[u8]| {
+            Ok(read_object::<GatewayEnvelope<'_>>(line)?.map(GatewayEnvelope::into_frame))
+        };
         read_line(line, read).unwrap_or_else(Self::Malformed)
     }
 }
 
 /// The fields of all frames from a gateway.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct GatewayEnvelope<'a> {
     #[serde(borrow, rename = "type", default, deserialize_with = "tolerant::borrowed")]
     kind: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "tolerant::text")]
@@ -79,23 +81,23 @@ struct Envelope<'a> {
     #[serde(rename = "command_manifest", default, deserialize_with = "tolerant::some_objects")]
     commands: Option<Vec<RawCommand>>,
     #[serde(default, deserialize_with = "tolerant::object")]
-    client: Option<Client>,
+    client: Option<ClientVersion>,
     #[serde(rename = "bufferId", default, deserialize_with = "tolerant::text")]
     buffer_id: Option<String>,
     #[serde(rename = "requestId", default, deserialize_with = "tolerant::text")]
     request_id: Option<String>,
     #[serde(borrow, default, deserialize_with = "tolerant::object")]
-    action: Option<action::Raw<'a>>,
+    action: Option<action::RawAction<'a>>,
     #[serde(default, deserialize_with = "tolerant::text")]
     session_key: Option<String>,
     #[serde(default, deserialize_with = "tolerant::text")]
     reason: Option<String>,
 }
 
-impl Envelope<'_> {
+impl GatewayEnvelope<'_> {
     fn into_frame(mut self) -> FromGateway {
         let Some(kind) = self.kind.take() else {
-            return FromGateway::Malformed(Malformed::NoType);
+            return FromGateway::Malformed(MalformedFrame::NoType);
         };
         let frame = match kind.as_ref() {
             "hello" => self.hello(),
@@ -110,38 +112,38 @@ impl Envelope<'_> {
         frame.unwrap_or_else(FromGateway::Malformed)
     }
 
-    fn hello(self) -> Result<FromGateway, Malformed> {
+    fn hello(self) -> Result<FromGateway, MalformedFrame> {
         let Self { platform, bot_handle, commands, client, .. } = self;
-        let hello = Hello::from(hello::Raw { platform, bot_handle, commands, client });
+        let hello = Hello::from(hello::RawHello { platform, bot_handle, commands, client });
         if hello.platform.len() > PLATFORM_ID_BYTES_MAX {
-            return Err(Malformed::Missing("platform"));
+            return Err(MalformedFrame::Missing("platform"));
         }
         if hello.bot_handle.len() > PLATFORM_ID_BYTES_MAX {
-            return Err(Malformed::Missing("botId"));
+            return Err(MalformedFrame::Missing("botId"));
         }
         Ok(FromGateway::Hello(hello))
     }
 
-    fn inbound_ack(self) -> Result<FromGateway, Malformed> {
+    fn inbound_ack(self) -> Result<FromGateway, MalformedFrame> {
         let buffer_id = self.buffer_id.filter(|id| !id.is_empty());
-        let buffer_id = buffer_id.ok_or(Malformed::Missing("bufferId"))?;
+        let buffer_id = buffer_id.ok_or(MalformedFrame::Missing("bufferId"))?;
         Ok(FromGateway::InboundAck { buffer_id })
     }
 
-    fn outbound(self) -> Result<FromGateway, Malformed> {
+    fn outbound(self) -> Result<FromGateway, MalformedFrame> {
         let request_id = self.request_id.and_then(RequestId::new);
-        let request_id = request_id.ok_or(Malformed::Missing("requestId"))?;
+        let request_id = request_id.ok_or(MalformedFrame::Missing("requestId"))?;
         Ok(FromGateway::Outbound(Box::new(Outbound {
             request_id,
-            action: self.action.map_or_else(Action::absent, action::Raw::into_action),
+            action: self.action.map_or_else(Action::missing_action, action::RawAction::into_action),
             platform: self.platform.filter(|platform| is_tag(platform)),
             bot_handle: self.bot_handle.filter(|handle| is_tag(handle)),
         })))
     }
 
-    fn interrupt(self) -> Result<FromGateway, Malformed> {
+    fn interrupt(self) -> Result<FromGateway, MalformedFrame> {
         let session_key = self.session_key.and_then(SessionKey::new);
-        let session_key = session_key.ok_or(Malformed::Missing("session_key"))?;
+        let session_key = session_key.ok_or(MalformedFrame::Missing("session_key"))?;
         let reason = self.reason.map(|reason| text::cut(reason, SHORT_TEXT_BYTES_MAX));
         Ok(FromGateway::Interrupt(Interrupt { session_key, reason }))
     }
@@ -162,17 +164,17 @@ impl Frame {
     /// Encodes the ack of an entry.
     pub fn inbound_ack(buffer_id: &str) -> Result<Self, TooLong> {
         #[derive(Serialize)]
-        struct Ack<'a> {
+        struct AckBody<'a> {
             #[serde(rename = "bufferId")]
             buffer_id: &'a str,
         }
-        from_gateway("inbound_ack", &Ack { buffer_id })
+        from_gateway("inbound_ack", &AckBody { buffer_id })
     }
 
     /// Encodes an action on a platform.
     pub fn outbound(outbound: &Outbound) -> Result<Self, TooLong> {
         #[derive(Serialize)]
-        struct Asked<'a> {
+        struct OutboundBody<'a> {
             #[serde(rename = "requestId")]
             request_id: &'a RequestId,
             action: &'a Action,
@@ -183,7 +185,7 @@ impl Frame {
         }
         let Outbound { request_id, action, platform, bot_handle } = outbound;
         let (platform, bot_handle) = (platform.as_deref(), bot_handle.as_deref());
-        from_gateway("outbound", &Asked { request_id, action, platform, bot_handle })
+        from_gateway("outbound", &OutboundBody { request_id, action, platform, bot_handle })
     }
 
     /// Encodes a request to stop a turn.
@@ -198,5 +200,5 @@ impl Frame {
 }
 
 fn from_gateway<T: Serialize>(kind: &'static str, content: &T) -> Result<Frame, TooLong> {
-    Frame::within(FRAME_IN_BYTES_MAX, &super::Typed { kind, content })
+    Frame::encode_within(FRAME_IN_BYTES_MAX, &super::TypedFrame { kind, content })
 }

@@ -6,7 +6,9 @@ use nightdesk_types::limits::FRAME_OUT_BYTES_MAX;
 use nightdesk_types::{EntryId, RequestId};
 use serde::{Deserialize, Serialize};
 
-use super::{Frame, Malformed, TooLong, Typed, UNKNOWN_NAME_BYTES_MAX, read_line, read_object};
+use super::{
+    Frame, MalformedFrame, TooLong, TypedFrame, UNKNOWN_NAME_BYTES_MAX, read_line, read_object,
+};
 use crate::descriptor::{self, Descriptor};
 use crate::event::{self, EntryJson, Inbound};
 use crate::outcome::{self, Outcome};
@@ -19,10 +21,13 @@ impl Frame {
     /// Encodes the capabilities of a platform.
     pub fn descriptor(descriptor: &Descriptor) -> Self {
         #[derive(Serialize)]
-        struct Described<'a> {
+        struct DescriptorBody<'a> {
             descriptor: &'a Descriptor,
         }
-        Self::bounded(&Typed { kind: "descriptor", content: &Described { descriptor } })
+        Self::encode_bounded(&TypedFrame {
+            kind: "descriptor",
+            content: &DescriptorBody { descriptor },
+        })
     }
 
     /// Encodes an entry with its id, which requests an ack.
@@ -38,23 +43,26 @@ impl Frame {
     /// Encodes the result of a gateway's request.
     pub fn outbound_result(request_id: &RequestId, result: &Outcome) -> Self {
         #[derive(Serialize)]
-        struct Answer<'a> {
+        struct OutboundResultBody<'a> {
             #[serde(rename = "requestId")]
             request_id: &'a RequestId,
             result: &'a Outcome,
         }
-        Self::bounded(&Typed { kind: "outbound_result", content: &Answer { request_id, result } })
+        Self::encode_bounded(&TypedFrame {
+            kind: "outbound_result",
+            content: &OutboundResultBody { request_id, result },
+        })
     }
 
     /// Encodes a request to stop a turn.
     pub fn interrupt_inbound(session_key: &SessionKey, chat_id: &str) -> Result<Self, TooLong> {
         #[derive(Serialize)]
-        struct Stop<'a> {
+        struct InterruptBody<'a> {
             session_key: &'a SessionKey,
             chat_id: &'a str,
         }
-        let content = &Stop { session_key, chat_id };
-        Self::within(FRAME_OUT_BYTES_MAX, &Typed { kind: "interrupt_inbound", content })
+        let content = &InterruptBody { session_key, chat_id };
+        Self::encode_within(FRAME_OUT_BYTES_MAX, &TypedFrame { kind: "interrupt_inbound", content })
     }
 
     /// Encodes the confirmation that no more entries follow.
@@ -104,44 +112,45 @@ pub enum ToGateway {
         kind: String,
     },
     /// An unusable line.
-    Malformed(Malformed),
+    Malformed(MalformedFrame),
 }
 
 impl ToGateway {
     /// Decodes a line. It never fails: an unusable line is [`ToGateway::Malformed`].
     pub fn decode(line: &[u8]) -> Self {
-        let read = |line: &[u8]| Ok(read_object::<Envelope<'_>>(line)?.map(Envelope::into_frame));
+        let read =
+            |line: &[u8]| Ok(read_object::<DeskEnvelope<'_>>(line)?.map(DeskEnvelope::into_frame));
         read_line(line, read).unwrap_or_else(Self::Malformed)
     }
 }
 
 /// The fields of all frames from the desk.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct DeskEnvelope<'a> {
     #[serde(borrow, rename = "type", default, deserialize_with = "tolerant::borrowed")]
     kind: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "tolerant::object")]
-    descriptor: Option<descriptor::Raw>,
+    descriptor: Option<descriptor::RawDescriptor>,
     #[serde(default, deserialize_with = "tolerant::object")]
-    event: Option<event::Raw>,
+    event: Option<event::RawEvent>,
     #[serde(default, deserialize_with = "tolerant::object")]
-    forward: Option<passthrough::Raw>,
+    forward: Option<passthrough::RawForward>,
     #[serde(rename = "bufferId", default, deserialize_with = "tolerant::text")]
     buffer_id: Option<String>,
     #[serde(rename = "requestId", default, deserialize_with = "tolerant::text")]
     request_id: Option<String>,
     #[serde(default, deserialize_with = "tolerant::object")]
-    result: Option<outcome::Raw>,
+    result: Option<outcome::RawOutcome>,
     #[serde(default, deserialize_with = "tolerant::text")]
     session_key: Option<String>,
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     chat_id: String,
 }
 
-impl Envelope<'_> {
+impl DeskEnvelope<'_> {
     fn into_frame(mut self) -> ToGateway {
         let Some(kind) = self.kind.take() else {
-            return ToGateway::Malformed(Malformed::NoType);
+            return ToGateway::Malformed(MalformedFrame::NoType);
         };
         let frame = match kind.as_ref() {
             "descriptor" => self.descriptor(),
@@ -155,34 +164,34 @@ impl Envelope<'_> {
         frame.unwrap_or_else(ToGateway::Malformed)
     }
 
-    fn descriptor(self) -> Result<ToGateway, Malformed> {
-        let descriptor = self.descriptor.and_then(descriptor::Raw::into_descriptor);
-        let descriptor = descriptor.ok_or(Malformed::Missing("descriptor"))?;
+    fn descriptor(self) -> Result<ToGateway, MalformedFrame> {
+        let descriptor = self.descriptor.and_then(descriptor::RawDescriptor::into_descriptor);
+        let descriptor = descriptor.ok_or(MalformedFrame::Missing("descriptor"))?;
         Ok(ToGateway::Descriptor(Box::new(descriptor)))
     }
 
-    fn inbound(self) -> Result<ToGateway, Malformed> {
+    fn inbound(self) -> Result<ToGateway, MalformedFrame> {
         let buffer_id = self.buffer_id.filter(|id| !id.is_empty());
-        let event = self.event.ok_or(Malformed::Missing("event"))?;
+        let event = self.event.ok_or(MalformedFrame::Missing("event"))?;
         Ok(ToGateway::Inbound { event: Box::new(event.into()), buffer_id })
     }
 
-    fn outbound_result(self) -> Result<ToGateway, Malformed> {
+    fn outbound_result(self) -> Result<ToGateway, MalformedFrame> {
         let request_id = self.request_id.and_then(RequestId::new);
-        let request_id = request_id.ok_or(Malformed::Missing("requestId"))?;
-        let result = self.result.ok_or(Malformed::Missing("result"))?;
+        let request_id = request_id.ok_or(MalformedFrame::Missing("requestId"))?;
+        let result = self.result.ok_or(MalformedFrame::Missing("result"))?;
         Ok(ToGateway::OutboundResult { request_id, result: Box::new(result.into()) })
     }
 
-    fn interrupt_inbound(self) -> Result<ToGateway, Malformed> {
+    fn interrupt_inbound(self) -> Result<ToGateway, MalformedFrame> {
         let session_key = self.session_key.and_then(SessionKey::new);
-        let session_key = session_key.ok_or(Malformed::Missing("session_key"))?;
+        let session_key = session_key.ok_or(MalformedFrame::Missing("session_key"))?;
         Ok(ToGateway::InterruptInbound { session_key, chat_id: self.chat_id })
     }
 
-    fn passthrough_forward(self) -> Result<ToGateway, Malformed> {
+    fn passthrough_forward(self) -> Result<ToGateway, MalformedFrame> {
         let buffer_id = self.buffer_id.filter(|id| !id.is_empty());
-        let forward = self.forward.ok_or(Malformed::Missing("forward"))?;
+        let forward = self.forward.ok_or(MalformedFrame::Missing("forward"))?;
         Ok(ToGateway::PassthroughForward { forward: Box::new(forward.into()), buffer_id })
     }
 }

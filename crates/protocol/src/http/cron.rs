@@ -13,7 +13,7 @@ use crate::tolerant;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronProvision))]
-pub struct Provision {
+pub struct CronProvisionRequest {
     /// The agent's id of the job.
     pub job_id: String,
     /// The due time, as the agent wrote it.
@@ -56,7 +56,7 @@ pub struct Provision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronProvisioned))]
-pub struct Provisioned {
+pub struct CronProvisionResponse {
     /// The desk's id of the job.
     pub schedule_id: String,
 }
@@ -65,7 +65,7 @@ pub struct Provisioned {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronCancel))]
-pub struct Cancel {
+pub struct CronCancelRequest {
     /// The agent's id of the job.
     pub job_id: String,
 }
@@ -74,7 +74,7 @@ pub struct Cancel {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronCancelled))]
-pub struct Cancelled {
+pub struct CronCancelResponse {
     /// Always true.
     pub ok: bool,
     /// `cancelled`: the job will not fire. `too_late`: the fire is being delivered. `unknown`: no such job was armed.
@@ -85,7 +85,7 @@ pub struct Cancelled {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronDone))]
-pub struct Done {
+pub struct CronDoneRequest {
     /// The fire of the run: the `jti` of its token.
     pub fire_id: String,
     /// True if the run succeeded.
@@ -100,7 +100,7 @@ pub struct Done {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronRelay))]
-pub struct Relay {
+pub struct CronRelayRequest {
     /// The tenant of the agent.
     pub tenant: String,
     /// The agent.
@@ -113,7 +113,7 @@ pub struct Relay {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronRelayed))]
-pub struct Relayed {
+pub struct CronRelayResponse {
     /// `done`: the agent took the fire, or there is nothing to deliver.
     pub status: String,
 }
@@ -122,15 +122,15 @@ pub struct Relayed {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronList))]
-pub struct List {
+pub struct CronListResponse {
     /// The armed jobs.
-    #[serde(default, deserialize_with = "named")]
-    pub armed: Vec<Armed>,
+    #[serde(default, deserialize_with = "read_named_jobs")]
+    pub armed: Vec<ArmedCronJob>,
 }
 
 /// Reads the jobs that have an id.
-fn named<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Armed>, D::Error> {
-    let mut armed: Vec<Armed> = tolerant::objects(from)?;
+fn read_named_jobs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ArmedCronJob>, D::Error> {
+    let mut armed: Vec<ArmedCronJob> = tolerant::objects(from)?;
     armed.retain(|job| !job.job_id.is_empty());
     Ok(armed)
 }
@@ -139,7 +139,7 @@ fn named<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Armed>, D::Error> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronArmed))]
-pub struct Armed {
+pub struct ArmedCronJob {
     /// The agent's id of the job.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     pub job_id: String,
@@ -158,21 +158,28 @@ mod tests {
     #[test]
     fn a_time_is_given_back_byte_for_byte() {
         let fire_at = "2026-11-14T23:49:13.961760+00:00";
-        let armed = Armed {
+        let armed = ArmedCronJob {
             job_id: "d43b5e05b613".to_owned(),
             fire_at: fire_at.to_owned(),
             schedule_id: "s1".to_owned(),
         };
-        let body = serde_json::to_string(&List { armed: vec![armed] }).unwrap();
+        let body = serde_json::to_string(&CronListResponse { armed: vec![armed] }).unwrap();
 
         assert!(body.contains(fire_at));
-        assert_eq!(serde_json::from_str::<List>(&body).unwrap().armed[0].fire_at, fire_at);
+        assert_eq!(
+            serde_json::from_str::<CronListResponse>(&body).unwrap().armed[0].fire_at,
+            fire_at
+        );
     }
 
     #[test]
     fn a_list_of_another_shape_is_empty() {
         for json in ["{}", r#"{"armed":null}"#, r#"{"armed":[7,{"fire_at":"x"}]}"#] {
-            assert_eq!(serde_json::from_str::<List>(json).unwrap(), List::default(), "{json}");
+            assert_eq!(
+                serde_json::from_str::<CronListResponse>(json).unwrap(),
+                CronListResponse::default(),
+                "{json}"
+            );
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::secret::Secret;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnrollRequest))]
 #[serde(rename_all = "camelCase")]
-pub struct Request {
+pub struct EnrollRequest {
     /// The one-time token.
     pub enrollment_token: Secret,
     /// The gateway's name for itself.
@@ -21,7 +21,7 @@ pub struct Request {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnrollAnswer))]
 #[serde(rename_all = "camelCase")]
-pub struct Answer {
+pub struct EnrollResponse {
     /// The secret that signs upgrade tokens.
     pub secret: Secret,
     /// A key for deliveries over HTTP, which no client serves any more.

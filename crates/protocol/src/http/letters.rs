@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::{
-    AgentDescriptor, AgentStatus, DeliveryReceipt, Kind, Millis, Origin, Response, WakeReceipt,
-    When,
+    AgentDescriptor, AgentStatus, DeliveryOrigin, DeliveryReceipt, Millis, PayloadKind, Response,
+    WakeReceipt, When,
 };
 
 /// The operation of a letter.
@@ -12,7 +12,7 @@ use crate::delivery::{
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterOp))]
-pub enum Op {
+pub enum LetterOp {
     /// Delivers it, or wakes the agent with it if the address contains an `@`.
     #[default]
     Notify,
@@ -28,10 +28,10 @@ pub enum Op {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterSend))]
-pub struct Send {
+pub struct LetterSendRequest {
     /// The operation.
     #[serde(default)]
-    pub op: Op,
+    pub op: LetterOp,
     /// The recipient: a name or id in the same tenant, or an id in another; with a session after an `@`.
     pub agent: String,
     /// The text.
@@ -39,7 +39,7 @@ pub struct Send {
     pub message: String,
     /// `augment` for information, `template` for a task.
     #[serde(default)]
-    pub kind: Kind,
+    pub kind: PayloadKind,
     /// A key that identifies a repeat: the same key is the same letter. Without it, every call is a new letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatch_id: Option<String>,
@@ -51,7 +51,7 @@ pub struct Send {
     pub correlation_id: Option<String>,
     /// The sender's skill and its trigger. The calling agent is always the authenticated one, not this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<DeliveryOrigin>,
     /// The time of the wake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<serde_json::Value>))]
@@ -68,13 +68,13 @@ pub struct Send {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterSent))]
-pub struct Sent {
+pub struct LetterSendResponse {
     /// The recipient.
     pub agent: String,
     /// The id of the emit.
     pub dispatch_id: String,
     /// The result per connector. Empty: no connector reaches that agent.
-    pub dispatched: Vec<Dispatched>,
+    pub dispatched: Vec<DispatchResult>,
     /// The reply, if the call waited for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
@@ -84,7 +84,7 @@ pub struct Sent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterDispatched))]
-pub struct Dispatched {
+pub struct DispatchResult {
     /// The connector.
     pub connector: String,
     /// True if the letter was delivered.
@@ -109,7 +109,7 @@ pub struct Dispatched {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Letter))]
-pub struct Shown {
+pub struct SentLetter {
     /// Its id.
     pub letter_id: String,
     /// The id of the recipient.
@@ -119,7 +119,7 @@ pub struct Shown {
     /// `deliver` or `wake`.
     pub route: String,
     /// `augment` for information, `template` for a task.
-    pub kind: Kind,
+    pub kind: PayloadKind,
     /// `scheduled`, `put`, `replied` or `timed-out`.
     pub state: String,
     /// True if the agent acknowledged it.
@@ -142,30 +142,30 @@ pub struct Shown {
     pub replied_at: Option<Millis>,
     /// The result of the emit per connector.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dispatched: Vec<Dispatched>,
+    pub dispatched: Vec<DispatchResult>,
 }
 
 /// The response to `GET /v1/letters`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Letters))]
-pub struct List {
+pub struct LetterListResponse {
     /// The letters, newest first, at most one page.
-    pub letters: Vec<Shown>,
+    pub letters: Vec<SentLetter>,
 }
 
 /// The response to `GET /v1/agents`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Agents {
+pub struct AgentListResponse {
     /// The agents that can receive letters.
-    pub agents: Vec<Agent>,
+    pub agents: Vec<ReachableAgent>,
 }
 
 /// An agent that can receive letters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Agent {
+pub struct ReachableAgent {
     /// The agent.
     #[serde(flatten)]
     pub agent: AgentDescriptor,

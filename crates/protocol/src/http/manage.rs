@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct OnBot {
+pub struct BotSelector {
     /// The platform's name: `discord`, `telegram`, `webchat`.
     pub platform: String,
     /// The platform's name of the bot, if the agent can use several bots of that platform.
@@ -19,13 +19,13 @@ pub struct OnBot {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Link {
+pub struct LinkCodeResponse {
     /// The code, which a person sends after `/link`.
     pub code: String,
     /// The lifetime in seconds.
     pub expires_in: u64,
     /// The bots that accept it.
-    pub bots: Vec<OnBot>,
+    pub bots: Vec<BotSelector>,
 }
 
 /// `POST /manage/unlink`, `POST /manage/dm-default`: a person on a bot.
@@ -35,7 +35,7 @@ pub struct Link {
 pub struct Person {
     /// The bot.
     #[serde(flatten)]
-    pub on: OnBot,
+    pub on: BotSelector,
     /// The person, by the platform's id.
     pub user_id: String,
 }
@@ -47,7 +47,7 @@ pub struct Person {
 pub struct Scope {
     /// The bot.
     #[serde(flatten)]
-    pub on: OnBot,
+    pub on: BotSelector,
     /// The guild, workspace or server.
     #[serde(default, alias = "guildId", skip_serializing_if = "Option::is_none")]
     pub scope_id: Option<String>,
@@ -71,7 +71,7 @@ pub struct Principal {
 pub struct AllowList {
     /// The bot.
     #[serde(flatten)]
-    pub on: OnBot,
+    pub on: BotSelector,
     /// The people, by the platform's id.
     pub user_ids: Vec<String>,
 }
@@ -84,20 +84,20 @@ pub struct Reach {
     /// The people who may reach it in granted places: `owner-only`, `allow-list` or `any`.
     pub principal: String,
     /// The people bound to the agent.
-    pub people: Vec<Known>,
+    pub people: Vec<BotPerson>,
     /// The granted places.
-    pub scopes: Vec<Place>,
+    pub scopes: Vec<GrantedPlace>,
     /// The people on the allow list.
-    pub allow_list: Vec<Known>,
+    pub allow_list: Vec<BotPerson>,
     /// The agent's policy per platform.
-    pub policies: Vec<super::policy::Request>,
+    pub policies: Vec<super::policy::PolicyRequest>,
 }
 
 /// A person on a bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Known {
+pub struct BotPerson {
     /// The bot, by the desk's id.
     pub bot: String,
     /// The person, by the platform's id.
@@ -108,7 +108,7 @@ pub struct Known {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct GrantedPlace {
     /// The bot, by the desk's id.
     pub bot: String,
     /// The guild, workspace or server.

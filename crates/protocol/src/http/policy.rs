@@ -9,7 +9,7 @@ use crate::tolerant;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = PolicyRequest))]
 #[serde(rename_all = "camelCase")]
-pub struct Request {
+pub struct PolicyRequest {
     /// The platform.
     pub platform: String,
     /// True if others must mention the bot or reply to it.

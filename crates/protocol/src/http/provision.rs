@@ -10,7 +10,7 @@ use crate::tolerant;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProvisionRequest))]
 #[serde(rename_all = "camelCase")]
-pub struct Request {
+pub struct ProvisionRequest {
     /// The gateway's name for itself.
     pub gateway_id: String,
     /// The platform.
@@ -42,7 +42,7 @@ pub struct Request {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProvisionAnswer))]
 #[serde(rename_all = "camelCase")]
-pub struct Answer {
+pub struct ProvisionResponse {
     /// The secret that signs upgrade tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
@@ -68,16 +68,16 @@ mod tests {
     fn what_is_missing_is_empty_but_for_the_names() {
         let json =
             r#"{"gatewayId":"gw","platform":"discord","botId":null,"routeKeys":["g1",7,{}]}"#;
-        let request: Request = serde_json::from_str(json).unwrap();
+        let request: ProvisionRequest = serde_json::from_str(json).unwrap();
 
         assert_eq!((request.bot_handle.as_str(), request.route_keys.len()), ("", 2));
-        assert!(serde_json::from_str::<Request>(r#"{"platform":"discord"}"#).is_err());
-        assert!(serde_json::from_str::<Request>(r#"{"gatewayId":"gw"}"#).is_err());
+        assert!(serde_json::from_str::<ProvisionRequest>(r#"{"platform":"discord"}"#).is_err());
+        assert!(serde_json::from_str::<ProvisionRequest>(r#"{"gatewayId":"gw"}"#).is_err());
     }
 
     #[test]
     fn an_answer_on_the_wire() {
-        let answer = Answer {
+        let answer = ProvisionResponse {
             secret: Some(Secret::new("s3cr3t")),
             secret_issued: true,
             delivery_key: Secret::new("d3l1v3ry"),

@@ -14,7 +14,7 @@ pub const REFRESH_TOKEN_HEADER: &str = "x-nous-refresh-token";
 
 /// A token request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum TokenRequest {
     /// The client authenticates with its own secret.
     ClientCredentials {
         /// The client's id.
@@ -33,39 +33,42 @@ pub enum Request {
     },
 }
 
-impl Request {
+impl TokenRequest {
     /// Parses a form. The client authenticates in the form or with HTTP Basic in `authorization`; `refresh_token` is
     /// the value of [`REFRESH_TOKEN_HEADER`].
     pub fn read(
         form: &[u8],
         authorization: Option<&str>,
         refresh_token: Option<&str>,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, TokenRequestError> {
         let (id, secret) = (field(form, "client_id")?, field(form, "client_secret")?);
         let (client_id, secret) = match (authorization, id, secret) {
             // A client that authenticates twice is refused, as the RFC requires.
-            (Some(_), _, Some(_)) => return Err(Refused::InvalidRequest),
+            (Some(_), _, Some(_)) => return Err(TokenRequestError::InvalidRequest),
             (Some(basic), id, None) => {
-                let (shown, secret) = read_basic(basic).ok_or(Refused::InvalidClient)?;
+                let (shown, secret) = read_basic(basic).ok_or(TokenRequestError::InvalidClient)?;
                 let same = id.is_none_or(|id| id == shown);
-                (same.then_some(shown).ok_or(Refused::InvalidRequest)?, Some(secret))
+                (same.then_some(shown).ok_or(TokenRequestError::InvalidRequest)?, Some(secret))
             }
-            (None, id, secret) => (id.ok_or(Refused::InvalidRequest)?, secret.map(Secret::new)),
+            (None, id, secret) => {
+                (id.ok_or(TokenRequestError::InvalidRequest)?, secret.map(Secret::new))
+            }
         };
         match field(form, "grant_type")?.as_deref() {
             Some("client_credentials") => Ok(Self::ClientCredentials {
                 client_id,
-                client_secret: secret.ok_or(Refused::InvalidClient)?,
+                client_secret: secret.ok_or(TokenRequestError::InvalidClient)?,
                 scope: field(form, "scope")?,
             }),
             Some("refresh_token") => {
                 let in_form = field(form, "refresh_token")?;
                 let shown = refresh_token.map(str::to_owned).or(in_form);
-                let refresh_token = shown.map(Secret::new).ok_or(Refused::InvalidGrant)?;
+                let refresh_token =
+                    shown.map(Secret::new).ok_or(TokenRequestError::InvalidGrant)?;
                 Ok(Self::RefreshToken { client_id, refresh_token })
             }
-            Some(_) => Err(Refused::UnsupportedGrantType),
-            None => Err(Refused::InvalidRequest),
+            Some(_) => Err(TokenRequestError::UnsupportedGrantType),
+            None => Err(TokenRequestError::InvalidRequest),
         }
     }
 
@@ -87,10 +90,10 @@ impl Request {
 }
 
 /// Returns a field, which may occur only once.
-fn field(form: &[u8], name: &str) -> Result<Option<String>, Refused> {
+fn field(form: &[u8], name: &str) -> Result<Option<String>, TokenRequestError> {
     let mut found = form_urlencoded::parse(form).filter(|(key, _)| key == name);
     let value = found.next().map(|(_, value)| Cow::into_owned(value));
-    if found.next().is_some() { Err(Refused::InvalidRequest) } else { Ok(value) }
+    if found.next().is_some() { Err(TokenRequestError::InvalidRequest) } else { Ok(value) }
 }
 
 /// Returns id and secret from HTTP Basic: each form-encoded, then both in base64.
@@ -100,11 +103,11 @@ fn read_basic(header: &str) -> Option<(String, Secret)> {
         STANDARD.decode(text.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     let text = String::from_utf8(bytes).ok()?;
     let (id, secret) = text.split_once(':')?;
-    Some((unescaped(id)?, Secret::new(unescaped(secret)?)))
+    Some((decode_form_value(id)?, Secret::new(decode_form_value(secret)?)))
 }
 
 /// Decodes one form value.
-fn unescaped(text: &str) -> Option<String> {
+fn decode_form_value(text: &str) -> Option<String> {
     if text.contains(['&', '=']) {
         return None;
     }
@@ -119,7 +122,7 @@ fn unescaped(text: &str) -> Option<String> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = TokenAnswer))]
-pub struct Answer {
+pub struct TokenResponse {
     /// The new access token.
     pub access_token: Secret,
     /// The token type: `Bearer`.
@@ -139,7 +142,7 @@ pub struct Answer {
 /// The reason why no token is issued, in the terms of RFC 6749.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "error", rename_all = "snake_case")]
-pub enum Refused {
+pub enum TokenRequestError {
     /// The form lacks a field.
     #[error("request is incomplete")]
     InvalidRequest,
@@ -161,28 +164,36 @@ mod tests {
     #[test]
     fn a_form_that_lacks_something_is_refused_in_the_words_of_the_rfc() {
         let cases = [
-            ("", Refused::InvalidRequest),
-            ("grant_type=client_credentials", Refused::InvalidRequest),
-            ("client_id=c", Refused::InvalidRequest),
-            ("grant_type=client_credentials&client_id=c", Refused::InvalidClient),
-            ("grant_type=refresh_token&client_id=c", Refused::InvalidGrant),
-            ("grant_type=password&client_id=c", Refused::UnsupportedGrantType),
-            ("grant_type=client_credentials&client_id=c&client_id=d", Refused::InvalidRequest),
-            ("grant_type=x&grant_type=x&client_id=c", Refused::InvalidRequest),
+            ("", TokenRequestError::InvalidRequest),
+            ("grant_type=client_credentials", TokenRequestError::InvalidRequest),
+            ("client_id=c", TokenRequestError::InvalidRequest),
+            ("grant_type=client_credentials&client_id=c", TokenRequestError::InvalidClient),
+            ("grant_type=refresh_token&client_id=c", TokenRequestError::InvalidGrant),
+            ("grant_type=password&client_id=c", TokenRequestError::UnsupportedGrantType),
+            (
+                "grant_type=client_credentials&client_id=c&client_id=d",
+                TokenRequestError::InvalidRequest,
+            ),
+            ("grant_type=x&grant_type=x&client_id=c", TokenRequestError::InvalidRequest),
         ];
         for (form, want) in cases {
-            assert_eq!(Request::read(form.as_bytes(), None, None).unwrap_err(), want, "{form}");
+            assert_eq!(
+                TokenRequest::read(form.as_bytes(), None, None).unwrap_err(),
+                want,
+                "{form}"
+            );
         }
-        let body = serde_json::to_string(&Refused::InvalidGrant).unwrap();
+        let body = serde_json::to_string(&TokenRequestError::InvalidGrant).unwrap();
         assert_eq!(body, r#"{"error":"invalid_grant"}"#);
     }
 
     #[test]
     fn a_client_may_show_itself_by_basic_instead() {
         let basic = |text: &str| format!("Basic {}", STANDARD.encode(text));
-        let read = |form: &str, header: &str| Request::read(form.as_bytes(), Some(header), None);
+        let read =
+            |form: &str, header: &str| TokenRequest::read(form.as_bytes(), Some(header), None);
         let form = "grant_type=client_credentials";
-        let want = Request::ClientCredentials {
+        let want = TokenRequest::ClientCredentials {
             client_id: "c d".to_owned(),
             client_secret: Secret::new("s:1"),
             scope: None,
@@ -191,11 +202,26 @@ mod tests {
         assert_eq!(read(form, &basic("c+d:s%3A1")).as_ref(), Ok(&want));
         assert_eq!(read(&format!("{form}&client_id=c+d"), &basic("c+d:s%3A1")), Ok(want));
         let cases = [
-            ("another id", format!("{form}&client_id=e"), basic("c:s"), Refused::InvalidRequest),
-            ("both", format!("{form}&client_secret=s"), basic("c:s"), Refused::InvalidRequest),
-            ("another scheme", form.to_owned(), "Bearer x".to_owned(), Refused::InvalidClient),
-            ("no colon", form.to_owned(), basic("c"), Refused::InvalidClient),
-            ("not base64", form.to_owned(), "Basic !".to_owned(), Refused::InvalidClient),
+            (
+                "another id",
+                format!("{form}&client_id=e"),
+                basic("c:s"),
+                TokenRequestError::InvalidRequest,
+            ),
+            (
+                "both",
+                format!("{form}&client_secret=s"),
+                basic("c:s"),
+                TokenRequestError::InvalidRequest,
+            ),
+            (
+                "another scheme",
+                form.to_owned(),
+                "Bearer x".to_owned(),
+                TokenRequestError::InvalidClient,
+            ),
+            ("no colon", form.to_owned(), basic("c"), TokenRequestError::InvalidClient),
+            ("not base64", form.to_owned(), "Basic !".to_owned(), TokenRequestError::InvalidClient),
         ];
         for (name, form, header, refused) in cases {
             assert_eq!(read(&form, &header), Err(refused), "{name}");
@@ -207,13 +233,13 @@ mod tests {
         let form = b"grant_type=refresh_token&client_id=c&refresh_token=rt%2B1";
 
         let refresh_token = Secret::new("rt+1");
-        let want = Request::RefreshToken { client_id: "c".to_owned(), refresh_token };
-        assert_eq!(Request::read(form, None, None).unwrap(), want);
+        let want = TokenRequest::RefreshToken { client_id: "c".to_owned(), refresh_token };
+        assert_eq!(TokenRequest::read(form, None, None).unwrap(), want);
     }
 
     #[test]
     fn an_answer_says_all_a_client_wants() {
-        let answer = Answer {
+        let answer = TokenResponse {
             access_token: Secret::new("at"),
             token_type: "Bearer".to_owned(),
             expires_in_secs: 3600,

@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use super::{Chat, Outcome, is_id, short};
+use super::{ChatSummary, Outcome, is_id, truncate_text};
 use crate::tolerant;
 
 /// An outcome with all fields optional.
 #[derive(Deserialize)]
-pub(crate) struct Raw {
+pub(crate) struct RawOutcome {
     #[serde(default, deserialize_with = "tolerant::truth")]
     success: bool,
     #[serde(default, deserialize_with = "tolerant::text")]
@@ -40,19 +40,22 @@ struct RawChat {
     kind: Option<String>,
 }
 
-impl From<Raw> for Outcome {
-    fn from(raw: Raw) -> Self {
+impl From<RawOutcome> for Outcome {
+    fn from(raw: RawOutcome) -> Self {
         let flat = RawChat { name: raw.name, kind: raw.kind };
         let RawChat { name, kind } = raw.chat_info.unwrap_or(flat);
-        let chat = name.zip(kind).map(|(name, kind)| Chat { name: short(name), kind: short(kind) });
+        let chat = name.zip(kind).map(|(name, kind)| ChatSummary {
+            name: truncate_text(name),
+            kind: truncate_text(kind),
+        });
         Self {
             success: raw.success,
             message_id: raw.message_id.filter(|id| is_id(id)),
-            error: raw.error.map(short),
-            code: raw.code.map(short),
+            error: raw.error.map(truncate_text),
+            code: raw.code.map(truncate_text),
             thread_id: raw.thread_id.filter(|id| is_id(id)),
-            auto_thread_name: raw.auto_thread_name.map(short),
-            note: raw.note.map(short),
+            auto_thread_name: raw.auto_thread_name.map(truncate_text),
+            note: raw.note.map(truncate_text),
             ambiguous: raw.ambiguous,
             chat_again: chat.clone(),
             chat,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nightdesk_types::Event;
 use nightdesk_types::event::Content;
 
-use super::{KeySource, Part, SessionKey, Sharing, newest, stock};
+use super::{KeySource, Part, SessionKey, Sharing, newest_key, stock_key};
 
 /// Returns the keys by which clients of both generations may name the session of an event, under any sharing
 /// configuration. Only its gateway knows the keys of a profile.
@@ -21,8 +21,8 @@ pub fn of_any_client(event: &Event) -> Vec<SessionKey> {
     let mut keys = BTreeSet::new();
     for source in &sources {
         for sharing in sharings() {
-            keys.extend(stock(source, &sharing).ok());
-            keys.extend(newest(source, &sharing).ok());
+            keys.extend(stock_key(source, &sharing).ok());
+            keys.extend(newest_key(source, &sharing).ok());
         }
     }
     keys.into_iter().collect()

@@ -12,7 +12,7 @@ pub struct DeskSession(String);
 
 impl DeskSession {
     /// Returns the name of an event's conversation.
-    pub fn of(source: &Source) -> Self {
+    pub fn from_source(source: &Source) -> Self {
         let parts = [
             Some(source.platform.as_str()),
             source.scope_id.as_deref(),
@@ -20,7 +20,7 @@ impl DeskSession {
             source.thread_id.as_deref(),
             source.user_id.as_deref(),
         ];
-        Self(parts.map(escaped).join(":"))
+        Self(parts.map(escape_part).join(":"))
     }
 
     /// Returns the name as text.
@@ -36,7 +36,7 @@ impl fmt::Display for DeskSession {
 }
 
 /// Escapes colons in a part; a part that is present begins with an equals sign.
-fn escaped(part: Option<&str>) -> String {
+fn escape_part(part: Option<&str>) -> String {
     let Some(part) = part else { return String::new() };
     format!("={}", part.replace('%', "%25").replace(':', "%3A"))
 }
@@ -89,13 +89,13 @@ mod tests {
         #[test]
         fn no_two_conversations_share_a_name(one in sources(), other in sources()) {
             let same = told_apart(&one) == told_apart(&other);
-            prop_assert_eq!(DeskSession::of(&one) == DeskSession::of(&other), same);
+            prop_assert_eq!(DeskSession::from_source(&one) == DeskSession::from_source(&other), same);
         }
 
         // Q2: for any content of a part, the name shows where the part ends.
         #[test]
         fn no_part_can_pretend_to_be_two(source in sources()) {
-            let session = DeskSession::of(&source);
+            let session = DeskSession::from_source(&source);
             prop_assert_eq!(session.as_str().matches(':').count(), 4);
             let parts = parts(&session);
             let parts: Vec<_> = parts.iter().map(Option::as_deref).collect();
@@ -112,6 +112,9 @@ mod tests {
             ..Source::default()
         };
 
-        assert_eq!(DeskSession::of(&source).as_str(), "=matrix::=!room%3Aserver::=@a%3Aserver");
+        assert_eq!(
+            DeskSession::from_source(&source).as_str(),
+            "=matrix::=!room%3Aserver::=@a%3Aserver"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::stock::{dm_parts, joined, participant};
+use super::stock::{dm_parts, join_parts, participant};
 use super::{KeySource, Part, SessionKey, Sharing, Unkeyable, platforms};
 
 /// Returns the key that the newest client computes for a source.
@@ -12,21 +12,21 @@ use super::{KeySource, Part, SessionKey, Sharing, Unkeyable, platforms};
 ///
 /// Before it computes a key, the newest client also treats a Slack message outside a thread as the first of its own
 /// thread. A caller that needs that key sets the thread accordingly.
-pub fn newest(source: &KeySource<'_>, sharing: &Sharing) -> Result<SessionKey, Unkeyable> {
+pub fn newest_key(source: &KeySource<'_>, sharing: &Sharing) -> Result<SessionKey, Unkeyable> {
     let namespace = match sharing.named_profile() {
         Some("main") => "main~",
         Some(profile) => profile,
         None => "main",
     };
-    let platform = platforms::known(&source.platform);
+    let platform = platforms::client_platform(&source.platform);
     let is_dm = source.chat_type.as_text() == Some("dm");
     let chat_type = if is_dm { "dm" } else { chat_type(source)? };
-    let scope = if platform == "slack" { source.scope_id.written()? } else { None };
+    let scope = if platform == "slack" { source.scope_id.python_text()? } else { None };
     let rest =
         if is_dm { dm_parts(source, platform)? } else { shared_parts(source, platform, sharing)? };
     let mut parts = vec!["agent", namespace, platform, chat_type];
     parts.extend(scope);
-    joined(&parts, &rest)
+    join_parts(&parts, &rest)
 }
 
 fn chat_type<'a>(source: &'a KeySource<'_>) -> Result<&'a str, Unkeyable> {
@@ -53,9 +53,9 @@ fn shared_parts<'a>(
 ) -> Result<Vec<Cow<'a, str>>, Unkeyable> {
     let thread =
         if opens_thread(source) { &source.prospective_thread_id } else { &source.thread_id };
-    let thread = thread.written()?;
+    let thread = thread.python_text()?;
     let participant = participant(source, platform)?;
     let participant = participant.filter(|_| sharing.isolates(thread.is_some()));
-    let chat = source.chat_id.written()?;
+    let chat = source.chat_id.python_text()?;
     Ok(chat.into_iter().chain(thread).map(Cow::Borrowed).chain(participant).collect())
 }

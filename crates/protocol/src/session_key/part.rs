@@ -30,7 +30,7 @@ impl<'a> Part<'a> {
     }
 
     /// Returns a text part, or `None` if it is absent.
-    pub fn some(text: Option<&'a str>) -> Self {
+    pub fn from_text(text: Option<&'a str>) -> Self {
         text.map_or(Self::None, Self::text)
     }
 
@@ -57,7 +57,7 @@ impl<'a> Part<'a> {
     }
 
     /// Returns Python's text form, or `None` if the value is falsy.
-    pub(super) fn written(&self) -> Result<Option<&str>, Unkeyable> {
+    pub(super) fn python_text(&self) -> Result<Option<&str>, Unkeyable> {
         match self {
             Self::None | Self::Falsy => Ok(None),
             Self::Text(text) => Ok(Some(text.as_ref()).filter(|text| !text.is_empty())),
@@ -67,10 +67,10 @@ impl<'a> Part<'a> {
     }
 
     /// Like [`Part::written`], but only a text is accepted.
-    pub(super) fn joined(&self) -> Result<Option<&str>, Unkeyable> {
+    pub(super) fn joinable_text(&self) -> Result<Option<&str>, Unkeyable> {
         match self {
             Self::Number(_) => Err(Unkeyable),
-            Self::None | Self::Text(_) | Self::Falsy | Self::Other => self.written(),
+            Self::None | Self::Text(_) | Self::Falsy | Self::Other => self.python_text(),
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::Part;
 
 /// Returns the platform name that a client uses for a source.
-pub(super) fn known(platform: &Part<'_>) -> &'static str {
+pub(super) fn client_platform(platform: &Part<'_>) -> &'static str {
     let name = platform.as_text().unwrap_or_default();
-    let name = super::whatsapp::stripped(name).to_lowercase();
+    let name = super::whatsapp::strip_like_python(name).to_lowercase();
     KNOWN.into_iter().find(|known| *known == name).unwrap_or("relay")
 }
 

@@ -8,13 +8,13 @@ pub(crate) const WHATSAPP: &str = "whatsapp";
 /// Returns the stable part of an address; empty if there is none.
 ///
 /// The client also reads alias files of its own bridge, which do not exist behind a relay.
-pub(super) fn reduced(address: &str) -> Result<String, Unkeyable> {
-    let once = normalised(address);
+pub(super) fn stable_part(address: &str) -> Result<String, Unkeyable> {
+    let once = normalise_address(address);
     if once.is_empty() {
         return Ok(once);
     }
     // The client normalises twice, and the second pass removes a second plus sign.
-    let twice = normalised(&once);
+    let twice = normalise_address(&once);
     // Python's `$` also matches before a last newline.
     let plain = twice.strip_suffix('\n').unwrap_or(&twice);
     let safe = |b: u8| b.is_ascii_alphanumeric() || b"@.+-".contains(&b);
@@ -23,15 +23,15 @@ pub(super) fn reduced(address: &str) -> Result<String, Unkeyable> {
 }
 
 /// Returns an address without its first plus sign, its device and its server.
-fn normalised(address: &str) -> String {
-    let mut address = stripped(address).replacen('+', "", 1);
+fn normalise_address(address: &str) -> String {
+    let mut address = strip_like_python(address).replacen('+', "", 1);
     let end = address.find([':', '@']).unwrap_or(address.len());
     address.truncate(end);
     address
 }
 
 /// Strips like Python, which treats four more control characters as white space.
-pub(super) fn stripped(text: &str) -> &str {
+pub(super) fn strip_like_python(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c))
 }
 
@@ -55,7 +55,7 @@ mod tests {
             ("é", Err(Unkeyable)),
         ];
         for (address, want) in cases {
-            assert_eq!(reduced(address).as_deref(), want.as_ref().copied(), "{address:?}");
+            assert_eq!(stable_part(address).as_deref(), want.as_ref().copied(), "{address:?}");
         }
     }
 }

@@ -93,9 +93,9 @@ fn same_to_all(body: &Value, claiming: &Value) -> bool {
         && same::<manage::Scope>(body, claiming)
         && same::<manage::Principal>(body, claiming)
         && same::<manage::AllowList>(body, claiming)
-        && same::<policy::Request>(body, claiming)
-        && same::<provision::Request>(body, claiming)
-        && same::<enroll::Request>(body, claiming)
+        && same::<policy::PolicyRequest>(body, claiming)
+        && same::<provision::ProvisionRequest>(body, claiming)
+        && same::<enroll::EnrollRequest>(body, claiming)
 }
 
 proptest! {
@@ -128,6 +128,8 @@ fn a_whole_body_is_read() {
 
     assert!(read::<manage::Person>(&body).is_some_and(|person| person.user_id == "u1"));
     assert!(read::<manage::Scope>(&body).is_some_and(|scope| scope.chat_id.is_some()));
-    assert!(read::<provision::Request>(&body).is_some_and(|asked| asked.instance_id.is_none()));
-    assert!(read::<enroll::Request>(&body).is_some());
+    assert!(
+        read::<provision::ProvisionRequest>(&body).is_some_and(|asked| asked.instance_id.is_none())
+    );
+    assert!(read::<enroll::EnrollRequest>(&body).is_some());
 }

@@ -6,13 +6,13 @@ use nightdesk_protocol::action::{Action, FollowUp};
 use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
 use nightdesk_protocol::event::{ENTRY_BYTES_MAX, EncodeError, encode};
 use nightdesk_protocol::frame::{Interrupt, Outbound};
-use nightdesk_protocol::hello::{Client, Command, Hello};
+use nightdesk_protocol::hello::{ClientVersion, Hello, HelloCommand};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{EntryJson, Frame, FromGateway, ToGateway};
 use nightdesk_types::event::{
-    ChatType, Content, ContextLine, Draft, Fire, Letter, LetterOrigin, Media, Message, MessageKind,
-    Passthrough, PromptResponse, ReplyTo, Source,
+    ChatType, Content, ContextLine, Draft, FireEvent, LetterEvent, LetterOrigin, Media, Message,
+    MessageKind, Passthrough, PromptResponse, ReplyTo, Source,
 };
 use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, FRAME_OUT_BYTES_MAX};
 use nightdesk_types::send::{Op, Send};
@@ -82,12 +82,12 @@ fn full_message() -> Message {
             label: Some("Once".into()),
             prompt_message_id: Some("m2".into()),
         }),
-        fire: Some(Fire {
+        fire: Some(FireEvent {
             job_id: "ab12".to_owned(),
             fire_at: "2026-06-18T12:34:56+00:00".to_owned(),
             fire_id: "f1".to_owned(),
         }),
-        letter: Some(Letter {
+        letter: Some(LetterEvent {
             letter_id: "l1".to_owned(),
             from: "ann".to_owned(),
             dispatch_id: "d1".to_owned(),
@@ -127,9 +127,9 @@ fn a_descriptor_on_the_wire() {
     let length = NonZeroU32::new(2000).unwrap();
     let descriptor = Descriptor::new("discord", "Discord", length)
         .marked_up_as("discord")
-        .counted_in(LenUnit::Chars)
-        .hinting("Short lines read best.")
-        .taking(["send", "edit", "typing", "react"])
+        .with_len_unit(LenUnit::Chars)
+        .with_hint("Short lines read best.")
+        .with_ops(["send", "edit", "typing", "react"])
         .with(Ability::Edit)
         .with(Ability::Threads);
 
@@ -170,7 +170,7 @@ fn answers_on_the_wire() {
     let answers = [
         Outcome::delivered(Some("msg-1".into())),
         Outcome::delivered(Some("msg-1".into()))
-            .in_thread("thread1".to_owned(), Some("Look here".into())),
+            .with_thread("thread1".to_owned(), Some("Look here".into())),
         Outcome::refused("discord", "this agent was never addressed there"),
         Outcome::failed("rate limited by the platform"),
         Outcome::ambiguous(),
@@ -207,12 +207,15 @@ fn hellos_on_the_wire() {
         client: None,
     };
     let ours = Hello {
-        commands: Some(vec![Command {
+        commands: Some(vec![HelloCommand {
             name: "status".to_owned(),
             description: "Says how it is".to_owned(),
             options: vec![json!({"type": 3, "name": "of"})],
         }]),
-        client: Some(Client { name: "nightdesk-sdk".to_owned(), version: "0.1.0".to_owned() }),
+        client: Some(ClientVersion {
+            name: "nightdesk-sdk".to_owned(),
+            version: "0.1.0".to_owned(),
+        }),
         ..stock.clone()
     };
     let lines: String =
@@ -284,12 +287,13 @@ fn what_others_write_cannot_make_a_frame_too_long() {
     let length = NonZeroU32::MAX;
     let descriptor = Descriptor::new(&endless, &endless, length)
         .marked_up_as(&endless)
-        .hinting(&endless)
-        .shown_as(&endless)
-        .taking([endless.as_str(); 1000]);
+        .with_hint(&endless)
+        .with_emoji(&endless)
+        .with_ops([endless.as_str(); 1000]);
     let id = RequestId::new("\u{1}".repeat(128)).unwrap();
     let outcomes = [
-        Outcome::delivered(Some(endless.clone())).in_thread(endless.clone(), Some(endless.clone())),
+        Outcome::delivered(Some(endless.clone()))
+            .with_thread(endless.clone(), Some(endless.clone())),
         Outcome::refused(&endless, &endless),
         Outcome::chat(endless.clone(), endless.clone()),
         Outcome::unknown_op(&endless),
@@ -316,9 +320,9 @@ fn what_people_wrote_is_not_shown() {
 fn each_side_reads_what_the_other_wrote() {
     let length = NonZeroU32::new(4000).unwrap();
     let descriptor = Descriptor::new("telegram", "Telegram", length)
-        .counted_in(LenUnit::Utf16)
-        .shown_as("x")
-        .taking(["react"])
+        .with_len_unit(LenUnit::Utf16)
+        .with_emoji("x")
+        .with_ops(["react"])
         .with(Ability::Context);
     let request_id = RequestId::new("r1").unwrap();
     let session_key = SessionKey::new("agent:main:discord:dm:c1").unwrap();
@@ -340,12 +344,13 @@ fn each_side_reads_what_the_other_wrote() {
         assert_eq!(ToGateway::decode(frame.as_str().as_bytes()), meant);
     }
 
-    let commands = Some(vec![Command {
+    let commands = Some(vec![HelloCommand {
         name: "status".to_owned(),
         description: "Says how it is".to_owned(),
         options: vec![json!({"type": 3})],
     }]);
-    let client = Some(Client { name: "nightdesk-sdk".to_owned(), version: "0.1.0".to_owned() });
+    let client =
+        Some(ClientVersion { name: "nightdesk-sdk".to_owned(), version: "0.1.0".to_owned() });
     let (platform, bot_handle) = ("discord".to_owned(), "botD".to_owned());
     let hello = Hello { platform, bot_handle, commands, client };
     let interrupt = Interrupt { session_key, reason: Some("enough".to_owned()) };
@@ -387,7 +392,7 @@ proptest! {
     fn every_other_frame_is_one_line(texts in prop::array::uniform4(texts())) {
         let [a, b, c, d] = texts;
         let length = NonZeroU32::MIN;
-        is_one_line(&Frame::descriptor(&Descriptor::new(&a, &b, length).hinting(&c)))?;
+        is_one_line(&Frame::descriptor(&Descriptor::new(&a, &b, length).with_hint(&c)))?;
         let Some(id) = RequestId::new(a.clone()) else { return Ok(()) };
         is_one_line(&Frame::outbound_result(&id, &Outcome::refused(&b, &c)))?;
         is_one_line(&Frame::outbound_result(&id, &Outcome::chat(c.clone(), d.clone())))?;

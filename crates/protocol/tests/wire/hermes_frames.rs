@@ -146,11 +146,11 @@ fn reads_the_bodies_of_every_call() {
     for capture in of_direction("http") {
         let body = &capture["body"];
         match capture["path"].as_str().expect("a path") {
-            "/relay/provision" => assert_same::<provision::Request>(body),
+            "/relay/provision" => assert_same::<provision::ProvisionRequest>(body),
             "/relay/enroll" => assert_enrols(body),
-            "/relay/policy" => assert_same::<policy::Request>(body),
-            "/api/agent-cron/provision" => assert_same::<cron::Provision>(body),
-            "/api/agent-cron/cancel" => assert_same::<cron::Cancel>(body),
+            "/relay/policy" => assert_same::<policy::PolicyRequest>(body),
+            "/api/agent-cron/provision" => assert_same::<cron::CronProvisionRequest>(body),
+            "/api/agent-cron/cancel" => assert_same::<cron::CronCancelRequest>(body),
             "/idp/token" => assert_client_credentials(body),
             "/api/oauth/token" => assert_refresh(body, &capture["headers"]),
             "/api/agent-cron/list" | "/.well-known/jwks.json" => assert!(body.is_null()),
@@ -166,14 +166,14 @@ fn assert_same<T: DeserializeOwned + Serialize>(body: &Value) {
 }
 
 fn assert_enrols(body: &Value) {
-    assert_same::<enroll::Request>(body);
-    let request: enroll::Request = serde_json::from_value(body.clone()).expect("readable");
+    assert_same::<enroll::EnrollRequest>(body);
+    let request: enroll::EnrollRequest = serde_json::from_value(body.clone()).expect("readable");
     assert!(!format!("{request:?}").contains("ENR1"), "a token is not shown");
 }
 
 fn assert_client_credentials(body: &Value) {
     let form = body.as_str().expect("a form");
-    let request = token::Request::read(form.as_bytes(), None, None).expect("readable");
+    let request = token::TokenRequest::read(form.as_bytes(), None, None).expect("readable");
     assert_eq!(request.form(), form);
     assert!(!format!("{request:?}").contains("csec"), "a secret is not shown");
 }
@@ -181,9 +181,9 @@ fn assert_client_credentials(body: &Value) {
 fn assert_refresh(body: &Value, headers: &Value) {
     let form = body.as_str().expect("a form");
     let header = headers[token::REFRESH_TOKEN_HEADER].as_str();
-    let request = token::Request::read(form.as_bytes(), None, header).expect("readable");
+    let request = token::TokenRequest::read(form.as_bytes(), None, header).expect("readable");
     assert_eq!(request.form(), form);
-    let token::Request::RefreshToken { refresh_token, .. } = request else {
+    let token::TokenRequest::RefreshToken { refresh_token, .. } = request else {
         panic!("a refresh was asked for")
     };
     assert_eq!(Some(refresh_token.expose()), header);

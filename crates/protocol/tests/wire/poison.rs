@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
 use nightdesk_protocol::event::{EncodeError, EntryKind, encode};
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_protocol::session_key::{KeySource, Sharing, stock};
+use nightdesk_protocol::session_key::{KeySource, Sharing, stock_key};
 use nightdesk_protocol::{EntryJson, Frame};
 use nightdesk_types::event::{Content, Draft, Source};
 use nightdesk_types::{Event, RequestId};
@@ -33,7 +33,7 @@ fn survives_event(event: &Value) -> Result<(), TestCaseError> {
     let thread_id = &source["thread_id"];
     prop_assert!(thread_id.is_null() || thread_id.is_string());
     let key_source = KeySource::deserialize(source).expect("any object is a source");
-    prop_assert!(stock(&key_source, &Sharing::default()).is_ok(), "it has a session key");
+    prop_assert!(stock_key(&key_source, &Sharing::default()).is_ok(), "it has a session key");
     Ok(())
 }
 
@@ -124,8 +124,8 @@ proptest! {
         let [platform, label, dialect, hint, op] = texts;
         let descriptor = Descriptor::new(&platform, &label, length)
             .marked_up_as(&dialect)
-            .hinting(&hint)
-            .taking([op.as_str()])
+            .with_hint(&hint)
+            .with_ops([op.as_str()])
             .with(Ability::Edit);
         let fields = object(&Frame::descriptor(&descriptor));
         let descriptor = &fields["descriptor"];
@@ -188,7 +188,7 @@ fn stored_bytes_of_another_kind_are_no_entry() {
 #[test]
 fn a_unit_is_one_of_two() {
     let length = NonZeroU32::new(2000).unwrap();
-    let descriptor = Descriptor::new("telegram", "Telegram", length).counted_in(LenUnit::Utf16);
+    let descriptor = Descriptor::new("telegram", "Telegram", length).with_len_unit(LenUnit::Utf16);
 
     assert_eq!(object(&Frame::descriptor(&descriptor))["descriptor"]["len_unit"], "utf16");
 }

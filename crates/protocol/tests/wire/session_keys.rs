@@ -1,6 +1,8 @@
 //! The 95 keys that 0.19.0 computed, and the changes after it.
 
-use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, Unkeyable, newest, stock};
+use nightdesk_protocol::session_key::{
+    KeySource, SessionKey, Sharing, Unkeyable, newest_key, stock_key,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,7 +50,7 @@ fn computes_the_keys_of_the_stock_client() {
     assert_eq!(cases.len(), 95);
 
     for case in cases {
-        let key = stock(&source(&case.source), &case.options.into()).ok();
+        let key = stock_key(&source(&case.source), &case.options.into()).ok();
         assert_eq!(key.as_ref().map(SessionKey::as_str), case.key.as_deref(), "{}", case.note);
     }
 }
@@ -97,7 +99,7 @@ fn computes_the_keys_of_the_newest_client() {
         ),
     ];
     for (name, wire, want) in cases {
-        let key = newest(&source(&wire), &Sharing::default()).unwrap();
+        let key = newest_key(&source(&wire), &Sharing::default()).unwrap();
         assert_eq!(key.as_str(), want, "{name}");
     }
 }
@@ -108,6 +110,6 @@ fn a_profile_called_main_is_not_the_one_everybody_has() {
     let main = Sharing { profile: Some("main".to_owned()), ..Sharing::default() };
 
     let key = |key: Result<_, Unkeyable>| key.map(|key| format!("{key}"));
-    assert_eq!(key(newest(&source(&wire), &main)), Ok("agent:main~:discord:dm:c1".to_owned()));
-    assert_eq!(key(stock(&source(&wire), &main)), Ok("agent:main:discord:dm:c1".to_owned()));
+    assert_eq!(key(newest_key(&source(&wire), &main)), Ok("agent:main~:discord:dm:c1".to_owned()));
+    assert_eq!(key(stock_key(&source(&wire), &main)), Ok("agent:main:discord:dm:c1".to_owned()));
 }

@@ -1,8 +1,8 @@
 //! Arbitrary values of the desk's types.
 
 use nightdesk_types::event::{
-    ChatType, Content, ContextLine, Draft, Fire, Letter, LetterOrigin, Media, Message, MessageKind,
-    Passthrough, PromptResponse, ReplyTo, Source,
+    ChatType, Content, ContextLine, Draft, FireEvent, LetterEvent, LetterOrigin, Media, Message,
+    MessageKind, Passthrough, PromptResponse, ReplyTo, Source,
 };
 use nightdesk_types::{AgentId, EntryId, Event, Seq};
 use proptest::prelude::*;
@@ -118,8 +118,8 @@ fn kinds() -> impl Strategy<Value = MessageKind> {
 }
 
 prop_compose! {
-    fn fires()(job_id in texts(), fire_at in texts(), fire_id in texts()) -> Fire {
-        Fire { job_id, fire_at, fire_id }
+    fn fires()(job_id in texts(), fire_at in texts(), fire_id in texts()) -> FireEvent {
+        FireEvent { job_id, fire_at, fire_id }
     }
 }
 
@@ -144,8 +144,8 @@ prop_compose! {
         event_type in prop::option::of(ids()),
         correlation_id in prop::option::of(ids()),
         origin in prop::option::of(origins()),
-    ) -> Letter {
-        Letter { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id, origin }
+    ) -> LetterEvent {
+        LetterEvent { letter_id, from, dispatch_id, kind, session_id, event_type, correlation_id, origin }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use nightdesk_protocol::action::{Action, CHUNKS_BYTES_MAX, METADATA_BYTES_MAX};
 use nightdesk_protocol::event::{Inbound, encode};
-use nightdesk_protocol::frame::Malformed;
+use nightdesk_protocol::frame::MalformedFrame;
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::{Frame, FromGateway, ToGateway};
 use nightdesk_types::event::Content;
@@ -30,20 +30,20 @@ fn action(action: &Value) -> Action {
 #[test]
 fn lines_of_no_use_say_why() {
     let long = "x".repeat(5000);
-    let cases: [(&str, Malformed); 13] = [
-        ("", Malformed::NotJson),
-        ("hello", Malformed::NotJson),
-        ("{\"type\":\"going_idle\"} trailing", Malformed::NotJson),
-        ("{\"type\":\"going_idle\"", Malformed::NotJson),
-        ("null", Malformed::NotAnObject),
-        ("7", Malformed::NotAnObject),
-        ("\"hello\"", Malformed::NotAnObject),
-        ("[\"hello\",\"discord\"]", Malformed::NotAnObject),
-        ("{}", Malformed::NoType),
-        ("{\"type\":null}", Malformed::NoType),
-        ("{\"type\":\"inbound_ack\"}", Malformed::Missing("bufferId")),
-        ("{\"type\":\"outbound\",\"action\":{}}", Malformed::Missing("requestId")),
-        ("{\"type\":\"interrupt\"}", Malformed::Missing("session_key")),
+    let cases: [(&str, MalformedFrame); 13] = [
+        ("", MalformedFrame::NotJson),
+        ("hello", MalformedFrame::NotJson),
+        ("{\"type\":\"going_idle\"} trailing", MalformedFrame::NotJson),
+        ("{\"type\":\"going_idle\"", MalformedFrame::NotJson),
+        ("null", MalformedFrame::NotAnObject),
+        ("7", MalformedFrame::NotAnObject),
+        ("\"hello\"", MalformedFrame::NotAnObject),
+        ("[\"hello\",\"discord\"]", MalformedFrame::NotAnObject),
+        ("{}", MalformedFrame::NoType),
+        ("{\"type\":null}", MalformedFrame::NoType),
+        ("{\"type\":\"inbound_ack\"}", MalformedFrame::Missing("bufferId")),
+        ("{\"type\":\"outbound\",\"action\":{}}", MalformedFrame::Missing("requestId")),
+        ("{\"type\":\"interrupt\"}", MalformedFrame::Missing("session_key")),
     ];
     for (line, want) in cases {
         assert_eq!(FromGateway::decode(line.as_bytes()), FromGateway::Malformed(want), "{line}");
@@ -54,10 +54,10 @@ fn lines_of_no_use_say_why() {
         json!({"type": "hello", "platform": long}),
         json!({"type": "hello", "botId": long}),
     ] {
-        assert!(matches!(decode(&frame), FromGateway::Malformed(Malformed::Missing(_))));
+        assert!(matches!(decode(&frame), FromGateway::Malformed(MalformedFrame::Missing(_))));
     }
     let binary = FromGateway::decode(b"{\"type\":\"\xff\"}");
-    assert_eq!(binary, FromGateway::Malformed(Malformed::NotJson));
+    assert_eq!(binary, FromGateway::Malformed(MalformedFrame::NotJson));
 }
 
 #[test]
@@ -258,8 +258,8 @@ proptest! {
     fn any_json_is_read_without_harm(frame in typed_junk()) {
         let line = frame.to_string();
         for malformed in [
-            matches!(FromGateway::decode(line.as_bytes()), FromGateway::Malformed(Malformed::NotJson)),
-            matches!(ToGateway::decode(line.as_bytes()), ToGateway::Malformed(Malformed::NotJson)),
+            matches!(FromGateway::decode(line.as_bytes()), FromGateway::Malformed(MalformedFrame::NotJson)),
+            matches!(ToGateway::decode(line.as_bytes()), ToGateway::Malformed(MalformedFrame::NotJson)),
         ] {
             prop_assert!(!malformed, "{}", line);
         }

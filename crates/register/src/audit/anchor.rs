@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use nightdesk_types::{TenantId, Timestamp};
 
-use super::Link;
+use super::ChainLink;
 
 /// A line of the second store: `time tenant number hash`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Anchor {
     /// The tenant whose chain it is.
     pub tenant: TenantId,
     /// The head of the chain at that time.
-    pub link: Link,
+    pub link: ChainLink,
 }
 
 /// A line that is not an anchor.
@@ -40,7 +40,7 @@ impl FromStr for Anchor {
         Ok(Self {
             at: at.parse().map_err(|_| NotAnAnchor)?,
             tenant: tenant.parse().map_err(|_| NotAnAnchor)?,
-            link: Link {
+            link: ChainLink {
                 seq: seq.parse().map_err(|_| NotAnAnchor)?,
                 hash: hex::decode(hash).map_err(|_| NotAnAnchor)?,
             },
@@ -59,7 +59,7 @@ mod tests {
         let anchor = Anchor {
             at: Timestamp::from_second(1_800_000_000).unwrap(),
             tenant: TenantId::from_uuid(Uuid::from_u128(7)),
-            link: Link { seq: 12, hash: vec![9; 32] },
+            link: ChainLink { seq: 12, hash: vec![9; 32] },
         };
 
         assert_eq!(anchor.to_string().parse::<Anchor>().unwrap(), anchor);

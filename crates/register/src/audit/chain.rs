@@ -3,18 +3,18 @@
 use aws_lc_rs::digest::{Context, SHA256};
 use nightdesk_types::TenantId;
 
-use super::Deed;
+use super::AuditRecord;
 
 /// A position in a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct ChainLink {
     /// The row's number. Zero is the position before the first row.
     pub seq: i64,
     /// The row's hash.
     pub hash: Vec<u8>,
 }
 
-impl Link {
+impl ChainLink {
     /// Returns the position before the first row.
     pub fn start() -> Self {
         Self { seq: 0, hash: vec![0; 32] }
@@ -23,7 +23,7 @@ impl Link {
 
 /// Returns the hash of a row that follows `before`. It covers the previous hash and each field after its length, so two
 /// different rows never hash the same bytes. The store computes the same hash.
-pub fn linked(before: &Link, tenant: TenantId, deed: &Deed) -> Vec<u8> {
+pub fn link_hash(before: &ChainLink, tenant: TenantId, deed: &AuditRecord) -> Vec<u8> {
     let mut hash = Context::new(&SHA256);
     hash.update(&before.hash);
     let (tenant, seq) = (tenant.to_string(), deed.seq.to_string());

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use nightdesk_types::{TenantId, Timestamp};
 
-use super::{Anchor, Chain, Deed, Link, linked};
+use super::{Anchor, AuditRecord, Chain, ChainLink, link_hash};
 
 /// A fault in a chain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,8 +49,8 @@ pub enum Fault {
 #[derive(Debug)]
 pub struct Verifier {
     tenant: TenantId,
-    stands: Link,
-    head: Link,
+    stands: ChainLink,
+    head: ChainLink,
     /// Anchors that are not reached yet, by number.
     anchors: VecDeque<Anchor>,
 }
@@ -79,7 +79,7 @@ impl Verifier {
     }
 
     /// Returns the number of the last verified row.
-    pub const fn stands_at(&self) -> i64 {
+    pub const fn verified_seq(&self) -> i64 {
         self.stands.seq
     }
 
@@ -89,16 +89,16 @@ impl Verifier {
     }
 
     /// Verifies the next row.
-    pub fn take(&mut self, deed: &Deed) -> Result<(), Fault> {
+    pub fn verify_next(&mut self, deed: &AuditRecord) -> Result<(), Fault> {
         let seq = self.stands.seq + 1;
         if deed.seq != seq {
             return Err(Fault::Missing { seq });
         }
-        let hash = linked(&self.stands, self.tenant, deed);
+        let hash = link_hash(&self.stands, self.tenant, deed);
         if hash != deed.hash {
             return Err(Fault::Changed { seq });
         }
-        self.stands = Link { seq, hash };
+        self.stands = ChainLink { seq, hash };
         if seq == self.head.seq && self.stands != self.head {
             return Err(Fault::Changed { seq });
         }
@@ -106,7 +106,7 @@ impl Verifier {
     }
 
     /// Ends after the last row. Returns the number of the last verified row.
-    pub fn end(self) -> Result<i64, Fault> {
+    pub fn finish(self) -> Result<i64, Fault> {
         let last = self.stands.seq;
         let anchored = self.anchors.back().map_or(0, |anchor| anchor.link.seq);
         let head = self.head.seq.max(anchored);

@@ -4,7 +4,7 @@ use nightdesk_types::{AgentId, GatewayId};
 
 /// An enrolment token of the tenant, as the store has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct EnrolmentToken {
     /// The agent that the token is for.
     pub agent: AgentId,
     /// The only gateway name that the token may be used for.
@@ -17,7 +17,7 @@ pub struct Found {
 
 /// The gateway of the tenant that already has the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct NameHolder {
     /// Its id.
     pub gateway: GatewayId,
     /// The agent that it speaks for.
@@ -28,7 +28,7 @@ pub struct Holder {
 
 /// The reason that no gateway is enrolled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum EnrolmentRefusal {
     /// The tenant has no such token. A token of another tenant counts as unknown.
     #[error("no such enrolment token")]
     Unknown,
@@ -56,21 +56,21 @@ pub enum Refusal {
 pub fn decide(
     agent: AgentId,
     name: &str,
-    token: Option<&Found>,
-    holder: Option<&Holder>,
-) -> Result<Option<GatewayId>, Refusal> {
-    let token = token.ok_or(Refusal::Unknown)?;
+    token: Option<&EnrolmentToken>,
+    holder: Option<&NameHolder>,
+) -> Result<Option<GatewayId>, EnrolmentRefusal> {
+    let token = token.ok_or(EnrolmentRefusal::Unknown)?;
     if token.used {
-        return Err(Refusal::Used);
+        return Err(EnrolmentRefusal::Used);
     }
     if token.expired {
-        return Err(Refusal::Expired);
+        return Err(EnrolmentRefusal::Expired);
     }
     if token.agent != agent {
-        return Err(Refusal::OtherAgent);
+        return Err(EnrolmentRefusal::OtherAgent);
     }
     if let Some(only) = token.gateway.as_ref().filter(|only| *only != name) {
-        return Err(Refusal::OtherName(only.clone()));
+        return Err(EnrolmentRefusal::OtherName(only.clone()));
     }
     may_be_called(agent, holder)
 }
@@ -79,11 +79,11 @@ pub fn decide(
 /// is free.
 pub fn may_be_called(
     agent: AgentId,
-    holder: Option<&Holder>,
-) -> Result<Option<GatewayId>, Refusal> {
+    holder: Option<&NameHolder>,
+) -> Result<Option<GatewayId>, EnrolmentRefusal> {
     match holder {
-        Some(holder) if holder.agent != agent => Err(Refusal::NameTaken),
-        Some(holder) if holder.revoked => Err(Refusal::NameRevoked),
+        Some(holder) if holder.agent != agent => Err(EnrolmentRefusal::NameTaken),
+        Some(holder) if holder.revoked => Err(EnrolmentRefusal::NameRevoked),
         Some(holder) => Ok(Some(holder.gateway)),
         None => Ok(None),
     }
@@ -99,36 +99,36 @@ mod tests {
     const OTHER: AgentId = AgentId::from_uuid(Uuid::from_u128(2));
     const GATEWAY: GatewayId = GatewayId::from_uuid(Uuid::from_u128(9));
 
-    fn good() -> Found {
-        Found { agent: ANNS, gateway: None, used: false, expired: false }
+    fn good() -> EnrolmentToken {
+        EnrolmentToken { agent: ANNS, gateway: None, used: false, expired: false }
     }
 
-    fn held() -> Holder {
-        Holder { gateway: GATEWAY, agent: ANNS, revoked: false }
+    fn held() -> NameHolder {
+        NameHolder { gateway: GATEWAY, agent: ANNS, revoked: false }
     }
 
     #[test]
     fn a_token_enrols_one_gateway_of_its_agent() {
-        let named = |name: &str| Found { gateway: Some(name.to_owned()), ..good() };
-        let others = Found { agent: OTHER, ..good() };
-        let used = Found { used: true, ..good() };
-        let used_and_expired = Found { used: true, expired: true, ..good() };
-        let expired = Found { expired: true, ..good() };
-        let taken = Holder { agent: OTHER, ..held() };
-        let revoked = Holder { revoked: true, ..held() };
-        let other_name = Refusal::OtherName("gw-2".to_owned());
+        let named = |name: &str| EnrolmentToken { gateway: Some(name.to_owned()), ..good() };
+        let others = EnrolmentToken { agent: OTHER, ..good() };
+        let used = EnrolmentToken { used: true, ..good() };
+        let used_and_expired = EnrolmentToken { used: true, expired: true, ..good() };
+        let expired = EnrolmentToken { expired: true, ..good() };
+        let taken = NameHolder { agent: OTHER, ..held() };
+        let revoked = NameHolder { revoked: true, ..held() };
+        let other_name = EnrolmentRefusal::OtherName("gw-2".to_owned());
         let cases = [
             ("a new gateway", Some(good()), None, Ok(None)),
             ("a gateway again", Some(good()), Some(held()), Ok(Some(GATEWAY))),
             ("by its name", Some(named("gw-1")), None, Ok(None)),
-            ("no token", None, None, Err(Refusal::Unknown)),
-            ("used", Some(used), None, Err(Refusal::Used)),
-            ("used, and long ago", Some(used_and_expired), None, Err(Refusal::Used)),
-            ("expired", Some(expired), None, Err(Refusal::Expired)),
-            ("another agent's", Some(others), None, Err(Refusal::OtherAgent)),
+            ("no token", None, None, Err(EnrolmentRefusal::Unknown)),
+            ("used", Some(used), None, Err(EnrolmentRefusal::Used)),
+            ("used, and long ago", Some(used_and_expired), None, Err(EnrolmentRefusal::Used)),
+            ("expired", Some(expired), None, Err(EnrolmentRefusal::Expired)),
+            ("another agent's", Some(others), None, Err(EnrolmentRefusal::OtherAgent)),
             ("another name", Some(named("gw-2")), None, Err(other_name)),
-            ("a name that is taken", Some(good()), Some(taken), Err(Refusal::NameTaken)),
-            ("a revoked gateway", Some(good()), Some(revoked), Err(Refusal::NameRevoked)),
+            ("a name that is taken", Some(good()), Some(taken), Err(EnrolmentRefusal::NameTaken)),
+            ("a revoked gateway", Some(good()), Some(revoked), Err(EnrolmentRefusal::NameRevoked)),
         ];
         for (name, token, holder, want) in cases {
             assert_eq!(decide(ANNS, "gw-1", token.as_ref(), holder.as_ref()), want, "{name}");

@@ -8,7 +8,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_types::{AgentId, ClientId, GatewayId, StoreError, TenantScope};
 
-use super::{Client, Identity, Refusal};
+use super::{EnrolmentRefusal, Identity, MachineClient};
 use crate::secret::NewSecret;
 
 /// The SHA-256 of a secret of the desk. The secret is random and long, so a slow hash would add no protection.
@@ -17,7 +17,7 @@ pub struct Digest([u8; 32]);
 
 impl Digest {
     /// Returns the digest of a secret.
-    pub fn of(secret: &str) -> Self {
+    pub fn from_secret(secret: &str) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, secret.as_bytes()).as_ref());
         Self(bytes)
@@ -35,7 +35,7 @@ impl Digest {
 
     /// Returns true if it is the digest of this secret. The comparison takes constant time.
     pub fn is_of(&self, secret: &str) -> bool {
-        verify_slices_are_equal(&self.0, Self::of(secret).as_bytes()).is_ok()
+        verify_slices_are_equal(&self.0, Self::from_secret(secret).as_bytes()).is_ok()
     }
 }
 
@@ -64,7 +64,7 @@ pub struct NewInvitation {
 #[derive(Clone, Copy, Debug)]
 pub struct StoredClient {
     /// The identity, with its tenant and agent.
-    pub client: Client,
+    pub client: MachineClient,
     /// The digest of its secret.
     pub secret: Digest,
     /// True if it is neither revoked nor expired.
@@ -73,7 +73,7 @@ pub struct StoredClient {
 
 /// A request to enrol a gateway.
 #[derive(Clone, Debug)]
-pub struct Enrol {
+pub struct EnrolmentRequest {
     /// The digest of the one-time token.
     pub token: Digest,
     /// The name for the gateway.
@@ -86,11 +86,11 @@ pub struct Enrol {
 
 /// The result of an enrolment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Enrolled {
+pub enum EnrolmentResult {
     /// This gateway has the secret, and the token is used.
     Gateway(GatewayId),
     /// Nothing was changed.
-    Refused(Refusal),
+    Refused(EnrolmentRefusal),
 }
 
 /// Stores machine identities and one-time tokens.
@@ -112,5 +112,9 @@ pub trait Enrolling: Send + Sync {
 
     /// Gives a gateway its secret and marks the token used, in one transaction. Of several concurrent calls one
     /// succeeds. See [`decide`](super::decide) for the refusals.
-    async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError>;
+    async fn enrol(
+        &self,
+        identity: &Identity,
+        enrol: &EnrolmentRequest,
+    ) -> Result<EnrolmentResult, StoreError>;
 }

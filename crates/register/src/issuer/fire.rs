@@ -18,7 +18,7 @@ use crate::error::RegisterError;
 const PURPOSE: &str = "cron_fire";
 
 #[derive(Serialize)]
-struct Claims<'a> {
+struct FireTokenClaims<'a> {
     iss: &'a str,
     aud: String,
     purpose: &'static str,
@@ -36,10 +36,10 @@ impl Issuer {
         fire: FireId,
         now: Timestamp,
     ) -> Result<Key, RegisterError> {
-        let keys = self.keys.of(now).await?;
+        let keys = self.keys.accepted_keys(now).await?;
         let key = newest(&keys, now).ok_or(RegisterError::NoSigningKey)?;
         let now = now.as_second();
-        let claims = Claims {
+        let claims = FireTokenClaims {
             iss: &self.url,
             aud: audience_of(agent),
             purpose: PURPOSE,
@@ -48,7 +48,7 @@ impl Issuer {
             exp: now + i64::try_from(FIRE_TOKEN_LIFE.as_secs()).unwrap_or(0),
             jti: fire.to_string(),
         };
-        let mut header = Header::new(OF_FIRES.of_tokens());
+        let mut header = Header::new(OF_FIRES.token_algorithm());
         header.kid = Some(key.kid.clone());
         let token = encode(&header, &claims, &key.signing);
         token.map(Key::new).map_err(|_| RegisterError::NoSigningKey)

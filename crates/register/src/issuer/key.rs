@@ -39,7 +39,7 @@ nightdesk_types::slugs! {
 }
 
 impl KeyAlgorithm {
-    pub(crate) const fn of_tokens(self) -> Algorithm {
+    pub(crate) const fn token_algorithm(self) -> Algorithm {
         match self {
             Self::Es256 => Algorithm::ES256,
             Self::Rs256 => Algorithm::RS256,
@@ -123,7 +123,7 @@ fn halves(pair: &Key, algorithm: KeyAlgorithm) -> Option<(EncodingKey, DecodingK
         KeyAlgorithm::Es256 => EncodingKey::from_ec_der(&der),
         KeyAlgorithm::Rs256 => EncodingKey::from_rsa_der(&der),
     };
-    let public = Jwk::from_encoding_key(&signing, algorithm.of_tokens()).ok()?;
+    let public = Jwk::from_encoding_key(&signing, algorithm.token_algorithm()).ok()?;
     let verifying = DecodingKey::from_jwk(&public).ok()?;
     Some((signing, verifying, public))
 }

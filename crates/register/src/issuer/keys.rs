@@ -33,7 +33,10 @@ impl Keys {
     }
 
     /// Returns the accepted keys, the newest last.
-    pub(super) async fn of(&self, now: Timestamp) -> Result<Arc<[SigningKey]>, RegisterError> {
+    pub(super) async fn accepted_keys(
+        &self,
+        now: Timestamp,
+    ) -> Result<Arc<[SigningKey]>, RegisterError> {
         if let Some(keys) = self.younger_than(SIGNING_KEYS_KEPT_FOR) {
             return Ok(keys);
         }
@@ -45,7 +48,7 @@ impl Keys {
     }
 
     /// Reads the keys again for a token that names an unknown one. `None`: they were read just now.
-    pub(super) async fn again(
+    pub(super) async fn read_again(
         &self,
         now: Timestamp,
     ) -> Result<Option<Arc<[SigningKey]>>, RegisterError> {
@@ -56,8 +59,8 @@ impl Keys {
     }
 
     /// Returns the public keys, as clients fetch them.
-    pub(super) async fn published(&self, now: Timestamp) -> Result<Value, RegisterError> {
-        let keys = self.of(now).await?;
+    pub(super) async fn public_keys(&self, now: Timestamp) -> Result<Value, RegisterError> {
+        let keys = self.accepted_keys(now).await?;
         Ok(json!({ "keys": keys.iter().map(SigningKey::public).collect::<Vec<_>>() }))
     }
 
@@ -65,14 +68,14 @@ impl Keys {
         let read_at = Instant::now();
         let mut stored = self.store.signing_keys().await?;
         for _ in 0..KEYS_MADE_MAX {
-            let due = rotation::due(&stored, self.wanted, now);
+            let due = rotation::next_due_key(&stored, self.wanted, now);
             let Some((number, algorithm, used_from)) = due else { break };
             let next = key::make(&self.vault, algorithm, number, used_from);
             stored = self.store.enter_signing_key(&next).await?;
         }
         let open = |stored| SigningKey::open(&self.vault, stored);
         let opened: Result<Vec<_>, _> =
-            rotation::believed(&stored, self.wanted, now).map(open).collect();
+            rotation::accepted_keys(&stored, self.wanted, now).map(open).collect();
         let keys: Arc<[SigningKey]> = opened?.into();
         *self.lock() = Some((read_at, Arc::clone(&keys)));
         Ok(keys)

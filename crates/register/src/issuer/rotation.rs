@@ -17,7 +17,7 @@ use super::{KeyAlgorithm, StoredKey};
 pub(super) const OF_FIRES: KeyAlgorithm = KeyAlgorithm::Es256;
 
 /// Returns the number, the algorithm and the first use of the key that is due now.
-pub(super) fn due(
+pub(super) fn next_due_key(
     keys: &[StoredKey],
     wanted: KeyAlgorithm,
     now: Timestamp,
@@ -29,10 +29,10 @@ pub(super) fn due(
     if !live().any(|key| key.used_from <= now) {
         return Some((number, wanted, now.checked_sub(ACCESS_TOKEN_LEEWAY).unwrap_or(now)));
     }
-    let known_by = after(now, SIGNING_KEY_KNOWN_BEFORE);
+    let known_by = add_span(now, SIGNING_KEY_KNOWN_BEFORE);
     let lacks = |algorithm: &KeyAlgorithm| {
         let mut its = live().filter(|key| key.algorithm == *algorithm);
-        !its.any(|key| after(key.used_from, SIGNING_KEY_LIFE) > known_by)
+        !its.any(|key| add_span(key.used_from, SIGNING_KEY_LIFE) > known_by)
     };
     let algorithm = [wanted, OF_FIRES].into_iter().find(lacks)?;
     Some((number, algorithm, known_by))
@@ -40,7 +40,7 @@ pub(super) fn due(
 
 /// Returns the keys whose tokens are accepted and that are published: keys in use, upcoming keys, and keys that a newer
 /// one replaced recently. Oldest first.
-pub(super) fn believed(
+pub(super) fn accepted_keys(
     keys: &[StoredKey],
     wanted: KeyAlgorithm,
     now: Timestamp,
@@ -48,17 +48,17 @@ pub(super) fn believed(
     let is_over = move |key: &StoredKey| {
         if ![wanted, OF_FIRES].contains(&key.algorithm) {
             // No key of its algorithm follows it.
-            return after(key.used_from, SIGNING_KEY_LIFE + SIGNING_KEY_KEPT_AFTER) <= now;
+            return add_span(key.used_from, SIGNING_KEY_LIFE + SIGNING_KEY_KEPT_AFTER) <= now;
         }
         let mut later = keys.iter().filter(|other| {
             !other.retired && other.number > key.number && other.algorithm == key.algorithm
         });
-        later.any(|other| after(other.used_from, SIGNING_KEY_KEPT_AFTER) <= now)
+        later.any(|other| add_span(other.used_from, SIGNING_KEY_KEPT_AFTER) <= now)
     };
     keys.iter().filter(move |key| !key.retired && !is_over(key))
 }
 
-fn after(at: Timestamp, span: Duration) -> Timestamp {
+fn add_span(at: Timestamp, span: Duration) -> Timestamp {
     at.checked_add(span).unwrap_or(Timestamp::MAX)
 }
 
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn numbers(keys: &[StoredKey], now: Timestamp) -> Vec<i64> {
-        believed(keys, KeyAlgorithm::Es256, now).map(|key| key.number).collect()
+        accepted_keys(keys, KeyAlgorithm::Es256, now).map(|key| key.number).collect()
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
             ("the next one ends too", &both, 59, Some((3, ES256, at(60)))),
         ];
         for (name, keys, day, want) in dues {
-            assert_eq!(due(keys, ES256, at(day)), want, "{name}");
+            assert_eq!(next_due_key(keys, ES256, at(day)), want, "{name}");
         }
         let kept = [(29, vec![1, 2]), (30, vec![1, 2]), (31, vec![2]), (400, vec![2])];
         for (day, want) in kept {
@@ -124,39 +124,39 @@ mod tests {
         let gone = StoredKey { retired: true, ..key(1, at(0)) };
         let keys = [gone.clone(), key(2, at(30))];
 
-        assert_eq!(due(&keys, ES256, at(29)), Some((3, ES256, at_once(29))));
+        assert_eq!(next_due_key(&keys, ES256, at(29)), Some((3, ES256, at_once(29))));
         assert_eq!(numbers(&keys, at(29)), [2]);
-        assert_eq!(due(&[gone], ES256, at(5)), Some((2, ES256, at_once(5))));
+        assert_eq!(next_due_key(&[gone], ES256, at(5)), Some((2, ES256, at_once(5))));
     }
 
     #[test]
     fn a_node_whose_clock_is_behind_makes_no_key_of_its_own() {
-        let (number, _, used_from) = due(&[], ES256, at(0)).unwrap();
+        let (number, _, used_from) = next_due_key(&[], ES256, at(0)).unwrap();
         let behind = at(0).checked_sub(Duration::from_secs(10)).unwrap();
 
-        assert_eq!(due(&[key(number, used_from)], ES256, behind), None);
+        assert_eq!(next_due_key(&[key(number, used_from)], ES256, behind), None);
     }
 
     #[test]
     fn another_algorithm_is_wanted_and_made_known_first() {
         let keys = [key(1, at(0))];
 
-        assert_eq!(due(&keys, RS256, at(3)), Some((2, RS256, at(4))));
+        assert_eq!(next_due_key(&keys, RS256, at(3)), Some((2, RS256, at(4))));
     }
 
     #[test]
     fn there_is_a_key_for_fires_whatever_is_wanted() {
         let rs256 = |number, used_from| StoredKey { algorithm: RS256, ..key(number, used_from) };
         let believed = |keys: &[StoredKey], wanted, day| -> Vec<_> {
-            believed(keys, wanted, at(day)).map(|key| key.number).collect()
+            accepted_keys(keys, wanted, at(day)).map(|key| key.number).collect()
         };
         let mut keys = vec![rs256(1, at(0))];
-        assert_eq!(due(&keys, RS256, at(0)), Some((2, ES256, at(1))));
+        assert_eq!(next_due_key(&keys, RS256, at(0)), Some((2, ES256, at(1))));
         keys.push(key(2, at(1)));
-        assert_eq!(due(&keys, RS256, at(28)), None);
-        assert_eq!(due(&keys, RS256, at(29)), Some((3, RS256, at(30))));
+        assert_eq!(next_due_key(&keys, RS256, at(28)), None);
+        assert_eq!(next_due_key(&keys, RS256, at(29)), Some((3, RS256, at(30))));
         keys.push(rs256(3, at(30)));
-        assert_eq!(due(&keys, RS256, at(30)), Some((4, ES256, at(31))));
+        assert_eq!(next_due_key(&keys, RS256, at(30)), Some((4, ES256, at(31))));
         keys.push(key(4, at(31)));
 
         let kept =
@@ -176,9 +176,9 @@ mod tests {
             let hour = |hour: i64| Timestamp::from_second(START + hour * 60 * 60).unwrap();
             let (mut keys, mut now) = (Vec::new(), 0);
             for step in steps {
-                if let Some((number, _, used_from)) = due(&keys, ES256, hour(now)) {
+                if let Some((number, _, used_from)) = next_due_key(&keys, ES256, hour(now)) {
                     prop_assert!(
-                        keys.is_empty() || used_from >= after(hour(now), SIGNING_KEY_KNOWN_BEFORE)
+                        keys.is_empty() || used_from >= add_span(hour(now), SIGNING_KEY_KNOWN_BEFORE)
                     );
                     keys.push(key(number, used_from));
                 }

@@ -9,7 +9,7 @@ use nightdesk_vault::Key;
 use uuid::Uuid;
 
 use super::Issuer;
-use super::store::{Refreshed, Session};
+use super::store::{IssuerSession, RefreshResult};
 use super::token::{AUDIENCE, Subject};
 use crate::enrolment::Digest;
 use crate::error::RegisterError;
@@ -20,7 +20,7 @@ const MARK: &str = "ndr";
 
 /// The tokens that an agent gets at the beginning of its session and at each refresh.
 #[derive(Debug)]
-pub struct Grant {
+pub struct TokenPair {
     /// The access token.
     pub access: Key,
     /// The refresh token for the next exchange.
@@ -45,14 +45,15 @@ impl Issuer {
         scope: TenantScope,
         agent: AgentId,
         now: Timestamp,
-    ) -> Result<(Session, Grant), RegisterError> {
+    ) -> Result<(IssuerSession, TokenPair), RegisterError> {
         let id = random_id();
-        let (session, refresh) = (Session::own(id.to_string()), Refresh::new(scope.tenant(), id));
-        let digest = refresh.text.with(Digest::of);
+        let (session, refresh) =
+            (IssuerSession::from_own_issuer(id.to_string()), Refresh::new(scope.tenant(), id));
+        let digest = refresh.text.with(Digest::from_secret);
         let begun = self.store.begin_session(scope, agent, &session, Some(digest)).await?;
         debug_assert!(begun, "a session that was just named is nobody's");
-        let access = self.access(scope, &session.id, now).await?;
-        Ok((session, Grant { access, refresh: refresh.text }))
+        let access = self.access_token(scope, &session.id, now).await?;
+        Ok((session, TokenPair { access, refresh: refresh.text }))
     }
 
     /// Returns an access token of an agent's ambient session, which begins at the first request. A session that an
@@ -63,9 +64,9 @@ impl Issuer {
         agent: AgentId,
         now: Timestamp,
     ) -> Result<Key, RegisterError> {
-        let session = Session::own(format!("ambient:{agent}"));
+        let session = IssuerSession::from_own_issuer(format!("ambient:{agent}"));
         self.store.begin_session(scope, agent, &session, None).await?;
-        self.access(scope, &session.id, now).await
+        self.access_token(scope, &session.id, now).await
     }
 
     /// Exchanges a refresh token for a new access token and the next refresh token.
@@ -73,21 +74,21 @@ impl Issuer {
         &self,
         shown: &str,
         now: Timestamp,
-    ) -> Result<Result<Grant, NoGrant>, RegisterError> {
+    ) -> Result<Result<TokenPair, NoGrant>, RegisterError> {
         let Some((tenant, id)) = read(shown) else { return Ok(Err(NoGrant::Unknown)) };
         let (next, session) = (Refresh::new(tenant, id), id.to_string());
-        let (shown, digest) = (Digest::of(shown), next.text.with(Digest::of));
+        let (shown, digest) = (Digest::from_secret(shown), next.text.with(Digest::from_secret));
         match self.store.refresh(tenant, &session, shown, digest).await? {
-            Refreshed::Next(identity) => {
-                let access = self.access(identity.scope, &session, now).await?;
-                Ok(Ok(Grant { access, refresh: next.text }))
+            RefreshResult::Next(identity) => {
+                let access = self.access_token(identity.scope, &session, now).await?;
+                Ok(Ok(TokenPair { access, refresh: next.text }))
             }
-            Refreshed::Reused => Ok(Err(NoGrant::Reused)),
-            Refreshed::Unknown => Ok(Err(NoGrant::Unknown)),
+            RefreshResult::Reused => Ok(Err(NoGrant::Reused)),
+            RefreshResult::Unknown => Ok(Err(NoGrant::Unknown)),
         }
     }
 
-    async fn access(
+    async fn access_token(
         &self,
         scope: TenantScope,
         session: &str,

@@ -39,23 +39,23 @@ pub trait Issuing: Send + Sync {
 
 /// The session that an agent was set up with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct IssuerSession {
     /// The issuer of the session. `None`: the desk's own issuer.
     pub issuer: Option<String>,
     /// The issuer's id for the session.
     pub id: String,
 }
 
-impl Session {
+impl IssuerSession {
     /// Returns a session of the desk's own issuer.
-    pub fn own(id: impl Into<String>) -> Self {
+    pub fn from_own_issuer(id: impl Into<String>) -> Self {
         Self { issuer: None, id: id.into() }
     }
 }
 
 /// The result of presenting a refresh token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refreshed {
+pub enum RefreshResult {
     /// The session belongs to this agent, and the next token is stored.
     Next(Identity),
     /// The token was exchanged long ago, so two parties have it. The session has ended.
@@ -73,18 +73,22 @@ pub trait Sessions: Send + Sync {
         &self,
         scope: TenantScope,
         agent: AgentId,
-        session: &Session,
+        session: &IssuerSession,
         refresh: Option<Digest>,
     ) -> Result<bool, StoreError>;
 
     /// Ends a session. Returns true if the tenant has it.
-    async fn end_session(&self, scope: TenantScope, session: &Session) -> Result<bool, StoreError>;
+    async fn end_session(
+        &self,
+        scope: TenantScope,
+        session: &IssuerSession,
+    ) -> Result<bool, StoreError>;
 
     /// Returns the agent that the valid session belongs to.
     async fn agent_of_session(
         &self,
         scope: TenantScope,
-        session: &Session,
+        session: &IssuerSession,
     ) -> Result<Option<AgentId>, StoreError>;
 
     /// Exchanges a refresh token of one of our sessions for the next, if the tenant it names has it. The presented
@@ -95,5 +99,5 @@ pub trait Sessions: Send + Sync {
         session: &str,
         shown: Digest,
         next: Digest,
-    ) -> Result<Refreshed, StoreError>;
+    ) -> Result<RefreshResult, StoreError>;
 }

@@ -20,7 +20,7 @@ pub(super) fn audience_of(agent: AgentId) -> String {
 }
 
 /// Returns the agent of that name.
-pub(crate) fn named_agent(name: &str) -> Option<AgentId> {
+pub(crate) fn parse_agent(name: &str) -> Option<AgentId> {
     let agent = name.strip_prefix(AGENT)?.parse().ok()?;
     // Only the canonical spelling is accepted, so that each agent has one name.
     (audience_of(agent) == name).then_some(agent)
@@ -32,7 +32,7 @@ const TYPE: &str = "at+jwt";
 /// All claims of a token. An unknown claim is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Claims {
+pub(super) struct AccessTokenClaims {
     pub(super) iss: String,
     pub(super) aud: String,
     pub(super) sub: String,
@@ -77,7 +77,7 @@ pub enum BadToken {
 
 /// Signs with the newest key in use, of the configured algorithm if there is one.
 pub(super) fn sign(
-    claims: &Claims,
+    claims: &AccessTokenClaims,
     keys: &[SigningKey],
     wanted: KeyAlgorithm,
     now: Timestamp,
@@ -85,7 +85,7 @@ pub(super) fn sign(
     let mut in_use = keys.iter().rev().filter(|key| key.used_from <= now);
     let newest = in_use.clone().next();
     let key = in_use.find(|key| key.algorithm == wanted).or(newest)?;
-    let mut header = Header::new(key.algorithm.of_tokens());
+    let mut header = Header::new(key.algorithm.token_algorithm());
     header.typ = Some(TYPE.to_owned());
     header.kid = Some(key.kid.clone());
     encode(&header, claims, &key.signing).ok().map(Key::new)
@@ -97,7 +97,7 @@ pub(super) fn verify(
     keys: &[SigningKey],
     issuer: &str,
     now: Timestamp,
-) -> Result<Claims, BadToken> {
+) -> Result<AccessTokenClaims, BadToken> {
     if bearer.len() > ACCESS_TOKEN_BYTES_MAX {
         return Err(BadToken::TooLong);
     }
@@ -108,13 +108,13 @@ pub(super) fn verify(
     }
     let named = |key: &&SigningKey| header.kid.as_ref() == Some(&key.kid);
     let key = keys.iter().find(named).ok_or(BadToken::UnknownKey)?;
-    let algorithm = key.algorithm.of_tokens();
+    let algorithm = key.algorithm.token_algorithm();
     if header.alg != algorithm {
         return Err(BadToken::OtherKind);
     }
     let claims = decode(bearer, &key.verifying, &signature_only(algorithm));
-    let claims: Claims = claims.map_err(|_| BadToken::NotSigned)?.claims;
-    let for_us = claims.aud == AUDIENCE || named_agent(&claims.aud).is_some();
+    let claims: AccessTokenClaims = claims.map_err(|_| BadToken::NotSigned)?.claims;
+    let for_us = claims.aud == AUDIENCE || parse_agent(&claims.aud).is_some();
     if claims.iss != issuer || !for_us {
         return Err(BadToken::NotForUs);
     }
@@ -131,7 +131,7 @@ pub(crate) fn signature_only(algorithm: Algorithm) -> Validation {
     validation
 }
 
-fn is_good(claims: &Claims, now: i64) -> bool {
+fn is_good(claims: &AccessTokenClaims, now: i64) -> bool {
     let secs = |span: std::time::Duration| i64::try_from(span.as_secs()).unwrap_or(0);
     let (leeway, life) = (secs(ACCESS_TOKEN_LEEWAY), secs(ACCESS_TOKEN_LIFE));
     let lasts = claims.exp.checked_sub(claims.iat);

@@ -8,28 +8,28 @@ use nightdesk_types::{AgentId, Timestamp};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::issuer::named_agent;
+use crate::issuer::parse_agent;
 
 /// All claims of a token; a duplicate claim is refused.
 #[derive(Clone)]
-pub(super) struct Claims(BTreeMap<String, Value>);
+pub(super) struct IssuerClaims(BTreeMap<String, Value>);
 
 /// The expected values.
-pub(super) struct Wanted<'a> {
+pub(super) struct ExpectedClaims<'a> {
     pub(super) issuer: &'a str,
     pub(super) tenant_claim: &'a str,
 }
 
 /// The values of an accepted token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Judged {
+pub(super) struct AcceptedClaims {
     audiences: Vec<String>,
     pub(super) tenant: String,
     pub(super) client: Option<String>,
     pub(super) session: Option<String>,
 }
 
-impl Judged {
+impl AcceptedClaims {
     pub(super) fn is_for(&self, audience: &str) -> bool {
         self.audiences.iter().any(|name| name == audience)
     }
@@ -37,45 +37,53 @@ impl Judged {
     /// Returns the agent that the token is for, if that is its only audience.
     pub(super) fn only_agent(&self) -> Option<AgentId> {
         match self.audiences.as_slice() {
-            [only] => named_agent(only),
+            [only] => parse_agent(only),
             _ => None,
         }
     }
 }
 
 /// A claim is missing, of another type, or has a wrong value.
-struct Wrong;
+struct WrongClaim;
 
-impl Claims {
+impl IssuerClaims {
     /// Returns the values of the claims if all of them are right.
-    pub(super) fn judge(&self, wanted: &Wanted<'_>, now: Timestamp) -> Option<Judged> {
-        self.judged(wanted, now.as_second()).ok()
+    pub(super) fn check(
+        &self,
+        wanted: &ExpectedClaims<'_>,
+        now: Timestamp,
+    ) -> Option<AcceptedClaims> {
+        self.check_all(wanted, now.as_second()).ok()
     }
 
     /// Requires each claim and its type: a claim of another type is never treated as missing.
-    fn judged(&self, wanted: &Wanted<'_>, now: i64) -> Result<Judged, Wrong> {
+    fn check_all(
+        &self,
+        wanted: &ExpectedClaims<'_>,
+        now: i64,
+    ) -> Result<AcceptedClaims, WrongClaim> {
         // A token with a purpose is for another use.
         if self.0.contains_key("purpose") {
-            return Err(Wrong);
+            return Err(WrongClaim);
         }
         self.text("sub")?;
         if self.text("iss")? != wanted.issuer || !self.is_good(now)? {
-            return Err(Wrong);
+            return Err(WrongClaim);
         }
-        Ok(Judged {
+        Ok(AcceptedClaims {
             audiences: self.audiences()?,
             tenant: self.text(wanted.tenant_claim)?.to_owned(),
-            client: self.one_of("client_id", "azp")?.map(str::to_owned),
-            session: self.optional("sid")?.map(str::to_owned),
+            client: self.either_text("client_id", "azp")?.map(str::to_owned),
+            session: self.optional_text("sid")?.map(str::to_owned),
         })
     }
 
     /// Returns true if the token's times are right.
-    fn is_good(&self, now: i64) -> Result<bool, Wrong> {
+    fn is_good(&self, now: i64) -> Result<bool, WrongClaim> {
         let secs = |span: std::time::Duration| i64::try_from(span.as_secs()).unwrap_or(0);
         let (leeway, life) = (secs(ACCESS_TOKEN_LEEWAY), secs(ISSUED_TOKEN_LIFE_MAX));
-        let (made_at, ends_at) = (self.second("iat")?, self.second("exp")?);
-        let begins_at = if self.0.contains_key("nbf") { self.second("nbf")? } else { made_at };
+        let (made_at, ends_at) = (self.timestamp("iat")?, self.timestamp("exp")?);
+        let begins_at = if self.0.contains_key("nbf") { self.timestamp("nbf")? } else { made_at };
         let lasts = ends_at.checked_sub(made_at);
         Ok(begins_at.saturating_sub(leeway) <= now
             && made_at.saturating_sub(leeway) <= now
@@ -83,42 +91,42 @@ impl Claims {
             && lasts.is_some_and(|lasts| (0..=life).contains(&lasts)))
     }
 
-    fn audiences(&self) -> Result<Vec<String>, Wrong> {
-        let said = self.0.get("aud").ok_or(Wrong)?;
+    fn audiences(&self) -> Result<Vec<String>, WrongClaim> {
+        let said = self.0.get("aud").ok_or(WrongClaim)?;
         if let Some(one) = said.as_str() {
             return Ok(vec![one.to_owned()]);
         }
-        let several = said.as_array().filter(|several| !several.is_empty()).ok_or(Wrong)?;
-        several.iter().map(|one| one.as_str().map(str::to_owned).ok_or(Wrong)).collect()
+        let several = said.as_array().filter(|several| !several.is_empty()).ok_or(WrongClaim)?;
+        several.iter().map(|one| one.as_str().map(str::to_owned).ok_or(WrongClaim)).collect()
     }
 
     /// Returns an optional text that has two names. If both are present, they must be equal.
-    fn one_of(&self, name: &str, other: &str) -> Result<Option<&str>, Wrong> {
-        match (self.optional(name)?, self.optional(other)?) {
-            (Some(one), Some(other)) if one != other => Err(Wrong),
+    fn either_text(&self, name: &str, other: &str) -> Result<Option<&str>, WrongClaim> {
+        match (self.optional_text(name)?, self.optional_text(other)?) {
+            (Some(one), Some(other)) if one != other => Err(WrongClaim),
             (one, other) => Ok(one.or(other)),
         }
     }
 
     /// Returns an optional text.
-    fn optional(&self, name: &str) -> Result<Option<&str>, Wrong> {
+    fn optional_text(&self, name: &str) -> Result<Option<&str>, WrongClaim> {
         if self.0.contains_key(name) { self.text(name).map(Some) } else { Ok(None) }
     }
 
-    fn text(&self, name: &str) -> Result<&str, Wrong> {
-        let text = self.0.get(name).and_then(Value::as_str).ok_or(Wrong)?;
-        if (1..=ISSUED_NAME_BYTES_MAX).contains(&text.len()) { Ok(text) } else { Err(Wrong) }
+    fn text(&self, name: &str) -> Result<&str, WrongClaim> {
+        let text = self.0.get(name).and_then(Value::as_str).ok_or(WrongClaim)?;
+        if (1..=ISSUED_NAME_BYTES_MAX).contains(&text.len()) { Ok(text) } else { Err(WrongClaim) }
     }
 
-    fn second(&self, name: &str) -> Result<i64, Wrong> {
-        self.0.get(name).and_then(Value::as_i64).ok_or(Wrong)
+    fn timestamp(&self, name: &str) -> Result<i64, WrongClaim> {
+        self.0.get(name).and_then(Value::as_i64).ok_or(WrongClaim)
     }
 }
 
-impl<'de> Deserialize<'de> for Claims {
+impl<'de> Deserialize<'de> for IssuerClaims {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Once;
-        impl<'de> Visitor<'de> for Once {
+        struct UniqueClaimsVisitor;
+        impl<'de> Visitor<'de> for UniqueClaimsVisitor {
             type Value = BTreeMap<String, Value>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,7 +144,7 @@ impl<'de> Deserialize<'de> for Claims {
                 Ok(claims)
             }
         }
-        from.deserialize_map(Once).map(Self)
+        from.deserialize_map(UniqueClaimsVisitor).map(Self)
     }
 }
 

@@ -12,7 +12,7 @@ use nightdesk_types::limits::{
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
-use super::public_key::{PublicKey, read};
+use super::public_key::{TokenVerifyingKey, read};
 
 /// The location of an issuer's keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ struct Inner {
     source: KeySource,
     fetch: Arc<dyn FetchKeys>,
     tasks: TaskTracker,
-    kept: Mutex<Kept>,
+    kept: Mutex<JwksCache>,
     /// The holder of this lock reads the keys.
     reading: tokio::sync::Mutex<()>,
 }
@@ -69,31 +69,34 @@ impl Jwks {
     }
 
     /// Returns the key of this name. `None`: the issuer has no such key.
-    pub(super) async fn named(&self, kid: &str) -> Result<Option<PublicKey>, Unavailable> {
-        if self.kept(|kept| kept.wants(kid, Instant::now())) {
+    pub(super) async fn find_key(
+        &self,
+        kid: &str,
+    ) -> Result<Option<TokenVerifyingKey>, Unavailable> {
+        if self.with_cache(|kept| kept.needs_read(kid, Instant::now())) {
             let (jwks, kid) = (self.clone(), kid.to_owned());
             // The read runs in its own task: a caller that hangs up must not stop the read for others.
             drop(self.0.tasks.spawn(async move { jwks.read_again(&kid).await }).await);
         }
-        self.kept(|kept| kept.named(kid, Instant::now()))
+        self.with_cache(|kept| kept.usable_key(kid, Instant::now()))
     }
 
     /// Reads once for all waiting callers. A caller whose key is cached does not wait for another caller's read.
     async fn read_again(&self, kid: &str) {
-        let known = self.kept(|kept| kept.find(kid).is_some());
+        let known = self.with_cache(|kept| kept.find(kid).is_some());
         let _reading = match self.0.reading.try_lock() {
             Ok(reading) => reading,
             Err(_) if known => return,
             Err(_) => self.0.reading.lock().await,
         };
-        if !self.kept(|kept| kept.wants(kid, Instant::now())) {
+        if !self.with_cache(|kept| kept.needs_read(kid, Instant::now())) {
             return;
         }
         let keys = self.read().await;
-        self.kept(|kept| kept.was_read(keys, Instant::now()));
+        self.with_cache(|kept| kept.store_keys(keys, Instant::now()));
     }
 
-    async fn read(&self) -> Option<Vec<PublicKey>> {
+    async fn read(&self) -> Option<Vec<TokenVerifyingKey>> {
         let Inner { source, fetch, .. } = &*self.0;
         let keys = match fetch.fetch(source).await {
             Ok(body) => read(&body).map_err(Into::into),
@@ -106,26 +109,26 @@ impl Jwks {
         .ok()
     }
 
-    fn kept<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
+    fn with_cache<T>(&self, look: impl FnOnce(&mut JwksCache) -> T) -> T {
         look(&mut self.0.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// The cached keys of an issuer.
 #[derive(Default)]
-struct Kept {
-    keys: Vec<PublicKey>,
+struct JwksCache {
+    keys: Vec<TokenVerifyingKey>,
     read_at: Option<Instant>,
     tried_at: Option<Instant>,
 }
 
-impl Kept {
-    fn find(&self, kid: &str) -> Option<&PublicKey> {
+impl JwksCache {
+    fn find(&self, kid: &str) -> Option<&TokenVerifyingKey> {
         self.keys.iter().find(|key| key.kid == kid)
     }
 
     /// Returns true if the keys must be read again for this key.
-    fn wants(&self, kid: &str, now: Instant) -> bool {
+    fn needs_read(&self, kid: &str, now: Instant) -> bool {
         let tried_lately = self.tried_at.is_some_and(|at| now - at < ISSUER_KEYS_READ_EVERY);
         let is_known = self.is_fresh(now) && self.find(kid).is_some();
         !tried_lately && !is_known
@@ -135,7 +138,11 @@ impl Kept {
         self.read_at.is_some_and(|at| now - at < ISSUER_KEYS_FRESH_FOR)
     }
 
-    fn named(&self, kid: &str, now: Instant) -> Result<Option<PublicKey>, Unavailable> {
+    fn usable_key(
+        &self,
+        kid: &str,
+        now: Instant,
+    ) -> Result<Option<TokenVerifyingKey>, Unavailable> {
         let usable = self.read_at.is_some_and(|at| now - at < ISSUER_KEYS_STALE_FOR);
         match self.find(kid) {
             Some(key) if usable => Ok(Some(key.clone())),
@@ -145,7 +152,7 @@ impl Kept {
         }
     }
 
-    fn was_read(&mut self, keys: Option<Vec<PublicKey>>, now: Instant) {
+    fn store_keys(&mut self, keys: Option<Vec<TokenVerifyingKey>>, now: Instant) {
         self.tried_at = Some(now);
         if let Some(keys) = keys {
             (self.keys, self.read_at) = (keys, Some(now));

@@ -16,13 +16,13 @@ use crate::issuer::{KeyAlgorithm, signature_only};
 
 /// A key that verifies tokens.
 #[derive(Clone)]
-pub(super) struct PublicKey {
+pub(super) struct TokenVerifyingKey {
     pub(super) kid: String,
     algorithm: KeyAlgorithm,
     key: DecodingKey,
 }
 
-impl std::fmt::Debug for PublicKey {
+impl std::fmt::Debug for TokenVerifyingKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PublicKey({} {})", self.kid, self.algorithm.slug())
     }
@@ -38,7 +38,7 @@ pub(super) enum BadKeys {
 }
 
 /// Reads a key set. Unusable keys are skipped; a name that two keys have matches neither.
-pub(super) fn read(body: &[u8]) -> Result<Vec<PublicKey>, BadKeys> {
+pub(super) fn read(body: &[u8]) -> Result<Vec<TokenVerifyingKey>, BadKeys> {
     #[derive(Deserialize)]
     struct Set {
         keys: Vec<Value>,
@@ -47,12 +47,14 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<PublicKey>, BadKeys> {
     if set.keys.len() > ISSUER_KEYS_MAX {
         return Err(BadKeys::TooMany);
     }
-    let keys: Vec<PublicKey> = set.keys.into_iter().filter_map(PublicKey::read).collect();
-    let is_alone = |key: &&PublicKey| keys.iter().filter(|other| other.kid == key.kid).count() == 1;
+    let keys: Vec<TokenVerifyingKey> =
+        set.keys.into_iter().filter_map(TokenVerifyingKey::read).collect();
+    let is_alone =
+        |key: &&TokenVerifyingKey| keys.iter().filter(|other| other.kid == key.kid).count() == 1;
     Ok(keys.iter().filter(is_alone).cloned().collect())
 }
 
-impl PublicKey {
+impl TokenVerifyingKey {
     fn read(key: Value) -> Option<Self> {
         let key: Jwk = serde_json::from_value(key).ok()?;
         let signs =
@@ -65,7 +67,7 @@ impl PublicKey {
 
     /// Returns the claims of a token that this key signed. Times and names are not checked.
     pub(super) fn verify<T: DeserializeOwned + Clone>(&self, token: &str) -> Option<T> {
-        let validation = signature_only(self.algorithm.of_tokens());
+        let validation = signature_only(self.algorithm.token_algorithm());
         decode(token, &self.key, &validation).ok().map(|token| token.claims)
     }
 }

@@ -7,7 +7,7 @@ use nightdesk_types::Timestamp;
 use nightdesk_types::limits::ISSUED_NAME_BYTES_MAX;
 use tokio_util::task::TaskTracker;
 
-use super::claims::{Claims, Judged, Wanted};
+use super::claims::{AcceptedClaims, ExpectedClaims, IssuerClaims};
 use super::jwks::{FetchKeys, Jwks, KeySource};
 use crate::error::RegisterError;
 
@@ -40,12 +40,12 @@ pub enum AgentBy {
 
 /// A trusted issuer with its cached keys.
 #[derive(Debug)]
-pub(super) struct Trusted {
+pub(super) struct IssuerVerifier {
     said: TrustedIssuer,
     keys: Jwks,
 }
 
-impl Trusted {
+impl IssuerVerifier {
     pub(super) fn new(said: TrustedIssuer, fetch: Arc<dyn FetchKeys>, tasks: TaskTracker) -> Self {
         let keys = Jwks::new(said.keys.clone(), fetch, tasks);
         Self { said, keys }
@@ -64,23 +64,24 @@ impl Trusted {
     }
 
     /// Returns the claims of a token that this issuer signed and that is valid now. `None`: the token is not accepted.
-    pub(super) async fn judge(
+    pub(super) async fn verify_token(
         &self,
         token: &str,
         now: Timestamp,
-    ) -> Result<Option<Judged>, RegisterError> {
-        let Some(kid) = named_key(token) else { return Ok(None) };
-        let key = self.keys.named(&kid).await.map_err(|_| RegisterError::NoIssuerKeys)?;
-        let Some(claims) = key.and_then(|key| key.verify::<Claims>(token)) else {
+    ) -> Result<Option<AcceptedClaims>, RegisterError> {
+        let Some(kid) = read_key_id(token) else { return Ok(None) };
+        let key = self.keys.find_key(&kid).await.map_err(|_| RegisterError::NoIssuerKeys)?;
+        let Some(claims) = key.and_then(|key| key.verify::<IssuerClaims>(token)) else {
             return Ok(None);
         };
-        let wanted = Wanted { issuer: &self.said.url, tenant_claim: &self.said.tenant_claim };
-        Ok(claims.judge(&wanted, now))
+        let wanted =
+            ExpectedClaims { issuer: &self.said.url, tenant_claim: &self.said.tenant_claim };
+        Ok(claims.check(&wanted, now))
     }
 }
 
 /// Returns the key that a token names, if the token's type is accepted. Key URLs in the header are not read.
-fn named_key(token: &str) -> Option<String> {
+fn read_key_id(token: &str) -> Option<String> {
     const TYPES: [&str; 3] = ["jwt", "at+jwt", "application/at+jwt"];
     let header = decode_header(token).ok()?;
     let named = |typ: &String| TYPES.contains(&typ.to_ascii_lowercase().as_str());

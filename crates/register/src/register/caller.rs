@@ -7,9 +7,9 @@ use nightdesk_protocol::Bearer;
 use nightdesk_types::{Actor, AgentId, TenantScope, Timestamp};
 
 use super::Register;
-use crate::caller::{By, Called, Caller};
+use crate::caller::{Caller, CallerCheck, CallerProof};
 use crate::error::RegisterError;
-use crate::gateway::Proof;
+use crate::gateway::GatewayProof;
 use crate::issuers::Issuers;
 
 impl Register {
@@ -19,42 +19,42 @@ impl Register {
         issuers: &Issuers,
         shown: &Bearer<'_>,
         now: Timestamp,
-    ) -> Result<Option<Called>, RegisterError> {
+    ) -> Result<Option<CallerCheck>, RegisterError> {
         match shown {
             Bearer::Jwt(token) => {
                 let Some((scope, agent)) = issuers.agent_of(token, now).await? else {
                     return Ok(None);
                 };
-                let scope = scope.by(Actor::Agent(agent));
-                let known = Called::Known(Caller { scope, agent, by: By::Token });
-                Ok(self.has(scope, agent).await?.then_some(known))
+                let scope = scope.with_actor(Actor::Agent(agent));
+                let known = CallerCheck::Known(Caller { scope, agent, by: CallerProof::Token });
+                Ok(self.has_agent(scope, agent).await?.then_some(known))
             }
-            Bearer::Upgrade(token) => Ok(self.identify(token).await?.map(Called::from)),
+            Bearer::Upgrade(token) => Ok(self.identify(token).await?.map(CallerCheck::from)),
         }
     }
 
     /// Returns the gateway that dials. A token has no gateway, so it dials as the gateway that its agent has for
     /// tokens.
-    pub async fn dials(
+    pub async fn identify_dial(
         &self,
         issuers: &Issuers,
         shown: &Bearer<'_>,
         now: Timestamp,
-    ) -> Result<Option<Proof>, RegisterError> {
+    ) -> Result<Option<GatewayProof>, RegisterError> {
         match self.caller(issuers, shown, now).await? {
-            Some(Called::Known(Caller { scope, agent, by: By::Token })) => {
+            Some(CallerCheck::Known(Caller { scope, agent, by: CallerProof::Token })) => {
                 Ok(self.store().gateway_for_tokens(scope, agent).await?)
             }
-            Some(Called::Known(Caller { by: By::Gateway(gateway), .. })) => {
-                Ok(Some(Proof::Valid(gateway)))
+            Some(CallerCheck::Known(Caller { by: CallerProof::Gateway(gateway), .. })) => {
+                Ok(Some(GatewayProof::Valid(gateway)))
             }
-            Some(Called::Revoked(gateway)) => Ok(Some(Proof::Revoked(gateway))),
+            Some(CallerCheck::Revoked(gateway)) => Ok(Some(GatewayProof::Revoked(gateway))),
             None => Ok(None),
         }
     }
 
     /// Returns true if the tenant has this agent.
-    async fn has(&self, scope: TenantScope, agent: AgentId) -> Result<bool, RegisterError> {
+    async fn has_agent(&self, scope: TenantScope, agent: AgentId) -> Result<bool, RegisterError> {
         let called = self.store().agents_called(scope, &agent.to_string()).await?;
         Ok(called.iter().any(|named| named.id == agent))
     }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use nightdesk_types::limits::ENROLMENT_OVERLAP;
 use nightdesk_types::{AgentId, ClientId, TenantScope};
 
-use super::{Register, sealed};
+use super::{Register, seal_gateway_secret};
 use crate::enrolment::{
-    Digest, Enrol, Enrolled, Enrolment, Identity, Invitation, NewInvitation, Refusal, delivery_key,
+    Digest, Enrolment, EnrolmentRefusal, EnrolmentRequest, EnrolmentResult, Identity, Invitation,
+    NewInvitation, delivery_key,
 };
 use crate::error::RegisterError;
 use crate::random::{new_secret, random_id};
@@ -26,8 +27,8 @@ impl Register {
         let (client_secret, token) = (new_secret(), new_secret());
         let new = NewInvitation {
             client,
-            secret: client_secret.with(Digest::of),
-            token: token.with(Digest::of),
+            secret: client_secret.with(Digest::from_secret),
+            token: token.with(Digest::from_secret),
             gateway: gateway.map(str::to_owned),
             good_for,
         };
@@ -41,21 +42,21 @@ impl Register {
         identity: &Identity,
         token: &str,
         gateway: &str,
-    ) -> Result<Result<Enrolment, Refusal>, RegisterError> {
+    ) -> Result<Result<Enrolment, EnrolmentRefusal>, RegisterError> {
         let (key_id, data_key) = self.data_key(identity.scope).await?;
         let secret = new_secret();
-        let enrol = Enrol {
-            token: Digest::of(token),
+        let enrol = EnrolmentRequest {
+            token: Digest::from_secret(token),
             gateway: gateway.to_owned(),
-            secret: sealed(&data_key, key_id, identity.scope, &secret),
+            secret: seal_gateway_secret(&data_key, key_id, identity.scope, &secret),
             overlap: ENROLMENT_OVERLAP,
         };
         Ok(match self.store().enrol(identity, &enrol).await? {
-            Enrolled::Gateway(_) => {
+            EnrolmentResult::Gateway(_) => {
                 let delivery_key = delivery_key(&secret);
                 Ok(Enrolment { secret, delivery_key })
             }
-            Enrolled::Refused(refusal) => Err(refusal),
+            EnrolmentResult::Refused(refusal) => Err(refusal),
         })
     }
 }

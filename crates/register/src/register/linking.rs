@@ -6,7 +6,7 @@ use nightdesk_vault::Key;
 use super::Register;
 use crate::enrolment::Digest;
 use crate::error::RegisterError;
-use crate::linking::Redeemed;
+use crate::linking::RedeemResult;
 use crate::random::random_bytes;
 
 /// Thirty-two letters and digits that are not mistaken for each other.
@@ -24,7 +24,7 @@ impl Register {
     ) -> Result<Option<Key>, RegisterError> {
         let code = new_code();
         let entered = self.store().enter_code(scope, agent, &digest(&code)).await?;
-        Ok(entered.then(|| Key::new(spaced(&code))))
+        Ok(entered.then(|| Key::new(format_code(&code))))
     }
 
     /// Binds the author who sent a code to a bot.
@@ -33,7 +33,7 @@ impl Register {
         bot: BotId,
         author: &str,
         code: &str,
-    ) -> Result<Redeemed, RegisterError> {
+    ) -> Result<RedeemResult, RegisterError> {
         Ok(self.store().redeem(bot, author, &digest(&read(code))).await?)
     }
 }
@@ -44,7 +44,7 @@ fn new_code() -> String {
 }
 
 /// Formats a code for people.
-fn spaced(code: &str) -> String {
+fn format_code(code: &str) -> String {
     let (first, second) = code.split_at(CODE_LETTERS / 2);
     format!("{first}-{second}")
 }
@@ -63,7 +63,7 @@ fn read(text: &str) -> String {
 }
 
 fn digest(code: &str) -> Digest {
-    Digest::of(&format!("link {code}"))
+    Digest::from_secret(&format!("link {code}"))
 }
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_code_is_read_as_a_person_writes_it() {
         let code = new_code();
-        let shown = spaced(&code);
+        let shown = format_code(&code);
 
         let spellings = [
             shown.clone(),

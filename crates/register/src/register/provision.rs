@@ -3,10 +3,10 @@
 use nightdesk_types::limits::{PROVISION_OVERLAP, PROVISION_SAME_SECRET};
 use nightdesk_vault::Key;
 
-use super::{Register, sealed};
-use crate::enrolment::{Enrolment, Identity, Refusal, delivery_key};
+use super::{Register, seal_gateway_secret};
+use crate::enrolment::{Enrolment, EnrolmentRefusal, Identity, delivery_key};
 use crate::error::RegisterError;
-use crate::provision::{Provision, Provisioned, Said};
+use crate::provision::{GatewayDescription, GatewayProvision, ProvisionResult};
 use crate::random::new_secret;
 
 impl Register {
@@ -14,20 +14,22 @@ impl Register {
     pub async fn provision(
         &self,
         identity: &Identity,
-        said: Said,
-    ) -> Result<Result<Enrolment, Refusal>, RegisterError> {
+        said: GatewayDescription,
+    ) -> Result<Result<Enrolment, EnrolmentRefusal>, RegisterError> {
         let (key_id, data_key) = self.data_key(identity.scope).await?;
         let secret = new_secret();
-        let provision = Provision {
+        let provision = GatewayProvision {
             said,
-            secret: sealed(&data_key, key_id, identity.scope, &secret),
+            secret: seal_gateway_secret(&data_key, key_id, identity.scope, &secret),
             same_for: PROVISION_SAME_SECRET,
             overlap: PROVISION_OVERLAP,
         };
         Ok(match self.store().provision(identity, &provision).await? {
-            Provisioned::New(_) => Ok(with_delivery_key(secret)),
-            Provisioned::Same(stored) => Ok(with_delivery_key(self.opened(&stored)?.secret)),
-            Provisioned::Refused(refusal) => Err(refusal),
+            ProvisionResult::New(_) => Ok(with_delivery_key(secret)),
+            ProvisionResult::Same(stored) => {
+                Ok(with_delivery_key(self.open_secret(&stored)?.secret))
+            }
+            ProvisionResult::Refused(refusal) => Err(refusal),
         })
     }
 }

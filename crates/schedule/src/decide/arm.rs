@@ -5,10 +5,10 @@ use std::time::Duration;
 use aws_lc_rs::digest::{SHA256, digest};
 use nightdesk_types::{Arming, FireId, ScheduleId, Timestamp};
 
-use super::{FireRecord, FireStatus, JobRecord, JobStatus, later};
-use crate::fire::Cause;
-use crate::job::Arm;
-use crate::store::Cancelled;
+use super::{FireRecord, FireStatus, JobRecord, JobStatus, later_by};
+use crate::fire::FireCause;
+use crate::job::ArmRequest;
+use crate::store::CancelOutcome;
 
 /// A fire that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct ArmPlan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelPlan {
     /// The caller's answer.
-    pub cancelled: Cancelled,
+    pub cancelled: CancelOutcome,
     /// The job's columns from now on.
     pub job: JobStatus,
     /// The fires that are over with it.
@@ -58,7 +58,12 @@ impl OpenFire {
 
 /// Decides on a request to arm a job. Returns `None` if nothing changes: the job is already armed so, or a fire of this
 /// instant is open.
-pub fn arm_job(job: &JobRecord, open: &[OpenFire], arm: &Arm, now: Timestamp) -> Option<ArmPlan> {
+pub fn arm_job(
+    job: &JobRecord,
+    open: &[OpenFire],
+    arm: &ArmRequest,
+    now: Timestamp,
+) -> Option<ArmPlan> {
     if is_armed_so(job, open, arm) {
         return None;
     }
@@ -78,19 +83,19 @@ pub fn arm_job(job: &JobRecord, open: &[OpenFire], arm: &Arm, now: Timestamp) ->
     Some(ArmPlan {
         job: JobRecord { id: job.id, arm: arm.clone(), status },
         takes_quota: job.status.next_at.is_none(),
-        superseded: end_waiting(open, Cause::Superseded, now),
+        superseded: end_waiting(open, FireCause::Superseded, now),
     })
 }
 
 /// Decides on a cancel. A call that is under way goes on, and is not repeated should it fail.
 pub fn cancel_job(job: &JobRecord, open: &[OpenFire], now: Timestamp) -> CancelPlan {
-    let ended = end_waiting(open, Cause::Cancelled, now);
+    let ended = end_waiting(open, FireCause::Cancelled, now);
     let cancelled = if ended.len() < open.len() {
-        Cancelled::UnderWay
+        CancelOutcome::UnderWay
     } else if job.status.next_at.is_some() || !ended.is_empty() {
-        Cancelled::Cancelled
+        CancelOutcome::Cancelled
     } else {
-        Cancelled::Unknown
+        CancelOutcome::Unknown
     };
     let status = JobStatus {
         next_at: None,
@@ -103,27 +108,29 @@ pub fn cancel_job(job: &JobRecord, open: &[OpenFire], now: Timestamp) -> CancelP
     CancelPlan { cancelled, job: status, ended }
 }
 
-fn is_armed_so(job: &JobRecord, open: &[OpenFire], arm: &Arm) -> bool {
+fn is_armed_so(job: &JobRecord, open: &[OpenFire], arm: &ArmRequest) -> bool {
     // Agents compare the text of instants.
     let is_same_instant = job.arm.fire_at.as_str() == arm.fire_at.as_str();
     if job.status.next_at.is_some() {
         return is_same_instant
-            && job.arm == Arm { fire_at: job.arm.fire_at.clone(), ..arm.clone() };
+            && job.arm == ArmRequest { fire_at: job.arm.fire_at.clone(), ..arm.clone() };
     }
     let is_told = open.iter().any(|fire| fire.arming == job.status.arming);
     is_same_instant && !job.status.is_cancelled && is_told
 }
 
 /// Ends the fires that wait: for their next try, for a run to end, or for a node that died with its call.
-fn end_waiting(open: &[OpenFire], cause: Cause, now: Timestamp) -> Vec<OpenFire> {
+fn end_waiting(open: &[OpenFire], cause: FireCause, now: Timestamp) -> Vec<OpenFire> {
     let waiting = open.iter().filter(|fire| !fire.is_under_way(now));
-    waiting.map(|fire| OpenFire { status: fire.status.passed(cause, now), ..*fire }).collect()
+    waiting
+        .map(|fire| OpenFire { status: fire.status.end_without_call(cause, now), ..*fire })
+        .collect()
 }
 
 /// Returns the instant with its jitter. Instants before 1970 count as 1970, because stores hold no older times.
-fn due_at(id: ScheduleId, arming: Arming, arm: &Arm) -> Timestamp {
+fn due_at(id: ScheduleId, arming: Arming, arm: &ArmRequest) -> Timestamp {
     let instant = arm.fire_at.instant().max(Timestamp::UNIX_EPOCH);
-    later(instant, jitter(id, arming, arm.policies.jitter))
+    later_by(instant, jitter(id, arming, arm.policies.jitter))
 }
 
 /// Returns the delay of one arming, at most `jitter_max`. Repeated calls return the same delay.

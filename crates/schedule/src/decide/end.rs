@@ -5,8 +5,8 @@ use std::time::Duration;
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::FIRE_LATE;
 
-use super::{FireRecord, FireStatus, FireStep, JobRecord, JobStatus, later};
-use crate::fire::{Cause, End, FireState};
+use super::{FireRecord, FireStatus, FireStep, JobRecord, JobStatus, later_by};
+use crate::fire::{FireCause, FireEnd, FireState};
 
 /// The outcome of a fire that the agent took, as its report of the run shows.
 pub const REPORTED: &str = "reported";
@@ -39,15 +39,17 @@ pub fn end_fire(
     fire: &FireRecord,
     job: &JobRecord,
     attempt: u32,
-    end: End,
+    end: FireEnd,
     now: Timestamp,
 ) -> Option<FireStep> {
     if fire.fire.state != FireState::Open {
         return None;
     }
     match end {
-        End::Taken => Some(take(fire, job, now)),
-        End::Missed(cause) => (fire.fire.tries == attempt).then(|| miss(fire, job, cause, now)),
+        FireEnd::Taken => Some(end_taken(fire, job, now)),
+        FireEnd::Missed(cause) => {
+            (fire.fire.tries == attempt).then(|| end_missed(fire, job, cause, now))
+        }
     }
 }
 
@@ -56,7 +58,7 @@ pub fn retry_fire(fire: &FireRecord, retry: Retry, now: Timestamp) -> Option<Fir
     let is_open = fire.fire.state == FireState::Open && fire.is_calling;
     (is_open && fire.fire.tries == retry.attempt).then(|| FireStatus {
         is_calling: false,
-        next_at: Some(later(now, retry.wait)),
+        next_at: Some(later_by(now, retry.wait)),
         tries: fire.fire.tries.saturating_sub(u32::from(!retry.counts)),
         ..fire.status()
     })
@@ -65,7 +67,7 @@ pub fn retry_fire(fire: &FireRecord, retry: Retry, now: Timestamp) -> Option<Fir
 /// Decides on the report of a run's end. An agent that reports took the fire, even if its answer was lost.
 pub fn report_run(fire: &FireRecord, job: &JobRecord, now: Timestamp) -> ReportStep {
     match fire.fire.state {
-        FireState::Open => ReportStep::TakenAndRunEnded(take(fire, job, now)),
+        FireState::Open => ReportStep::TakenAndRunEnded(end_taken(fire, job, now)),
         FireState::Fired | FireState::Late if fire.fire.run.is_none() => ReportStep::RunEnded,
         FireState::Fired
         | FireState::Late
@@ -80,8 +82,8 @@ pub fn release_held(fire: FireStatus, now: Timestamp) -> Option<FireStatus> {
     (fire.state == FireState::Held).then_some(FireStatus { next_at: Some(now), ..fire })
 }
 
-fn take(fire: &FireRecord, job: &JobRecord, now: Timestamp) -> FireStep {
-    let is_late = now > later(fire.due_at, FIRE_LATE);
+fn end_taken(fire: &FireRecord, job: &JobRecord, now: Timestamp) -> FireStep {
+    let is_late = now > later_by(fire.due_at, FIRE_LATE);
     let state = if is_late { FireState::Late } else { FireState::Fired };
     let status = JobStatus {
         has_fired: true,
@@ -89,22 +91,22 @@ fn take(fire: &FireRecord, job: &JobRecord, now: Timestamp) -> FireStep {
         has_recurred: job.status.has_recurred || job.status.arming > fire.fire.arming,
         ..job.status
     };
-    let job = watched_after(fire, job, status, now);
-    FireStep { job, fire: fire.status().ended(state, None, now) }
+    let job = watch_after_end(fire, job, status, now);
+    FireStep { job, fire: fire.status().end_as(state, None, now) }
 }
 
-fn miss(fire: &FireRecord, job: &JobRecord, cause: Cause, now: Timestamp) -> FireStep {
-    let job = watched_after(fire, job, job.status, now);
-    FireStep { job, fire: fire.status().passed(cause, now) }
+fn end_missed(fire: &FireRecord, job: &JobRecord, cause: FireCause, now: Timestamp) -> FireStep {
+    let job = watch_after_end(fire, job, job.status, now);
+    FireStep { job, fire: fire.status().end_without_call(cause, now) }
 }
 
 /// Returns the job's columns after its fire ended. A job that was armed anew or cancelled since is not watched.
-fn watched_after(
+fn watch_after_end(
     fire: &FireRecord,
     job: &JobRecord,
     status: JobStatus,
     now: Timestamp,
 ) -> JobStatus {
     let is_newest = status.arming == fire.fire.arming && !status.is_cancelled;
-    if is_newest { job.watched(status, now) } else { status }
+    if is_newest { job.watch_status(status, now) } else { status }
 }

@@ -14,10 +14,10 @@ use uuid::Uuid;
 
 use self::history::{History, request, steps};
 use super::*;
-use crate::fire::End;
+use crate::backoff::backoff_after;
+use crate::fire::FireEnd;
 use crate::job::{FireAt, JobId, Policies, Target};
-use crate::store::Cancelled;
-use crate::waits::wait_after;
+use crate::store::CancelOutcome;
 
 const MOMENT: Duration = Duration::from_nanos(1);
 const SECOND: Duration = Duration::from_secs(1);
@@ -28,16 +28,16 @@ fn start() -> Timestamp {
 }
 
 fn after(span: Duration) -> Timestamp {
-    later(start(), span)
+    later_by(start(), span)
 }
 
 fn unarmed() -> JobRecord {
     let id = ScheduleId::from_uuid(Uuid::from_u128(7));
-    JobRecord::unarmed(id, request(start()), start())
+    JobRecord::new(id, request(start()), start())
 }
 
 /// Returns a job that was armed at the start.
-fn armed(arm: &Arm) -> JobRecord {
+fn armed(arm: &ArmRequest) -> JobRecord {
     arm_job(&unarmed(), &[], arm, start()).unwrap().job
 }
 
@@ -55,7 +55,7 @@ fn begun(job: &JobRecord, now: Timestamp) -> (FireRecord, JobRecord) {
 fn an_instant_is_judged_by_its_delay_and_by_the_run_before() {
     let policies = |overlap, catch_up| Policies { overlap, catch_up, jitter: Duration::ZERO };
     let run = Some(start());
-    let until = Some(later(start(), RUN_MAX));
+    let until = Some(later_by(start(), RUN_MAX));
     let cases = [
         ("in time", policies(Overlap::Skip, HOUR), None, SECOND, (FireState::Open, None)),
         ("at its bound", policies(Overlap::Skip, HOUR), None, HOUR, (FireState::Open, None)),
@@ -64,7 +64,7 @@ fn an_instant_is_judged_by_its_delay_and_by_the_run_before() {
             policies(Overlap::Skip, HOUR),
             None,
             HOUR + MOMENT,
-            (FireState::Missed, Some(Cause::TooLate)),
+            (FireState::Missed, Some(FireCause::TooLate)),
         ),
         (
             "a little late is in time",
@@ -78,7 +78,7 @@ fn an_instant_is_judged_by_its_delay_and_by_the_run_before() {
             policies(Overlap::Skip, HOUR * 2),
             run,
             SECOND,
-            (FireState::Skipped, Some(Cause::Overlap)),
+            (FireState::Skipped, Some(FireCause::Overlap)),
         ),
         ("held", policies(Overlap::BufferOne, HOUR * 2), run, SECOND, (FireState::Held, None)),
         ("allowed", policies(Overlap::AllowAll, HOUR * 2), run, SECOND, (FireState::Open, None)),
@@ -94,11 +94,11 @@ fn an_instant_is_judged_by_its_delay_and_by_the_run_before() {
             policies(Overlap::BufferOne, FIRE_LATE),
             run,
             FIRE_LATE + MOMENT,
-            (FireState::Missed, Some(Cause::TooLate)),
+            (FireState::Missed, Some(FireCause::TooLate)),
         ),
     ];
     for (name, policies, running_since, delay, want) in cases {
-        let job = armed(&Arm { reports: true, policies, ..request(start()) });
+        let job = armed(&ArmRequest { reports: true, policies, ..request(start()) });
         let step = claim_instant(&job, running_since, after(delay)).unwrap();
         assert_eq!((step.fire.state, step.fire.cause), want, "{name}");
         if step.fire.state == FireState::Held {
@@ -120,22 +120,22 @@ fn a_run_of_an_agent_that_does_not_report_delays_nothing() {
 fn a_fire_is_late_past_its_bound() {
     let (fire, job) = begun(&armed(&request(start())), start());
     for (delay, want) in [(FIRE_LATE, FireState::Fired), (FIRE_LATE + MOMENT, FireState::Late)] {
-        let step = end_fire(&fire, &job, 1, End::Taken, after(delay)).unwrap();
+        let step = end_fire(&fire, &job, 1, FireEnd::Taken, after(delay)).unwrap();
         assert_eq!(step.fire.state, want, "{delay:?}");
     }
 }
 
 #[test]
 fn a_recurring_job_is_watched_when_its_fire_ends() {
-    let watch_at = Some(later(after(SECOND), UNARMED_AFTER));
-    let missed = End::Missed(Cause::Refused);
+    let watch_at = Some(later_by(after(SECOND), UNARMED_AFTER));
+    let missed = FireEnd::Missed(FireCause::Refused);
     for (recurring, end, want) in [
-        (true, End::Taken, watch_at),
+        (true, FireEnd::Taken, watch_at),
         (true, missed, watch_at),
-        (false, End::Taken, None),
+        (false, FireEnd::Taken, None),
         (false, missed, None),
     ] {
-        let (fire, job) = begun(&armed(&Arm { recurring, ..request(start()) }), start());
+        let (fire, job) = begun(&armed(&ArmRequest { recurring, ..request(start()) }), start());
         assert_eq!(job.status.watch_at, None, "its call is under way");
         let step = end_fire(&fire, &job, 1, end, after(SECOND)).unwrap();
         assert_eq!(step.job.watch_at, want, "{recurring} {end:?}");
@@ -145,16 +145,16 @@ fn a_recurring_job_is_watched_when_its_fire_ends() {
 #[test]
 fn a_job_that_is_armed_again_after_a_fire_recurs() {
     let (mut fire, mut job) = begun(&armed(&request(start())), start());
-    let taken = end_fire(&fire, &job, 1, End::Taken, after(SECOND)).unwrap();
+    let taken = end_fire(&fire, &job, 1, FireEnd::Taken, after(SECOND)).unwrap();
     let again = request(after(HOUR));
     let early = arm_job(&job, &[OpenFire::from(&fire)], &again, after(SECOND)).unwrap().job;
-    let heard = end_fire(&fire, &early, 1, End::Taken, after(SECOND)).unwrap();
+    let heard = end_fire(&fire, &early, 1, FireEnd::Taken, after(SECOND)).unwrap();
     fire.set_status(taken.fire);
     job.status = taken.job;
 
     let late = arm_job(&job, &[], &again, after(SECOND)).unwrap().job;
-    assert!(late.armed().arm.recurring, "armed after the answer");
-    assert!(!early.armed().arm.recurring, "the agent may have changed its mind");
+    assert!(late.to_active_job().arm.recurring, "armed after the answer");
+    assert!(!early.to_active_job().arm.recurring, "the agent may have changed its mind");
     assert!(heard.job.has_recurred, "armed before the answer");
     assert_eq!(heard.job.watch_at, None, "it is armed");
 }
@@ -166,10 +166,10 @@ fn the_same_request_changes_nothing() {
     assert_eq!(arm_job(&job, &[], &arm, after(SECOND)), None);
     let (fire, job) = begun(&job, after(HOUR));
     let open = [OpenFire::from(&fire)];
-    let elsewhere = Arm { to: Target::Inbox(String::new()), ..arm.clone() };
+    let elsewhere = ArmRequest { to: Target::Inbox(String::new()), ..arm.clone() };
     assert_eq!(arm_job(&job, &open, &elsewhere, after(HOUR)), None, "its call is under way");
     let cancelled = cancel_job(&job, &open, after(HOUR));
-    assert_eq!((cancelled.cancelled, &*cancelled.ended), (Cancelled::UnderWay, &[][..]));
+    assert_eq!((cancelled.cancelled, &*cancelled.ended), (CancelOutcome::UnderWay, &[][..]));
 
     let job = JobRecord { status: cancelled.job, ..job };
     let plan = arm_job(&job, &open, &arm, after(HOUR)).unwrap();
@@ -178,7 +178,7 @@ fn the_same_request_changes_nothing() {
 
 #[test]
 fn a_report_ends_a_run_once() {
-    let arm = Arm { reports: true, ..request(start()) };
+    let arm = ArmRequest { reports: true, ..request(start()) };
     let (mut fire, job) = begun(&armed(&arm), start());
     let ReportStep::TakenAndRunEnded(step) = report_run(&fire, &job, after(SECOND)) else {
         panic!("a fire that is reported was taken");
@@ -212,12 +212,12 @@ proptest! {
         delay in 0_u64..100_000, jitter in 0..=JITTER_MAX.as_secs(), number in any::<u128>(),
     ) {
         let policies = Policies { jitter: Duration::from_secs(jitter), ..Policies::default() };
-        let arm = Arm { policies, ..request(after(Duration::from_secs(delay))) };
+        let arm = ArmRequest { policies, ..request(after(Duration::from_secs(delay))) };
         let id = ScheduleId::from_uuid(Uuid::from_u128(number));
         let fresh = JobRecord { id, ..unarmed() };
         let job = arm_job(&fresh, &[], &arm, start()).unwrap().job;
         let next_at = job.status.next_at.unwrap();
-        let most = later(arm.fire_at.instant(), policies.jitter);
+        let most = later_by(arm.fire_at.instant(), policies.jitter);
         prop_assert!((arm.fire_at.instant()..=most).contains(&next_at));
         prop_assert_eq!(arm_job(&fresh, &[], &arm, start()).unwrap().job, job.clone());
         let before = next_at.checked_sub(MOMENT).unwrap();
@@ -246,11 +246,11 @@ proptest! {
         let (mut fire, job) = begun(&armed(&request(start())), start());
         let mut now = start();
         while fire.fire.state == FireState::Open {
-            let wait = wait_after(fire.fire.tries, asked.map(Duration::from_secs), random);
+            let wait = backoff_after(fire.fire.tries, asked.map(Duration::from_secs), random);
             let retry = Retry { attempt: fire.fire.tries, wait, counts: true };
             fire.set_status(retry_fire(&fire, retry, now).unwrap());
             prop_assert_eq!(retry_fire(&fire, retry, now), None, "a try fails once");
-            let due_at = later(now, wait);
+            let due_at = later_by(now, wait);
             let before = due_at.checked_sub(MOMENT).unwrap();
             prop_assert_eq!(claim_try(&fire, &job, None, before), None);
             let tries = fire.fire.tries;
@@ -258,9 +258,9 @@ proptest! {
             now = due_at;
             let is_over = now >= after(FIRE_DEADLINE);
             prop_assert_eq!(fire.fire.tries, tries + u32::from(!is_over));
-            prop_assert_eq!(fire.fire.cause, is_over.then_some(Cause::GaveUp));
+            prop_assert_eq!(fire.fire.cause, is_over.then_some(FireCause::GaveUp));
         }
         prop_assert_eq!(fire.fire.state, FireState::Missed);
-        prop_assert!(now <= later(after(FIRE_DEADLINE), FIRE_RETRY_AFTER_MAX));
+        prop_assert!(now <= later_by(after(FIRE_DEADLINE), FIRE_RETRY_AFTER_MAX));
     }
 }

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use nightdesk_lease::Store as _;
 use nightdesk_memory::{Memory, Writers};
 use nightdesk_schedule::{
-    Arm, ByCallback, Claimed, Clocks, Deliver, FireAt, JobId, Outcome, Policies, Schedule,
-    StoreTime, Target, Telling,
+    ArmRequest, FireAt, FireCaller, FireClaim, FireOutcome, InboxDeliverer, InboxDelivery, JobId,
+    Policies, ScheduleClocks, Scheduler, StoreTime, Target,
 };
 use nightdesk_testkit::FakeClock;
 use nightdesk_types::{Clock, FireId, Node, Seq, StoreError, Timestamp};
@@ -21,13 +21,13 @@ use tokio_util::task::TaskTracker;
 struct Agents(Mutex<Vec<FireId>>);
 
 #[async_trait]
-impl ByCallback for Agents {
-    async fn call(&self, fire: &Claimed, _: &str, _: Timestamp) -> Outcome {
+impl FireCaller for Agents {
+    async fn call(&self, fire: &FireClaim, _: &str, _: Timestamp) -> FireOutcome {
         self.0.lock().expect("no panic").push(fire.fire);
         if fire.tries == 1 {
-            return Outcome::Again("answered with status 503".to_owned(), None);
+            return FireOutcome::Again("answered with status 503".to_owned(), None);
         }
-        Outcome::Taken("202 in 1 ms".to_owned())
+        FireOutcome::Taken("202 in 1 ms".to_owned())
     }
 
     fn may_call(&self, callback: &str) -> Result<String, String> {
@@ -36,12 +36,12 @@ impl ByCallback for Agents {
 }
 
 #[async_trait]
-impl Deliver for Agents {
-    async fn telling(&self, _: &Claimed, _: &str) -> Result<Telling, StoreError> {
-        Ok(Telling::Came(Outcome::Refused("nothing to say".to_owned())))
+impl InboxDeliverer for Agents {
+    async fn build_delivery(&self, _: &FireClaim, _: &str) -> Result<InboxDelivery, StoreError> {
+        Ok(InboxDelivery::Came(FireOutcome::Refused("nothing to say".to_owned())))
     }
 
-    async fn stored(&self, _: &Claimed, _: Seq) {}
+    async fn notify_stored(&self, _: &FireClaim, _: Seq) {}
 }
 
 struct Time(FakeClock);
@@ -62,15 +62,15 @@ pub(crate) async fn told() -> (Vec<FireId>, Option<u32>) {
     let epoch = store.begin("one", Duration::from_hours(24)).await.expect("a node begins");
     let node = Node { name: "one".to_owned(), epoch };
     let (agents, stop) = (Arc::new(Agents::default()), CancellationToken::new());
-    let clocks = Clocks { store: Arc::new(Time(clock.clone())), wall: Arc::new(wall) };
+    let clocks = ScheduleClocks { store: Arc::new(Time(clock.clone())), wall: Arc::new(wall) };
     let calls = Arc::<Agents>::clone(&agents);
-    let schedule = Arc::new(Schedule::new(store, calls, clocks, node));
+    let schedule = Arc::new(Scheduler::new(store, calls, clocks, node));
     let deliver = Arc::<Agents>::clone(&agents);
     tokio::spawn(Arc::clone(&schedule).run(deliver, TaskTracker::new(), stop.clone()));
     let fire_at = clock.now().checked_add(Duration::from_mins(10)).expect("a time");
-    let arm = Arm {
+    let arm = ArmRequest {
         job: JobId::new("job").expect("a name"),
-        fire_at: FireAt::at(fire_at),
+        fire_at: FireAt::from_timestamp(fire_at),
         to: Target::Callback("https://agent.example".to_owned()),
         recurring: false,
         reports: false,

@@ -7,10 +7,10 @@ use tokio::time::{sleep, timeout};
 
 use super::limits::{AGAIN, CALL_WAIT};
 use super::plan::plan;
-use super::shared::{Cron, CronError, Reconciled};
+use super::state::{Cron, CronError, Reconciliation};
 use super::store::change;
 use super::warn;
-use crate::asking::CallError;
+use crate::desk_client::DeskCallError;
 
 impl Cron {
     /// Arms the next fire of a job, if there is one. If the desk does not answer in time, the call is retried later.
@@ -25,20 +25,20 @@ impl Cron {
     async fn arm(&self, id: &str) -> Result<(), CronError> {
         let _arming = self.arming.lock().await;
         let book = self.store.read().await?;
-        let Some(due) = book.due(id) else { return Ok(()) };
+        let Some(due) = book.due_job(id) else { return Ok(()) };
         Ok(self.calls.provision(due).await?)
     }
 
     /// Cancels a job that has ended, unless it was set again meanwhile.
     pub(super) async fn cancel_ended(&self, id: &str) -> Result<(), CronError> {
         let _arming = self.arming.lock().await;
-        if self.store.read().await?.due(id).is_some() {
+        if self.store.read().await?.due_job(id).is_some() {
             return Ok(());
         }
         Ok(self.calls.cancel(id).await?)
     }
 
-    pub(super) async fn reconcile(&self) -> Result<Reconciled, CronError> {
+    pub(super) async fn reconcile(&self) -> Result<Reconciliation, CronError> {
         let _arming = self.arming.lock().await;
         let armed = self.calls.list().await?;
         let ids: BTreeSet<String> = armed.iter().map(|armed| armed.job_id.clone()).collect();
@@ -46,7 +46,7 @@ impl Cron {
         change(&*self.store, |book| book.move_on(&ids, now)).await?;
         let book = self.store.read().await?;
         let plan = plan(&book, &armed);
-        let mut told = Told::default();
+        let mut told = RefusedCalls::default();
         for due in &plan.arm {
             told.note(self.calls.provision(*due).await)?;
         }
@@ -54,7 +54,7 @@ impl Cron {
             told.note(self.calls.cancel(id).await)?;
         }
         told.refused.map_or(Ok(()), Err)?;
-        Ok(Reconciled { armed: plan.arm.len(), cancelled: plan.cancel.len() })
+        Ok(Reconciliation { armed: plan.arm.len(), cancelled: plan.cancel.len() })
     }
 
     /// Reconciles the desk with the book on each notification, until it succeeds.
@@ -74,16 +74,16 @@ impl Cron {
 
 /// The result of a reconciliation.
 #[derive(Default)]
-struct Told {
-    refused: Option<CallError>,
+struct RefusedCalls {
+    refused: Option<DeskCallError>,
 }
 
-impl Told {
+impl RefusedCalls {
     /// Records the result of a call. A refused job does not stop the arming of others; an unanswered call ends the
     /// reconciliation, because the next call would fail too.
-    fn note(&mut self, told: Result<(), CallError>) -> Result<(), CallError> {
+    fn note(&mut self, told: Result<(), DeskCallError>) -> Result<(), DeskCallError> {
         match told {
-            Err(refused @ CallError::Refused(..)) => self.refused = Some(refused),
+            Err(refused @ DeskCallError::Refused(..)) => self.refused = Some(refused),
             told => return told,
         }
         Ok(())

@@ -13,14 +13,14 @@ use super::limits::{CLOCKS_APART, FIRES_KEPT_MAX, JOBS_MAX};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Book {
     version: u64,
-    jobs: BTreeMap<String, Kept>,
+    jobs: BTreeMap<String, JobState>,
     /// Claimed fires, the latest last.
     fires: VecDeque<String>,
 }
 
 /// A job and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Kept {
+struct JobState {
     job: Job,
     /// `None`: the job has ended. It stays in the book, so that setting it again does not restart it.
     next_run_at: Option<Timestamp>,
@@ -30,7 +30,7 @@ struct Kept {
 
 /// A delivered fire.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Came<'a> {
+pub(super) struct FireDelivery<'a> {
     pub(super) job: &'a str,
     /// The time for which it was armed, as written then. `None`: the current due time.
     pub(super) fire_at: Option<&'a str>,
@@ -54,7 +54,7 @@ pub(super) enum Claim {
 
 /// A job that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Due<'a> {
+pub(super) struct DueJob<'a> {
     pub(super) job: &'a Job,
     pub(super) at: Timestamp,
     /// True if another time follows this one.
@@ -63,7 +63,7 @@ pub(super) struct Due<'a> {
 
 /// The maximum number of jobs is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Full;
+pub(super) struct BookFull;
 
 impl Book {
     /// Returns the number of changes. A store replaces a book only by the one of the next version.
@@ -72,7 +72,7 @@ impl Book {
     }
 
     /// Returns the changed book, to be stored in place of this one. `None`: nothing was changed.
-    pub(super) fn changed<T>(&self, change: impl Fn(&mut Self) -> T) -> (T, Option<Self>) {
+    pub(super) fn with_change<T>(&self, change: impl Fn(&mut Self) -> T) -> (T, Option<Self>) {
         let mut next = self.clone();
         let outcome = change(&mut next);
         if next == *self {
@@ -83,19 +83,19 @@ impl Book {
     }
 
     /// Claims a fire: a successful claim moves the job's time, so that no second claim succeeds.
-    pub(super) fn claim(&mut self, came: Came<'_>, now: Timestamp) -> Claim {
+    pub(super) fn claim(&mut self, came: FireDelivery<'_>, now: Timestamp) -> Claim {
         let Some(kept) = self.jobs.get_mut(came.job) else { return Claim::Gone };
         let Some(due) = kept.next_run_at else { return Claim::Gone };
         if self.fires.iter().any(|fire| fire == came.fire_id) {
             return Claim::Used;
         }
-        if came.fire_at.is_some_and(|fire_at| fire_at != written(due)) {
+        if came.fire_at.is_some_and(|fire_at| fire_at != format_time(due)) {
             return Claim::Old;
         }
         if now.checked_add(CLOCKS_APART).is_ok_and(|soon| due > soon) {
             return Claim::Early;
         }
-        kept.take(due, now);
+        kept.advance(due, now);
         let (job, run) = (kept.job.clone(), kept.runs);
         self.fires.push_back(came.fire_id.to_owned());
         let surplus = self.fires.len().saturating_sub(FIRES_KEPT_MAX);
@@ -105,7 +105,7 @@ impl Book {
 
     /// Adds a job. An existing job with the same schedule continues unchanged, even if it has ended: an agent that sets
     /// its jobs at every start changes nothing.
-    pub(super) fn set(&mut self, job: Job, now: Timestamp) -> Result<(), Full> {
+    pub(super) fn set(&mut self, job: Job, now: Timestamp) -> Result<(), BookFull> {
         if let Some(kept) = self.jobs.get_mut(&job.id)
             && (&kept.job.schedule, kept.job.repeat) == (&job.schedule, job.repeat)
         {
@@ -116,18 +116,18 @@ impl Book {
             self.make_room()?;
         }
         let next_run_at = job.schedule.first(now);
-        let kept = Kept { job, next_run_at, last_run_at: None, runs: 0 };
+        let kept = JobState { job, next_run_at, last_run_at: None, runs: 0 };
         self.jobs.insert(kept.job.id.clone(), kept);
         Ok(())
     }
 
     /// Removes the job that ended first, if there is no room.
-    fn make_room(&mut self) -> Result<(), Full> {
+    fn make_room(&mut self) -> Result<(), BookFull> {
         if self.jobs.len() < JOBS_MAX {
             return Ok(());
         }
         let ended = self.jobs.values().filter(|kept| kept.next_run_at.is_none());
-        let oldest = ended.min_by_key(|kept| kept.last_run_at).ok_or(Full)?.job.id.clone();
+        let oldest = ended.min_by_key(|kept| kept.last_run_at).ok_or(BookFull)?.job.id.clone();
         self.jobs.remove(&oldest);
         Ok(())
     }
@@ -149,24 +149,24 @@ impl Book {
     }
 
     /// Returns every job that has not ended.
-    pub(super) fn live(&self) -> impl Iterator<Item = Due<'_>> {
-        self.jobs.values().filter_map(Kept::due)
+    pub(super) fn live_jobs(&self) -> impl Iterator<Item = DueJob<'_>> {
+        self.jobs.values().filter_map(JobState::due_job)
     }
 
     /// Returns the due time of a job that has not ended.
-    pub(super) fn due(&self, id: &str) -> Option<Due<'_>> {
-        self.jobs.get(id)?.due()
+    pub(super) fn due_job(&self, id: &str) -> Option<DueJob<'_>> {
+        self.jobs.get(id)?.due_job()
     }
 }
 
-impl Kept {
-    fn due(&self) -> Option<Due<'_>> {
+impl JobState {
+    fn due_job(&self) -> Option<DueJob<'_>> {
         let is_last = self.job.repeat.is_some_and(|times| self.runs + 1 >= times.get());
         let recurring = self.job.schedule.recurs() && !is_last;
-        Some(Due { job: &self.job, at: self.next_run_at?, recurring })
+        Some(DueJob { job: &self.job, at: self.next_run_at?, recurring })
     }
 
-    fn take(&mut self, due: Timestamp, now: Timestamp) {
+    fn advance(&mut self, due: Timestamp, now: Timestamp) {
         self.runs = self.runs.saturating_add(1);
         self.last_run_at = Some(due);
         let was_last = self.job.repeat.is_some_and(|times| self.runs >= times.get());
@@ -175,7 +175,7 @@ impl Kept {
 }
 
 /// Formats a time for the wire. Times are compared byte for byte, so there is one format.
-pub(super) fn written(time: Timestamp) -> String {
+pub(super) fn format_time(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S+00:00").to_string()
 }
 

@@ -2,23 +2,23 @@
 
 use std::time::Duration;
 
-use nightdesk_protocol::http::cron::{Armed, Cancel, List};
+use nightdesk_protocol::http::cron::{ArmedCronJob, CronCancelRequest, CronListResponse};
 use reqwest::Method;
 use serde::Serialize;
 
-use super::book::{Due, written};
+use super::book::{DueJob, format_time};
 use super::job::Overlap;
-use crate::asking::{Asking, CallError};
+use crate::desk_client::{DeskCallError, DeskClient};
 
 /// The desk's job routes.
-pub(super) struct Calls {
-    asking: Asking,
+pub(super) struct CronClient {
+    asking: DeskClient,
     callback: Option<String>,
 }
 
 /// `POST …/provision`. Fields outside the base contract are omitted if they are empty.
 #[derive(Serialize)]
-struct Provision<'a> {
+struct ProvisionBody<'a> {
     job_id: &'a str,
     fire_at: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,24 +45,24 @@ const fn is_false(flag: &bool) -> bool {
 
 /// `POST …/done`: a run has ended.
 #[derive(Serialize)]
-pub(super) struct Done<'a> {
+pub(super) struct DoneReport<'a> {
     pub(super) fire_id: &'a str,
     pub(super) ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<&'a str>,
 }
 
-impl Calls {
-    pub(super) const fn new(asking: Asking, callback: Option<String>) -> Self {
+impl CronClient {
+    pub(super) const fn new(asking: DeskClient, callback: Option<String>) -> Self {
         Self { asking, callback }
     }
 
     /// Arms a job for its next time, or moves it there.
-    pub(super) async fn provision(&self, due: Due<'_>) -> Result<(), CallError> {
-        let Due { job, at, recurring } = due;
-        let (fire_at, callback) = (written(at), self.callback.as_deref());
+    pub(super) async fn provision(&self, due: DueJob<'_>) -> Result<(), DeskCallError> {
+        let DueJob { job, at, recurring } = due;
+        let (fire_at, callback) = (format_time(at), self.callback.as_deref());
         let secs = |span: Option<Duration>| span.map(|span| span.as_secs());
-        let body = Provision {
+        let body = ProvisionBody {
             job_id: job.id(),
             fire_at: &fire_at,
             agent_callback_url: callback,
@@ -78,21 +78,22 @@ impl Calls {
     }
 
     /// Cancels a job. An unknown job is no error.
-    pub(super) async fn cancel(&self, job_id: &str) -> Result<(), CallError> {
-        let body = Cancel { job_id: job_id.to_owned() };
+    pub(super) async fn cancel(&self, job_id: &str) -> Result<(), DeskCallError> {
+        let body = CronCancelRequest { job_id: job_id.to_owned() };
         self.post("cancel a job", "cancel", &body).await
     }
 
     /// Returns all armed jobs.
-    pub(super) async fn list(&self) -> Result<Vec<Armed>, CallError> {
+    pub(super) async fn list(&self) -> Result<Vec<ArmedCronJob>, DeskCallError> {
         let what = "list the armed jobs";
         let body = self.call(what, Method::GET, "list", None).await?;
-        let list: List = serde_json::from_slice(&body).map_err(|_| CallError::Unreadable(what))?;
+        let list: CronListResponse =
+            serde_json::from_slice(&body).map_err(|_| DeskCallError::Unreadable(what))?;
         Ok(list.armed)
     }
 
     /// Reports the end of a run.
-    pub(super) async fn done(&self, done: &Done<'_>) -> Result<(), CallError> {
+    pub(super) async fn report_done(&self, done: &DoneReport<'_>) -> Result<(), DeskCallError> {
         self.post("report a run", "done", done).await
     }
 
@@ -101,8 +102,8 @@ impl Calls {
         what: &'static str,
         path: &str,
         body: &impl Serialize,
-    ) -> Result<(), CallError> {
-        let body = serde_json::to_vec(body).map_err(|_| CallError::Unreadable(what))?;
+    ) -> Result<(), DeskCallError> {
+        let body = serde_json::to_vec(body).map_err(|_| DeskCallError::Unreadable(what))?;
         self.call(what, Method::POST, path, Some(body)).await.map(drop)
     }
 
@@ -112,8 +113,8 @@ impl Calls {
         method: Method,
         path: &str,
         body: Option<Vec<u8>>,
-    ) -> Result<Vec<u8>, CallError> {
+    ) -> Result<Vec<u8>, DeskCallError> {
         let path = format!("/api/agent-cron/{path}");
-        self.asking.ask(what, method, &path, body).await?.yes(what)
+        self.asking.request(what, method, &path, body).await?.into_body(what)
     }
 }

@@ -19,17 +19,17 @@ use super::store::{Store, StoreError};
 /// Stores the book in a file. Processes that name the same file share it; the file must be on a local disk of the
 /// machine that they all run on.
 #[derive(Clone, Debug)]
-pub struct File {
+pub struct FileStore {
     path: PathBuf,
 }
 
-impl File {
+impl FileStore {
     /// Stores it at this path. The folder must exist; the file need not.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    fn beside(&self, ending: &str) -> PathBuf {
+    fn sibling_path(&self, ending: &str) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(ending);
         name.into()
@@ -48,11 +48,11 @@ impl File {
     }
 
     fn swap(&self, book: &Book) -> io::Result<bool> {
-        let _lock = lock(&self.beside(".lock"))?;
+        let _lock = lock(&self.sibling_path(".lock"))?;
         if self.load()?.version() + 1 != book.version() {
             return Ok(false);
         }
-        let fresh = self.beside(".new");
+        let fresh = self.sibling_path(".new");
         let mut file = private().create(true).truncate(true).write(true).open(&fresh)?;
         file.write_all(&serde_json::to_vec_pretty(book)?)?;
         file.sync_all()?;
@@ -92,21 +92,21 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 #[async_trait]
-impl Store for File {
+impl Store for FileStore {
     async fn read(&self) -> Result<Book, StoreError> {
         let file = self.clone();
-        self.apart(move || file.load()).await
+        self.run_blocking(move || file.load()).await
     }
 
     async fn replace(&self, book: Book) -> Result<bool, StoreError> {
         let file = self.clone();
-        self.apart(move || file.swap(&book)).await
+        self.run_blocking(move || file.swap(&book)).await
     }
 }
 
-impl File {
+impl FileStore {
     /// Runs on a blocking thread to its end, even if the caller stops waiting.
-    async fn apart<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {

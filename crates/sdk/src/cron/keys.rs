@@ -13,20 +13,20 @@ use super::limits::{
     KEYS_FRESH_FOR, KEYS_MAX, KEYS_READ_EVERY, KEYS_STALE_FOR, KEYS_WAIT, KID_BYTES_MAX,
 };
 use super::warn;
-use crate::asking::answer;
+use crate::desk_client::fetch_body;
 
 /// Length of the modulus of an RSA key of 2,048 to 4,096 bits, as base64.
 const RSA_CHARS: std::ops::RangeInclusive<usize> = 342..=683;
 
 /// A key that verifies fires, for one algorithm only.
 #[derive(Clone)]
-pub(super) struct PublicKey {
+pub(super) struct FireVerifyingKey {
     pub(super) kid: String,
     pub(super) algorithm: Algorithm,
     pub(super) key: DecodingKey,
 }
 
-impl PublicKey {
+impl FireVerifyingKey {
     pub(super) fn read(key: Value) -> Option<Self> {
         let key: Jwk = serde_json::from_value(key).ok()?;
         let signs =
@@ -55,7 +55,7 @@ fn algorithm_of(key: &Jwk) -> Option<Algorithm> {
 }
 
 /// Reads a key set. Unusable keys are skipped; a name that two keys have matches neither.
-pub(super) fn read(body: &[u8]) -> Option<Vec<PublicKey>> {
+pub(super) fn read(body: &[u8]) -> Option<Vec<FireVerifyingKey>> {
     #[derive(Deserialize)]
     struct Set {
         keys: Vec<Value>,
@@ -64,8 +64,10 @@ pub(super) fn read(body: &[u8]) -> Option<Vec<PublicKey>> {
     if set.keys.len() > KEYS_MAX {
         return None;
     }
-    let keys: Vec<PublicKey> = set.keys.into_iter().filter_map(PublicKey::read).collect();
-    let is_alone = |key: &&PublicKey| keys.iter().filter(|other| other.kid == key.kid).count() == 1;
+    let keys: Vec<FireVerifyingKey> =
+        set.keys.into_iter().filter_map(FireVerifyingKey::read).collect();
+    let is_alone =
+        |key: &&FireVerifyingKey| keys.iter().filter(|other| other.kid == key.kid).count() == 1;
     Some(keys.iter().filter(is_alone).cloned().collect())
 }
 
@@ -73,7 +75,7 @@ pub(super) fn read(body: &[u8]) -> Option<Vec<PublicKey>> {
 pub(super) struct Keys {
     client: Client,
     url: String,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeyCache>,
     /// The holder of the lock reads; other callers wait and use the result.
     reading: tokio::sync::Mutex<()>,
 }
@@ -89,57 +91,60 @@ impl Keys {
     }
 
     /// Returns the key of this name. `None`: the desk has no such key.
-    pub(super) async fn named(&self, kid: &str) -> Result<Option<PublicKey>, Unavailable> {
-        if !self.kept(|kept| kept.knows(kid, Instant::now())) {
+    pub(super) async fn find_key(
+        &self,
+        kid: &str,
+    ) -> Result<Option<FireVerifyingKey>, Unavailable> {
+        if !self.with_cache(|kept| kept.has_fresh_key(kid, Instant::now())) {
             let _reading = self.reading.lock().await;
             // The attempt is recorded before the read, so a caller that hangs up uses up its attempt too.
-            if self.kept(|kept| kept.tries(kid, Instant::now())) {
+            if self.with_cache(|kept| kept.begin_read(kid, Instant::now())) {
                 self.read().await;
             }
         }
-        self.kept(|kept| kept.named(kid, Instant::now()))
+        self.with_cache(|kept| kept.usable_key(kid, Instant::now()))
     }
 
     async fn read(&self) {
         let asked = self.client.get(&self.url).timeout(KEYS_WAIT);
-        let body = answer("read the desk's keys", asked).await;
+        let body = fetch_body("read the desk's keys", asked).await;
         match body.map(|body| read(&body)) {
-            Ok(Some(keys)) => self.kept(|kept| kept.was_read(keys, Instant::now())),
+            Ok(Some(keys)) => self.with_cache(|kept| kept.store_keys(keys, Instant::now())),
             Ok(None) => tracing::warn!("the response of {} is not a key set", self.url),
             Err(error) => warn(&error, "the desk's keys could not be read"),
         }
     }
 
-    fn kept<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
+    fn with_cache<T>(&self, look: impl FnOnce(&mut KeyCache) -> T) -> T {
         look(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// The cached keys of the desk.
 #[derive(Default)]
-struct Kept {
-    keys: Vec<PublicKey>,
+struct KeyCache {
+    keys: Vec<FireVerifyingKey>,
     read_at: Option<Instant>,
     tried_at: Option<Instant>,
 }
 
-impl Kept {
-    fn find(&self, kid: &str) -> Option<&PublicKey> {
+impl KeyCache {
+    fn find(&self, kid: &str) -> Option<&FireVerifyingKey> {
         self.keys.iter().find(|key| key.kid == kid)
     }
 
     /// Returns true if the keys must be read again for this key.
-    fn wants(&self, kid: &str, now: Instant) -> bool {
+    fn needs_read(&self, kid: &str, now: Instant) -> bool {
         let tried_lately = self.tried_at.is_some_and(|at| now - at < KEYS_READ_EVERY);
-        !tried_lately && !self.knows(kid, now)
+        !tried_lately && !self.has_fresh_key(kid, now)
     }
 
-    fn knows(&self, kid: &str, now: Instant) -> bool {
+    fn has_fresh_key(&self, kid: &str, now: Instant) -> bool {
         self.is_fresh(now) && self.find(kid).is_some()
     }
 
-    fn tries(&mut self, kid: &str, now: Instant) -> bool {
-        let wants = self.wants(kid, now);
+    fn begin_read(&mut self, kid: &str, now: Instant) -> bool {
+        let wants = self.needs_read(kid, now);
         if wants {
             self.tried_at = Some(now);
         }
@@ -150,7 +155,7 @@ impl Kept {
         self.read_at.is_some_and(|at| now - at < KEYS_FRESH_FOR)
     }
 
-    fn named(&self, kid: &str, now: Instant) -> Result<Option<PublicKey>, Unavailable> {
+    fn usable_key(&self, kid: &str, now: Instant) -> Result<Option<FireVerifyingKey>, Unavailable> {
         let usable = self.read_at.is_some_and(|at| now - at < KEYS_STALE_FOR);
         match self.find(kid) {
             Some(key) if usable => Ok(Some(key.clone())),
@@ -160,7 +165,7 @@ impl Kept {
         }
     }
 
-    fn was_read(&mut self, keys: Vec<PublicKey>, now: Instant) {
+    fn store_keys(&mut self, keys: Vec<FireVerifyingKey>, now: Instant) {
         (self.keys, self.read_at) = (keys, Some(now));
     }
 }

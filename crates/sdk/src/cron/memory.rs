@@ -9,10 +9,10 @@ use super::store::{Store, StoreError};
 
 /// Stores the book in memory: for tests, and for agents that do not stop.
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<Book>);
+pub struct MemoryStore(Mutex<Book>);
 
 #[async_trait]
-impl Store for Memory {
+impl Store for MemoryStore {
     async fn read(&self) -> Result<Book, StoreError> {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }

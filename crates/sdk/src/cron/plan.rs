@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use nightdesk_protocol::http::cron::Armed;
+use nightdesk_protocol::http::cron::ArmedCronJob;
 
-use super::book::{Book, Due, written};
+use super::book::{Book, DueJob, format_time};
 
 /// The calls to the desk.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plan<'a> {
     /// Jobs that are not armed, or for another time.
-    pub(super) arm: Vec<Due<'a>>,
+    pub(super) arm: Vec<DueJob<'a>>,
     /// Armed jobs that must not be.
     pub(super) cancel: Vec<&'a str>,
 }
 
 /// Compares the book with the armed jobs.
-pub(super) fn plan<'a>(book: &'a Book, armed: &'a [Armed]) -> Plan<'a> {
+pub(super) fn plan<'a>(book: &'a Book, armed: &'a [ArmedCronJob]) -> Plan<'a> {
     let kept: BTreeMap<&str, &str> =
         armed.iter().map(|armed| (armed.job_id.as_str(), armed.fire_at.as_str())).collect();
-    let is_armed = |due: &Due<'_>| kept.get(due.job.id()) == Some(&written(due.at).as_str());
+    let is_armed = |due: &DueJob<'_>| kept.get(due.job.id()) == Some(&format_time(due.at).as_str());
     Plan {
-        arm: book.live().filter(|due| !is_armed(due)).collect(),
-        cancel: kept.into_keys().filter(|id| book.due(id).is_none()).collect(),
+        arm: book.live_jobs().filter(|due| !is_armed(due)).collect(),
+        cancel: kept.into_keys().filter(|id| book.due_job(id).is_none()).collect(),
     }
 }
 
@@ -37,9 +37,9 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::constant(1_795_003_200, 0);
 
-    fn armed(job_id: &str, fire_at: &str) -> Armed {
+    fn armed(job_id: &str, fire_at: &str) -> ArmedCronJob {
         let schedule_id = "s".to_owned();
-        Armed { job_id: job_id.to_owned(), fire_at: fire_at.to_owned(), schedule_id }
+        ArmedCronJob { job_id: job_id.to_owned(), fire_at: fire_at.to_owned(), schedule_id }
     }
 
     #[test]
@@ -59,7 +59,7 @@ mod tests {
 
         let Plan { arm, cancel } = plan(&book, &listed);
 
-        let arm: Vec<_> = arm.iter().map(|due| (due.job.id(), written(due.at))).collect();
+        let arm: Vec<_> = arm.iter().map(|due| (due.job.id(), format_time(due.at))).collect();
         assert_eq!(
             arm,
             ["missing", "moved", "spelled"].map(|id| (id, due.to_owned())),

@@ -9,18 +9,18 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use super::book::Came;
-use super::calls::Calls;
-use super::door;
+use super::book::FireDelivery;
+use super::calls::CronClient;
 use super::fire::{Fire, Work, work};
+use super::fire_route;
 use super::job::Job;
 use super::keys::Keys;
 use super::limits::RUNS_MAX;
-use super::settings::{Checked, Settings};
-use super::shared::{Cron, CronError, Fired, Reconciled};
+use super::settings::{CheckedCronSettings, CronSettings};
+use super::state::{Cron, CronError, FireResult, Reconciliation};
 use super::store::{Store, change};
-use super::token::Wanted;
-use crate::asking::{Asking, BadSettings, Pass};
+use super::token::ExpectedFireClaims;
+use crate::desk_client::{BadDeskSettings, DeskClient, TokenSource};
 
 /// Stores an agent's jobs at its desk, and runs them when they are due. Dropping it drops its running jobs;
 /// [`rest`](Self::rest) waits for them.
@@ -37,31 +37,31 @@ impl Provider {
     ///
     /// The settings are invalid.
     pub fn start<F, Run, E>(
-        settings: Settings,
+        settings: CronSettings,
         store: impl Store + 'static,
         run: F,
-    ) -> Result<Self, BadSettings>
+    ) -> Result<Self, BadDeskSettings>
     where
         F: Fn(Fire) -> Run + Send + Sync + 'static,
         Run: Future<Output = Result<(), E>> + Send + 'static,
         E: Display,
     {
-        let clock = Arc::new(SystemClock::started());
-        Ok(Self::over(settings.checked()?, Arc::new(store), clock, work(run)))
+        let clock = Arc::new(SystemClock::start());
+        Ok(Self::start_with(settings.check()?, Arc::new(store), clock, work(run)))
     }
 
-    pub(super) fn over(
-        settings: Checked,
+    pub(super) fn start_with(
+        settings: CheckedCronSettings,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         work: Work,
     ) -> Self {
-        let Checked { desk, issuer, audience, callback, login, client } = settings;
-        let pass = Pass::new(login, &desk, Arc::clone(&clock));
+        let CheckedCronSettings { desk, issuer, audience, callback, login, client } = settings;
+        let pass = TokenSource::new(login, &desk, Arc::clone(&clock));
         let cron = Arc::new(Cron {
             keys: Keys::new(client.clone(), &desk),
-            wanted: Wanted { issuer, audience },
-            calls: Calls::new(Asking::new(client, desk, pass), callback),
+            wanted: ExpectedFireClaims { issuer, audience },
+            calls: CronClient::new(DeskClient::new(client, desk, pass), callback),
             clock,
             store,
             work,
@@ -107,7 +107,7 @@ impl Provider {
     /// The jobs could not be read.
     pub async fn jobs(&self) -> Result<Vec<(Job, nightdesk_types::Timestamp)>, CronError> {
         let book = self.cron.store.read().await?;
-        Ok(book.live().map(|due| (due.job.clone(), due.at)).collect())
+        Ok(book.live_jobs().map(|due| (due.job.clone(), due.at)).collect())
     }
 
     /// Compares the desk's armed fires with the jobs, and corrects them. This happens automatically at the start, after
@@ -116,7 +116,7 @@ impl Provider {
     /// # Errors
     ///
     /// The jobs could not be read, or a call to the desk failed; it is retried automatically.
-    pub async fn reconcile(&self) -> Result<Reconciled, CronError> {
+    pub async fn reconcile(&self) -> Result<Reconciliation, CronError> {
         self.cron.reconcile().await.inspect_err(|_| self.cron.unsettled.notify_one())
     }
 
@@ -125,15 +125,20 @@ impl Provider {
     /// # Errors
     ///
     /// The fire's id is not one of a desk, or the jobs could not be read or stored: retry later.
-    pub async fn fired(&self, job: &str, fire_at: &str, fire_id: &str) -> Result<Fired, CronError> {
+    pub async fn take_fire(
+        &self,
+        job: &str,
+        fire_at: &str,
+        fire_id: &str,
+    ) -> Result<FireResult, CronError> {
         let id = Uuid::try_parse(fire_id).map_err(|_| CronError::FireId)?.to_string();
-        let came = Came { job, fire_at: Some(fire_at), fire_id: &id };
-        Ok(self.cron.take(came).await?)
+        let came = FireDelivery { job, fire_at: Some(fire_at), fire_id: &id };
+        Ok(self.cron.take_fire(came).await?)
     }
 
     /// Returns the router for the desk's fires: `POST /api/cron/fire`. Serve it at the URL in the settings.
-    pub fn door(&self) -> axum::Router {
-        door::router(Arc::clone(&self.cron))
+    pub fn router(&self) -> axum::Router {
+        fire_route::router(Arc::clone(&self.cron))
     }
 
     /// Takes no more fires, waits for the running jobs, and reconciles the desk. After that the process may exit.
@@ -141,7 +146,7 @@ impl Provider {
     /// # Errors
     ///
     /// The runs have ended, but a call to the desk failed.
-    pub async fn rest(self) -> Result<Reconciled, CronError> {
+    pub async fn drain(self) -> Result<Reconciliation, CronError> {
         let places = u32::try_from(RUNS_MAX).unwrap_or(u32::MAX);
         // This request for all permits is served before any later request.
         let all = self.cron.places.acquire_many(places).await;

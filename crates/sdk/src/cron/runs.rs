@@ -6,11 +6,11 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio::time::sleep;
 
-use super::calls::Done;
+use super::calls::DoneReport;
 use super::fire::Fire;
 use super::job::Job;
 use super::limits::{AGAIN, REPORT_TRIES_MAX};
-use super::shared::Cron;
+use super::state::Cron;
 use super::warn;
 
 impl Cron {
@@ -25,16 +25,16 @@ impl Cron {
         }
         if job.reports {
             let note = ended.as_ref().err().map(String::as_str);
-            self.report(&Done { fire_id: &fire_id, ok: ended.is_ok(), note }).await;
+            self.report(&DoneReport { fire_id: &fire_id, ok: ended.is_ok(), note }).await;
         }
         if job.repeat.is_some_and(|times| run >= times.get()) {
             self.take_back(&job).await;
         }
     }
 
-    async fn report(&self, done: &Done<'_>) {
+    async fn report(&self, done: &DoneReport<'_>) {
         for attempt in 1..=REPORT_TRIES_MAX {
-            let Err(error) = self.calls.done(done).await else { return };
+            let Err(error) = self.calls.report_done(done).await else { return };
             warn(&error, "the end of a run could not be reported");
             if attempt < REPORT_TRIES_MAX {
                 sleep(AGAIN.after(attempt)).await;

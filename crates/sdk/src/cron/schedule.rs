@@ -84,7 +84,7 @@ impl Schedule {
 
     /// Is due once. A time that has passed is due at once.
     pub fn at(time: Timestamp) -> Self {
-        Self(When::At(whole(time)))
+        Self(When::At(round_up_second(time)))
     }
 
     /// Returns true if it is due more than once.
@@ -95,8 +95,8 @@ impl Schedule {
     /// Returns the first due time of a job that is created now.
     pub(super) fn first(&self, now: Timestamp) -> Option<Timestamp> {
         match &self.0 {
-            When::Every { seconds } => whole(now).checked_add(secs(*seconds)).ok(),
-            When::Cron { pattern, zone } => next_of(pattern, zone, now),
+            When::Every { seconds } => round_up_second(now).checked_add(secs(*seconds)).ok(),
+            When::Cron { pattern, zone } => next_match(pattern, zone, now),
             When::At(time) => Some(*time),
         }
     }
@@ -105,7 +105,7 @@ impl Schedule {
     pub(super) fn next(&self, last: Timestamp, now: Timestamp) -> Option<Timestamp> {
         match &self.0 {
             When::Every { seconds } => step(last, *seconds, now),
-            When::Cron { pattern, zone } => next_of(pattern, zone, last.max(now)),
+            When::Cron { pattern, zone } => next_match(pattern, zone, last.max(now)),
             When::At(_) => None,
         }
     }
@@ -121,7 +121,7 @@ impl TryFrom<When> for Schedule {
                 fits.then_some(()).ok_or(BadSchedule::Every)?;
             }
             When::Cron { pattern, zone } => {
-                let pattern = parsed(pattern).ok_or(BadSchedule::Pattern)?;
+                let pattern = parse_pattern(pattern).ok_or(BadSchedule::Pattern)?;
                 let zone = zone_of(zone).ok_or(BadSchedule::Zone)?;
                 find(&pattern, zone, Timestamp::UNIX_EPOCH).ok_or(BadSchedule::Never)?;
             }
@@ -142,7 +142,7 @@ fn secs(seconds: u32) -> Duration {
 }
 
 /// Rounds up to a whole second.
-fn whole(time: Timestamp) -> Timestamp {
+fn round_up_second(time: Timestamp) -> Timestamp {
     let begun = i64::from(time.subsec_nanosecond() > 0);
     Timestamp::from_second(time.as_second().saturating_add(begun)).unwrap_or(time)
 }
@@ -156,17 +156,17 @@ fn step(last: Timestamp, seconds: u32, now: Timestamp) -> Option<Timestamp> {
     Timestamp::from_second(next).ok()
 }
 
-fn next_of(pattern: &str, zone: &str, after: Timestamp) -> Option<Timestamp> {
-    find(&parsed(pattern)?, zone_of(zone)?, after)
+fn next_match(pattern: &str, zone: &str, after: Timestamp) -> Option<Timestamp> {
+    find(&parse_pattern(pattern)?, zone_of(zone)?, after)
 }
 
 fn find(pattern: &Cron, zone: TimeZone, after: Timestamp) -> Option<Timestamp> {
     let next = pattern.find_next_occurrence(&after.to_zoned(zone), false).ok()?;
     // In a repeated hour, a time of day must not be returned a second time.
-    Some(whole(next.timestamp())).filter(|next| *next > after)
+    Some(round_up_second(next.timestamp())).filter(|next| *next > after)
 }
 
-fn parsed(pattern: &str) -> Option<Cron> {
+fn parse_pattern(pattern: &str) -> Option<Cron> {
     // An expression of more than five fields is another dialect, in which the first field has another meaning.
     let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
     parser.parse(pattern).ok().filter(|_| pattern.len() <= PATTERN_BYTES_MAX)

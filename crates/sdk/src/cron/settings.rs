@@ -2,14 +2,14 @@
 
 use reqwest::Client;
 
-use crate::asking::{BadSettings, Login, address, client};
+use crate::desk_client::{BadDeskSettings, Login, address, client};
 
 /// The desk that stores an agent's jobs, and the way of its fires.
 ///
 /// Its `Debug` does not show the login's secret.
 #[derive(Clone, Debug)]
 #[must_use = "settings do nothing until a provider starts with them"]
-pub struct Settings {
+pub struct CronSettings {
     desk: String,
     agent: String,
     login: Login,
@@ -18,7 +18,7 @@ pub struct Settings {
     trusted: Vec<u8>,
 }
 
-impl Settings {
+impl CronSettings {
     /// Names the desk by its URL and the agent by its id at that desk.
     pub fn new(desk: impl Into<String>, agent: impl Into<String>, login: Login) -> Self {
         let (desk, agent) = (desk.into(), agent.into());
@@ -47,17 +47,17 @@ impl Settings {
     }
 
     /// Checks the settings.
-    pub(super) fn checked(self) -> Result<Checked, BadSettings> {
-        let desk = address(&self.desk).ok_or(BadSettings::Desk)?;
-        let callback = self.callback.map(|url| address(&url).ok_or(BadSettings::Callback));
+    pub(super) fn check(self) -> Result<CheckedCronSettings, BadDeskSettings> {
+        let desk = address(&self.desk).ok_or(BadDeskSettings::Desk)?;
+        let callback = self.callback.map(|url| address(&url).ok_or(BadDeskSettings::Callback));
         if self.agent.is_empty() || self.agent.contains(':') {
-            return Err(BadSettings::Agent);
+            return Err(BadDeskSettings::Agent);
         }
         if !self.login.is_whole() {
-            return Err(BadSettings::Login);
+            return Err(BadDeskSettings::Login);
         }
         let client = client(&self.trusted)?;
-        Ok(Checked {
+        Ok(CheckedCronSettings {
             issuer: self.issuer.unwrap_or_else(|| desk.clone()),
             audience: format!("agent:{}", self.agent),
             callback: callback.transpose()?,
@@ -69,7 +69,7 @@ impl Settings {
 }
 
 /// Settings that a provider can start with.
-pub(super) struct Checked {
+pub(super) struct CheckedCronSettings {
     /// The desk's URL without a trailing slash.
     pub(super) desk: String,
     pub(super) issuer: String,
@@ -85,36 +85,40 @@ mod tests {
 
     const SECRET: &str = "canary-5f1c";
 
-    fn settings(desk: &str) -> Settings {
-        Settings::new(desk, "a1", Login::client("c1", SECRET))
+    fn settings(desk: &str) -> CronSettings {
+        CronSettings::new(desk, "a1", Login::client("c1", SECRET))
     }
 
     #[test]
     fn says_what_is_wrong_before_it_starts() {
         let good = || settings("https://desk.example");
-        let with = |agent: &str, login| Settings::new("https://desk.example", agent, login);
+        let with = |agent: &str, login| CronSettings::new("https://desk.example", agent, login);
         let cases = [
             ("good", good(), None),
             ("called", good().called_at("https://agent.example/a"), None),
-            ("no scheme", settings("desk.example"), Some(BadSettings::Desk)),
-            ("a query", settings("https://desk.example?a=1"), Some(BadSettings::Desk)),
-            ("a user", settings("https://u:p@desk.example"), Some(BadSettings::Desk)),
-            ("called nowhere", good().called_at("agent"), Some(BadSettings::Callback)),
-            ("no agent", with("", Login::token("t")), Some(BadSettings::Agent)),
-            ("an audience", with("agent:a1", Login::token("t")), Some(BadSettings::Agent)),
-            ("no token", with("a1", Login::token("")), Some(BadSettings::Login)),
-            ("no secret", with("a1", Login::client("c1", "")), Some(BadSettings::Login)),
-            ("no gateway's name", with("a1", Login::gateway("a:b", "s")), Some(BadSettings::Login)),
-            ("not PEM", good().trusting("no certificate"), Some(BadSettings::Certificates)),
+            ("no scheme", settings("desk.example"), Some(BadDeskSettings::Desk)),
+            ("a query", settings("https://desk.example?a=1"), Some(BadDeskSettings::Desk)),
+            ("a user", settings("https://u:p@desk.example"), Some(BadDeskSettings::Desk)),
+            ("called nowhere", good().called_at("agent"), Some(BadDeskSettings::Callback)),
+            ("no agent", with("", Login::token("t")), Some(BadDeskSettings::Agent)),
+            ("an audience", with("agent:a1", Login::token("t")), Some(BadDeskSettings::Agent)),
+            ("no token", with("a1", Login::token("")), Some(BadDeskSettings::Login)),
+            ("no secret", with("a1", Login::client("c1", "")), Some(BadDeskSettings::Login)),
+            (
+                "no gateway's name",
+                with("a1", Login::gateway("a:b", "s")),
+                Some(BadDeskSettings::Login),
+            ),
+            ("not PEM", good().trusting("no certificate"), Some(BadDeskSettings::Certificates)),
         ];
         for (name, settings, want) in cases {
-            assert_eq!(settings.checked().err(), want, "{name}");
+            assert_eq!(settings.check().err(), want, "{name}");
         }
     }
 
     #[test]
     fn the_desk_names_itself_by_its_url_unless_told_otherwise() {
-        let issuer = |settings: Settings| settings.checked().ok().unwrap().issuer;
+        let issuer = |settings: CronSettings| settings.check().ok().unwrap().issuer;
 
         assert_eq!(issuer(settings("http://desk:1/")), "http://desk:1");
         let other = settings("http://desk:1").issued_by("https://desk.example/");

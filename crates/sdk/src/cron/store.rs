@@ -46,7 +46,7 @@ pub(super) async fn change<T>(
     change: impl Fn(&mut Book) -> T,
 ) -> Result<T, StoreError> {
     for _ in 0..CHANGE_TRIES_MAX {
-        let (outcome, changed) = store.read().await?.changed(&change);
+        let (outcome, changed) = store.read().await?.with_change(&change);
         let Some(book) = changed else { return Ok(outcome) };
         if store.replace(book).await? {
             return Ok(outcome);

@@ -20,7 +20,7 @@ use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
 use self::desk::Desk;
-use super::book::written;
+use super::book::format_time;
 use super::fire::work;
 use super::*;
 
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Stage {
     desk: Desk,
     clock: FakeClock,
-    store: Arc<Memory>,
+    store: Arc<MemoryStore>,
     provider: Provider,
     began: mpsc::Receiver<Fire>,
     /// A job with the payload `wait` waits for one permit.
@@ -46,19 +46,19 @@ impl Stage {
         Self::with(|settings| settings.called_at("https://agent.example/")).await
     }
 
-    async fn with(change: impl FnOnce(Settings) -> Settings) -> Self {
+    async fn with(change: impl FnOnce(CronSettings) -> CronSettings) -> Self {
         let desk = Desk::start().await;
-        let settings = Settings::new(desk.url(), AGENT, Login::client("c1", "canary-5f1c"));
+        let settings = CronSettings::new(desk.url(), AGENT, Login::client("c1", "canary-5f1c"));
         Self::on(desk, change(settings)).await
     }
 
-    async fn on(desk: Desk, settings: Settings) -> Self {
-        let (clock, store) = (FakeClock::default(), Arc::new(Memory::default()));
+    async fn on(desk: Desk, settings: CronSettings) -> Self {
+        let (clock, store) = (FakeClock::default(), Arc::new(MemoryStore::default()));
         let (go, (tell, began)) = (Arc::new(Semaphore::new(0)), mpsc::channel(64));
         let work = work(run(tell, Arc::clone(&go)));
         let clocked = Arc::new(clock.clone());
         let kept: Arc<dyn Store> = Arc::clone(&store) as _;
-        let provider = Provider::over(settings.checked().unwrap(), kept, clocked, work);
+        let provider = Provider::start_with(settings.check().unwrap(), kept, clocked, work);
         let stage = Self { desk, clock, store, provider, began, go };
         // The automatic work of the start is done, so that a test sees only its own effects.
         until(|| stage.desk.asked("list") == 1 || stage.desk.is_down()).await;
@@ -81,7 +81,7 @@ impl Stage {
     }
 
     async fn fire(&self, job: &str, at: Timestamp, fire: u128) -> (StatusCode, Value) {
-        let body = json!({"job_id": job, "fire_at": written(at)});
+        let body = json!({"job_id": job, "fire_at": format_time(at)});
         self.post(&self.desk.token(fire, self.now()), &body.to_string()).await
     }
 
@@ -94,7 +94,7 @@ impl Stage {
     }
 
     async fn call(&self, request: Request<Body>) -> (StatusCode, Value) {
-        let response = self.provider.door().oneshot(request).await.unwrap();
+        let response = self.provider.router().oneshot(request).await.unwrap();
         let status = response.status();
         let body = to_bytes(response.into_body(), 64 * 1024).await.unwrap();
         (status, serde_json::from_slice(&body).unwrap_or(Value::Null))

@@ -5,7 +5,7 @@ use nightdesk_types::Timestamp;
 use serde::de::{Deserialize, Deserializer};
 use uuid::Uuid;
 
-use super::keys::PublicKey;
+use super::keys::FireVerifyingKey;
 use super::limits::{CLOCKS_APART, FIRE_TOKEN_BYTES_MAX, FIRE_TOKEN_LIFE_MAX};
 
 /// The required purpose. A token for any other purpose is refused.
@@ -13,22 +13,24 @@ const PURPOSE: &str = "cron_fire";
 
 /// The claims of a token, each once and of its type; further claims are ignored.
 #[derive(Clone, Debug, serde::Deserialize)]
-struct Claims {
+struct FireClaims {
     iss: String,
     aud: Audience,
     purpose: String,
     exp: i64,
     jti: String,
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default, deserialize_with = "read_present")]
     nbf: Option<i64>,
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default, deserialize_with = "read_present")]
     iat: Option<i64>,
-    #[serde(default, deserialize_with = "said", rename = "sub")]
+    #[serde(default, deserialize_with = "read_present", rename = "sub")]
     _sub: Option<String>,
 }
 
 /// Requires the type if the claim is present: null is not the same as absent.
-fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+fn read_present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
 
@@ -40,7 +42,7 @@ enum Audience {
 }
 
 impl Audience {
-    fn names(&self, audience: &str) -> bool {
+    fn contains(&self, audience: &str) -> bool {
         match self {
             Self::One(one) => one == audience,
             Self::Several(several) => several.iter().any(|one| one == audience),
@@ -50,18 +52,18 @@ impl Audience {
 
 /// The expected claims of a fire.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(super) struct ExpectedFireClaims {
     pub(super) issuer: String,
     pub(super) audience: String,
 }
 
 /// Proof that the desk fires a job of this agent now.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Proven {
+pub(super) struct FireProof {
     fire_id: String,
 }
 
-impl Proven {
+impl FireProof {
     /// Returns the fire's id, which is the same for every attempt of one fire.
     pub(super) fn fire_id(&self) -> &str {
         &self.fire_id
@@ -86,7 +88,7 @@ pub(super) enum BadToken {
 }
 
 /// Returns the key that a token names.
-pub(super) fn named_key(token: &str) -> Result<String, BadToken> {
+pub(super) fn read_key_id(token: &str) -> Result<String, BadToken> {
     if token.len() > FIRE_TOKEN_BYTES_MAX {
         return Err(BadToken::TooLong);
     }
@@ -98,13 +100,13 @@ pub(super) fn named_key(token: &str) -> Result<String, BadToken> {
 /// Verifies a token with the key that it names. The algorithm is the key's own.
 pub(super) fn verify(
     token: &str,
-    key: &PublicKey,
-    wanted: &Wanted,
+    key: &FireVerifyingKey,
+    wanted: &ExpectedFireClaims,
     now: Timestamp,
-) -> Result<Proven, BadToken> {
+) -> Result<FireProof, BadToken> {
     let claims = decode(token, &key.key, &signature_only(key.algorithm));
-    let claims: Claims = claims.map_err(|_| BadToken::NotSigned)?.claims;
-    let for_us = claims.iss == wanted.issuer && claims.aud.names(&wanted.audience);
+    let claims: FireClaims = claims.map_err(|_| BadToken::NotSigned)?.claims;
+    let for_us = claims.iss == wanted.issuer && claims.aud.contains(&wanted.audience);
     if !for_us || claims.purpose != PURPOSE {
         return Err(BadToken::NotForUs);
     }
@@ -114,7 +116,7 @@ pub(super) fn verify(
     // Only the canonical spelling is accepted, so that no fire has two ids.
     let id = Uuid::try_parse(&claims.jti).ok().filter(|id| id.to_string() == claims.jti);
     id.ok_or(BadToken::NotSigned)?;
-    Ok(Proven { fire_id: claims.jti })
+    Ok(FireProof { fire_id: claims.jti })
 }
 
 /// Turns off the library's claim checks: the library would read the wall clock, and claims are checked here.
@@ -127,7 +129,7 @@ fn signature_only(algorithm: Algorithm) -> Validation {
     validation
 }
 
-fn is_good(claims: &Claims, now: i64) -> bool {
+fn is_good(claims: &FireClaims, now: i64) -> bool {
     let secs = |span: std::time::Duration| i64::try_from(span.as_secs()).unwrap_or(0);
     let (leeway, life) = (secs(CLOCKS_APART), secs(FIRE_TOKEN_LIFE_MAX));
     let has_begun = |at: Option<i64>| at.is_none_or(|at| at.saturating_sub(leeway) <= now);

@@ -2,24 +2,31 @@
 
 use std::time::Duration;
 
-use nightdesk_protocol::delivery::{Kind, Response, When};
-use nightdesk_protocol::http::letters::{Agent, Agents, List, Op, Send, Sent, Shown};
+use nightdesk_protocol::delivery::{PayloadKind, Response, When};
+use nightdesk_protocol::http::letters::{
+    AgentListResponse, LetterListResponse, LetterOp, LetterSendRequest, LetterSendResponse,
+    ReachableAgent, SentLetter,
+};
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::EXCHANGE_WAIT_MAX;
 
-use super::{Millis, PeerError, Peers, escaped};
+use super::{Millis, PeerError, Peers, escape_text};
 use crate::limits::ASK_WAIT;
 
 /// A letter to an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a letter says nothing until it is sent"]
-pub struct Letter(Send);
+pub struct Letter(LetterSendRequest);
 
 impl Letter {
     /// Creates a letter with this text. The agent is given by its name or id, or by its id with another tenant; a
     /// session of it follows after an `@`.
-    pub fn to(agent: impl Into<String>, words: impl Into<String>) -> Self {
-        Self(Send { agent: agent.into(), message: words.into(), ..Send::default() })
+    pub fn new(agent: impl Into<String>, words: impl Into<String>) -> Self {
+        Self(LetterSendRequest {
+            agent: agent.into(),
+            message: words.into(),
+            ..LetterSendRequest::default()
+        })
     }
 
     /// Sets the idempotency key: the same key again is the same letter. Without it, every call sends another letter.
@@ -29,7 +36,7 @@ impl Letter {
     }
 
     /// Sets the kind: information or a task.
-    pub const fn kind(mut self, kind: Kind) -> Self {
+    pub const fn kind(mut self, kind: PayloadKind) -> Self {
         self.0.kind = kind;
         self
     }
@@ -58,8 +65,8 @@ impl Letter {
         self
     }
 
-    fn asking(&self, op: Op) -> Send {
-        Send { op, ..self.0.clone() }
+    fn to_request(&self, op: LetterOp) -> LetterSendRequest {
+        LetterSendRequest { op, ..self.0.clone() }
     }
 }
 
@@ -70,8 +77,8 @@ impl Peers {
     /// # Errors
     ///
     /// The desk did not answer, or refused the call.
-    pub async fn list_agents(&self) -> Result<Vec<Agent>, PeerError> {
-        self.get("list agents", "/v1/agents").await.map(|found: Agents| found.agents)
+    pub async fn list_agents(&self) -> Result<Vec<ReachableAgent>, PeerError> {
+        self.get("list agents", "/v1/agents").await.map(|found: AgentListResponse| found.agents)
     }
 
     /// Sends a letter by its address: with an `@` the agent is woken with it, otherwise it is delivered. The answer
@@ -80,8 +87,8 @@ impl Peers {
     /// # Errors
     ///
     /// The desk did not answer, or refused the call.
-    pub async fn notify(&self, letter: &Letter) -> Result<Sent, PeerError> {
-        self.post("send a letter", "/v1/letters", &letter.asking(Op::Notify)).await
+    pub async fn notify(&self, letter: &Letter) -> Result<LetterSendResponse, PeerError> {
+        self.post("send a letter", "/v1/letters", &letter.to_request(LetterOp::Notify)).await
     }
 
     /// Delivers a letter.
@@ -89,8 +96,8 @@ impl Peers {
     /// # Errors
     ///
     /// The desk did not answer, or refused the call.
-    pub async fn deliver(&self, letter: &Letter) -> Result<Sent, PeerError> {
-        self.post("send a letter", "/v1/letters", &letter.asking(Op::Deliver)).await
+    pub async fn deliver(&self, letter: &Letter) -> Result<LetterSendResponse, PeerError> {
+        self.post("send a letter", "/v1/letters", &letter.to_request(LetterOp::Deliver)).await
     }
 
     /// Wakes an agent with a letter, now or at its [time](Letter::when).
@@ -98,8 +105,8 @@ impl Peers {
     /// # Errors
     ///
     /// The desk did not answer, or refused the call.
-    pub async fn wake(&self, letter: &Letter) -> Result<Sent, PeerError> {
-        self.post("wake an agent", "/v1/letters", &letter.asking(Op::Wake)).await
+    pub async fn wake(&self, letter: &Letter) -> Result<LetterSendResponse, PeerError> {
+        self.post("wake an agent", "/v1/letters", &letter.to_request(LetterOp::Wake)).await
     }
 
     /// Delivers a letter and waits for the reply until the time is over, at most five minutes.
@@ -111,8 +118,9 @@ impl Peers {
         const WHAT: &str = "exchange letters";
         let wait = wait.min(EXCHANGE_WAIT_MAX);
         let timeout_ms = u64::try_from(wait.as_millis()).ok();
-        let asked = Send { timeout_ms, ..letter.asking(Op::Exchange) };
-        let sent: Sent = self.post_within(wait + ASK_WAIT, WHAT, "/v1/letters", &asked).await?;
+        let asked = LetterSendRequest { timeout_ms, ..letter.to_request(LetterOp::Exchange) };
+        let sent: LetterSendResponse =
+            self.post_within(wait + ASK_WAIT, WHAT, "/v1/letters", &asked).await?;
         sent.response.ok_or(PeerError::Unreadable(WHAT))
     }
 
@@ -121,12 +129,12 @@ impl Peers {
     /// # Errors
     ///
     /// The desk did not answer, or refused the call.
-    pub async fn letters(&self, before: Option<&str>) -> Result<Vec<Shown>, PeerError> {
+    pub async fn letters(&self, before: Option<&str>) -> Result<Vec<SentLetter>, PeerError> {
         let path = match before {
-            Some(id) => format!("/v1/letters?before={}", escaped(id)),
+            Some(id) => format!("/v1/letters?before={}", escape_text(id)),
             None => "/v1/letters".to_owned(),
         };
-        self.get("list letters", &path).await.map(|found: List| found.letters)
+        self.get("list letters", &path).await.map(|found: LetterListResponse| found.letters)
     }
 
     /// Returns a letter that the agent sent, and its result. `None`: the agent sent no such letter.
@@ -134,7 +142,7 @@ impl Peers {
     /// # Errors
     ///
     /// The desk did not answer, or refused the call.
-    pub async fn letter(&self, id: &str) -> Result<Option<Shown>, PeerError> {
-        self.find("read a letter", &format!("/v1/letters/{}", escaped(id))).await
+    pub async fn letter(&self, id: &str) -> Result<Option<SentLetter>, PeerError> {
+        self.find("read a letter", &format!("/v1/letters/{}", escape_text(id))).await
     }
 }

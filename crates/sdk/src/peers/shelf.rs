@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{PeerError, Peers, escaped};
+use super::{PeerError, Peers, escape_text};
 
 /// The status of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,41 +35,41 @@ pub struct SkillFilter(Vec<(&'static str, String)>);
 impl SkillFilter {
     /// Only this status.
     pub fn status(self, status: SkillStatus) -> Self {
-        self.and("status", status.name())
+        self.with_parameter("status", status.name())
     }
 
     /// Only this audience: `agent`, `all` or `headless`.
     pub fn audience(self, audience: impl Into<String>) -> Self {
-        self.and("audience", audience)
+        self.with_parameter("audience", audience)
     }
 
     /// Only names with this prefix.
     pub fn name_prefix(self, prefix: impl Into<String>) -> Self {
-        self.and("name_prefix", prefix)
+        self.with_parameter("name_prefix", prefix)
     }
 
     /// Only this author: an agent's id.
     pub fn author(self, author: impl Into<String>) -> Self {
-        self.and("author", author)
+        self.with_parameter("author", author)
     }
 
     /// Only skills with any of these tags.
     pub fn domain_tags(self, tags: &[&str]) -> Self {
-        self.and("domain_tags", tags.join(","))
+        self.with_parameter("domain_tags", tags.join(","))
     }
 
     /// Returns [`not_modified`](Catalogue::not_modified) if the catalogue with the same filter still has this version.
     pub fn if_none_match(self, catalog_version: impl Into<String>) -> Self {
-        self.and("if_none_match", catalog_version)
+        self.with_parameter("if_none_match", catalog_version)
     }
 
-    fn and(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    fn with_parameter(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.0.push((name, value.into()));
         self
     }
 
     fn path(&self) -> String {
-        let said = self.0.iter().map(|(name, value)| format!("{name}={}", escaped(value)));
+        let said = self.0.iter().map(|(name, value)| format!("{name}={}", escape_text(value)));
         format!("/v1/skills?{}", said.collect::<Vec<_>>().join("&"))
     }
 }
@@ -282,12 +282,12 @@ pub struct DataEntry {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct DataPage {
     items: Vec<DataEntry>,
 }
 
 #[derive(Serialize)]
-struct ToStatus {
+struct StatusChange {
     status: SkillStatus,
 }
 
@@ -311,8 +311,8 @@ impl Peers {
         name: &str,
         version: Option<&str>,
     ) -> Result<Option<Skill>, PeerError> {
-        let version = version.map(|version| format!("?version={}", escaped(version)));
-        let path = format!("/v1/skills/{}{}", escaped(name), version.unwrap_or_default());
+        let version = version.map(|version| format!("?version={}", escape_text(version)));
+        let path = format!("/v1/skills/{}{}", escape_text(name), version.unwrap_or_default());
         self.find("read a skill", &path).await
     }
 
@@ -322,8 +322,11 @@ impl Peers {
     ///
     /// The desk did not answer, or refused the call.
     pub async fn skill_versions(&self, name: &str) -> Result<Option<Vec<Change>>, PeerError> {
-        self.find("list the changes of a skill", &format!("/v1/skills/{}/versions", escaped(name)))
-            .await
+        self.find(
+            "list the changes of a skill",
+            &format!("/v1/skills/{}/versions", escape_text(name)),
+        )
+        .await
     }
 
     /// Stores a skill of the agent.
@@ -341,8 +344,8 @@ impl Peers {
     ///
     /// The skill has no valid approval (`not-approved`), the desk did not answer, or refused the call.
     pub async fn skill_status(&self, name: &str, status: SkillStatus) -> Result<Change, PeerError> {
-        let path = format!("/v1/skills/{}/status", escaped(name));
-        self.post("change the status of a skill", &path, &ToStatus { status }).await
+        let path = format!("/v1/skills/{}/status", escape_text(name));
+        self.post("change the status of a skill", &path, &StatusChange { status }).await
     }
 
     /// Returns the matching data, the best match first.
@@ -351,7 +354,7 @@ impl Peers {
     ///
     /// A filter is not supported, the desk did not answer, or refused the call.
     pub async fn data_query(&self, query: &DataQuery) -> Result<Vec<DataEntry>, PeerError> {
-        self.post("query data", "/v1/data/query", query).await.map(|found: Found| found.items)
+        self.post("query data", "/v1/data/query", query).await.map(|found: DataPage| found.items)
     }
 
     /// Returns an entry of data. `None`: it does not exist, or it expired.
@@ -360,7 +363,7 @@ impl Peers {
     ///
     /// The desk did not answer, or refused the call.
     pub async fn data_read(&self, id: &str) -> Result<Option<DataEntry>, PeerError> {
-        self.find("read data", &format!("/v1/data/{}", escaped(id))).await
+        self.find("read data", &format!("/v1/data/{}", escape_text(id))).await
     }
 
     /// Stores an entry of data of the agent.

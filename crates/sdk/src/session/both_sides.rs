@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_inbox::{Entry, Waiting};
+use nightdesk_inbox::{Entry, ReadResponse};
 use nightdesk_line::session as desk;
-use nightdesk_line::{End as DeskEnd, Parting, Taken};
+use nightdesk_line::{CloseRecord as DeskEnd, ClosingSide, LineStart};
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::{EntryJson, FromGateway};
 use nightdesk_types::send::Op;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::tests::SEED;
 use super::*;
 use crate::settings::Settings;
-use crate::status::{End, Idle};
+use crate::status::{AgentEnd, Idle};
 
 mod sleeping;
 
@@ -27,32 +27,32 @@ const BOT: BotId = BotId::from_uuid(Uuid::nil());
 /// A desk with an inbox, an agent, and the frames between them.
 struct Between {
     now: Duration,
-    agent: Session,
-    desk: Option<desk::Session>,
+    agent: AgentSession,
+    desk: Option<desk::LineSession>,
     inbox: Vec<Entry>,
     acked: BTreeSet<i64>,
     /// The next steps, on either side.
     next: VecDeque<Next>,
-    turns: Vec<Given>,
+    turns: Vec<TurnStart>,
     handled: Vec<String>,
     stopped: Vec<Ticket>,
     delivered: Vec<String>,
-    answers: Vec<(AskId, Answer)>,
+    answers: Vec<(CallId, RequestResult)>,
     shown: Vec<Status>,
     desk_end: Option<DeskEnd>,
 }
 
 enum Next {
-    AtTheDesk(desk::Input),
+    AtTheDesk(desk::LineInput),
     AtTheAgent(Input),
 }
 
 impl Between {
     fn new() -> Self {
-        let hellos = settings().checked().unwrap().hellos;
+        let hellos = settings().check().unwrap().hellos;
         Self {
             now: Duration::ZERO,
-            agent: Session::new(Moment::default(), hellos, SEED),
+            agent: AgentSession::new(Moment::default(), hellos, SEED),
             desk: None,
             inbox: Vec::new(),
             acked: BTreeSet::new(),
@@ -87,7 +87,7 @@ impl Between {
             chat_id: chat.to_owned(),
             json: Some(Arc::new(json)),
         });
-        self.next.push_back(Next::AtTheDesk(desk::Input::Rung(Some(seq))));
+        self.next.push_back(Next::AtTheDesk(desk::LineInput::Rung(Some(seq))));
     }
 
     fn at_the_agent(&mut self, input: Input) {
@@ -95,14 +95,14 @@ impl Between {
         self.talk();
     }
 
-    fn at_the_desk(&mut self, input: desk::Input) {
+    fn at_the_desk(&mut self, input: desk::LineInput) {
         self.next.push_back(Next::AtTheDesk(input));
         self.talk();
     }
 
     fn pass(&mut self, span: Duration) {
         self.now += span;
-        self.at_the_desk(desk::Input::Tick);
+        self.at_the_desk(desk::LineInput::Tick);
         self.at_the_agent(Input::Tick);
     }
 
@@ -122,7 +122,7 @@ impl Between {
                 }
             }
             Some(Next::AtTheDesk(input)) => {
-                let now = desk::Now { moment, wall: Timestamp::UNIX_EPOCH };
+                let now = desk::SessionTime { moment, wall: Timestamp::UNIX_EPOCH };
                 let effects = self.desk.as_mut().map(|desk| desk.step(now, input));
                 for effect in effects.unwrap_or_default() {
                     self.desks(effect);
@@ -133,49 +133,49 @@ impl Between {
     }
 
     /// Executes an effect of the agent's session.
-    fn agents(&mut self, effect: Effect) {
+    fn agents(&mut self, effect: SessionEffect) {
         match effect {
-            Effect::Dial => {
-                let now = desk::Now {
+            SessionEffect::Dial => {
+                let now = desk::SessionTime {
                     moment: Moment::after_start(self.now),
                     wall: Timestamp::UNIX_EPOCH,
                 };
-                let client = desk::Client { agent: AGENT, acks: true };
-                self.desk = Some(desk::Session::opened(now, client));
+                let client = desk::LineClient { agent: AGENT, acks: true };
+                self.desk = Some(desk::LineSession::new(now, client));
                 self.next.push_back(Next::AtTheAgent(Input::Dialled));
             }
-            Effect::Say(frame) => {
+            SessionEffect::Say(frame) => {
                 let heard = FromGateway::decode(frame.as_str().trim_end().as_bytes());
-                self.next.push_back(Next::AtTheDesk(desk::Input::Heard(heard)));
+                self.next.push_back(Next::AtTheDesk(desk::LineInput::Heard(heard)));
             }
-            Effect::Ping => {
-                self.next.push_back(Next::AtTheDesk(desk::Input::Pinged));
+            SessionEffect::Ping => {
+                self.next.push_back(Next::AtTheDesk(desk::LineInput::Pinged));
                 self.next.push_back(Next::AtTheAgent(Input::Alive));
             }
-            Effect::Handle(given) => self.turns.push(*given),
-            Effect::Stop(ticket) => self.stopped.push(ticket),
-            Effect::Answer(ask, answer) => self.answers.push((ask, answer)),
-            Effect::Close(close) => {
-                let ended = desk::Input::Ended { code: close.code() };
+            SessionEffect::Handle(given) => self.turns.push(*given),
+            SessionEffect::Stop(ticket) => self.stopped.push(ticket),
+            SessionEffect::Answer(ask, answer) => self.answers.push((ask, answer)),
+            SessionEffect::Close(close) => {
+                let ended = desk::LineInput::Ended { code: close.code() };
                 self.next.push_back(Next::AtTheDesk(ended));
             }
-            Effect::Show(status) => self.shown.push(status),
-            Effect::Greeted(_) => {}
+            SessionEffect::Show(status) => self.shown.push(status),
+            SessionEffect::Greeted(_) => {}
         }
     }
 
     /// Executes an effect of the desk's session.
-    fn desks(&mut self, effect: desk::Effect) {
+    fn desks(&mut self, effect: desk::LineEffect) {
         let next = match effect {
-            desk::Effect::Greet(hello) => {
+            desk::LineEffect::Greet(hello) => {
                 assert_eq!(hello.client.unwrap().name, "nightdesk-sdk");
                 let length = NonZeroU32::new(2_000).unwrap();
                 let descriptor = Descriptor::new(&hello.platform, "Discord", length);
-                let greeted = desk::Greeted { descriptor };
-                Next::AtTheDesk(desk::Input::Greeted(Box::new(greeted)))
+                let greeted = desk::HelloLookup { descriptor };
+                Next::AtTheDesk(desk::LineInput::Greeted(Box::new(greeted)))
             }
-            desk::Effect::Take => Next::AtTheDesk(desk::Input::Taken(self.taken())),
-            desk::Effect::Say(frame) => {
+            desk::LineEffect::Take => Next::AtTheDesk(desk::LineInput::Taken(self.taken())),
+            desk::LineEffect::Say(frame) => {
                 let mut lines = Lines::new();
                 for line in lines.push(frame.as_str().as_bytes()).unwrap() {
                     let heard = Input::Heard(ToGateway::decode(&line));
@@ -183,51 +183,51 @@ impl Between {
                 }
                 return;
             }
-            desk::Effect::Ping => {
+            desk::LineEffect::Ping => {
                 self.next.push_back(Next::AtTheAgent(Input::Alive));
-                Next::AtTheDesk(desk::Input::Pong)
+                Next::AtTheDesk(desk::LineInput::Pong)
             }
-            desk::Effect::Read { after, entries_max, .. } => {
+            desk::LineEffect::Read { after, entries_max, .. } => {
                 let unacked =
                     |entry: &&Entry| entry.seq > after && !self.acked.contains(&entry.seq.get());
                 let entries = self.inbox.iter().filter(unacked).take(entries_max).cloned();
-                Next::AtTheDesk(desk::Input::Read(Waiting::Entries(entries.collect())))
+                Next::AtTheDesk(desk::LineInput::Read(ReadResponse::Entries(entries.collect())))
             }
-            desk::Effect::Ack(range) => {
+            desk::LineEffect::Ack(range) => {
                 self.acked.extend(range.from.get()..=range.to.get());
                 return;
             }
-            desk::Effect::Send(outbound) => {
+            desk::LineEffect::Send(outbound) => {
                 let Action::Send(send) = outbound.action else { panic!("not a send") };
                 let Op::Send { content, .. } = send.op else { panic!("not a message") };
                 self.delivered.push(content);
                 let outcome = Box::new(Outcome::delivered(Some("m1".to_owned())));
-                Next::AtTheDesk(desk::Input::Sent(outbound.request_id, outcome))
+                Next::AtTheDesk(desk::LineInput::Sent(outbound.request_id, outcome))
             }
-            desk::Effect::Stop(Interrupt { session_key, .. }) => {
+            desk::LineEffect::Stop(Interrupt { session_key, .. }) => {
                 let chat_id = String::new();
-                Next::AtTheDesk(desk::Input::Stop { session_key, chat_id })
+                Next::AtTheDesk(desk::LineInput::Stop { session_key, chat_id })
             }
-            desk::Effect::Suspect | desk::Effect::FollowRules(_) => return,
-            desk::Effect::Close(close) => {
+            desk::LineEffect::Suspect | desk::LineEffect::FollowRules(_) => return,
+            desk::LineEffect::Close(close) => {
                 let reason = close.reason().to_owned();
-                Next::AtTheAgent(Input::Ended(Ended { code: close.code(), reason }))
+                Next::AtTheAgent(Input::Ended(SocketClose { code: close.code(), reason }))
             }
-            desk::Effect::End(end) => {
+            desk::LineEffect::End(end) => {
                 self.desk_end = Some(end);
                 return;
             }
-            desk::Effect::Park(..) => panic!("everything can be sent"),
+            desk::LineEffect::Park(..) => panic!("everything can be sent"),
         };
         self.next.push_back(next);
     }
 
     /// Returns the cursor, which is before the oldest unacked entry.
-    fn taken(&self) -> Taken {
+    fn taken(&self) -> LineStart {
         let unacked = self.inbox.iter().find(|entry| !self.acked.contains(&entry.seq.get()));
         let head = i64::try_from(self.inbox.len()).unwrap();
         let acked = unacked.map_or(head, |entry| entry.seq.get() - 1);
-        Taken {
+        LineStart {
             generation: Generation::new(1),
             acked: Seq::new(acked),
             since: Timestamp::UNIX_EPOCH,
@@ -239,9 +239,9 @@ impl Between {
     }
 
     /// Ends the oldest running turn.
-    fn turned(&mut self, how: Turned) {
+    fn turned(&mut self, how: TurnResult) {
         let given = self.turns.remove(0);
-        if how == Turned::Well {
+        if how == TurnResult::Well {
             self.handled.push(text(&given).to_owned());
         }
         self.at_the_agent(Input::Handled(given.ticket, how));
@@ -251,8 +251,8 @@ impl Between {
         let op = Op::Send { content: text.to_owned(), reply_to: None };
         let metadata = serde_json::Map::default();
         let send = nightdesk_types::Send { chat_id: "c1".to_owned(), op, metadata };
-        let tagged = Tagged { action: Action::Send(send), platform: None, bot_handle: None };
-        self.at_the_agent(Input::Asked(AskId(ask), Wish::Outbound(Box::new(tagged))));
+        let tagged = RoutedAction { action: Action::Send(send), platform: None, bot_handle: None };
+        self.at_the_agent(Input::Asked(CallId(ask), DeskRequest::Outbound(Box::new(tagged))));
     }
 
     fn texts_of_turns(&self) -> Vec<&str> {
@@ -264,7 +264,7 @@ fn settings() -> Settings {
     Settings::new("ws://desk", "gw-1", "s").speaking_for("discord", "b1")
 }
 
-fn text(given: &Given) -> &str {
+fn text(given: &TurnStart) -> &str {
     let Content::Message(inbound) = &given.content else { panic!("not a message") };
     &inbound.message.text
 }
@@ -288,23 +288,26 @@ fn both_sides_talk_from_hello_to_goodbye() {
     both.send(1, "answer");
     assert_eq!(both.delivered, ["answer"]);
     let outcome = Outcome::delivered(Some("m1".to_owned()));
-    assert_eq!(both.answers, [(AskId(1), Ok(Some(Box::new(outcome))))]);
+    assert_eq!(both.answers, [(CallId(1), Ok(Some(Box::new(outcome))))]);
 
     let (session_key, ticket) = (both.turns[0].session.clone(), both.turns[0].ticket);
-    let stop = Wish::Interrupt(Interrupt { session_key, reason: None });
-    both.at_the_agent(Input::Asked(AskId(2), stop));
+    let stop = DeskRequest::Interrupt(Interrupt { session_key, reason: None });
+    both.at_the_agent(Input::Asked(CallId(2), stop));
     assert_eq!(both.stopped, [ticket], "the desk sends it back to the turn it names");
 
-    both.turned(Turned::Well);
+    both.turned(TurnResult::Well);
     assert_eq!(both.acked, BTreeSet::from([1]));
     both.at_the_agent(Input::GoIdle);
     assert!(!both.agent.is_over(), "turns are under way");
-    both.turned(Turned::Well);
-    both.turned(Turned::Well);
+    both.turned(TurnResult::Well);
+    both.turned(TurnResult::Well);
     assert_eq!(both.handled, ["one", "two", "three"]);
     assert_eq!(both.acked, BTreeSet::from([1, 2, 3]), "acked before the line was closed");
-    assert_eq!(both.shown.last(), Some(&Status::Over(End::Idle(Idle::Settled))));
-    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, tried: None, parting: Parting::Idle }));
+    assert_eq!(both.shown.last(), Some(&Status::Over(AgentEnd::Idle(Idle::Settled))));
+    assert_eq!(
+        both.desk_end,
+        Some(DeskEnd { code: 1000, tried: None, parting: ClosingSide::Idle })
+    );
 }
 
 #[test]
@@ -314,24 +317,24 @@ fn what_was_unacked_when_a_line_was_lost_comes_again_and_is_handled_once() {
     for (text, chat) in [("one", "c1"), ("two", "c1"), ("three", "c2"), ("four", "c3")] {
         both.says(text, chat);
     }
-    both.turned(Turned::Well);
+    both.turned(TurnResult::Well);
     assert_eq!(both.texts_of_turns(), ["three", "four", "two"]);
 
     // The desk receives no further frame from the agent.
     both.desk = None;
-    both.turned(Turned::Well);
-    both.turned(Turned::Badly);
+    both.turned(TurnResult::Well);
+    both.turned(TurnResult::Badly);
     both.send(1, "lost");
-    both.at_the_agent(Input::Ended(Ended { code: 1006, reason: String::new() }));
-    assert_eq!(both.answers, [(AskId(1), Err(Unsaid::Unknown))]);
+    both.at_the_agent(Input::Ended(SocketClose { code: 1006, reason: String::new() }));
+    assert_eq!(both.answers, [(CallId(1), Err(RequestFailure::Unknown))]);
     assert_eq!(both.acked, BTreeSet::from([1]));
 
     both.pass(secs(1));
     assert_eq!(both.shown.last(), Some(&Status::Live));
     assert_eq!(both.acked, BTreeSet::from([1, 3]), "handled before: acked, and no second turn");
     assert_eq!(both.texts_of_turns(), ["two", "four"], "under way, and once more after failing");
-    both.turned(Turned::Well);
-    both.turned(Turned::Well);
+    both.turned(TurnResult::Well);
+    both.turned(TurnResult::Well);
     assert_eq!(both.handled, ["one", "three", "two", "four"]);
     assert_eq!(both.acked, BTreeSet::from([1, 2, 3, 4]));
     assert_eq!(both.delivered, [""; 0], "what may have been sent is never sent again");
@@ -344,7 +347,7 @@ fn a_turn_that_never_ends_costs_its_line_and_nothing_else() {
     both.says("endless", "c1");
     both.says("quick", "c2");
     both.turns.swap(0, 1);
-    both.turned(Turned::Well);
+    both.turned(TurnResult::Well);
 
     for _ in 0..10 {
         both.pass(secs(10));
@@ -352,7 +355,7 @@ fn a_turn_that_never_ends_costs_its_line_and_nothing_else() {
     assert_eq!(both.desk_end.and_then(|end| end.tried), Some(Seq::new(1)), "a try was counted");
     assert_eq!(both.shown.last(), Some(&Status::Live), "and the agent dialled again");
     assert_eq!(both.texts_of_turns(), ["endless"], "no second turn");
-    both.turned(Turned::Well);
+    both.turned(TurnResult::Well);
     assert_eq!(both.acked, BTreeSet::from([1, 2]));
 }
 
@@ -361,9 +364,9 @@ fn a_revoked_gateway_learns_it_for_good_on_its_second_line() {
     let mut both = Between::new();
     both.pass(secs(0));
 
-    both.at_the_desk(desk::Input::Revoked);
+    both.at_the_desk(desk::LineInput::Revoked);
     assert!(!both.agent.is_over());
     both.pass(secs(0));
-    both.at_the_desk(desk::Input::Revoked);
-    assert_eq!(both.shown.last(), Some(&Status::Over(End::Revoked)));
+    both.at_the_desk(desk::LineInput::Revoked);
+    assert_eq!(both.shown.last(), Some(&Status::Over(AgentEnd::Revoked)));
 }

@@ -5,31 +5,31 @@ use std::collections::{HashSet, VecDeque};
 use nightdesk_protocol::Frame;
 use nightdesk_protocol::session_key::SessionKey;
 
-use super::handled::Handled;
-use super::{Content, Effect, Given, Ticket, Turned};
+use super::handled_entries::HandledEntries;
+use super::{Content, SessionEffect, Ticket, TurnResult, TurnStart};
 use crate::limits::{HANDLED_KEPT_MAX, TURNS_MAX, WAITING_ENTRIES_MAX};
 
 /// Entries of the desk that are not finished.
 #[derive(Debug)]
 pub(super) struct Entries {
     /// In the order of arrival.
-    waiting: VecDeque<Waiting>,
-    turns: Vec<Turn>,
-    handled: Handled,
+    waiting: VecDeque<WaitingEntry>,
+    turns: Vec<RunningTurn>,
+    handled: HandledEntries,
     /// Entries that this line delivered and that were not acked on it.
     given: HashSet<String>,
     tickets: u64,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingEntry {
     session: SessionKey,
     name: Option<String>,
     content: Content,
 }
 
 #[derive(Debug)]
-struct Turn {
+struct RunningTurn {
     ticket: Ticket,
     session: SessionKey,
     name: Option<String>,
@@ -37,26 +37,26 @@ struct Turn {
 
 /// More entries arrived than can wait.
 #[derive(Debug)]
-pub(super) struct Flooded;
+pub(super) struct TooManyEntries;
 
 impl Entries {
     pub(super) fn new() -> Self {
         Self {
             waiting: VecDeque::new(),
             turns: Vec::new(),
-            handled: Handled::keeping(HANDLED_KEPT_MAX),
+            handled: HandledEntries::with_capacity(HANDLED_KEPT_MAX),
             given: HashSet::new(),
             tickets: 0,
         }
     }
 
     /// Takes an entry from the desk. An entry that was handled before is only acked again.
-    pub(super) fn come(
+    pub(super) fn accept(
         &mut self,
         content: Content,
         name: Option<String>,
-        effects: &mut Vec<Effect>,
-    ) -> Result<(), Flooded> {
+        effects: &mut Vec<SessionEffect>,
+    ) -> Result<(), TooManyEntries> {
         if let Some(name) = &name {
             self.given.insert(name.clone());
             if self.handled.contains(name) {
@@ -68,32 +68,33 @@ impl Entries {
             }
         }
         if self.waiting.len() == WAITING_ENTRIES_MAX {
-            return Err(Flooded);
+            return Err(TooManyEntries);
         }
         // A source without a session key does not come from a Nightdesk; it stays unacked.
         if let Some(session) = content.session() {
-            self.waiting.push_back(Waiting { session, name, content });
+            self.waiting.push_back(WaitingEntry { session, name, content });
         }
         Ok(())
     }
 
     /// Begins every turn that may begin: one at a time of each session, in order.
-    pub(super) fn begin(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn begin(&mut self, effects: &mut Vec<SessionEffect>) {
         while self.turns.len() < TURNS_MAX {
-            let idle = |waiting: &Waiting| !self.turns.iter().any(|t| t.session == waiting.session);
+            let idle =
+                |waiting: &WaitingEntry| !self.turns.iter().any(|t| t.session == waiting.session);
             let Some(index) = self.waiting.iter().position(idle) else { return };
-            let Some(Waiting { session, name, content }) = self.waiting.remove(index) else {
+            let Some(WaitingEntry { session, name, content }) = self.waiting.remove(index) else {
                 return;
             };
             let ticket = Ticket(self.tickets);
             self.tickets += 1;
-            self.turns.push(Turn { ticket, session: session.clone(), name });
-            effects.push(Effect::Handle(Box::new(Given { ticket, session, content })));
+            self.turns.push(RunningTurn { ticket, session: session.clone(), name });
+            effects.push(SessionEffect::Handle(Box::new(TurnStart { ticket, session, content })));
         }
     }
 
     /// Marks the entry as taken: from here on it never gets a turn again.
-    pub(super) fn taken(&mut self, ticket: Ticket, effects: &mut Vec<Effect>) {
+    pub(super) fn mark_taken(&mut self, ticket: Ticket, effects: &mut Vec<SessionEffect>) {
         let turn = self.turns.iter().find(|turn| turn.ticket == ticket);
         if let Some(name) = turn.and_then(|turn| turn.name.clone()) {
             self.handled.insert(&name);
@@ -102,10 +103,15 @@ impl Entries {
     }
 
     /// Ends a turn. After a failure the entry stays unacked and is delivered again on another line.
-    pub(super) fn turned(&mut self, ticket: Ticket, how: Turned, effects: &mut Vec<Effect>) {
+    pub(super) fn end_turn(
+        &mut self,
+        ticket: Ticket,
+        how: TurnResult,
+        effects: &mut Vec<SessionEffect>,
+    ) {
         match how {
-            Turned::Well => self.taken(ticket, effects),
-            Turned::Badly => {}
+            TurnResult::Well => self.mark_taken(ticket, effects),
+            TurnResult::Badly => {}
         }
         self.turns.retain(|turn| turn.ticket != ticket);
     }
@@ -140,9 +146,9 @@ impl Entries {
     }
 
     /// Acks an entry. Only the line that delivered an entry takes its ack.
-    fn ack(&mut self, name: &str, effects: &mut Vec<Effect>) {
+    fn ack(&mut self, name: &str, effects: &mut Vec<SessionEffect>) {
         if self.given.remove(name) {
-            effects.extend(Frame::inbound_ack(name).map(Effect::Say));
+            effects.extend(Frame::inbound_ack(name).map(SessionEffect::Say));
         }
     }
 }

@@ -6,13 +6,13 @@ use nightdesk_protocol::descriptor::Descriptor;
 use nightdesk_types::Moment;
 use nightdesk_types::limits::{DEAD_LINE, PING_EVERY};
 
-use super::Effect;
+use super::SessionEffect;
 use crate::limits::{GREET_WAIT, IDLE_WAIT};
 use crate::status::Trouble;
 
 /// An open line.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct AgentLine {
     opened_at: Moment,
     alive_at: Moment,
     ping_at: Moment,
@@ -24,22 +24,22 @@ pub(super) struct Line {
 /// The line is about to be closed.
 #[derive(Clone, Copy, Debug)]
 struct Idling {
-    why: Why,
+    why: IdleReason,
     until: Moment,
     acked: bool,
 }
 
 /// The reason that a line goes idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum IdleReason {
     /// The agent requested it. It is final.
     Told,
     /// The line was quiet. Any work before the line is closed cancels it.
     Quiet,
 }
 
-impl Line {
-    pub(super) fn opened(now: Moment, hellos: usize) -> Self {
+impl AgentLine {
+    pub(super) fn new(now: Moment, hellos: usize) -> Self {
         Self {
             opened_at: now,
             alive_at: now,
@@ -51,7 +51,7 @@ impl Line {
     }
 
     /// Records a sign of life of the desk.
-    pub(super) fn alive(&mut self, now: Moment) {
+    pub(super) fn record_alive(&mut self, now: Moment) {
         self.alive_at = now;
     }
 
@@ -61,7 +61,7 @@ impl Line {
     }
 
     /// Takes the answer to the next hello. Returns all answers after the last.
-    pub(super) fn described(&mut self, descriptor: Descriptor) -> Option<Vec<Descriptor>> {
+    pub(super) fn take_descriptor(&mut self, descriptor: Descriptor) -> Option<Vec<Descriptor>> {
         if self.is_live() {
             return None;
         }
@@ -70,30 +70,30 @@ impl Line {
     }
 
     /// Begins to go idle. Returns true if it was not in progress before.
-    pub(super) fn go_idle(&mut self, now: Moment, why: Why) -> bool {
+    pub(super) fn go_idle(&mut self, now: Moment, why: IdleReason) -> bool {
         let fresh = self.idling.is_none();
         let begun = Idling { why, until: now + IDLE_WAIT, acked: false };
         let idling = self.idling.get_or_insert(begun);
-        if why == Why::Told {
+        if why == IdleReason::Told {
             idling.why = why;
         }
         fresh
     }
 
     /// Handles work. It cancels going idle because of quiet; a late answer to the announcement is ignored.
-    pub(super) fn stir(&mut self) {
-        self.idling.take_if(|idling| idling.why == Why::Quiet);
+    pub(super) fn cancel_quiet_idle(&mut self) {
+        self.idling.take_if(|idling| idling.why == IdleReason::Quiet);
     }
 
     /// Records that the desk confirmed the idle announcement.
-    pub(super) fn idle_acked(&mut self) {
+    pub(super) fn record_idle_ack(&mut self) {
         if let Some(idling) = &mut self.idling {
             idling.acked = true;
         }
     }
 
     /// Returns the reason of going idle, if it is in progress.
-    pub(super) fn going_idle(&self) -> Option<Why> {
+    pub(super) fn going_idle(&self) -> Option<IdleReason> {
         self.idling.map(|idling| idling.why)
     }
 
@@ -116,10 +116,10 @@ impl Line {
         greeted_late.then_some(Trouble::NotGreeted)
     }
 
-    pub(super) fn ping(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+    pub(super) fn ping(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
         if now >= self.ping_at {
             self.ping_at = now + PING_EVERY;
-            effects.push(Effect::Ping);
+            effects.push(SessionEffect::Ping);
         }
     }
 

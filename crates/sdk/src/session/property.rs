@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use super::tests::{SEED, at, descriptor, ended, entry, heard, hello};
 use super::*;
 use crate::limits::TURNS_MAX;
-use crate::status::End;
+use crate::status::AgentEnd;
 
 /// Short, so that a sequence of events is long enough for a sleep.
 const SLEEP_AFTER: Duration = Duration::from_secs(3);
 
-const ASLEEP: Effect = Effect::Show(Status::Over(End::Asleep));
+const ASLEEP: SessionEffect = SessionEffect::Show(Status::Over(AgentEnd::Asleep));
 
 /// One event.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ enum Happens {
     /// The desk delivers the next entry, in one of a few chats.
     Give(usize),
     /// A turn ends.
-    Turn(usize, Turned),
+    Turn(usize, TurnResult),
     Take(usize),
     Ask,
     /// The desk answers a request.
@@ -39,7 +39,7 @@ enum Happens {
 
 /// Generates events, with this weight of messages.
 fn happenings(messages: u32) -> impl Strategy<Value = Vec<Happens>> {
-    let how = prop_oneof![4 => Just(Turned::Well), 1 => Just(Turned::Badly)];
+    let how = prop_oneof![4 => Just(TurnResult::Well), 1 => Just(TurnResult::Badly)];
     let one = prop_oneof![
         4 => (0_u64..12).prop_map(Happens::Pass),
         messages => (0_usize..3).prop_map(Happens::Give),
@@ -68,7 +68,7 @@ struct Kept {
 
 /// The desk, the socket and the turns around a session.
 struct World {
-    session: Session,
+    session: AgentSession,
     processes: u8,
     now: Duration,
     entries: Vec<Kept>,
@@ -113,14 +113,17 @@ impl World {
         }
         for effect in effects {
             match effect {
-                Effect::Dial => self.dialling = true,
-                Effect::Say(frame) => self.said(frame.as_str()),
-                Effect::Handle(given) => self.begun(&given),
-                Effect::Answer(AskId(ask), _) => {
+                SessionEffect::Dial => self.dialling = true,
+                SessionEffect::Say(frame) => self.said(frame.as_str()),
+                SessionEffect::Handle(given) => self.begun(&given),
+                SessionEffect::Answer(CallId(ask), _) => {
                     assert!(self.answered.insert(ask), "answered once: {ask}");
                 }
-                Effect::Close(_) => self.line_ended(),
-                Effect::Ping | Effect::Stop(_) | Effect::Greeted(_) | Effect::Show(_) => {}
+                SessionEffect::Close(_) => self.line_ended(),
+                SessionEffect::Ping
+                | SessionEffect::Stop(_)
+                | SessionEffect::Greeted(_)
+                | SessionEffect::Show(_) => {}
             }
         }
         assert!(self.turns.len() <= TURNS_MAX);
@@ -159,7 +162,7 @@ impl World {
         }
     }
 
-    fn begun(&mut self, given: &Given) {
+    fn begun(&mut self, given: &TurnStart) {
         let Content::Message(inbound) = &given.content else { panic!("not a message") };
         let n: usize = inbound.message.text.parse().unwrap();
         assert!(!self.entries[n].owned, "handled twice: {n}");
@@ -205,7 +208,7 @@ impl World {
             Happens::Turn(nth, how) => {
                 if let Some(nth) = nth.checked_rem(self.turns.len()) {
                     let (ticket, n) = self.turns.remove(nth);
-                    self.entries[n].owned |= how == Turned::Well;
+                    self.entries[n].owned |= how == TurnResult::Well;
                     self.step(Input::Handled(ticket, how));
                 }
             }
@@ -216,7 +219,7 @@ impl World {
                 }
             }
             Happens::Ask => {
-                let ask = AskId(self.asked);
+                let ask = CallId(self.asked);
                 self.asked += 1;
                 self.step(Input::Asked(ask, wish()));
             }
@@ -273,7 +276,7 @@ impl World {
             self.happens(Happens::Dialled);
             self.happens(Happens::Greeted);
             while !self.turns.is_empty() {
-                self.happens(Happens::Turn(0, Turned::Well));
+                self.happens(Happens::Turn(0, TurnResult::Well));
             }
         }
         for kept in &self.entries {
@@ -285,7 +288,7 @@ impl World {
     }
 }
 
-fn wish() -> Wish {
+fn wish() -> DeskRequest {
     let follow_up = nightdesk_protocol::action::FollowUp {
         session_key: SessionKey::new("agent:main:discord:dm:c1").unwrap(),
         kind: "discord.interaction_token".to_owned(),
@@ -293,13 +296,13 @@ fn wish() -> Wish {
         metadata: serde_json::Map::default(),
     };
     let action = Action::FollowUp(follow_up);
-    Wish::Outbound(Box::new(Tagged { action, platform: None, bot_handle: None }))
+    DeskRequest::Outbound(Box::new(RoutedAction { action, platform: None, bot_handle: None }))
 }
 
 /// Returns a process by its number: no two have the same request names.
-fn process(now: Duration, nth: u8) -> Session {
+fn process(now: Duration, nth: u8) -> AgentSession {
     let seed = Seed { requests: [nth; 16], ..SEED };
-    Session::new(at(now), vec![hello()], seed).sleeping_after(SLEEP_AFTER)
+    AgentSession::new(at(now), vec![hello()], seed).sleeping_after(SLEEP_AFTER)
 }
 
 proptest! {

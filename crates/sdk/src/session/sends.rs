@@ -8,13 +8,13 @@ use nightdesk_protocol::outcome::Outcome;
 use nightdesk_types::limits::{SEND_ANSWER_WAIT, SENDS_IN_FLIGHT_MAX};
 use nightdesk_types::{Moment, RequestId};
 
-use super::{AskId, Effect, Unsaid, Wish};
+use super::{CallId, DeskRequest, RequestFailure, SessionEffect};
 use crate::limits::{LINE_WAIT, SENDS_WAITING_BYTES_MAX, SENDS_WAITING_MAX};
 
 /// Unanswered requests.
 #[derive(Debug)]
 pub(super) struct Sends {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingRequest>,
     in_flight: Vec<InFlight>,
     /// Unique per process, because the desk remembers requests for a day.
     prefix: String,
@@ -22,8 +22,8 @@ pub(super) struct Sends {
 }
 
 #[derive(Debug)]
-struct Waiting {
-    ask: AskId,
+struct WaitingRequest {
+    ask: CallId,
     frame: Frame,
     /// An interrupt has no id and no answer.
     request: Option<RequestId>,
@@ -32,7 +32,7 @@ struct Waiting {
 
 #[derive(Debug)]
 struct InFlight {
-    ask: AskId,
+    ask: CallId,
     request: RequestId,
     until: Moment,
 }
@@ -44,66 +44,80 @@ impl Sends {
     }
 
     /// Appends a request to the queue.
-    pub(super) fn ask(&mut self, now: Moment, ask: AskId, wish: Wish, effects: &mut Vec<Effect>) {
-        match self.fitting(wish) {
+    pub(super) fn enqueue(
+        &mut self,
+        now: Moment,
+        ask: CallId,
+        wish: DeskRequest,
+        effects: &mut Vec<SessionEffect>,
+    ) {
+        match self.encode_if_room(wish) {
             Ok((frame, request)) => {
                 let until = now + LINE_WAIT;
-                self.waiting.push_back(Waiting { ask, frame, request, until });
+                self.waiting.push_back(WaitingRequest { ask, frame, request, until });
             }
-            Err(why) => effects.push(Effect::Answer(ask, Err(why))),
+            Err(why) => effects.push(SessionEffect::Answer(ask, Err(why))),
         }
     }
 
     /// Writes queued requests while there is room.
-    pub(super) fn say(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+    pub(super) fn write_queued(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
         while self.in_flight.len() < SENDS_IN_FLIGHT_MAX
-            && let Some(Waiting { ask, frame, request, until: _ }) = self.waiting.pop_front()
+            && let Some(WaitingRequest { ask, frame, request, until: _ }) = self.waiting.pop_front()
         {
-            effects.push(Effect::Say(frame));
+            effects.push(SessionEffect::Say(frame));
             match request {
                 Some(request) => {
                     let until = now + SEND_ANSWER_WAIT;
                     self.in_flight.push(InFlight { ask, request, until });
                 }
-                None => effects.push(Effect::Answer(ask, Ok(None))),
+                None => effects.push(SessionEffect::Answer(ask, Ok(None))),
             }
         }
     }
 
     /// Handles an answer of the desk. An answer that no caller waits for any more is ignored.
-    pub(super) fn answered(
+    pub(super) fn take_outcome(
         &mut self,
         request: &RequestId,
         outcome: Outcome,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<SessionEffect>,
     ) {
         if let Some(at) = self.in_flight.iter().position(|sent| sent.request == *request) {
             let sent = self.in_flight.swap_remove(at);
-            effects.push(Effect::Answer(sent.ask, Ok(Some(Box::new(outcome)))));
+            effects.push(SessionEffect::Answer(sent.ask, Ok(Some(Box::new(outcome)))));
         }
     }
 
     /// Answers the requests that reached their timeout. `why`: the reason that the queued ones were not written.
-    pub(super) fn give_up(&mut self, now: Moment, why: Unsaid, effects: &mut Vec<Effect>) {
+    pub(super) fn give_up(
+        &mut self,
+        now: Moment,
+        why: RequestFailure,
+        effects: &mut Vec<SessionEffect>,
+    ) {
         while let Some(late) = self.waiting.pop_front_if(|waiting| now >= waiting.until) {
-            effects.push(Effect::Answer(late.ask, Err(why)));
+            effects.push(SessionEffect::Answer(late.ask, Err(why)));
         }
         for late in self.in_flight.extract_if(.., |sent| now >= sent.until) {
-            effects.push(Effect::Answer(late.ask, Err(Unsaid::Unknown)));
+            effects.push(SessionEffect::Answer(late.ask, Err(RequestFailure::Unknown)));
         }
     }
 
     /// Handles the end of the line: requests that were written on it may have been executed, and are never repeated.
-    pub(super) fn line_ended(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn line_ended(&mut self, effects: &mut Vec<SessionEffect>) {
         let lost = self.in_flight.drain(..);
-        effects.extend(lost.map(|sent| Effect::Answer(sent.ask, Err(Unsaid::Unknown))));
+        effects
+            .extend(lost.map(|sent| SessionEffect::Answer(sent.ask, Err(RequestFailure::Unknown))));
     }
 
     /// Handles the end of the session.
-    pub(super) fn over(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn fail_all(&mut self, effects: &mut Vec<SessionEffect>) {
         self.line_ended(effects);
         let unsaid = self.waiting.drain(..);
-        effects.extend(unsaid.map(|waiting| Effect::Answer(waiting.ask, Err(Unsaid::Over))));
+        effects.extend(
+            unsaid.map(|waiting| SessionEffect::Answer(waiting.ask, Err(RequestFailure::Over))),
+        );
     }
 
     /// Returns true if no caller waits for an answer.
@@ -117,20 +131,26 @@ impl Sends {
         self.in_flight.iter().map(|sent| sent.until).chain(waiting).min()
     }
 
-    fn fitting(&mut self, wish: Wish) -> Result<(Frame, Option<RequestId>), Unsaid> {
-        let (frame, request) = self.framed(wish)?;
+    fn encode_if_room(
+        &mut self,
+        wish: DeskRequest,
+    ) -> Result<(Frame, Option<RequestId>), RequestFailure> {
+        let (frame, request) = self.encode_request(wish)?;
         let bytes: usize = self.waiting.iter().map(|waiting| waiting.frame.len_bytes()).sum();
         let fits = self.waiting.len() < SENDS_WAITING_MAX
             && bytes + frame.len_bytes() <= SENDS_WAITING_BYTES_MAX;
-        if fits { Ok((frame, request)) } else { Err(Unsaid::Busy) }
+        if fits { Ok((frame, request)) } else { Err(RequestFailure::Busy) }
     }
 
-    fn framed(&mut self, wish: Wish) -> Result<(Frame, Option<RequestId>), Unsaid> {
+    fn encode_request(
+        &mut self,
+        wish: DeskRequest,
+    ) -> Result<(Frame, Option<RequestId>), RequestFailure> {
         match wish {
-            Wish::Interrupt(interrupt) => {
-                Ok((Frame::interrupt(&interrupt).map_err(Unsaid::TooLong)?, None))
+            DeskRequest::Interrupt(interrupt) => {
+                Ok((Frame::interrupt(&interrupt).map_err(RequestFailure::TooLong)?, None))
             }
-            Wish::Outbound(tagged) => {
+            DeskRequest::Outbound(tagged) => {
                 let request_id = self.next_request()?;
                 let outbound = Outbound {
                     request_id: request_id.clone(),
@@ -138,13 +158,13 @@ impl Sends {
                     platform: tagged.platform,
                     bot_handle: tagged.bot_handle,
                 };
-                Ok((Frame::outbound(&outbound).map_err(Unsaid::TooLong)?, Some(request_id)))
+                Ok((Frame::outbound(&outbound).map_err(RequestFailure::TooLong)?, Some(request_id)))
             }
         }
     }
 
-    fn next_request(&mut self) -> Result<RequestId, Unsaid> {
+    fn next_request(&mut self) -> Result<RequestId, RequestFailure> {
         self.requests += 1;
-        RequestId::new(format!("{}{:08x}", self.prefix, self.requests)).ok_or(Unsaid::Busy)
+        RequestId::new(format!("{}{:08x}", self.prefix, self.requests)).ok_or(RequestFailure::Busy)
     }
 }

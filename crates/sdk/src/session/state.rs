@@ -7,48 +7,48 @@ use nightdesk_protocol::close::Close;
 use nightdesk_protocol::{Frame, ToGateway};
 use nightdesk_types::Moment;
 
-use super::entries::{Entries, Flooded};
-use super::ladder::Ladder;
-use super::line::{Line, Why};
-use super::quiet::Quiet;
+use super::backoff::DialBackoff;
+use super::entries::{Entries, TooManyEntries};
+use super::idle_timer::IdleTimer;
+use super::line::{AgentLine, IdleReason};
 use super::sends::Sends;
-use super::{Content, Effect, Ended, Input, Seed, Unsaid};
-use crate::status::{End, Idle, Status, Trouble};
+use super::{Content, Input, RequestFailure, Seed, SessionEffect, SocketClose};
+use crate::status::{AgentEnd, Idle, Status, Trouble};
 
 /// The agent's side of the conversation.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct AgentSession {
     hellos: Vec<Frame>,
-    ladder: Ladder,
+    ladder: DialBackoff,
     entries: Entries,
     sends: Sends,
-    quiet: Quiet,
-    state: State,
+    quiet: IdleTimer,
+    state: SessionState,
 }
 
 /// Each state owns exactly its data.
 #[derive(Debug)]
-enum State {
+enum SessionState {
     /// The time of the next dial.
     Resting { until: Moment },
     /// A dial is in progress.
     Dialling,
     /// A line is open.
-    Open(Box<Line>),
+    Open(Box<AgentLine>),
     /// The session has ended.
     Over,
 }
 
-impl Session {
+impl AgentSession {
     /// Creates a session that dials at once, and sends these hellos on every line.
     pub(crate) fn new(now: Moment, hellos: Vec<Frame>, seed: Seed) -> Self {
         Self {
             hellos,
-            ladder: Ladder::new(seed.dials),
+            ladder: DialBackoff::new(seed.dials),
             entries: Entries::new(),
             sends: Sends::new(seed.requests),
-            quiet: Quiet::never_sleeping(now),
-            state: State::Resting { until: now },
+            quiet: IdleTimer::never_sleeping(now),
+            state: SessionState::Resting { until: now },
         }
     }
 
@@ -59,26 +59,26 @@ impl Session {
     }
 
     /// Takes an input and returns the effects.
-    pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<Effect> {
+    pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<SessionEffect> {
         let mut effects = Vec::new();
         if input.is_work() {
-            self.stir(now);
+            self.record_work(now);
         }
         match input {
             Input::Asked(ask, _) if self.is_over() => {
-                effects.push(Effect::Answer(ask, Err(Unsaid::Over)));
+                effects.push(SessionEffect::Answer(ask, Err(RequestFailure::Over)));
             }
-            Input::Asked(ask, wish) => self.sends.ask(now, ask, wish, &mut effects),
-            Input::Taken(ticket) => self.entries.taken(ticket, &mut effects),
-            Input::Handled(ticket, how) => self.entries.turned(ticket, how, &mut effects),
+            Input::Asked(ask, wish) => self.sends.enqueue(now, ask, wish, &mut effects),
+            Input::Taken(ticket) => self.entries.mark_taken(ticket, &mut effects),
+            Input::Handled(ticket, how) => self.entries.end_turn(ticket, how, &mut effects),
             Input::Dialled => self.open(now, &mut effects),
             Input::DialFailed(why) => self.dial_failed(now, why, &mut effects),
-            Input::Heard(frame) => self.heard(now, frame, &mut effects),
-            Input::Alive => self.alive(now),
-            Input::Ended(ended) => self.ended(now, &ended, &mut effects),
-            Input::Busy(held) => self.quiet.busy(held),
+            Input::Heard(frame) => self.take_frame(now, frame, &mut effects),
+            Input::Alive => self.record_alive(now),
+            Input::Ended(ended) => self.end_line(now, &ended, &mut effects),
+            Input::Busy(held) => self.quiet.set_busy(held),
             Input::GoIdle => self.go_idle(now, &mut effects),
-            Input::Disconnect => self.hang_up(End::Disconnected, &mut effects),
+            Input::Disconnect => self.hang_up(AgentEnd::Disconnected, &mut effects),
             Input::Tick => self.tick(now, &mut effects),
         }
         self.go_on(now, &mut effects);
@@ -88,137 +88,142 @@ impl Session {
     /// Returns the time at which the session needs a tick, if no input arrives before.
     pub(crate) fn deadline(&self) -> Option<Moment> {
         let own = match &self.state {
-            State::Resting { until } => Some(*until),
-            State::Open(line) => Some(line.deadline()),
-            State::Dialling | State::Over => None,
+            SessionState::Resting { until } => Some(*until),
+            SessionState::Open(line) => Some(line.deadline()),
+            SessionState::Dialling | SessionState::Over => None,
         };
         [own, self.sends.deadline(), self.sleep_at()].into_iter().flatten().min()
     }
 
     /// Returns true if the session has ended.
     pub(crate) const fn is_over(&self) -> bool {
-        matches!(self.state, State::Over)
+        matches!(self.state, SessionState::Over)
     }
 
     /// Performs steps that became possible: begins turns, writes sends, falls asleep, ends an idle line.
-    fn go_on(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+    fn go_on(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
         if self.is_over() {
             return;
         }
         self.entries.begin(effects);
-        let live = matches!(&self.state, State::Open(line) if line.is_live());
+        let live = matches!(&self.state, SessionState::Open(line) if line.is_live());
         if live {
-            self.sends.say(now, effects);
+            self.sends.write_queued(now, effects);
         }
-        self.sends.give_up(now, if live { Unsaid::Busy } else { Unsaid::NoLine }, effects);
+        self.sends.give_up(
+            now,
+            if live { RequestFailure::Busy } else { RequestFailure::NoLine },
+            effects,
+        );
         // A caller that gets an answer may send another request.
-        if effects.iter().any(|effect| matches!(effect, Effect::Answer(..))) {
-            self.stir(now);
+        if effects.iter().any(|effect| matches!(effect, SessionEffect::Answer(..))) {
+            self.record_work(now);
         }
         self.sleep_if_quiet(now, effects);
         self.hang_up_if_idle(now, effects);
     }
 
     /// Records work.
-    fn stir(&mut self, now: Moment) {
-        self.quiet.stirred(now);
-        if let State::Open(line) = &mut self.state {
-            line.stir();
+    fn record_work(&mut self, now: Moment) {
+        self.quiet.record_work(now);
+        if let SessionState::Open(line) = &mut self.state {
+            line.cancel_quiet_idle();
         }
     }
 
     /// Returns the time to fall asleep if no input arrives. Never without a line: the entry that the agent was woken
     /// for may not have arrived yet. Never with work in hand.
     fn sleep_at(&self) -> Option<Moment> {
-        let State::Open(line) = &self.state else { return None };
+        let SessionState::Open(line) = &self.state else { return None };
         let awake = line.is_live() && line.going_idle().is_none();
         let settled = self.entries.is_settled() && self.sends.is_settled();
         let at = self.quiet.sleep_at();
         at.filter(|_| awake && settled && !self.entries.is_unacked())
     }
 
-    fn sleep_if_quiet(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+    fn sleep_if_quiet(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
         if self.sleep_at().is_some_and(|at| now >= at) {
-            self.say_idle(now, Why::Quiet, effects);
+            self.say_idle(now, IdleReason::Quiet, effects);
         }
     }
 
-    fn say_idle(&mut self, now: Moment, why: Why, effects: &mut Vec<Effect>) {
-        if let State::Open(line) = &mut self.state
+    fn say_idle(&mut self, now: Moment, why: IdleReason, effects: &mut Vec<SessionEffect>) {
+        if let SessionState::Open(line) = &mut self.state
             && line.go_idle(now, why)
         {
-            effects.push(Effect::Say(Frame::going_idle()));
+            effects.push(SessionEffect::Say(Frame::going_idle()));
         }
     }
 
-    fn open(&mut self, now: Moment, effects: &mut Vec<Effect>) {
-        if matches!(self.state, State::Dialling) {
-            effects.extend(self.hellos.iter().cloned().map(Effect::Say));
-            self.state = State::Open(Box::new(Line::opened(now, self.hellos.len())));
+    fn open(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
+        if matches!(self.state, SessionState::Dialling) {
+            effects.extend(self.hellos.iter().cloned().map(SessionEffect::Say));
+            self.state = SessionState::Open(Box::new(AgentLine::new(now, self.hellos.len())));
         }
     }
 
-    fn dial_failed(&mut self, now: Moment, why: Trouble, effects: &mut Vec<Effect>) {
-        if matches!(self.state, State::Dialling) {
-            let rest_for = self.ladder.rest();
-            self.rest(now, why, rest_for, effects);
+    fn dial_failed(&mut self, now: Moment, why: Trouble, effects: &mut Vec<SessionEffect>) {
+        if matches!(self.state, SessionState::Dialling) {
+            let rest_for = self.ladder.next_delay();
+            self.begin_rest(now, why, rest_for, effects);
         }
     }
 
-    fn alive(&mut self, now: Moment) {
-        if let State::Open(line) = &mut self.state {
-            line.alive(now);
+    fn record_alive(&mut self, now: Moment) {
+        if let SessionState::Open(line) = &mut self.state {
+            line.record_alive(now);
         }
     }
 
-    fn heard(&mut self, now: Moment, frame: ToGateway, effects: &mut Vec<Effect>) {
-        let State::Open(line) = &mut self.state else { return };
-        line.alive(now);
+    fn take_frame(&mut self, now: Moment, frame: ToGateway, effects: &mut Vec<SessionEffect>) {
+        let SessionState::Open(line) = &mut self.state else { return };
+        line.record_alive(now);
         let come = match frame {
             ToGateway::Descriptor(descriptor) => {
-                if let Some(all) = line.described(*descriptor) {
-                    effects.extend([Effect::Greeted(all), Effect::Show(Status::Live)]);
+                if let Some(all) = line.take_descriptor(*descriptor) {
+                    effects
+                        .extend([SessionEffect::Greeted(all), SessionEffect::Show(Status::Live)]);
                 }
                 Ok(())
             }
             ToGateway::Inbound { event, buffer_id } => {
-                self.entries.come(Content::Message(event), buffer_id, effects)
+                self.entries.accept(Content::Message(event), buffer_id, effects)
             }
             ToGateway::PassthroughForward { forward, buffer_id } => {
-                self.entries.come(Content::Forward(forward), buffer_id, effects)
+                self.entries.accept(Content::Forward(forward), buffer_id, effects)
             }
             ToGateway::OutboundResult { request_id, result } => {
-                self.sends.answered(&request_id, *result, effects);
+                self.sends.take_outcome(&request_id, *result, effects);
                 Ok(())
             }
             ToGateway::InterruptInbound { session_key, chat_id: _ } => {
-                effects.extend(self.entries.turn_of(&session_key).map(Effect::Stop));
+                effects.extend(self.entries.turn_of(&session_key).map(SessionEffect::Stop));
                 Ok(())
             }
             ToGateway::GoingIdleAck => {
-                line.idle_acked();
+                line.record_idle_ack();
                 Ok(())
             }
             // A frame of a newer contract, or noise.
             ToGateway::Unknown { .. } | ToGateway::Malformed(_) => Ok(()),
         };
-        if let Err(Flooded) = come {
+        if let Err(TooManyEntries) = come {
             self.give_up_line(now, Trouble::Flooded, effects);
         }
     }
 
-    fn ended(&mut self, now: Moment, ended: &Ended, effects: &mut Vec<Effect>) {
+    fn end_line(&mut self, now: Moment, ended: &SocketClose, effects: &mut Vec<SessionEffect>) {
         /// The desk's close reason for an expired token; the next token is new.
         const EXPIRED: &str = "expired";
         let Some(line) = self.lose_line(now, effects) else { return };
         let revoked = ended.code == Close::Revoked.code() && ended.reason != EXPIRED;
         // A line that was only quiet is dialled again: the desk may not know of the intended sleep.
-        if line.going_idle() == Some(Why::Told) {
+        if line.going_idle() == Some(IdleReason::Told) {
             let settled = line.is_idle_acked() && self.entries.is_settled();
-            return self.over(End::Idle(Idle::of(settled)), effects);
+            return self.finish(AgentEnd::Idle(Idle::from_settled(settled)), effects);
         }
-        let rest_for = if revoked && self.ladder.revoked() {
-            return self.over(End::Revoked, effects);
+        let rest_for = if revoked && self.ladder.count_revocation() {
+            return self.finish(AgentEnd::Revoked, effects);
         } else if revoked {
             // One revocation may be a mistake, such as during a rotation of the secret. The dial is repeated at once,
             // because nothing else helps.
@@ -226,91 +231,100 @@ impl Session {
         } else if ended.code == Close::Restarting.code() {
             self.ladder.rest_after_restart()
         } else {
-            self.ladder.rest()
+            self.ladder.next_delay()
         };
-        self.rest(now, Trouble::Ended { code: ended.code }, rest_for, effects);
+        self.begin_rest(now, Trouble::Ended { code: ended.code }, rest_for, effects);
     }
 
-    fn go_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+    fn go_idle(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
         match &self.state {
-            State::Open(_) => self.say_idle(now, Why::Told, effects),
+            SessionState::Open(_) => self.say_idle(now, IdleReason::Told, effects),
             // Without a line the desk already knows; but turns may still run.
-            State::Resting { .. } | State::Dialling => {
+            SessionState::Resting { .. } | SessionState::Dialling => {
                 let settled = self.entries.is_settled();
-                self.hang_up(End::Idle(Idle::of(settled)), effects);
+                self.hang_up(AgentEnd::Idle(Idle::from_settled(settled)), effects);
             }
-            State::Over => {}
+            SessionState::Over => {}
         }
     }
 
     /// Closes an idle line once the desk confirmed it and every turn ended, or the timeout is reached.
-    fn hang_up_if_idle(&mut self, now: Moment, effects: &mut Vec<Effect>) {
-        let State::Open(line) = &self.state else { return };
+    fn hang_up_if_idle(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
+        let SessionState::Open(line) = &self.state else { return };
         let settled = line.is_idle_acked() && self.entries.is_settled();
         if !settled && !line.is_idle_late(now) {
             return;
         }
         match line.going_idle() {
-            Some(Why::Told) => self.hang_up(End::Idle(Idle::of(settled)), effects),
+            Some(IdleReason::Told) => {
+                self.hang_up(AgentEnd::Idle(Idle::from_settled(settled)), effects)
+            }
             // A desk that does not answer gets the close, or detects the missing line soon.
-            Some(Why::Quiet) => self.hang_up(End::Asleep, effects),
+            Some(IdleReason::Quiet) => self.hang_up(AgentEnd::Asleep, effects),
             None => {}
         }
     }
 
-    fn tick(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+    fn tick(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
         match &mut self.state {
-            State::Resting { until } if now >= *until => {
-                self.state = State::Dialling;
-                effects.extend([Effect::Show(Status::Dialling), Effect::Dial]);
+            SessionState::Resting { until } if now >= *until => {
+                self.state = SessionState::Dialling;
+                effects.extend([SessionEffect::Show(Status::Dialling), SessionEffect::Dial]);
             }
-            State::Open(line) => match line.trouble(now) {
+            SessionState::Open(line) => match line.trouble(now) {
                 Some(why) => self.give_up_line(now, why, effects),
                 None => line.ping(now, effects),
             },
-            State::Resting { .. } | State::Dialling | State::Over => {}
+            SessionState::Resting { .. } | SessionState::Dialling | SessionState::Over => {}
         }
     }
 
     /// Ends a line that is not usable any more.
-    fn give_up_line(&mut self, now: Moment, why: Trouble, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Close(Close::GoingAway));
+    fn give_up_line(&mut self, now: Moment, why: Trouble, effects: &mut Vec<SessionEffect>) {
+        effects.push(SessionEffect::Close(Close::GoingAway));
         if self.lose_line(now, effects).is_some() {
-            let rest_for = self.ladder.rest();
-            self.rest(now, why, rest_for, effects);
+            let rest_for = self.ladder.next_delay();
+            self.begin_rest(now, why, rest_for, effects);
         }
     }
 
     /// Handles the loss of a line. Returns the line, for its state.
-    fn lose_line(&mut self, now: Moment, effects: &mut Vec<Effect>) -> Option<Line> {
-        let line = match mem::replace(&mut self.state, State::Over) {
-            State::Open(line) => line,
-            other @ (State::Resting { .. } | State::Dialling | State::Over) => {
+    fn lose_line(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) -> Option<AgentLine> {
+        let line = match mem::replace(&mut self.state, SessionState::Over) {
+            SessionState::Open(line) => line,
+            other
+            @ (SessionState::Resting { .. } | SessionState::Dialling | SessionState::Over) => {
                 self.state = other;
                 return None;
             }
         };
-        self.ladder.lived(line.open_for(now));
+        self.ladder.record_line(line.open_for(now));
         self.entries.line_ended();
         self.sends.line_ended(effects);
         Some(*line)
     }
 
-    fn rest(&mut self, now: Moment, why: Trouble, rest_for: Duration, effects: &mut Vec<Effect>) {
-        self.state = State::Resting { until: now + rest_for };
-        effects.push(Effect::Show(Status::Resting { why, rest_for }));
+    fn begin_rest(
+        &mut self,
+        now: Moment,
+        why: Trouble,
+        rest_for: Duration,
+        effects: &mut Vec<SessionEffect>,
+    ) {
+        self.state = SessionState::Resting { until: now + rest_for };
+        effects.push(SessionEffect::Show(Status::Resting { why, rest_for }));
     }
 
-    fn hang_up(&mut self, end: End, effects: &mut Vec<Effect>) {
+    fn hang_up(&mut self, end: AgentEnd, effects: &mut Vec<SessionEffect>) {
         if !self.is_over() {
-            effects.push(Effect::Close(Close::Done));
-            self.over(end, effects);
+            effects.push(SessionEffect::Close(Close::Done));
+            self.finish(end, effects);
         }
     }
 
-    fn over(&mut self, end: End, effects: &mut Vec<Effect>) {
-        self.state = State::Over;
-        self.sends.over(effects);
-        effects.push(Effect::Show(Status::Over(end)));
+    fn finish(&mut self, end: AgentEnd, effects: &mut Vec<SessionEffect>) {
+        self.state = SessionState::Over;
+        self.sends.fail_all(effects);
+        effects.push(SessionEffect::Show(Status::Over(end)));
     }
 }

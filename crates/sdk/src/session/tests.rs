@@ -9,7 +9,7 @@ use nightdesk_types::limits::{DEAD_LINE, PING_EVERY};
 
 use super::*;
 use crate::limits::{GREET_WAIT, IDLE_WAIT, LADDER_TOP, LIVED, RESTART_SPREAD};
-use crate::status::{End, Idle};
+use crate::status::{AgentEnd, Idle};
 
 mod taking;
 mod sending;
@@ -52,23 +52,23 @@ pub(super) fn entry(name: &str, chat: &str) -> Input {
 }
 
 /// Opens a line of a session.
-pub(super) fn open(session: &mut Session, now: Moment) {
+pub(super) fn open(session: &mut AgentSession, now: Moment) {
     let dials = session.step(now, Input::Tick);
-    assert!(dials.contains(&Effect::Dial), "{dials:?}");
+    assert!(dials.contains(&SessionEffect::Dial), "{dials:?}");
     session.step(now, Input::Dialled);
 }
 
 /// Returns a session on a live line.
-pub(super) fn live() -> Session {
-    let mut session = Session::new(at(secs(0)), vec![hello()], SEED);
+pub(super) fn live() -> AgentSession {
+    let mut session = AgentSession::new(at(secs(0)), vec![hello()], SEED);
     open(&mut session, at(secs(0)));
     let greeted = session.step(at(secs(0)), descriptor("discord"));
-    assert!(greeted.contains(&Effect::Show(Status::Live)), "{greeted:?}");
+    assert!(greeted.contains(&SessionEffect::Show(Status::Live)), "{greeted:?}");
     session
 }
 
 /// Ends the line, and opens the next one after the backoff.
-pub(super) fn on_the_next_line(session: &mut Session, now: Moment) -> Moment {
+pub(super) fn on_the_next_line(session: &mut AgentSession, now: Moment) -> Moment {
     let rest = rest_of(&session.step(now, ended(1006)));
     let now = now + rest;
     open(session, now);
@@ -77,30 +77,30 @@ pub(super) fn on_the_next_line(session: &mut Session, now: Moment) -> Moment {
 }
 
 pub(super) fn ended(code: u16) -> Input {
-    Input::Ended(Ended { code, reason: String::new() })
+    Input::Ended(SocketClose { code, reason: String::new() })
 }
 
-pub(super) fn rest_of(effects: &[Effect]) -> Duration {
+pub(super) fn rest_of(effects: &[SessionEffect]) -> Duration {
     let rest = effects.iter().find_map(|effect| {
-        let Effect::Show(Status::Resting { rest_for, .. }) = effect else { return None };
+        let SessionEffect::Show(Status::Resting { rest_for, .. }) = effect else { return None };
         Some(*rest_for)
     });
     rest.unwrap_or_else(|| panic!("no rest in {effects:?}"))
 }
 
 /// Returns the turns that begin.
-pub(super) fn begun(effects: &[Effect]) -> Vec<Given> {
-    let given = |effect: &Effect| {
-        let Effect::Handle(given) = effect else { return None };
-        Some(Given::clone(given))
+pub(super) fn begun(effects: &[SessionEffect]) -> Vec<TurnStart> {
+    let given = |effect: &SessionEffect| {
+        let SessionEffect::Handle(given) = effect else { return None };
+        Some(TurnStart::clone(given))
     };
     effects.iter().filter_map(given).collect()
 }
 
 /// Returns the written frames, as text.
-pub(super) fn said(effects: &[Effect]) -> Vec<String> {
-    let frame = |effect: &Effect| {
-        let Effect::Say(frame) = effect else { return None };
+pub(super) fn said(effects: &[SessionEffect]) -> Vec<String> {
+    let frame = |effect: &SessionEffect| {
+        let SessionEffect::Say(frame) = effect else { return None };
         Some(frame.as_str().trim_end().to_owned())
     };
     effects.iter().filter_map(frame).collect()
@@ -110,18 +110,18 @@ pub(super) fn ack(name: &str) -> String {
     format!(r#"{{"type":"inbound_ack","bufferId":"{name}"}}"#)
 }
 
-fn is_over(effects: &[Effect], end: End) -> bool {
-    effects.contains(&Effect::Show(Status::Over(end)))
+fn is_over(effects: &[SessionEffect], end: AgentEnd) -> bool {
+    effects.contains(&SessionEffect::Show(Status::Over(end)))
 }
 
 #[test]
 fn a_line_is_live_when_every_hello_is_answered() {
-    let mut session = Session::new(at(secs(0)), vec![hello(), hello()], SEED);
+    let mut session = AgentSession::new(at(secs(0)), vec![hello(), hello()], SEED);
     session.step(at(secs(0)), Input::Tick);
 
     assert_eq!(said(&session.step(at(secs(0)), Input::Dialled)).len(), 2, "at once, unasked");
     assert_eq!(session.step(at(secs(0)), descriptor("discord")), []);
-    let [Effect::Greeted(descriptors), Effect::Show(Status::Live)] =
+    let [SessionEffect::Greeted(descriptors), SessionEffect::Show(Status::Live)] =
         &session.step(at(secs(0)), descriptor("slack"))[..]
     else {
         panic!("not live")
@@ -132,27 +132,30 @@ fn a_line_is_live_when_every_hello_is_answered() {
 
 #[test]
 fn a_line_whose_hellos_are_not_answered_is_given_up() {
-    let mut session = Session::new(at(secs(0)), vec![hello()], SEED);
+    let mut session = AgentSession::new(at(secs(0)), vec![hello()], SEED);
     open(&mut session, at(secs(0)));
     session.step(at(GREET_WAIT - secs(1)), Input::Alive);
 
     assert_eq!(session.deadline(), Some(at(PING_EVERY)));
-    assert_eq!(session.step(at(GREET_WAIT - secs(1)), Input::Tick), [Effect::Ping]);
+    assert_eq!(session.step(at(GREET_WAIT - secs(1)), Input::Tick), [SessionEffect::Ping]);
     let late = session.step(at(GREET_WAIT), Input::Tick);
-    assert!(matches!(late[..], [Effect::Close(Close::GoingAway), Effect::Show(_)]), "{late:?}");
+    assert!(
+        matches!(late[..], [SessionEffect::Close(Close::GoingAway), SessionEffect::Show(_)]),
+        "{late:?}"
+    );
 }
 
 #[test]
 fn a_silent_line_is_pinged_and_judged_dead_no_sooner_than_it_must() {
     let mut session = live();
 
-    assert_eq!(session.step(at(PING_EVERY), Input::Tick), [Effect::Ping]);
+    assert_eq!(session.step(at(PING_EVERY), Input::Tick), [SessionEffect::Ping]);
     session.step(at(PING_EVERY), Input::Alive);
     let dead = PING_EVERY + DEAD_LINE;
-    assert_eq!(session.step(at(dead - secs(1)), Input::Tick), [Effect::Ping]);
+    assert_eq!(session.step(at(dead - secs(1)), Input::Tick), [SessionEffect::Ping]);
     let effects = session.step(at(dead), Input::Tick);
     let silent = Status::Resting { why: Trouble::Silent, rest_for: rest_of(&effects) };
-    assert_eq!(effects, [Effect::Close(Close::GoingAway), Effect::Show(silent)]);
+    assert_eq!(effects, [SessionEffect::Close(Close::GoingAway), SessionEffect::Show(silent)]);
 }
 
 #[test]
@@ -184,22 +187,22 @@ fn lines_that_die_young_are_dialled_for_less_and_less_often() {
 #[test]
 fn a_refused_dial_is_shown_and_tried_again() {
     for status in [401, 403, 503] {
-        let mut session = Session::new(at(secs(0)), vec![hello()], SEED);
+        let mut session = AgentSession::new(at(secs(0)), vec![hello()], SEED);
         session.step(at(secs(0)), Input::Tick);
         let why = Trouble::Refused { status };
         let effects = session.step(at(secs(0)), Input::DialFailed(why.clone()));
 
         let rest_for = rest_of(&effects);
-        assert_eq!(effects, [Effect::Show(Status::Resting { why, rest_for })]);
+        assert_eq!(effects, [SessionEffect::Show(Status::Resting { why, rest_for })]);
         let again = session.step(at(rest_for), Input::Tick);
-        assert!(again.contains(&Effect::Dial), "{status}");
+        assert!(again.contains(&SessionEffect::Dial), "{status}");
     }
 }
 
 #[test]
 fn a_restart_spreads_the_dials_wider_than_a_loss() {
     let rests = (0..200).map(|dials| {
-        let mut session = Session::new(at(secs(0)), vec![hello()], Seed { dials, ..SEED });
+        let mut session = AgentSession::new(at(secs(0)), vec![hello()], Seed { dials, ..SEED });
         open(&mut session, at(secs(0)));
         rest_of(&session.step(at(secs(0)), ended(Close::Restarting.code())))
     });
@@ -217,7 +220,7 @@ fn a_revocation_is_believed_when_a_second_dial_proves_it() {
     assert_eq!(rest_of(&first), Duration::ZERO, "asked again at once");
     open(&mut session, at(secs(1)));
     let second = session.step(at(secs(1)), ended(revoked));
-    assert!(is_over(&second, End::Revoked), "{second:?}");
+    assert!(is_over(&second, AgentEnd::Revoked), "{second:?}");
     assert!(session.is_over() && session.deadline().is_none());
 }
 
@@ -244,7 +247,7 @@ fn an_expired_token_is_no_revocation() {
 
     for _ in 0..5 {
         let code = Close::Revoked.code();
-        let expired = Ended { code, reason: "expired".to_owned() };
+        let expired = SocketClose { code, reason: "expired".to_owned() };
         now = now + rest_of(&session.step(now, Input::Ended(expired)));
         open(&mut session, now);
     }
@@ -259,10 +262,10 @@ fn an_idle_line_is_closed_when_the_desk_knows_and_every_turn_has_ended() {
     assert_eq!(said(&idle), [r#"{"type":"going_idle"}"#]);
     assert_eq!(session.step(at(secs(2)), Input::GoIdle), [], "said once");
     assert_eq!(session.step(at(secs(3)), heard(r#"{"type":"going_idle_ack"}"#)), []);
-    let done = session.step(at(secs(4)), Input::Handled(turns[0].ticket, Turned::Well));
+    let done = session.step(at(secs(4)), Input::Handled(turns[0].ticket, TurnResult::Well));
     assert_eq!(said(&done), [ack("a")], "the ack goes out before the line is closed");
-    assert_eq!(done[1], Effect::Close(Close::Done));
-    assert!(is_over(&done, End::Idle(Idle::Settled)));
+    assert_eq!(done[1], SessionEffect::Close(Close::Done));
+    assert!(is_over(&done, AgentEnd::Idle(Idle::Settled)));
 }
 
 #[test]
@@ -274,8 +277,8 @@ fn going_idle_has_a_limit() {
     assert_eq!(session.deadline(), Some(at(until)));
     assert_eq!(session.step(at(until - secs(1)), Input::Tick), []);
     let late = session.step(at(until), Input::Tick);
-    assert_eq!(late[0], Effect::Close(Close::Done));
-    assert!(is_over(&late, End::Idle(Idle::CutShort)));
+    assert_eq!(late[0], SessionEffect::Close(Close::Done));
+    assert!(is_over(&late, AgentEnd::Idle(Idle::CutShort)));
 }
 
 #[test]
@@ -283,7 +286,7 @@ fn without_a_line_the_desk_knows_already() {
     let mut session = live();
     session.step(at(secs(1)), ended(1006));
 
-    assert!(is_over(&session.step(at(secs(1)), Input::GoIdle), End::Idle(Idle::Settled)));
+    assert!(is_over(&session.step(at(secs(1)), Input::GoIdle), AgentEnd::Idle(Idle::Settled)));
 }
 
 #[test]

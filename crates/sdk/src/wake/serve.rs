@@ -15,34 +15,34 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::calls::Calls;
+use super::calls::WakeCalls;
 use crate::limits::{ACCEPT_AGAIN, CALL_BYTES_MAX, CALL_HEADERS_MAX, CALL_WAIT, CALLERS_MAX};
 
 /// The accepted path, and the receiver of the calls.
-pub(super) struct Door {
+pub(super) struct WakeEndpoint {
     path: Secret,
-    calls: Arc<Calls>,
+    calls: Arc<WakeCalls>,
 }
 
-impl Door {
-    pub(super) fn new(secret: &Secret, calls: Arc<Calls>) -> Self {
+impl WakeEndpoint {
+    pub(super) fn new(secret: &Secret, calls: Arc<WakeCalls>) -> Self {
         Self { path: Secret::new(format!("/wake/{}", secret.expose())), calls }
     }
 
-    fn answer(&self, request: &Request<Incoming>) -> StatusCode {
+    fn respond(&self, request: &Request<Incoming>) -> StatusCode {
         let (path, said) = (self.path.expose().as_bytes(), request.uri().path().as_bytes());
         if *request.method() != Method::GET || verify_slices_are_equal(path, said).is_err() {
             return StatusCode::NOT_FOUND;
         }
         tracing::info!("the agent was called");
-        self.calls.called();
+        self.calls.record_call();
         StatusCode::NO_CONTENT
     }
 }
 
 /// Serves until it is dropped.
 #[expect(clippy::infinite_loop, reason = "whoever owns the task ends it")]
-pub(super) async fn serve(listener: TcpListener, door: Arc<Door>) -> Infallible {
+pub(super) async fn serve(listener: TcpListener, door: Arc<WakeEndpoint>) -> Infallible {
     let mut callers = Callers::default();
     loop {
         match listener.accept().await {
@@ -65,7 +65,7 @@ struct Callers {
 
 impl Callers {
     /// Serves a connection. A call takes no time, so beyond the maximum the oldest connection is the suspicious one.
-    fn admit(&mut self, stream: TcpStream, door: Arc<Door>) {
+    fn admit(&mut self, stream: TcpStream, door: Arc<WakeEndpoint>) {
         while self.tasks.try_join_next().is_some() {}
         self.oldest_first.retain(|caller| !caller.is_finished());
         if self.oldest_first.len() == CALLERS_MAX
@@ -73,14 +73,14 @@ impl Callers {
         {
             oldest.abort();
         }
-        self.oldest_first.push_back(self.tasks.spawn(hear(stream, door)));
+        self.oldest_first.push_back(self.tasks.spawn(serve_connection(stream, door)));
     }
 }
 
-async fn hear(stream: TcpStream, door: Arc<Door>) {
+async fn serve_connection(stream: TcpStream, door: Arc<WakeEndpoint>) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let mut response = Response::new(String::new());
-        *response.status_mut() = door.answer(&request);
+        *response.status_mut() = door.respond(&request);
         async move { Ok::<_, Infallible>(response) }
     });
     let served = http1::Builder::new()

@@ -20,11 +20,11 @@ async fn a_bad_secret_is_shown_and_dialled_with_again() {
     let agent = Agent::connect(Settings::new(url, "gw-1", "guessed"), ignore).expect("good form");
 
     for _ in 0..2 {
-        let Status::Resting { why, .. } = agent.until(is_refused).await else {
+        let Status::Resting { why, .. } = agent.wait_until(is_refused).await else {
             unreachable!("only resting is waited for")
         };
         assert!(why.to_string().contains("name and secret"), "says what to do: {why}");
-        agent.until(|status| matches!(status, Status::Dialling)).await;
+        agent.wait_until(|status| matches!(status, Status::Dialling)).await;
     }
 }
 
@@ -56,7 +56,7 @@ async fn a_desk_that_is_not_there_is_named_and_waited_for() {
     let Err(AgentError::NoLine(Some(Trouble::Unreachable(_)))) = agent.handshake().await else {
         unreachable!("nobody listens there")
     };
-    agent.until(|status| matches!(status, Status::Dialling)).await;
+    agent.wait_until(|status| matches!(status, Status::Dialling)).await;
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn what_answers_without_tls_is_no_desk_for_https() {
     let agent = Agent::connect(settings, ignore).expect("good settings");
 
     drop(listener.accept().await.expect("it dials"));
-    let status = agent.until(|status| matches!(status, Status::Resting { .. })).await;
+    let status = agent.wait_until(|status| matches!(status, Status::Resting { .. })).await;
     assert!(matches!(status, Status::Resting { why: Trouble::Unreachable(_), .. }), "{status:?}");
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use nightdesk_sdk::{Agent, End, Event, SendError, Settings, Status, wake};
+use nightdesk_sdk::{Agent, AgentEnd, Event, SendError, Settings, Status, wake};
 use nightdesk_testdesk::get;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
@@ -131,7 +131,7 @@ async fn a_process_that_stays_up_sleeps_its_line_and_is_woken() {
     let settings = street.settings().sleep_after(QUIET_FOR);
     let agent = Agent::connect(settings.clone(), echo).expect("good settings");
 
-    assert_eq!(agent.ended().await, Ok(End::Asleep));
+    assert_eq!(agent.ended().await, Ok(AgentEnd::Asleep));
     street.says("while it sleeps").await;
     assert_eq!(get(calls.address(), &format!("/wake/{secret}"), &[]).await.status, 204);
     calls.woken().await;
@@ -155,6 +155,6 @@ async fn who_is_busy_stays_awake() {
 
     let quiet = Agent::connect(settings(&bob), echo).expect("good settings");
     drop(quiet.desk().busy());
-    assert_eq!(quiet.ended().await, Ok(End::Asleep), "nobody is busy any more");
+    assert_eq!(quiet.ended().await, Ok(AgentEnd::Asleep), "nobody is busy any more");
     assert_eq!(busy.status(), Status::Live, "it would have slept before the other");
 }

@@ -79,7 +79,7 @@ async fn nothing_is_said_to_who_is_not_trusted() {
     let proxy = Proxy::before(&street).await;
     let agent = Agent::connect(proxy.settings(&street), echo).expect("good settings");
 
-    let status = agent.until(|status| matches!(status, Status::Resting { .. })).await;
+    let status = agent.wait_until(|status| matches!(status, Status::Resting { .. })).await;
     let Status::Resting { why: Trouble::Unreachable(why), .. } = status else {
         panic!("{status:?}");
     };

@@ -62,8 +62,8 @@ impl Street {
 
 /// Waits until the line was lost and another is live.
 pub(crate) async fn on_another_line(agent: &Agent) {
-    agent.until(|status| !matches!(status, Status::Live)).await;
-    assert_eq!(agent.until(|status| matches!(status, Status::Live)).await, Status::Live);
+    agent.wait_until(|status| !matches!(status, Status::Live)).await;
+    assert_eq!(agent.wait_until(|status| matches!(status, Status::Live)).await, Status::Live);
 }
 
 /// A wire that can be cut; the next dial gets a new one.

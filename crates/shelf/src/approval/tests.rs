@@ -27,7 +27,7 @@ fn signs_as_the_runtime_does() {
         );
         let signed = key().approve(&body);
         assert!(signed.contains(&format!("# Status: Approved {PROOF}")), "{signed}");
-        assert_eq!(secured().judge(&signed), Ok(()));
+        assert_eq!(secured().check(&signed), Ok(()));
     }
     assert!(key().public().to_pem().contains(PUBLIC));
 }
@@ -47,7 +47,7 @@ fn what_is_signed_may_not_change() {
         ("another header", signed.replace("m:\n", "# Deadline: 1\nm:\n"), false),
     ];
     for (name, source, holds) in changes {
-        assert_eq!(secured().judge(&source).is_ok(), holds, "{name}");
+        assert_eq!(secured().check(&source).is_ok(), holds, "{name}");
     }
 }
 
@@ -56,16 +56,16 @@ fn only_who_has_the_key_approves() {
     let signed = key().approve(BODY);
     let other = SigningKey::generate();
 
-    assert!(Approval::Secured(other.public()).judge(&signed).is_err());
+    assert!(Approval::Secured(other.public()).check(&signed).is_err());
     for proof in ["", " v1:abc", " v0:", " v3:", " v3:!", &format!(" v3:{}", "A".repeat(86))] {
         let source = BODY.replace("Draft", &format!("Approved{proof}"));
-        assert!(secured().judge(&source).is_err(), "{proof}");
-        assert_eq!(Approval::Unsecured.judge(&source), Ok(()), "{proof}");
+        assert!(secured().check(&source).is_err(), "{proof}");
+        assert_eq!(Approval::Unsecured.check(&source), Ok(()), "{proof}");
     }
     for status in ["Draft", "Disabled", "odd"] {
         let source = signed.replace("Approved", status);
-        assert!(secured().judge(&source).is_err(), "{status}");
-        assert!(Approval::Unsecured.judge(&source).is_err(), "{status}");
+        assert!(secured().check(&source).is_err(), "{status}");
+        assert!(Approval::Unsecured.check(&source).is_err(), "{status}");
     }
 }
 

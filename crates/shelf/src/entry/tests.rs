@@ -5,7 +5,7 @@ fn write(content: &str) -> DataWrite {
 }
 
 fn read(text: &str) -> Result<DataQuery, DataStoreError> {
-    DataQuery::of(&serde_json::from_str(text).unwrap(), "test")
+    DataQuery::validate(&serde_json::from_str(text).unwrap(), "test")
 }
 
 #[test]
@@ -14,7 +14,7 @@ fn the_first_line_stands_for_an_entry() {
     let cut = format!("{}...", "ä".repeat(DATA_SUMMARY_CHARS_MAX - 3));
     let whole = "ä".repeat(DATA_SUMMARY_CHARS_MAX);
     for (content, want) in [("a\nb", "a"), ("a", "a"), (&whole, &whole), (&long, &cut)] {
-        let entry = NewData::of(&write(content), None).unwrap().portable(7, None);
+        let entry = NewData::validate(&write(content), None).unwrap().portable(7, None);
         assert_eq!((entry.summary.as_str(), entry.detail.as_deref()), (want, Some(content)));
     }
 }
@@ -40,7 +40,7 @@ fn an_entry_has_bounds() {
         (noted(room + 1), false),
     ];
     for (write, fits) in cases {
-        assert_eq!(NewData::of(&write, None).is_ok(), fits);
+        assert_eq!(NewData::validate(&write, None).is_ok(), fits);
     }
 }
 
@@ -48,21 +48,21 @@ fn an_entry_has_bounds() {
 fn what_has_a_place_of_its_own_is_nowhere_else() {
     let noted =
         |text: &str| DataWrite { metadata: serde_json::from_str(text).unwrap(), ..write("c") };
-    let entry =
-        NewData::of(&noted(r#"{"pinned":true,"vault":"v","mine":1}"#), Some("perry")).unwrap();
+    let entry = NewData::validate(&noted(r#"{"pinned":true,"vault":"v","mine":1}"#), Some("perry"))
+        .unwrap();
 
     let shown = entry.portable(7, None);
     assert_eq!((shown.pinned, shown.vault.as_deref()), (Some(true), Some("v")));
     assert_eq!(shown.agent_id.as_deref(), Some("perry"));
     assert_eq!(shown.metadata.unwrap().keys().collect::<Vec<_>>(), ["mine"]);
     for refused in [r#"{"pinned":"yes"}"#, r#"{"agent_id":"olsen"}"#, r#"{"expires_at":1}"#] {
-        assert!(NewData::of(&noted(refused), None).is_err(), "{refused}");
+        assert!(NewData::validate(&noted(refused), None).is_err(), "{refused}");
     }
 }
 
 #[test]
 fn the_same_entry_of_the_same_writer_has_the_same_id() {
-    let id = |write: &DataWrite, writer| NewData::of(write, writer).unwrap().id;
+    let id = |write: &DataWrite, writer| NewData::validate(write, writer).unwrap().id;
     let for_good = DataWrite { expires_at: Some(None), ..write("c") };
 
     assert_eq!(id(&write("c"), Some("a")), id(&write("c"), Some("a")));
@@ -101,7 +101,8 @@ fn a_filter_is_kept_or_refused() {
 #[test]
 fn a_query_has_bounds() {
     let asked = |bytes| {
-        DataQuery::of(&QueryFilters { query: "q".repeat(bytes), ..<_>::default() }, "test").is_ok()
+        DataQuery::validate(&QueryFilters { query: "q".repeat(bytes), ..<_>::default() }, "test")
+            .is_ok()
     };
 
     assert!(asked(SHELF_QUERY_BYTES_MAX));

@@ -9,11 +9,11 @@ const FULL: &str = "# Skill: brief\n# Description: tells: all\n# Status: draft\n
 
 #[test]
 fn reads_what_the_header_says_and_no_further() {
-    let header = Header::of(FULL);
+    let header = Header::parse(FULL);
 
     assert_eq!(header.skill.as_deref(), Some("brief"));
     assert_eq!(header.description.as_deref(), Some("tells: all"));
-    assert_eq!(header.status_said(), SkillStatus::Draft);
+    assert_eq!(header.declared_status(), SkillStatus::Draft);
     assert_eq!(header.tags, ["a", "b"]);
     let vars: Vec<_> =
         header.vars.iter().map(|var| (var.name.as_str(), var.default.as_deref())).collect();
@@ -42,7 +42,7 @@ fn the_first_status_line_decides() {
         ("a lone CR ends a line", "# a\r# Status: Approved\r", SkillStatus::Approved),
     ];
     for (name, source, want) in cases {
-        assert_eq!(Header::of(source).status_said(), want, "{name}");
+        assert_eq!(Header::parse(source).declared_status(), want, "{name}");
     }
 }
 
@@ -66,11 +66,11 @@ fn a_status_is_written_where_it_stood() {
 #[test]
 fn a_header_has_a_bound() {
     let many = vec!["t"; SKILL_HEADER_VALUES_MAX + 1].join(",");
-    assert_eq!(Header::of(&format!("# Tags: {many}")).tags.len(), SKILL_HEADER_VALUES_MAX);
+    assert_eq!(Header::parse(&format!("# Tags: {many}")).tags.len(), SKILL_HEADER_VALUES_MAX);
 
     let late = "#\n".repeat(SKILL_HEADER_LINES_MAX) + "# Status: Approved";
-    assert_eq!(Header::of(&late).status, None);
-    assert!(Header::of(&late["#\n".len()..]).status.is_some());
+    assert_eq!(Header::parse(&late).status, None);
+    assert!(Header::parse(&late["#\n".len()..]).status.is_some());
 }
 
 proptest! {
@@ -78,7 +78,7 @@ proptest! {
     fn what_is_written_is_read(source in "(# (Status|status|Tags): ?(Draft|x)?(\n|\r\n|\r))*[ -~\n\r]{0,40}") {
         for status in SkillStatus::ALL {
             let written = with_status(&source, status);
-            prop_assert_eq!(Header::of(&written).status_said(), status);
+            prop_assert_eq!(Header::parse(&written).declared_status(), status);
             prop_assert_eq!(with_status(&written, status), written);
         }
     }

@@ -1,17 +1,17 @@
 use super::*;
 use crate::approval::sign::SigningKey;
 
-fn kept(source: &str, author: Option<&str>) -> Kept {
-    Kept { source: source.into(), author: author.map(Into::into), metadata_bag: None }
+fn kept(source: &str, author: Option<&str>) -> StoredSkill {
+    StoredSkill { source: source.into(), author: author.map(Into::into), metadata_bag: None }
 }
 
 fn write(
-    kept: Option<&Kept>,
+    kept: Option<&StoredSkill>,
     source: &str,
     patch: &SkillPatch,
     approval: &Approval,
-) -> Result<Planned, SkillStoreError> {
-    plan(kept, Draft { name: "a", source, patch }, approval)
+) -> Result<WritePlan, SkillStoreError> {
+    plan(kept, SkillDraft { name: "a", source, patch }, approval)
 }
 
 fn status(status: SkillStatus) -> SkillPatch {

@@ -72,7 +72,7 @@ async fn without_the_rollback_writes_are_lost() {
 
 /// Does work for a tenant that holds its connection for a moment.
 async fn work(store: &Pg) -> Result<(), StoreError> {
-    let scope = TenantScope::of(TenantId::from_uuid(Uuid::nil()));
+    let scope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil()));
     run_to_end!(store.for_tenant("work", scope), |connection| {
         sqlx::query("select pg_sleep(0.2)").execute(connection).await?;
         tracing::info!("working");

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use nightdesk_gate::Change;
-use nightdesk_gate::known::{Agent, Held, Terms};
+use nightdesk_gate::ReachChange;
+use nightdesk_gate::bot_reach::{AgentTerms, GrantHolder, ScopedAgent};
 use nightdesk_types::{
-    AgentId, BotId, ClientRules, Granted, Principal, Relevance, TenantId, TenantScope,
+    AgentId, BotId, ClientRules, GrantTarget, Principal, Relevance, TenantId, TenantScope,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -36,7 +36,7 @@ pub(super) async fn changes(
     connection: &mut PgConnection,
     bot: BotId,
     since: Option<i64>,
-) -> sqlx::Result<Change> {
+) -> sqlx::Result<ReachChange> {
     let rows = sqlx::query_as!(
         ReachRow,
         r#"select kind as "kind!", version, whole, author_id as author, scope_id as scope,
@@ -48,8 +48,8 @@ pub(super) async fn changes(
     )
     .fetch_all(connection)
     .await?;
-    let mut change = Change::default();
-    let mut authors: BTreeMap<String, Vec<Agent>> = BTreeMap::new();
+    let mut change = ReachChange::default();
+    let mut authors: BTreeMap<String, Vec<ScopedAgent>> = BTreeMap::new();
     for row in rows {
         match row.kind.as_str() {
             "head" => {
@@ -69,25 +69,25 @@ pub(super) async fn changes(
 }
 
 impl ReachRow {
-    fn agent(&self) -> Option<Agent> {
+    fn agent(&self) -> Option<ScopedAgent> {
         let tenant = TenantId::from_uuid(self.tenant?);
-        Some((TenantScope::of(tenant), AgentId::from_uuid(self.agent?)))
+        Some((TenantScope::for_tenant(tenant), AgentId::from_uuid(self.agent?)))
     }
 
-    fn extent(&self) -> sqlx::Result<Granted> {
+    fn extent(&self) -> sqlx::Result<GrantTarget> {
         let scope = self.scope.as_deref().filter(|scope| !scope.is_empty());
         let chat = self.chat.as_deref().ok_or_else(|| missing("chat"))?;
-        Ok(Granted::of(scope, chat))
+        Ok(GrantTarget::for_chat(scope, chat))
     }
 
-    fn held(&self) -> sqlx::Result<Option<Held>> {
+    fn held(&self) -> sqlx::Result<Option<GrantHolder>> {
         let Some(agent) = self.agent() else { return Ok(None) };
         let principal = self.principal.as_deref().and_then(Principal::named);
         let principal = principal.ok_or_else(|| misfit("scope_grants", "principal"))?;
         Ok(Some((agent, principal)))
     }
 
-    fn terms(self) -> sqlx::Result<Terms> {
+    fn terms(self) -> sqlx::Result<AgentTerms> {
         let rules = self.rules.as_deref().and_then(ClientRules::named);
         let rules = rules.ok_or_else(|| missing("client_rules"))?;
         let declared = self.require_address.map(|require_address| Relevance {
@@ -96,11 +96,11 @@ impl ReachRow {
             allow_other_bots: self.allow_other_bots.unwrap_or_default(),
             ..Relevance::default()
         });
-        Ok(Terms {
+        Ok(AgentTerms {
             version: self.version.ok_or_else(|| missing("version"))?,
             listed: self.listed.unwrap_or_default().into_iter().collect(),
             owners: self.owners.unwrap_or_default(),
-            relevance: Relevance::served(declared, rules),
+            relevance: Relevance::for_client(declared, rules),
         })
     }
 }

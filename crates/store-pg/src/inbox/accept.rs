@@ -1,7 +1,7 @@
 //! The gathered accept.
 
 use fail::fail_point;
-use nightdesk_inbox::{Accept, Presence, Put, SourceMark, Stored};
+use nightdesk_inbox::{AcceptRequest, AgentPresence, PutOutcome, SourceCursor, StoredEntry};
 use nightdesk_types::limits::{DEDUPE_DAYS, INBOX_ENTRIES_MAX};
 use nightdesk_types::{AgentId, Seq, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
@@ -22,7 +22,7 @@ struct AcceptColumns {
     keys: Vec<Vec<u8>>,
     chats: Vec<String>,
     unsendable: Vec<bool>,
-    marks: Option<Marks>,
+    marks: Option<CursorColumns>,
     events: Vec<i32>,
     recipient_tenants: Vec<Uuid>,
     agents: Vec<Uuid>,
@@ -32,7 +32,7 @@ struct AcceptColumns {
 }
 
 /// The cursor of each event's source, for a batch in which at least one source has a cursor.
-struct Marks {
+struct CursorColumns {
     sources: Vec<Option<String>>,
     epochs: Vec<Option<i64>>,
     cursors: Vec<Option<String>>,
@@ -71,7 +71,10 @@ macro_rules! accept_rows {
     }};
 }
 
-pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
+pub(super) async fn run(
+    store: &Pg,
+    events: &[AcceptRequest],
+) -> Result<Vec<PutOutcome>, StoreError> {
     let (columns, capabilities) = (columns(events), CapabilityColumns::new(events));
     let rows = run_to_end!(store.single("put events"), |connection| {
         fail_point!("store_pg::before_accept");
@@ -107,10 +110,10 @@ pub(super) async fn run(store: &Pg, events: &[Accept]) -> Result<Vec<Put>, Store
     puts(events.len(), rows).map_err(|error| StoreError::broken("put events", error))
 }
 
-fn columns(events: &[Accept]) -> AcceptColumns {
+fn columns(events: &[AcceptRequest]) -> AcceptColumns {
     let mut columns = AcceptColumns { marks: marks(events), ..AcceptColumns::default() };
-    let operators = events.iter().map(Accept::operator);
-    let recipients = events.iter().flat_map(Accept::recipients);
+    let operators = events.iter().map(AcceptRequest::operator);
+    let recipients = events.iter().flat_map(AcceptRequest::recipients);
     columns.tenants = tenants_of(operators.chain(recipients.map(|recipient| recipient.scope)));
     for (index, event) in events.iter().enumerate() {
         columns.operators.push(event.operator().tenant().uuid());
@@ -130,14 +133,14 @@ fn columns(events: &[Accept]) -> AcceptColumns {
     columns
 }
 
-fn marks(events: &[Accept]) -> Option<Marks> {
-    events.iter().any(|event| event.mark().is_some()).then(|| {
-        let mark = |event: &'_ Accept| event.mark().cloned();
-        let marks: Vec<Option<SourceMark>> = events.iter().map(mark).collect();
-        let source = |mark: &Option<SourceMark>| mark.as_ref().map(|mark| mark.source.clone());
-        let epoch = |mark: &Option<SourceMark>| mark.as_ref().map(|mark| mark.epoch.get());
-        let cursor = |mark: &Option<SourceMark>| mark.as_ref().map(|mark| mark.cursor.clone());
-        Marks {
+fn marks(events: &[AcceptRequest]) -> Option<CursorColumns> {
+    events.iter().any(|event| event.source_cursor().is_some()).then(|| {
+        let mark = |event: &'_ AcceptRequest| event.source_cursor().cloned();
+        let marks: Vec<Option<SourceCursor>> = events.iter().map(mark).collect();
+        let source = |mark: &Option<SourceCursor>| mark.as_ref().map(|mark| mark.source.clone());
+        let epoch = |mark: &Option<SourceCursor>| mark.as_ref().map(|mark| mark.epoch.get());
+        let cursor = |mark: &Option<SourceCursor>| mark.as_ref().map(|mark| mark.cursor.clone());
+        CursorColumns {
             sources: marks.iter().map(source).collect(),
             epochs: marks.iter().map(epoch).collect(),
             cursors: marks.iter().map(cursor).collect(),
@@ -158,22 +161,22 @@ struct AcceptRow {
 }
 
 /// Returns one result for each event. An event without a row is an error.
-fn puts(events: usize, rows: Vec<AcceptRow>) -> sqlx::Result<Vec<Put>> {
-    let mut puts: Vec<Option<Put>> = (0..events).map(|_| None).collect();
+fn puts(events: usize, rows: Vec<AcceptRow>) -> sqlx::Result<Vec<PutOutcome>> {
+    let mut puts: Vec<Option<PutOutcome>> = (0..events).map(|_| None).collect();
     for row in rows {
         let index = usize::try_from(row.event - 1).ok();
         let put = index.and_then(|index| puts.get_mut(index));
         let put = put.ok_or_else(|| misfit("inbox_accept", "event"))?;
         match row.outcome.as_str() {
-            "stored" => match put.get_or_insert_with(|| Put::Stored(Vec::new())) {
-                Put::Stored(stored) => stored.push(row.entry()?),
-                Put::Duplicate | Put::Stale | Put::Fenced => {
+            "stored" => match put.get_or_insert_with(|| PutOutcome::Stored(Vec::new())) {
+                PutOutcome::Stored(stored) => stored.push(row.entry()?),
+                PutOutcome::Duplicate | PutOutcome::Stale | PutOutcome::Fenced => {
                     return Err(misfit("inbox_accept", "outcome"));
                 }
             },
-            "duplicate" => *put = Some(Put::Duplicate),
-            "stale" => *put = Some(Put::Stale),
-            "fenced" => *put = Some(Put::Fenced),
+            "duplicate" => *put = Some(PutOutcome::Duplicate),
+            "stale" => *put = Some(PutOutcome::Stale),
+            "fenced" => *put = Some(PutOutcome::Fenced),
             _ => return Err(misfit("inbox_accept", "outcome")),
         }
     }
@@ -181,11 +184,11 @@ fn puts(events: usize, rows: Vec<AcceptRow>) -> sqlx::Result<Vec<Put>> {
 }
 
 impl AcceptRow {
-    fn entry(self) -> sqlx::Result<Stored> {
+    fn entry(self) -> sqlx::Result<StoredEntry> {
         let presence = self.presence()?;
         let entry = || {
-            Some(Stored {
-                scope: TenantScope::of(TenantId::from_uuid(self.tenant?)),
+            Some(StoredEntry {
+                scope: TenantScope::for_tenant(TenantId::from_uuid(self.tenant?)),
                 agent: AgentId::from_uuid(self.agent?),
                 seq: Seq::new(self.seq?),
                 at: self.at?.to_jiff(),
@@ -196,11 +199,11 @@ impl AcceptRow {
         entry().ok_or_else(|| misfit("inbox_accept", "seq"))
     }
 
-    fn presence(&self) -> sqlx::Result<Presence> {
+    fn presence(&self) -> sqlx::Result<AgentPresence> {
         match self.presence.as_deref() {
-            None => Ok(Presence::Awake),
-            Some("asleep") => Ok(Presence::Asleep),
-            Some("held") => Ok(Presence::Held),
+            None => Ok(AgentPresence::Awake),
+            Some("asleep") => Ok(AgentPresence::Asleep),
+            Some("held") => Ok(AgentPresence::Held),
             Some(_) => Err(misfit("inbox_accept", "presence")),
         }
     }

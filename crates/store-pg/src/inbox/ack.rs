@@ -1,6 +1,6 @@
 //! The gathered ack.
 
-use nightdesk_inbox::{Ack, AckOf, AckRange};
+use nightdesk_inbox::{AckOutcome, AckRange, AckRequest};
 use nightdesk_types::{Seq, StoreError};
 use uuid::Uuid;
 
@@ -8,7 +8,7 @@ use super::{ordinal, tenants_of};
 use crate::Pg;
 use crate::row::{misfit, moment};
 
-pub(super) async fn run(store: &Pg, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+pub(super) async fn run(store: &Pg, acks: &[AckRequest]) -> Result<Vec<AckOutcome>, StoreError> {
     let acks = acks.to_vec();
     let count = acks.len();
     let rows = run_to_end!(store.single("ack entries"), |connection| {
@@ -41,12 +41,14 @@ pub(super) async fn run(store: &Pg, acks: &[AckOf]) -> Result<Vec<Ack>, StoreErr
     if rows.len() != count {
         return Err(StoreError::broken("ack entries", misfit("inbox_ack", "ack")));
     }
-    let ack = |seq: Option<i64>| seq.map_or(Ack::LineReplaced, |seq| Ack::Moved(Seq::new(seq)));
+    let ack = |seq: Option<i64>| {
+        seq.map_or(AckOutcome::LineReplaced, |seq| AckOutcome::Moved(Seq::new(seq)))
+    };
     Ok(rows.into_iter().map(|row| ack(row.acked_seq)).collect())
 }
 
-fn number_ranges(acks: &[AckOf]) -> Vec<(i32, AckRange)> {
-    let ranges = |(index, ack): (usize, &AckOf)| {
+fn number_ranges(acks: &[AckRequest]) -> Vec<(i32, AckRange)> {
+    let ranges = |(index, ack): (usize, &AckRequest)| {
         ack.ranges.iter().map(move |range| (ordinal(index), *range)).collect::<Vec<_>>()
     };
     acks.iter().enumerate().flat_map(ranges).collect()

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use nightdesk_inbox::{
-    Aside, Listed, Overview, ParkReason, Parked, Presence, Shown, State, Stored, TestEntry,
+    AgentPresence, EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, LocalEntry,
+    ParkReason, ParkRecord, StoredEntry,
 };
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
@@ -16,35 +17,35 @@ use crate::register::audit::record_act;
 use crate::row::misfit;
 
 #[async_trait]
-impl Aside for Pg {
+impl InboxAdmin for Pg {
     async fn overview(
         &self,
         scope: TenantScope,
         agent: AgentId,
         after: Seq,
-    ) -> Result<Option<Overview>, StoreError> {
+    ) -> Result<Option<InboxOverview>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
         run_to_end!(self.for_tenant("list the entries of an inbox", scope), |connection| {
             let Some((head, acked)) = read_ends(connection, whose).await? else { return Ok(None) };
             let waiting = list_waiting(connection, whose, after).await?;
             let parked = list_parked(connection, whose, after).await?;
-            Ok(Some(Overview { head, acked, waiting, parked }))
+            Ok(Some(InboxOverview { head, acked, waiting, parked }))
         })
     }
 
-    async fn show(
+    async fn show_entry(
         &self,
         scope: TenantScope,
         agent: AgentId,
         seq: Seq,
-    ) -> Result<Option<Shown>, StoreError> {
+    ) -> Result<Option<EntryDetails>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
         run_to_end!(self.for_tenant("show an entry", scope), |connection| {
             show_entry(connection, whose, seq).await
         })
     }
 
-    async fn set_aside(
+    async fn park_waiting(
         &self,
         scope: TenantScope,
         agent: AgentId,
@@ -78,7 +79,7 @@ impl Aside for Pg {
         scope: TenantScope,
         agent: AgentId,
         seq: Seq,
-    ) -> Result<Option<Stored>, StoreError> {
+    ) -> Result<Option<StoredEntry>, StoreError> {
         run_to_end!(self.for_tenant("resubmit an entry", scope), |connection| {
             let row = sqlx::query!(
                 r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp"
@@ -89,23 +90,23 @@ impl Aside for Pg {
             )
             .fetch_optional(connection)
             .await?;
-            Ok(row.map(|row| Stored {
+            Ok(row.map(|row| StoredEntry {
                 scope,
                 agent,
                 seq: Seq::new(row.seq),
                 at: row.at.to_jiff(),
                 parked: false,
                 // The caller is not a node; the sweep calls the agent if necessary.
-                presence: Presence::Awake,
+                presence: AgentPresence::Awake,
             }))
         })
     }
 
-    async fn put_test(
+    async fn put_local(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        entry: &TestEntry,
+        entry: &LocalEntry,
     ) -> Result<Option<Seq>, StoreError> {
         let entry = entry.clone();
         run_to_end!(self.for_tenant("put a test entry", scope), |connection| {
@@ -119,14 +120,14 @@ impl Aside for Pg {
     }
 }
 
-type Whose = (Uuid, Uuid);
+type InboxKey = (Uuid, Uuid);
 
 /// Puts an entry that came from no platform, and makes its agent's wake due if it has no line.
 pub(crate) async fn put_by_hand(
     connection: &mut PgConnection,
     scope: TenantScope,
     agent: AgentId,
-    entry: &TestEntry,
+    entry: &LocalEntry,
 ) -> sqlx::Result<Option<Seq>> {
     let seq = sqlx::query_scalar!(
         "select inbox_put_test($1, $2, $3, $4, $5)",
@@ -143,7 +144,7 @@ pub(crate) async fn put_by_hand(
 
 async fn read_ends(
     connection: &mut PgConnection,
-    whose: Whose,
+    whose: InboxKey,
 ) -> sqlx::Result<Option<(Seq, Seq)>> {
     let row = sqlx::query!(
         "select h.next_seq, c.acked_seq
@@ -160,9 +161,9 @@ async fn read_ends(
 
 async fn list_waiting(
     connection: &mut PgConnection,
-    whose: Whose,
+    whose: InboxKey,
     after: Seq,
-) -> sqlx::Result<Vec<Listed>> {
+) -> sqlx::Result<Vec<EntrySummary>> {
     let rows = sqlx::query_as!(
         EntryRow,
         r#"select e.seq, e.at as "at: jiff_sqlx::Timestamp", e.bot_id, e.chat_id,
@@ -184,9 +185,9 @@ async fn list_waiting(
 
 async fn list_parked(
     connection: &mut PgConnection,
-    whose: Whose,
+    whose: InboxKey,
     after: Seq,
-) -> sqlx::Result<Vec<(Listed, Parked)>> {
+) -> sqlx::Result<Vec<(EntrySummary, ParkRecord)>> {
     let rows = sqlx::query!(
         r#"select p.seq, p.at as "at: jiff_sqlx::Timestamp", p.bot_id, p.chat_id,
                octet_length(p.body) as "body_bytes!", p.reason,
@@ -212,9 +213,9 @@ async fn list_parked(
 
 async fn show_entry(
     connection: &mut PgConnection,
-    whose: Whose,
+    whose: InboxKey,
     seq: Seq,
-) -> sqlx::Result<Option<Shown>> {
+) -> sqlx::Result<Option<EntryDetails>> {
     // A parked entry may still be among the entries too; then the parked row counts.
     let row = sqlx::query!(
         r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp", bot_id as "bot_id!",
@@ -238,21 +239,27 @@ async fn show_entry(
     .await?;
     let Some(row) = row else { return Ok(None) };
     let state = match (&row.reason, row.parked_at) {
-        (Some(reason), Some(at)) => State::Parked(park_record(reason, at, row.resubmitted_as)?),
+        (Some(reason), Some(at)) => {
+            EntryStatus::Parked(park_record(reason, at, row.resubmitted_as)?)
+        }
         _ => read_state(connection, whose, seq).await?,
     };
-    let listed = Listed {
+    let listed = EntrySummary {
         seq,
         at: row.at.to_jiff(),
         bot: BotId::from_uuid(row.bot_id),
         chat_id: row.chat_id,
         body_bytes: row.body.len(),
     };
-    Ok(Some(Shown { listed, state, origin: row.origin.map(Seq::new), body: row.body }))
+    Ok(Some(EntryDetails { listed, state, origin: row.origin.map(Seq::new), body: row.body }))
 }
 
 /// Returns the state of an entry that is not parked: waiting, or acked with its times.
-async fn read_state(connection: &mut PgConnection, whose: Whose, seq: Seq) -> sqlx::Result<State> {
+async fn read_state(
+    connection: &mut PgConnection,
+    whose: InboxKey,
+    seq: Seq,
+) -> sqlx::Result<EntryStatus> {
     let row = sqlx::query!(
         r#"select $3 > c.acked_seq and not $3 <@ c.ahead as "waits!",
                case when c.tried_seq = $3 then c.tries else 0 end as "tries!",
@@ -273,10 +280,12 @@ async fn read_state(connection: &mut PgConnection, whose: Whose, seq: Seq) -> sq
     .fetch_one(connection)
     .await?;
     if row.waits {
-        return Ok(State::Waiting { tries: u32::try_from(row.tries).unwrap_or(0) });
+        return Ok(EntryStatus::Waiting { tries: u32::try_from(row.tries).unwrap_or(0) });
     }
     let times = row.handed_at.zip(row.acked_at);
-    Ok(State::Acked { times: times.map(|(handed, acked)| (handed.to_jiff(), acked.to_jiff())) })
+    Ok(EntryStatus::Acked {
+        times: times.map(|(handed, acked)| (handed.to_jiff(), acked.to_jiff())),
+    })
 }
 
 /// An entry's row, without its body.
@@ -289,8 +298,8 @@ struct EntryRow {
 }
 
 impl EntryRow {
-    fn listed(self) -> Listed {
-        Listed {
+    fn listed(self) -> EntrySummary {
+        EntrySummary {
             seq: Seq::new(self.seq),
             at: self.at.to_jiff(),
             bot: BotId::from_uuid(self.bot_id),
@@ -304,8 +313,8 @@ fn park_record(
     reason: &str,
     at: jiff_sqlx::Timestamp,
     resubmitted_as: Option<i64>,
-) -> sqlx::Result<Parked> {
+) -> sqlx::Result<ParkRecord> {
     let known = ParkReason::ALL.into_iter().find(|known| known.slug() == reason);
     let reason = known.ok_or_else(|| misfit("inbox_parked", "reason"))?;
-    Ok(Parked { reason, at: at.to_jiff(), resubmitted_as: resubmitted_as.map(Seq::new) })
+    Ok(ParkRecord { reason, at: at.to_jiff(), resubmitted_as: resubmitted_as.map(Seq::new) })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nightdesk_inbox::{Ask, Entry, Waiting};
+use nightdesk_inbox::{Entry, ReadRequest, ReadResponse};
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::WINDOW_BYTES_MAX;
 use nightdesk_types::{BotId, Seq, StoreError};
@@ -12,7 +12,7 @@ use super::tenants_of;
 use crate::Pg;
 use crate::row::{misfit, moment};
 
-pub(super) async fn run(store: &Pg, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
+pub(super) async fn run(store: &Pg, asks: &[ReadRequest]) -> Result<Vec<ReadResponse>, StoreError> {
     let asks = asks.to_vec();
     let count = asks.len();
     let rows = run_to_end!(store.single("read waiting entries"), |connection| {
@@ -55,17 +55,18 @@ struct WaitingEntryRow {
     body: Option<Vec<u8>>,
 }
 
-fn waiting(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<Waiting>> {
-    let mut answers: Vec<Option<Waiting>> = (0..asks).map(|_| None).collect();
+fn waiting(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<ReadResponse>> {
+    let mut answers: Vec<Option<ReadResponse>> = (0..asks).map(|_| None).collect();
     for row in rows {
         let index = usize::try_from(row.ask - 1).ok();
         let answer = index.and_then(|index| answers.get_mut(index));
         let answer = answer.ok_or_else(|| misfit("inbox_waiting", "ask"))?;
         if row.replaced {
-            *answer = Some(Waiting::LineReplaced);
+            *answer = Some(ReadResponse::LineReplaced);
             continue;
         }
-        let Waiting::Entries(entries) = answer.get_or_insert_with(|| Waiting::Entries(Vec::new()))
+        let ReadResponse::Entries(entries) =
+            answer.get_or_insert_with(|| ReadResponse::Entries(Vec::new()))
         else {
             return Err(misfit("inbox_waiting", "replaced"));
         };

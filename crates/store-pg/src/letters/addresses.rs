@@ -53,7 +53,7 @@ impl AddressRow {
     fn facts(self, query: &AddressQuery) -> AddressFacts {
         let own = self.own_id.map(AgentId::from_uuid).zip(self.own_name);
         let peer = self.peer_tenant.zip(id_in(query)).map(|(tenant, agent)| GrantedPeer {
-            party: Party { scope: TenantScope::of(TenantId::from_uuid(tenant)), agent },
+            party: Party { scope: TenantScope::for_tenant(TenantId::from_uuid(tenant)), agent },
             grants: LetterGrants { by_sender: true, by_recipient: self.is_granted_back },
         });
         AddressFacts {

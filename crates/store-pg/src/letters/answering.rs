@@ -38,7 +38,7 @@ impl DueRow {
             bytes_max: *bytes_max,
         };
         Some(DueFacts {
-            from: Party { scope: TenantScope::of(tenant), agent },
+            from: Party { scope: TenantScope::for_tenant(tenant), agent },
             to,
             grants: LetterGrants {
                 by_sender: self.is_granted.unwrap_or_default(),

@@ -74,7 +74,7 @@ impl Grants for Pg {
             let grants = rows.into_iter().map(|row| Grant {
                 party: Party { scope, agent: AgentId::from_uuid(row.agent) },
                 peer: Party {
-                    scope: TenantScope::of(TenantId::from_uuid(row.peer_tenant)),
+                    scope: TenantScope::for_tenant(TenantId::from_uuid(row.peer_tenant)),
                     agent: AgentId::from_uuid(row.peer_agent),
                 },
                 granted_at: row.granted_at.to_jiff(),

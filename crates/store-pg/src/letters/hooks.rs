@@ -79,7 +79,7 @@ impl Hooks for Pg {
             .fetch_optional(connection)
             .await?;
             Ok(row.map(|row| Party {
-                scope: TenantScope::of(TenantId::from_uuid(row.tenant)),
+                scope: TenantScope::for_tenant(TenantId::from_uuid(row.tenant)),
                 agent: AgentId::from_uuid(row.agent),
             }))
         })

@@ -3,7 +3,7 @@
 use jiff_sqlx::Timestamp;
 use nightdesk_letters::decide::InboxRoom;
 use nightdesk_letters::{Letter, LetterState, Route};
-use nightdesk_protocol::delivery::Kind;
+use nightdesk_protocol::delivery::PayloadKind;
 use nightdesk_types::{AgentId, LetterId, Seq};
 use uuid::Uuid;
 
@@ -38,7 +38,7 @@ impl LetterRow {
             to: AgentId::from_uuid(self.to_agent_id),
             dispatch_id: self.dispatch_id,
             route: Route::from_slug(&self.route).ok_or_else(|| misfit("letters", "route"))?,
-            kind: Kind::named(&self.kind).ok_or_else(|| misfit("letters", "kind"))?,
+            kind: PayloadKind::named(&self.kind).ok_or_else(|| misfit("letters", "kind"))?,
             session: self.session,
             correlation_id: self.correlation_id,
             hop: self.hop.unsigned_abs(),

@@ -1,7 +1,7 @@
 //! The audit log. Triggers write its rows in the transaction of the change that they record.
 
 use async_trait::async_trait;
-use nightdesk_register::audit::{Auditing, Chain, Deed, Kind, Link};
+use nightdesk_register::audit::{AuditRecord, Auditing, Chain, ChainLink, Kind};
 use nightdesk_types::limits::{AUDIT_ANCHORED_EVERY, AUDIT_HEADS_MAX};
 use nightdesk_types::{StoreError, TenantId, TenantScope};
 use serde_json::Value;
@@ -21,12 +21,12 @@ impl Auditing for Pg {
         })
     }
 
-    async fn deeds(
+    async fn audit_records(
         &self,
         scope: TenantScope,
         after: i64,
         rows_max: i64,
-    ) -> Result<Vec<Deed>, StoreError> {
+    ) -> Result<Vec<AuditRecord>, StoreError> {
         run_to_end!(self.for_tenant("read the audit log", scope), |connection| {
             let rows = sqlx::query!(
                 r#"select seq, at as "at: jiff_sqlx::Timestamp", actor, kind, about, hash
@@ -38,7 +38,7 @@ impl Auditing for Pg {
             )
             .fetch_all(connection)
             .await?;
-            let deeds = rows.into_iter().map(|row| Deed {
+            let deeds = rows.into_iter().map(|row| AuditRecord {
                 seq: row.seq,
                 at: row.at.to_jiff(),
                 actor: row.actor,
@@ -59,19 +59,19 @@ impl Auditing for Pg {
             )
             .fetch_optional(connection)
             .await?;
-            let nothing = Chain { begins: Link::start(), head: Link::start() };
+            let nothing = Chain { begins: ChainLink::start(), head: ChainLink::start() };
             Ok(row.map_or(nothing, |row| Chain {
-                begins: Link { seq: row.begins_seq, hash: row.begins_hash },
-                head: Link { seq: row.seq, hash: row.hash },
+                begins: ChainLink { seq: row.begins_seq, hash: row.begins_hash },
+                head: ChainLink { seq: row.seq, hash: row.hash },
             }))
         })
     }
 
-    async fn heads(
+    async fn chain_heads(
         &self,
         after: Option<TenantId>,
         lately: bool,
-    ) -> Result<Vec<(TenantId, Link)>, StoreError> {
+    ) -> Result<Vec<(TenantId, ChainLink)>, StoreError> {
         let since = lately.then(|| AUDIT_ANCHORED_EVERY.as_secs_f64() * ROUNDS);
         run_to_end!(self.single("read the ends of audit chains"), |connection| {
             let rows = sqlx::query!(
@@ -83,7 +83,7 @@ impl Auditing for Pg {
             )
             .fetch_all(connection)
             .await?;
-            let link = |seq, hash| Link { seq, hash };
+            let link = |seq, hash| ChainLink { seq, hash };
             let heads = rows
                 .into_iter()
                 .map(|row| (TenantId::from_uuid(row.tenant), link(row.seq, row.hash)));

@@ -1,7 +1,7 @@
 //! Reads capabilities. The accept writes them.
 
 use async_trait::async_trait;
-use nightdesk_register::{Lending, Lessee, StoredCapability};
+use nightdesk_register::{CapabilitySession, CapabilityStore, StoredCapability};
 use nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR;
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError};
 use nightdesk_vault::WrappedKey;
@@ -9,12 +9,12 @@ use nightdesk_vault::WrappedKey;
 use crate::Pg;
 
 #[async_trait]
-impl Lending for Pg {
+impl CapabilityStore for Pg {
     async fn capability(
         &self,
-        lessee: &Lessee<'_>,
+        lessee: &CapabilitySession<'_>,
     ) -> Result<Option<StoredCapability>, StoreError> {
-        let Lessee { scope, agent, session, kind } = *lessee;
+        let CapabilitySession { scope, agent, session, kind } = *lessee;
         let kind = kind.to_owned();
         run_to_end!(self.for_tenant("find a capability", scope), |connection| {
             let row = sqlx::query!(
@@ -43,8 +43,11 @@ impl Lending for Pg {
         })
     }
 
-    async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError> {
-        let Lessee { scope, agent, session, kind } = *lessee;
+    async fn capability_place(
+        &self,
+        lessee: &CapabilitySession<'_>,
+    ) -> Result<Option<(BotId, String)>, StoreError> {
+        let CapabilitySession { scope, agent, session, kind } = *lessee;
         let kind = kind.to_owned();
         run_to_end!(self.for_tenant("find the chat of a capability", scope), |connection| {
             let row = sqlx::query!(

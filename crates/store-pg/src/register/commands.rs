@@ -1,14 +1,14 @@
 //! The store of command names and their agents.
 
 use async_trait::async_trait;
-use nightdesk_register::{CommandDigest, Commanding, HeldCommand, OnBot};
+use nightdesk_register::{AgentOnBot, CommandDigest, CommandStore, HeldCommand};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 
 use crate::Pg;
 use crate::row::misfit;
 
 #[async_trait]
-impl Commanding for Pg {
+impl CommandStore for Pg {
     async fn commands_of(
         &self,
         scope: TenantScope,
@@ -38,7 +38,7 @@ impl Commanding for Pg {
 
     async fn claim_command(
         &self,
-        on: OnBot,
+        on: AgentOnBot,
         scope_id: &str,
         name: &str,
     ) -> Result<bool, StoreError> {
@@ -58,7 +58,7 @@ impl Commanding for Pg {
         })
     }
 
-    async fn note_command(&self, on: OnBot, command: &HeldCommand) -> Result<(), StoreError> {
+    async fn note_command(&self, on: AgentOnBot, command: &HeldCommand) -> Result<(), StoreError> {
         let HeldCommand { scope_id, name, told } = command.clone();
         let (digest, id) = told.unzip();
         run_to_end!(self.for_tenant("store a command", on.scope), |connection| {
@@ -80,7 +80,12 @@ impl Commanding for Pg {
         })
     }
 
-    async fn drop_command(&self, on: OnBot, scope_id: &str, name: &str) -> Result<(), StoreError> {
+    async fn drop_command(
+        &self,
+        on: AgentOnBot,
+        scope_id: &str,
+        name: &str,
+    ) -> Result<(), StoreError> {
         let (scope_id, name) = (scope_id.to_owned(), name.to_owned());
         run_to_end!(self.for_tenant("drop a command", on.scope), |connection| {
             sqlx::query!(

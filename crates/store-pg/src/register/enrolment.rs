@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{
-    Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, Identity, NewInvitation,
-    StoredClient, decide,
+    Digest, Enrolling, EnrolmentRequest, EnrolmentResult, EnrolmentToken, Identity, MachineClient,
+    NameHolder, NewInvitation, StoredClient, decide,
 };
 use nightdesk_types::limits::ENROLMENT_KEPT_DAYS;
 use nightdesk_types::{Actor, AgentId, ClientId, GatewayId, StoreError, TenantId, TenantScope};
@@ -64,8 +64,9 @@ impl Enrolling for Pg {
             let Some(row) = row else { return Ok(None) };
             let secret = row.secret.try_into();
             let secret = secret.map_err(|_| misfit("oauth_clients", "secret_sha256"))?;
-            let scope = TenantScope::of(TenantId::from_uuid(row.tenant)).by(Actor::Client(id));
-            let client = Client { scope, id, agent: AgentId::from_uuid(row.agent) };
+            let scope = TenantScope::for_tenant(TenantId::from_uuid(row.tenant))
+                .with_actor(Actor::Client(id));
+            let client = MachineClient { scope, id, agent: AgentId::from_uuid(row.agent) };
             let secret = Digest::from_bytes(secret);
             Ok(Some(StoredClient { client, secret, live: row.live }))
         })
@@ -85,7 +86,11 @@ impl Enrolling for Pg {
         })
     }
 
-    async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError> {
+    async fn enrol(
+        &self,
+        identity: &Identity,
+        enrol: &EnrolmentRequest,
+    ) -> Result<EnrolmentResult, StoreError> {
         let (Identity { scope, agent }, enrol) = (*identity, enrol.clone());
         run_to_end!(self.for_tenant("enrol a gateway", scope), |connection| {
             lock_tenant(connection, scope).await?;
@@ -98,9 +103,9 @@ impl Enrolling for Pg {
                     use_up(connection, scope, &enrol.token, gateway).await?;
                     let about = json!({ "gateway_id": gateway });
                     record_act(connection, scope, Kind::GatewayEnrolled, about).await?;
-                    Ok(Enrolled::Gateway(GatewayId::from_uuid(gateway)))
+                    Ok(EnrolmentResult::Gateway(GatewayId::from_uuid(gateway)))
                 }
-                Err(refusal) => Ok(Enrolled::Refused(refusal)),
+                Err(refusal) => Ok(EnrolmentResult::Refused(refusal)),
             }
         })
     }
@@ -119,7 +124,7 @@ async fn read_token(
     connection: &mut PgConnection,
     scope: TenantScope,
     token: &Digest,
-) -> sqlx::Result<Option<Found>> {
+) -> sqlx::Result<Option<EnrolmentToken>> {
     let row = sqlx::query!(
         r#"select agent_id, gateway_name, used_at is not null as "used!",
                expires_at <= now() as "expired!"
@@ -129,7 +134,7 @@ async fn read_token(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(|row| Found {
+    Ok(row.map(|row| EnrolmentToken {
         agent: AgentId::from_uuid(row.agent_id),
         gateway: row.gateway_name,
         used: row.used,
@@ -141,7 +146,7 @@ pub(super) async fn lock_holder(
     connection: &mut PgConnection,
     scope: TenantScope,
     name: &str,
-) -> sqlx::Result<Option<Holder>> {
+) -> sqlx::Result<Option<NameHolder>> {
     let row = sqlx::query!(
         r#"select gateway_id, agent_id, revoked_at is not null as "revoked!"
            from gateways where tenant_id = $1 and name = $2 for update"#,
@@ -150,7 +155,7 @@ pub(super) async fn lock_holder(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(|row| Holder {
+    Ok(row.map(|row| NameHolder {
         gateway: GatewayId::from_uuid(row.gateway_id),
         agent: AgentId::from_uuid(row.agent_id),
         revoked: row.revoked,
@@ -161,7 +166,7 @@ pub(super) async fn lock_holder(
 async fn give_secret(
     connection: &mut PgConnection,
     identity: &Identity,
-    enrol: &Enrol,
+    enrol: &EnrolmentRequest,
     had: Option<GatewayId>,
 ) -> sqlx::Result<Uuid> {
     let gateway = match had {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
+use nightdesk_register::{Gateway, GatewayProof, Gateways, NewSecret, StoredSecret};
 use nightdesk_types::{Actor, AgentId, DataKeyId, GatewayId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 use sqlx::PgConnection;
@@ -95,8 +95,8 @@ impl Gateways for Pg {
                 .into_iter()
                 .map(|row| StoredSecret {
                     gateway: Gateway {
-                        scope: TenantScope::of(TenantId::from_uuid(row.tenant))
-                            .by(Actor::Gateway(GatewayId::from_uuid(row.gateway))),
+                        scope: TenantScope::for_tenant(TenantId::from_uuid(row.tenant))
+                            .with_actor(Actor::Gateway(GatewayId::from_uuid(row.gateway))),
                         id: GatewayId::from_uuid(row.gateway),
                         agent: AgentId::from_uuid(row.agent),
                         acks: row.acks,
@@ -116,7 +116,7 @@ impl Gateways for Pg {
         &self,
         scope: TenantScope,
         agent: AgentId,
-    ) -> Result<Option<Proof>, StoreError> {
+    ) -> Result<Option<GatewayProof>, StoreError> {
         run_to_end!(self.for_tenant("find an agent's gateway", scope), |connection| {
             if let Some(found) = gateway_of_tokens(connection, scope, agent).await? {
                 return Ok(Some(found));
@@ -160,7 +160,7 @@ async fn gateway_of_tokens(
     connection: &mut PgConnection,
     scope: TenantScope,
     agent: AgentId,
-) -> sqlx::Result<Option<Proof>> {
+) -> sqlx::Result<Option<GatewayProof>> {
     let row = sqlx::query!(
         r#"select gateway_id, acks, revoked_at is not null as "revoked!" from gateways
            where tenant_id = $1 and agent_id = $2 and name = 'agent:' || $2"#,
@@ -172,7 +172,7 @@ async fn gateway_of_tokens(
     Ok(row.map(|row| {
         let id = GatewayId::from_uuid(row.gateway_id);
         let gateway = Gateway { scope, id, agent, acks: row.acks };
-        if row.revoked { Proof::Revoked(gateway) } else { Proof::Valid(gateway) }
+        if row.revoked { GatewayProof::Revoked(gateway) } else { GatewayProof::Valid(gateway) }
     }))
 }
 

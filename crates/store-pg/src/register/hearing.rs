@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Gap, Hearing, Hearings, Silence};
+use nightdesk_register::{BotReception, Gap, Outage, ReceptionStore};
 use nightdesk_types::limits::{
     GAP_CHATS_MAX, LIST_ROWS_MAX, NOTICES_KEPT_MAX, REACHED_DAYS, SESSIONS_BEGUN_MAX,
     SESSIONS_BEGUN_TOLD,
@@ -13,8 +13,8 @@ use nightdesk_types::{BotId, StoreError, TenantScope};
 use crate::Pg;
 
 #[async_trait]
-impl Hearings for Pg {
-    async fn heard(
+impl ReceptionStore for Pg {
+    async fn record_reception(
         &self,
         scope: TenantScope,
         bot: BotId,
@@ -37,7 +37,7 @@ impl Hearings for Pg {
         })
     }
 
-    async fn unheard(
+    async fn record_outage(
         &self,
         scope: TenantScope,
         bot: BotId,
@@ -59,7 +59,7 @@ impl Hearings for Pg {
         })
     }
 
-    async fn said(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError> {
+    async fn record_message(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError> {
         run_to_end!(self.for_tenant("note that a bot received a message", scope), |connection| {
             sqlx::query!(
                 "insert into bot_hearings (tenant_id, bot_id, said_at)
@@ -75,7 +75,12 @@ impl Hearings for Pg {
         })
     }
 
-    async fn missed(&self, scope: TenantScope, bot: BotId, words: &str) -> Result<Gap, StoreError> {
+    async fn record_gap(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        words: &str,
+    ) -> Result<Gap, StoreError> {
         let words = words.to_owned();
         run_to_end!(self.for_tenant("note that messages may be missing", scope), |connection| {
             let since = sqlx::query_scalar!(
@@ -117,7 +122,7 @@ impl Hearings for Pg {
         })
     }
 
-    async fn hearings(&self, scope: TenantScope) -> Result<Vec<Hearing>, StoreError> {
+    async fn receptions(&self, scope: TenantScope) -> Result<Vec<BotReception>, StoreError> {
         run_to_end!(self.for_tenant("read the listening state of bots", scope), |connection| {
             let rows = sqlx::query!(
                 r#"select bot_id, heard_at as "heard_at: jiff_sqlx::Timestamp",
@@ -130,11 +135,11 @@ impl Hearings for Pg {
             )
             .fetch_all(connection)
             .await?;
-            let hearings = rows.into_iter().map(|row| Hearing {
+            let hearings = rows.into_iter().map(|row| BotReception {
                 bot: BotId::from_uuid(row.bot_id),
                 heard_at: row.heard_at.map(jiff_sqlx::Timestamp::to_jiff),
                 said_at: row.said_at.map(jiff_sqlx::Timestamp::to_jiff),
-                silence: row.unheard_since.zip(row.why).map(|(since, why)| Silence {
+                silence: row.unheard_since.zip(row.why).map(|(since, why)| Outage {
                     since: since.to_jiff(),
                     why,
                     is_told: row.is_told,

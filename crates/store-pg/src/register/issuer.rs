@@ -36,7 +36,7 @@ impl Issuing for Pg {
 
     async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
         let kid = kid.to_owned();
-        let by = TenantScope::own().by(Actor::Operator);
+        let by = TenantScope::desk_own().with_actor(Actor::Operator);
         run_to_end!(self.for_tenant("retire a signing key", by), |connection| {
             let found = sqlx::query!(
                 "update signing_keys set retired_at = coalesce(retired_at, now())

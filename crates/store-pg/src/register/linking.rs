@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::enrolment::Digest;
-use nightdesk_register::{Linking, Redeemed};
+use nightdesk_register::{Linking, RedeemResult};
 use nightdesk_types::limits::{LINK_CODE_LIFE, LINK_CODES_PER_HOUR, LINK_TRIES_PER_HOUR};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
@@ -53,7 +53,7 @@ impl Linking for Pg {
         bot: BotId,
         author: &str,
         code: &Digest,
-    ) -> Result<Redeemed, StoreError> {
+    ) -> Result<RedeemResult, StoreError> {
         let (author, code) = (author.to_owned(), code.as_bytes().to_vec());
         run_to_end!(self.single("link a person"), |connection| {
             let row = sqlx::query!(
@@ -90,18 +90,21 @@ impl Linking for Pg {
     }
 }
 
-fn link_outcome(outcome: &str, linked: Option<((Uuid, Uuid), String)>) -> sqlx::Result<Redeemed> {
+fn link_outcome(
+    outcome: &str,
+    linked: Option<((Uuid, Uuid), String)>,
+) -> sqlx::Result<RedeemResult> {
     Ok(match (outcome, linked) {
-        ("linked", Some(((tenant, agent), name))) => Redeemed::Linked {
-            scope: TenantScope::of(TenantId::from_uuid(tenant)),
+        ("linked", Some(((tenant, agent), name))) => RedeemResult::Linked {
+            scope: TenantScope::for_tenant(TenantId::from_uuid(tenant)),
             agent: AgentId::from_uuid(agent),
             name,
         },
-        ("unknown", _) => Redeemed::Unknown,
-        ("expired", _) => Redeemed::Expired,
-        ("used", _) => Redeemed::Used,
-        ("not-here", _) => Redeemed::NotHere,
-        ("too-many", _) => Redeemed::TooMany,
+        ("unknown", _) => RedeemResult::Unknown,
+        ("expired", _) => RedeemResult::Expired,
+        ("used", _) => RedeemResult::Used,
+        ("not-here", _) => RedeemResult::NotHere,
+        ("too-many", _) => RedeemResult::TooMany,
         _ => return Err(misfit("door_link", "outcome")),
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use nightdesk_register::{LastLine, ListedGateway, Listing, LiveSecret, Named};
+use nightdesk_register::{LastLine, ListedGateway, ListedIdentity, Listing, LiveSecret};
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use sqlx::PgConnection;
@@ -13,7 +13,10 @@ use crate::Pg;
 
 #[async_trait]
 impl Listing for Pg {
-    async fn tenants_called(&self, called: &str) -> Result<Vec<Named<TenantId>>, StoreError> {
+    async fn tenants_called(
+        &self,
+        called: &str,
+    ) -> Result<Vec<ListedIdentity<TenantId>>, StoreError> {
         let called = called.to_owned();
         run_to_end!(self.single("find a tenant"), |connection| {
             let rows = sqlx::query_as!(
@@ -27,7 +30,7 @@ impl Listing for Pg {
         })
     }
 
-    async fn tenants(&self, after: &str) -> Result<Vec<Named<TenantId>>, StoreError> {
+    async fn tenants(&self, after: &str) -> Result<Vec<ListedIdentity<TenantId>>, StoreError> {
         let after = after.to_owned();
         run_to_end!(self.single("list tenants"), |connection| {
             let rows = sqlx::query_as!(
@@ -46,7 +49,7 @@ impl Listing for Pg {
         &self,
         scope: TenantScope,
         called: &str,
-    ) -> Result<Vec<Named<AgentId>>, StoreError> {
+    ) -> Result<Vec<ListedIdentity<AgentId>>, StoreError> {
         let called = called.to_owned();
         run_to_end!(self.for_tenant("find an agent", scope), |connection| {
             let rows = sqlx::query_as!(
@@ -65,7 +68,7 @@ impl Listing for Pg {
         &self,
         scope: TenantScope,
         after: &str,
-    ) -> Result<Vec<Named<AgentId>>, StoreError> {
+    ) -> Result<Vec<ListedIdentity<AgentId>>, StoreError> {
         let after = after.to_owned();
         run_to_end!(self.for_tenant("list agents", scope), |connection| {
             let rows = sqlx::query_as!(
@@ -170,8 +173,8 @@ struct NamedRow {
     created_at: jiff_sqlx::Timestamp,
 }
 
-fn with_ids<Id>(rows: Vec<NamedRow>, id: impl Fn(Uuid) -> Id) -> Vec<Named<Id>> {
-    let named = |row: NamedRow| Named {
+fn with_ids<Id>(rows: Vec<NamedRow>, id: impl Fn(Uuid) -> Id) -> Vec<ListedIdentity<Id>> {
+    let named = |row: NamedRow| ListedIdentity {
         id: id(row.id),
         name: row.name,
         created_at: row.created_at.to_jiff(),

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
-use nightdesk_register::{Managing, OpenBot, ReachOf};
+use nightdesk_register::{AgentReach, Managing, OpenBot};
 use nightdesk_types::limits::OPEN_BOTS_MAX;
 use nightdesk_types::{
-    AgentId, BotId, GatewayId, Granted, Principal, Relevance, StoreError, TenantScope,
+    AgentId, BotId, GatewayId, GrantTarget, Principal, Relevance, StoreError, TenantScope,
 };
 use serde_json::json;
 use sqlx::PgConnection;
@@ -18,7 +18,7 @@ use crate::schedule::cancel_jobs;
 
 #[async_trait]
 impl Managing for Pg {
-    async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<ReachOf, StoreError> {
+    async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<AgentReach, StoreError> {
         run_to_end!(self.for_tenant("read an agent's reach", scope), |connection| {
             let (tenant, agent) = (scope.tenant().uuid(), agent.uuid());
             let principal = sqlx::query_scalar!(
@@ -29,7 +29,7 @@ impl Managing for Pg {
             .fetch_one(&mut *connection)
             .await?;
             let (bound, listed) = people(connection, tenant, agent).await?;
-            Ok(ReachOf {
+            Ok(AgentReach {
                 principal: read_principal(&principal)?,
                 people: people_by_bot(bound),
                 grants: grants(connection, tenant, agent).await?,
@@ -146,7 +146,7 @@ async fn grants(
     connection: &mut PgConnection,
     tenant: Uuid,
     agent: Uuid,
-) -> sqlx::Result<Vec<(BotId, Granted, Principal)>> {
+) -> sqlx::Result<Vec<(BotId, GrantTarget, Principal)>> {
     let rows = sqlx::query!(
         "select bot_id, scope_id, chat_id, principal from scope_grants
          where tenant_id = $1 and agent_id = $2 order by bot_id, scope_id, chat_id",
@@ -157,7 +157,11 @@ async fn grants(
     .await?;
     let grant = |bot, scope: String, chat: String, principal: String| {
         let scope = Some(scope.as_str()).filter(|scope| !scope.is_empty());
-        Ok((BotId::from_uuid(bot), Granted::of(scope, &chat), read_principal(&principal)?))
+        Ok((
+            BotId::from_uuid(bot),
+            GrantTarget::for_chat(scope, &chat),
+            read_principal(&principal)?,
+        ))
     };
     rows.into_iter()
         .map(|row| grant(row.bot_id, row.scope_id, row.chat_id, row.principal))

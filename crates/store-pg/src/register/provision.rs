@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{Identity, may_be_called};
-use nightdesk_register::provision::{Front, Provision, Provisioned, Provisioning, Said};
+use nightdesk_register::provision::{
+    Front, GatewayDescription, GatewayProvision, ProvisionResult, Provisioning,
+};
 use nightdesk_register::{Gateway, StoredSecret};
 use nightdesk_types::limits::{HELLOS_MAX, PROVISIONED_SECRETS_MAX, WAKERS_MAX};
 use nightdesk_types::{DataKeyId, GatewayId, StoreError, TenantScope};
@@ -23,8 +25,8 @@ impl Provisioning for Pg {
     async fn provision(
         &self,
         identity: &Identity,
-        provision: &Provision,
-    ) -> Result<Provisioned, StoreError> {
+        provision: &GatewayProvision,
+    ) -> Result<ProvisionResult, StoreError> {
         let (identity, provision) = (*identity, provision.clone());
         run_to_end!(self.for_tenant("provision a gateway", identity.scope), |connection| {
             insert_gateway(connection, &identity, &provision.said.gateway).await?;
@@ -33,7 +35,7 @@ impl Provisioning for Pg {
             let gateway = match may_be_called(identity.agent, holder.as_ref()) {
                 Ok(Some(gateway)) => gateway.uuid(),
                 Ok(None) => return Err(sqlx::Error::RowNotFound),
-                Err(refusal) => return Ok(Provisioned::Refused(refusal)),
+                Err(refusal) => return Ok(ProvisionResult::Refused(refusal)),
             };
             note_platform(connection, identity.scope, gateway, &provision.said.front).await?;
             wake_at(connection, &identity, gateway, &provision.said).await?;
@@ -44,8 +46,8 @@ impl Provisioning for Pg {
             }
             let about = json!({ "gateway_id": gateway, "platform": provision.said.front.platform });
             record_act(connection, identity.scope, Kind::GatewayProvisioned, about).await?;
-            let new = || Provisioned::New(GatewayId::from_uuid(gateway));
-            Ok(same.map_or_else(new, |same| Provisioned::Same(Box::new(same))))
+            let new = || ProvisionResult::New(GatewayId::from_uuid(gateway));
+            Ok(same.map_or_else(new, |same| ProvisionResult::Same(Box::new(same))))
         })
     }
 
@@ -148,7 +150,7 @@ async fn wake_at(
     connection: &mut PgConnection,
     identity: &Identity,
     gateway: Uuid,
-    said: &Said,
+    said: &GatewayDescription,
 ) -> sqlx::Result<()> {
     let (tenant, agent) = (identity.scope.tenant().uuid(), identity.agent.uuid());
     let gone = sqlx::query!(
@@ -185,7 +187,7 @@ async fn young_secret(
     connection: &mut PgConnection,
     identity: &Identity,
     gateway: Uuid,
-    provision: &Provision,
+    provision: &GatewayProvision,
 ) -> sqlx::Result<Option<StoredSecret>> {
     let row = sqlx::query!(
         "select s.secret_id, s.sealed, s.key_id, k.wrapped, g.acks
@@ -221,7 +223,7 @@ async fn replace_secret(
     connection: &mut PgConnection,
     identity: &Identity,
     gateway: Uuid,
-    provision: &Provision,
+    provision: &GatewayProvision,
 ) -> sqlx::Result<()> {
     let tenant = identity.scope.tenant().uuid();
     sqlx::query!(

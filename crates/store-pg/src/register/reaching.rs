@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
-use nightdesk_register::{OnBot, Reaching};
+use nightdesk_register::{AgentOnBot, Reaching};
 use nightdesk_types::reach::EVERY_CHAT;
 use nightdesk_types::{
-    AgentId, ClientRules, Granted, Principal, Relevance, StoreError, TenantScope,
+    AgentId, ClientRules, GrantTarget, Principal, Relevance, StoreError, TenantScope,
 };
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::Pg;
 
 #[async_trait]
 impl Reaching for Pg {
-    async fn bind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
+    async fn bind(&self, on: AgentOnBot, author: &str) -> Result<(), StoreError> {
         let author = author.to_owned();
         run_to_end!(self.for_tenant("bind an author", on.scope), |connection| {
             sqlx::query!(
@@ -31,7 +31,7 @@ impl Reaching for Pg {
         })
     }
 
-    async fn unbind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
+    async fn unbind(&self, on: AgentOnBot, author: &str) -> Result<(), StoreError> {
         let author = author.to_owned();
         run_to_end!(self.for_tenant("unbind an author", on.scope), |connection| {
             sqlx::query!(
@@ -48,7 +48,7 @@ impl Reaching for Pg {
         })
     }
 
-    async fn prefer(&self, on: OnBot, author: &str) -> Result<bool, StoreError> {
+    async fn prefer(&self, on: AgentOnBot, author: &str) -> Result<bool, StoreError> {
         let author = author.to_owned();
         run_to_end!(self.for_tenant("prefer an agent", on.scope), |connection| {
             let preferred = sqlx::query!(
@@ -67,8 +67,8 @@ impl Reaching for Pg {
 
     async fn grant(
         &self,
-        on: OnBot,
-        granted: &Granted,
+        on: AgentOnBot,
+        granted: &GrantTarget,
         principal: Option<Principal>,
     ) -> Result<bool, StoreError> {
         let (scope_id, chat) = columns(granted);
@@ -93,7 +93,7 @@ impl Reaching for Pg {
         })
     }
 
-    async fn release(&self, on: OnBot, granted: &Granted) -> Result<bool, StoreError> {
+    async fn release(&self, on: AgentOnBot, granted: &GrantTarget) -> Result<bool, StoreError> {
         let (scope_id, chat) = columns(granted);
         run_to_end!(self.for_tenant("release a grant", on.scope), |connection| {
             let released = sqlx::query!(
@@ -135,7 +135,7 @@ impl Reaching for Pg {
         })
     }
 
-    async fn list(&self, on: OnBot, authors: &[String]) -> Result<(), StoreError> {
+    async fn list(&self, on: AgentOnBot, authors: &[String]) -> Result<(), StoreError> {
         let authors = authors.to_vec();
         run_to_end!(self.for_tenant("replace an agent's list", on.scope), |connection| {
             sqlx::query!(
@@ -215,10 +215,10 @@ impl Reaching for Pg {
 }
 
 /// Returns the scope and the chat of a grant as its row has them.
-fn columns(granted: &Granted) -> (String, String) {
+fn columns(granted: &GrantTarget) -> (String, String) {
     match granted {
-        Granted::Chat { chat, scope } => (scope.clone().unwrap_or_default(), chat.clone()),
-        Granted::Scope(scope) => (scope.clone(), EVERY_CHAT.to_owned()),
-        Granted::Bot => (String::new(), EVERY_CHAT.to_owned()),
+        GrantTarget::Chat { chat, scope } => (scope.clone().unwrap_or_default(), chat.clone()),
+        GrantTarget::Scope(scope) => (scope.clone(), EVERY_CHAT.to_owned()),
+        GrantTarget::Bot => (String::new(), EVERY_CHAT.to_owned()),
     }
 }

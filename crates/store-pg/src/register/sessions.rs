@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::enrolment::{Digest, Identity};
-use nightdesk_register::issuer::{Refreshed, Session, Sessions};
+use nightdesk_register::issuer::{IssuerSession, RefreshResult, Sessions};
 use nightdesk_types::limits::{REFRESH_KEPT_HOURS, REFRESH_OVERLAP};
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use sqlx::PgConnection;
@@ -15,7 +15,7 @@ impl Sessions for Pg {
         &self,
         scope: TenantScope,
         agent: AgentId,
-        session: &Session,
+        session: &IssuerSession,
         refresh: Option<Digest>,
     ) -> Result<bool, StoreError> {
         let session = session.clone();
@@ -37,7 +37,11 @@ impl Sessions for Pg {
         })
     }
 
-    async fn end_session(&self, scope: TenantScope, session: &Session) -> Result<bool, StoreError> {
+    async fn end_session(
+        &self,
+        scope: TenantScope,
+        session: &IssuerSession,
+    ) -> Result<bool, StoreError> {
         let session = session.clone();
         run_to_end!(self.for_tenant("end a session", scope), |connection| {
             revoke_session(connection, scope, &session).await
@@ -47,7 +51,7 @@ impl Sessions for Pg {
     async fn agent_of_session(
         &self,
         scope: TenantScope,
-        session: &Session,
+        session: &IssuerSession,
     ) -> Result<Option<AgentId>, StoreError> {
         let session = session.clone();
         run_to_end!(self.for_tenant("find a session", scope), |connection| {
@@ -61,23 +65,24 @@ impl Sessions for Pg {
         session: &str,
         shown: Digest,
         next: Digest,
-    ) -> Result<Refreshed, StoreError> {
+    ) -> Result<RefreshResult, StoreError> {
         // The tenant id is unverified here; without the token, the result is always `Unknown`.
-        let (scope, session) = (TenantScope::of(tenant), Session::own(session));
+        let (scope, session) =
+            (TenantScope::for_tenant(tenant), IssuerSession::from_own_issuer(session));
         run_to_end!(self.for_tenant("refresh a session", scope), |connection| {
             let Some(agent) = live_agent(connection, scope, &session).await? else {
-                return Ok(Refreshed::Unknown);
+                return Ok(RefreshResult::Unknown);
             };
             match trade_token(connection, scope, &session.id, shown).await? {
-                None => Ok(Refreshed::Unknown),
+                None => Ok(RefreshResult::Unknown),
                 Some(true) => {
                     delete_old_tokens(connection, scope, &session.id).await?;
                     enter_token(connection, scope, &session.id, next).await?;
-                    Ok(Refreshed::Next(Identity { scope, agent }))
+                    Ok(RefreshResult::Next(Identity { scope, agent }))
                 }
                 Some(false) => {
                     revoke_session(connection, scope, &session).await?;
-                    Ok(Refreshed::Reused)
+                    Ok(RefreshResult::Reused)
                 }
             }
         })
@@ -87,7 +92,7 @@ impl Sessions for Pg {
 async fn live_agent(
     connection: &mut PgConnection,
     scope: TenantScope,
-    session: &Session,
+    session: &IssuerSession,
 ) -> sqlx::Result<Option<AgentId>> {
     let agent = sqlx::query_scalar!(
         "select agent_id from bootstrap_sessions
@@ -104,7 +109,7 @@ async fn live_agent(
 async fn revoke_session(
     connection: &mut PgConnection,
     scope: TenantScope,
-    session: &Session,
+    session: &IssuerSession,
 ) -> sqlx::Result<bool> {
     let ended = sqlx::query!(
         "update bootstrap_sessions set revoked_at = coalesce(revoked_at, now())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nightdesk_schedule::decide::{FireRecord, JobRecord, claim_instant, claim_try};
-use nightdesk_schedule::{Claims, FireState};
+use nightdesk_schedule::{ClaimBatch, FireState};
 use nightdesk_types::limits::RUN_MAX;
 use nightdesk_types::{AgentId, FireId, Node, TenantId, TenantScope, Timestamp};
 use sqlx::PgConnection;
@@ -17,7 +17,7 @@ use super::write::{
 use crate::row::{misfit, moment};
 
 /// A locked row that is due: a job whose instant came, or a fire and its job.
-struct DueRow {
+struct DueScheduleRow {
     key: JobKey,
     /// The fire's id, or the one that the instant's fire gets.
     fire_id: Uuid,
@@ -25,7 +25,7 @@ struct DueRow {
     fire: Option<FireRecord>,
 }
 
-impl DueRow {
+impl DueScheduleRow {
     fn heeds_runs(&self) -> bool {
         let is_held = |fire: &FireRecord| fire.fire.state == FireState::Held;
         self.fire.as_ref().map_or_else(|| self.job.heeds_runs(), is_held)
@@ -44,7 +44,7 @@ struct ClaimPlan {
     tried: FireColumns,
     changed: JobColumns,
     missed: Vec<MissedFire>,
-    claims: Claims,
+    claims: ClaimBatch,
 }
 
 /// Claims due jobs and fires.
@@ -52,11 +52,11 @@ pub(super) async fn claim_due(
     connection: &mut PgConnection,
     node: &Node,
     at_most: usize,
-) -> sqlx::Result<Claims> {
+) -> sqlx::Result<ClaimBatch> {
     let rows = lock_due(connection, node, at_most).await?;
     let mut claims = match rows.first().map(|row| row.now_at.to_jiff()) {
         Some(now) => claim_rows(connection, node, rows, now).await?,
-        None => Claims::default(),
+        None => ClaimBatch::default(),
     };
     claims.next_in = next_in(connection, node).await?;
     Ok(claims)
@@ -67,7 +67,7 @@ async fn claim_rows(
     node: &Node,
     rows: Vec<FactRow>,
     now: Timestamp,
-) -> sqlx::Result<Claims> {
+) -> sqlx::Result<ClaimBatch> {
     let due = rows.into_iter().map(FactRow::due).collect::<sqlx::Result<Vec<_>>>()?;
     let running = running_since(connection, &due, now).await?;
     let mut plan = ClaimPlan::new(now);
@@ -112,17 +112,17 @@ async fn lock_due(
 }
 
 impl FactRow {
-    fn due(mut self) -> sqlx::Result<DueRow> {
+    fn due(mut self) -> sqlx::Result<DueScheduleRow> {
         let fire_id = self.fire_id.ok_or_else(|| misfit("fires_due", "fire_id"))?;
         let (key, fire) = (self.key(), self.fire()?);
-        Ok(DueRow { key, fire_id, job: self.job()?, fire })
+        Ok(DueScheduleRow { key, fire_id, job: self.job()?, fire })
     }
 }
 
 /// Returns the newest run that is under way, of each job whose rules depend on it.
 async fn running_since(
     connection: &mut PgConnection,
-    due: &[DueRow],
+    due: &[DueScheduleRow],
     now: Timestamp,
 ) -> sqlx::Result<BTreeMap<JobKey, Timestamp>> {
     let keys: Vec<_> = due.iter().filter(|row| row.heeds_runs()).map(|row| &row.key).collect();
@@ -174,19 +174,19 @@ impl ClaimPlan {
             tried: FireColumns::default(),
             changed: JobColumns::default(),
             missed: Vec::new(),
-            claims: Claims::default(),
+            claims: ClaimBatch::default(),
         }
     }
 
-    fn decide(&mut self, row: DueRow, running_since: Option<Timestamp>) {
+    fn decide(&mut self, row: DueScheduleRow, running_since: Option<Timestamp>) {
         match row.fire {
             Some(_) => self.decide_try(row, running_since),
             None => self.decide_instant(row, running_since),
         }
     }
 
-    fn decide_instant(&mut self, row: DueRow, running_since: Option<Timestamp>) {
-        let DueRow { key, fire_id, job, .. } = row;
+    fn decide_instant(&mut self, row: DueScheduleRow, running_since: Option<Timestamp>) {
+        let DueScheduleRow { key, fire_id, job, .. } = row;
         let Some(step) = claim_instant(&job, running_since, self.now) else { return };
         let (agent, id) = (AgentId::from_uuid(key.agent), FireId::from_uuid(fire_id));
         let mut record = job.begin_fire(agent, id, self.now);
@@ -198,8 +198,8 @@ impl ClaimPlan {
         self.jobs.push(key.job);
     }
 
-    fn decide_try(&mut self, row: DueRow, running_since: Option<Timestamp>) {
-        let DueRow { key, fire_id, job, fire: Some(mut record) } = row else { return };
+    fn decide_try(&mut self, row: DueScheduleRow, running_since: Option<Timestamp>) {
+        let DueScheduleRow { key, fire_id, job, fire: Some(mut record) } = row else { return };
         let Some(step) = claim_try(&record, &job, running_since, self.now) else { return };
         record.set_status(step.fire);
         self.add(key.tenant, &job, record);
@@ -210,14 +210,14 @@ impl ClaimPlan {
     }
 
     fn add(&mut self, tenant: Uuid, job: &JobRecord, record: FireRecord) {
-        let scope = TenantScope::of(TenantId::from_uuid(tenant));
+        let scope = TenantScope::for_tenant(TenantId::from_uuid(tenant));
         if record.fire.state == FireState::Missed {
             self.missed.push(MissedFire::new(scope, &record.fire));
         }
         self.claims.add(scope, &job.arm.to, record.fire);
     }
 
-    async fn write(self, connection: &mut PgConnection, node: &Node) -> sqlx::Result<Claims> {
+    async fn write(self, connection: &mut PgConnection, node: &Node) -> sqlx::Result<ClaimBatch> {
         let texts = FireTexts { node: Some(&node.name), outcome: None };
         write_fires(connection, &self.tried, texts).await?;
         write_jobs(connection, &self.changed).await?;

@@ -1,7 +1,7 @@
 //! Locked rows of jobs and fires, in the form that decisions take.
 
 use nightdesk_schedule::decide::{FireRecord, JobRecord, JobStatus, OpenFire};
-use nightdesk_schedule::{Arm, JobId};
+use nightdesk_schedule::{ArmRequest, JobId};
 use nightdesk_types::{AgentId, Arming, FireId, ScheduleId, TenantScope, Timestamp};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -123,7 +123,7 @@ pub(super) async fn open_job(
     connection: &mut PgConnection,
     scope: TenantScope,
     agent: AgentId,
-    arm: &Arm,
+    arm: &ArmRequest,
 ) -> sqlx::Result<LockedJob> {
     let (by_inbox, target) = target_columns(arm.to.clone());
     let rows = locked_rows!(

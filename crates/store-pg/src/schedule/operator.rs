@@ -1,7 +1,7 @@
 //! The operator's view of jobs.
 
 use async_trait::async_trait;
-use nightdesk_schedule::{Fire, Job, JobId, Jobs};
+use nightdesk_schedule::{Fire, JobAdmin, JobId, ScheduledJob};
 use nightdesk_types::limits::{FIRES_PAGE_MAX, LIST_ROWS_MAX};
 use nightdesk_types::{AgentId, FireId, StoreError, TenantScope};
 use sqlx::PgConnection;
@@ -11,13 +11,13 @@ use super::row::{ArmedRow, FireRow};
 use crate::Pg;
 
 #[async_trait]
-impl Jobs for Pg {
-    async fn jobs(
+impl JobAdmin for Pg {
+    async fn list_jobs(
         &self,
         scope: TenantScope,
         agent: Option<AgentId>,
         after: Option<(AgentId, JobId)>,
-    ) -> Result<Vec<Job>, StoreError> {
+    ) -> Result<Vec<ScheduledJob>, StoreError> {
         let after = after.map(|(agent, job)| (agent.uuid(), job.as_str().to_owned()));
         let filter = JobFilter { agent: agent.map(AgentId::uuid), job: None, after };
         run_to_end!(self.for_tenant("list jobs", scope), |connection| {
@@ -25,12 +25,12 @@ impl Jobs for Pg {
         })
     }
 
-    async fn job(
+    async fn find_job(
         &self,
         scope: TenantScope,
         agent: AgentId,
         job: &JobId,
-    ) -> Result<Option<Job>, StoreError> {
+    ) -> Result<Option<ScheduledJob>, StoreError> {
         let job = Some(job.as_str().to_owned());
         let filter = JobFilter { agent: Some(agent.uuid()), job, after: None };
         run_to_end!(self.for_tenant("read a job", scope), |connection| {
@@ -38,7 +38,7 @@ impl Jobs for Pg {
         })
     }
 
-    async fn fires(
+    async fn list_fires(
         &self,
         scope: TenantScope,
         of: Option<(AgentId, Option<JobId>)>,
@@ -79,7 +79,7 @@ async fn find_jobs(
     connection: &mut PgConnection,
     tenant: Uuid,
     filter: JobFilter,
-) -> sqlx::Result<Vec<Job>> {
+) -> sqlx::Result<Vec<ScheduledJob>> {
     let (after_agent, after_job) = filter.after.unwrap_or_default();
     let rows = sqlx::query_as!(
         JobRow,
@@ -147,7 +147,7 @@ struct JobRow {
 }
 
 impl JobRow {
-    fn job(self) -> sqlx::Result<Job> {
+    fn job(self) -> sqlx::Result<ScheduledJob> {
         let last = self.last().map(FireRow::fire).transpose()?;
         let armed = ArmedRow {
             schedule_id: self.schedule_id,
@@ -163,7 +163,7 @@ impl JobRow {
             jitter_ms: self.jitter_ms,
         };
         let armed = armed.armed()?;
-        Ok(Job {
+        Ok(ScheduledJob {
             id: armed.id,
             agent: AgentId::from_uuid(self.agent_id),
             agent_name: self.agent_name,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_schedule::{
-    Arm, Armed, Cause, Fire, FireAt, FireState, JobId, Overlap, Policies, Target,
+    ActiveJob, ArmRequest, Fire, FireAt, FireCause, FireState, JobId, Overlap, Policies, Target,
 };
 use nightdesk_types::{AgentId, Arming, FireId, ScheduleId};
 use uuid::Uuid;
@@ -33,8 +33,8 @@ fn fire_at(text: String) -> sqlx::Result<FireAt> {
     FireAt::parse(text).map_err(|_| misfit("schedules", "fire_at"))
 }
 
-fn cause(slug: Option<&str>) -> sqlx::Result<Option<Cause>> {
-    let known = |slug| Cause::named(slug).ok_or_else(|| misfit("fires", "cause"));
+fn cause(slug: Option<&str>) -> sqlx::Result<Option<FireCause>> {
+    let known = |slug| FireCause::named(slug).ok_or_else(|| misfit("fires", "cause"));
     slug.map(known).transpose()
 }
 
@@ -58,17 +58,17 @@ pub(super) struct ArmedRow {
 }
 
 impl ArmedRow {
-    pub(super) fn armed(self) -> sqlx::Result<Armed> {
+    pub(super) fn armed(self) -> sqlx::Result<ActiveJob> {
         let overlap = Overlap::named(&self.overlap);
         let policies = Policies {
             overlap: overlap.ok_or_else(|| misfit("schedules", "overlap"))?,
             catch_up: Duration::from_millis(self.catch_up_ms.unsigned_abs()),
             jitter: Duration::from_millis(self.jitter_ms.unsigned_abs()),
         };
-        Ok(Armed {
+        Ok(ActiveJob {
             id: ScheduleId::from_uuid(self.schedule_id),
             arming: Arming::new(self.arming),
-            arm: Arm {
+            arm: ArmRequest {
                 job: job_id(self.job_id)?,
                 fire_at: fire_at(self.fire_at)?,
                 to: target(self.by_inbox, self.target),

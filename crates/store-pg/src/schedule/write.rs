@@ -1,7 +1,7 @@
 //! Writes of decided columns, many rows at a time.
 
 use nightdesk_schedule::decide::{FireStatus, JobRecord, JobStatus};
-use nightdesk_schedule::{Cause, Fire, Report};
+use nightdesk_schedule::{Fire, FireCause, RunReport};
 use nightdesk_types::limits::NOTICES_KEPT_MAX;
 use nightdesk_types::{AgentId, TenantScope, Timestamp};
 use sqlx::PgConnection;
@@ -31,7 +31,7 @@ impl FireColumns {
         self.tenants.push(tenant);
         self.fires.push(fire);
         self.states.push(status.state.slug());
-        self.causes.push(status.cause.map(Cause::slug));
+        self.causes.push(status.cause.map(FireCause::slug));
         self.tries.push(i32::try_from(status.tries).unwrap_or(i32::MAX));
         self.calling.push(status.is_calling);
         self.next_at.push(status.next_at.map(moment));
@@ -235,7 +235,7 @@ pub(super) async fn write_run(
     connection: &mut PgConnection,
     tenant: Uuid,
     fire: Uuid,
-    report: &Report,
+    report: &RunReport,
     now: Timestamp,
 ) -> sqlx::Result<()> {
     sqlx::query!(

@@ -1,7 +1,9 @@
 //! Converts rows of the shelf.
 
 use jiff_sqlx::Timestamp;
-use nightdesk_shelf::{Approval, Kept, PublicKey, Revision, SkillMeta, SkillStatus, VersionInfo};
+use nightdesk_shelf::{
+    Approval, PublicKey, Revision, SkillMeta, SkillStatus, StoredSkill, VersionInfo,
+};
 use sqlx::types::Json;
 
 use crate::row::misfit;
@@ -44,7 +46,7 @@ impl RevisionRow {
                 changed_at: secs(self.changed_at),
                 changed_by: self.changed_by,
             },
-            kept: Kept {
+            kept: StoredSkill {
                 source: source.map_err(|_| misfit("skill_revisions", "source"))?,
                 author: meta.author,
                 metadata_bag: meta.metadata_bag,
@@ -60,7 +62,7 @@ pub(super) fn secs(at: Timestamp) -> i64 {
 }
 
 pub(super) fn status_of(text: &str) -> sqlx::Result<SkillStatus> {
-    SkillStatus::exact(text).ok_or_else(|| misfit("skill_revisions", "status"))
+    SkillStatus::from_exact(text).ok_or_else(|| misfit("skill_revisions", "status"))
 }
 
 pub(super) fn approval_of(key: Option<Vec<u8>>) -> sqlx::Result<Approval> {

@@ -4,7 +4,10 @@ use nightdesk_types::limits::{NOTICES_KEPT_MAX, WAKE_PLACES_MAX};
 use nightdesk_types::{
     AgentId, BotId, Generation, Seq, StoreError, TenantId, TenantScope, Timestamp,
 };
-use nightdesk_wake::{Claimed, Decision, DueWake, Notice, OpenLine, Place, Terms, Which, decide};
+use nightdesk_wake::{
+    DueWake, OpenLine, OwnerNotice, WaitingChat, WakeClaim, WakeDecision, WakeSelection, WakeTerms,
+    decide,
+};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -14,10 +17,10 @@ use crate::Pg;
 /// Claims wakes that are due. The tenants are not known before the rows are locked.
 pub(super) async fn claim(
     store: &Pg,
-    which: Which,
-    terms: Terms,
-) -> Result<Vec<Claimed>, StoreError> {
-    run_to_end!(store.for_tenant("claim wakes", TenantScope::own()), |connection| {
+    which: WakeSelection,
+    terms: WakeTerms,
+) -> Result<Vec<WakeClaim>, StoreError> {
+    run_to_end!(store.for_tenant("claim wakes", TenantScope::desk_own()), |connection| {
         let due = lock_due(connection, which).await?;
         if due.is_empty() {
             return Ok(Vec::new());
@@ -40,19 +43,22 @@ struct DueRecord {
 /// The decision about one wake.
 struct DecidedWake {
     key: WakeKey,
-    decision: Decision,
+    decision: WakeDecision,
 }
 
 /// A notice for the owner of an agent.
 struct NoticeWrite {
     key: WakeKey,
-    notice: Notice,
+    notice: OwnerNotice,
 }
 
-async fn lock_due(connection: &mut PgConnection, which: Which) -> sqlx::Result<Vec<DueRecord>> {
+async fn lock_due(
+    connection: &mut PgConnection,
+    which: WakeSelection,
+) -> sqlx::Result<Vec<DueRecord>> {
     let (key, wakes_max) = match which {
-        Which::Due(most) => (None, most),
-        Which::Of(scope, agent) => (Some(WakeKey::new(scope, agent)), 1),
+        WakeSelection::Due(most) => (None, most),
+        WakeSelection::Of(scope, agent) => (Some(WakeKey::new(scope, agent)), 1),
     };
     let rows = sqlx::query!(
         r#"select now_at as "now_at!: jiff_sqlx::Timestamp", tenant as "tenant!",
@@ -123,14 +129,14 @@ impl FactsRecord {
         let line = self.line();
         let places = self.bots.into_iter().zip(self.chats);
         let wake = DueWake {
-            scope: TenantScope::of(TenantId::from_uuid(key.tenant)),
+            scope: TenantScope::for_tenant(TenantId::from_uuid(key.tenant)),
             agent: AgentId::from_uuid(key.agent),
             row,
             line,
             went_idle: self.parting.as_deref() == Some("idle"),
             urls: self.urls,
             places: places
-                .map(|(bot, chat_id)| Place { bot: BotId::from_uuid(bot), chat_id })
+                .map(|(bot, chat_id)| WaitingChat { bot: BotId::from_uuid(bot), chat_id })
                 .collect(),
         };
         DueRecord { key, wake, now }
@@ -149,9 +155,9 @@ impl FactsRecord {
 async fn write_decisions(
     connection: &mut PgConnection,
     decided: Vec<DecidedWake>,
-) -> sqlx::Result<Vec<Claimed>> {
+) -> sqlx::Result<Vec<WakeClaim>> {
     let (mut writes, mut notices, mut claims) = (Vec::new(), Vec::new(), Vec::new());
-    for DecidedWake { key, decision: Decision { row, notice, claimed } } in decided {
+    for DecidedWake { key, decision: WakeDecision { row, notice, claimed } } in decided {
         writes.push(WakeWrite { key, row });
         notices.extend(notice.map(|notice| NoticeWrite { key, notice }));
         claims.extend(claimed);

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, TenantScope};
-use nightdesk_wake::{About, Notice, NoticeKind, State, Status, WakeRow, Wakers};
+use nightdesk_wake::{
+    AgentWakeStatus, NoticeKind, NoticeSubject, OwnerNotice, WakeAdmin, WakeRow, WakeStatus,
+};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -14,8 +16,12 @@ use crate::register::audit::record_act;
 use crate::row::misfit;
 
 #[async_trait]
-impl Wakers for Pg {
-    async fn wakers(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<String>, StoreError> {
+impl WakeAdmin for Pg {
+    async fn wake_urls(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<String>, StoreError> {
         run_to_end!(self.for_tenant("read an agent's wake URLs", scope), |connection| {
             sqlx::query_scalar!(
                 "select url from wakers where tenant_id = $1 and agent_id = $2
@@ -28,7 +34,7 @@ impl Wakers for Pg {
         })
     }
 
-    async fn set_wakers(
+    async fn set_wake_urls(
         &self,
         scope: TenantScope,
         agent: AgentId,
@@ -60,10 +66,10 @@ impl Wakers for Pg {
         })
     }
 
-    async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
+    async fn request_call(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
         run_to_end!(self.for_tenant("request a call", scope), |connection| {
             let key = WakeKey::new(scope, agent);
-            begin_wakes(connection, &[key], |_, row, now| row.ask(now)).await?;
+            begin_wakes(connection, &[key], |_, row, now| row.request_call(now)).await?;
             record_act(connection, scope, Kind::WakeAsked, json!({ "agent_id": agent })).await
         })
     }
@@ -73,7 +79,7 @@ impl Wakers for Pg {
         scope: TenantScope,
         agent: Option<AgentId>,
         after: &str,
-    ) -> Result<Vec<Status>, StoreError> {
+    ) -> Result<Vec<AgentWakeStatus>, StoreError> {
         let after = after.to_owned();
         run_to_end!(self.for_tenant("list wakes", scope), |connection| {
             let rows = sqlx::query_as!(
@@ -113,7 +119,7 @@ impl Wakers for Pg {
         })
     }
 
-    async fn notices(&self, scope: TenantScope) -> Result<Vec<Notice>, StoreError> {
+    async fn notices(&self, scope: TenantScope) -> Result<Vec<OwnerNotice>, StoreError> {
         run_to_end!(self.for_tenant("read notices", scope), |connection| {
             let rows = sqlx::query!(
                 r#"select at as "at: jiff_sqlx::Timestamp", kind, agent_id, bot_id, outcome, calls
@@ -125,9 +131,9 @@ impl Wakers for Pg {
             .await?;
             let notices = rows.into_iter().map(|row| {
                 let kind = NoticeKind::ALL.into_iter().find(|kind| kind.slug() == row.kind);
-                let agent = row.agent_id.map(|id| About::Agent(AgentId::from_uuid(id)));
-                let bot = row.bot_id.map(|id| About::Bot(BotId::from_uuid(id)));
-                Ok(Notice {
+                let agent = row.agent_id.map(|id| NoticeSubject::Agent(AgentId::from_uuid(id)));
+                let bot = row.bot_id.map(|id| NoticeSubject::Bot(BotId::from_uuid(id)));
+                Ok(OwnerNotice {
                     at: row.at.to_jiff(),
                     about: agent.or(bot).ok_or_else(|| misfit("notices", "agent_id"))?,
                     kind: kind.ok_or_else(|| misfit("notices", "kind"))?,
@@ -157,9 +163,9 @@ struct WakeStatusRow {
 }
 
 impl WakeStatusRow {
-    fn status(self) -> sqlx::Result<Status> {
+    fn status(self) -> sqlx::Result<AgentWakeStatus> {
         let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
-        let wake = self.state.zip(self.since).map(|(state, since)| State {
+        let wake = self.state.zip(self.since).map(|(state, since)| WakeStatus {
             state,
             since: since.to_jiff(),
             due_at: jiff(self.due_at),
@@ -168,7 +174,7 @@ impl WakeStatusRow {
             outcome: self.outcome,
             woken_at: jiff(self.woken_at),
         });
-        Ok(Status {
+        Ok(AgentWakeStatus {
             agent: AgentId::from_uuid(self.agent_id),
             name: self.name,
             line_since: jiff(self.line_since),

@@ -1,7 +1,7 @@
 //! Rows of wakes: locked, read and written. The rules are those of `nightdesk-wake`.
 
 use nightdesk_types::{AgentId, Generation, Seq, TenantScope, Timestamp};
-use nightdesk_wake::{Phase, Suspicion, WakeRow};
+use nightdesk_wake::{Suspicion, WakePhase, WakeRow};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -181,7 +181,7 @@ impl WakeRecord {
         let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
         let suspicion = self.suspect_generation.zip(self.suspect_acked_seq);
         let row = WakeRow {
-            phase: Phase::named(&self.state).ok_or_else(|| misfit("wakes", "state"))?,
+            phase: WakePhase::named(&self.state).ok_or_else(|| misfit("wakes", "state"))?,
             since: self.since.to_jiff(),
             due_at: jiff(self.due_at),
             calls: self.calls.unsigned_abs(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_webchat::store::{Author, Chat, Line, News, Status};
+use nightdesk_webchat::store::{ChatLine, ChatStatus, ChatUpdate, LineAuthor, VisitorChat};
 use serde_json::Value;
 use sqlx::PgConnection;
 
@@ -11,8 +11,8 @@ use crate::row::misfit;
 /// Returns the state of a chat without its lines. An unused chat has the state of its beginning.
 pub(super) async fn news_without_lines(
     connection: &mut PgConnection,
-    chat: &Chat,
-) -> sqlx::Result<News> {
+    chat: &VisitorChat,
+) -> sqlx::Result<ChatUpdate> {
     let row = sqlx::query!(
         r#"select last_seq, status, status_at as "set_at: jiff_sqlx::Timestamp",
                extract(epoch from clock_timestamp() - status_at)::float8 as stood
@@ -23,21 +23,21 @@ pub(super) async fn news_without_lines(
     )
     .fetch_optional(connection)
     .await?;
-    let Some(row) = row else { return Ok(News::default()) };
-    let status = row.status.zip(row.set_at).map(|(text, set_at)| Status {
+    let Some(row) = row else { return Ok(ChatUpdate::default()) };
+    let status = row.status.zip(row.set_at).map(|(text, set_at)| ChatStatus {
         text,
         set_at: set_at.to_jiff(),
         stood: Duration::try_from_secs_f64(row.stood.unwrap_or(0.0)).unwrap_or_default(),
     });
-    Ok(News { head: row.last_seq, lines: Vec::new(), status })
+    Ok(ChatUpdate { head: row.last_seq, lines: Vec::new(), status })
 }
 
 pub(super) async fn lines_after(
     connection: &mut PgConnection,
-    chat: &Chat,
+    chat: &VisitorChat,
     after: i64,
     lines_max: usize,
-) -> sqlx::Result<Vec<Line>> {
+) -> sqlx::Result<Vec<ChatLine>> {
     let rows = sqlx::query_as!(
         ChatLineRow,
         r#"select seq, message_id, at as "at: jiff_sqlx::Timestamp", author, text, nonce, prompt,
@@ -53,14 +53,14 @@ pub(super) async fn lines_after(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Line::try_from).collect()
+    rows.into_iter().map(ChatLine::try_from).collect()
 }
 
 pub(super) async fn last_lines(
     connection: &mut PgConnection,
-    chat: &Chat,
+    chat: &VisitorChat,
     lines_max: usize,
-) -> sqlx::Result<Vec<Line>> {
+) -> sqlx::Result<Vec<ChatLine>> {
     let rows = sqlx::query_as!(
         ChatLineRow,
         r#"select seq as "seq!", message_id as "message_id!",
@@ -81,7 +81,7 @@ pub(super) async fn last_lines(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Line::try_from).collect()
+    rows.into_iter().map(ChatLine::try_from).collect()
 }
 
 struct ChatLineRow {
@@ -96,13 +96,13 @@ struct ChatLineRow {
     deleted: bool,
 }
 
-impl TryFrom<ChatLineRow> for Line {
+impl TryFrom<ChatLineRow> for ChatLine {
     type Error = sqlx::Error;
 
     fn try_from(row: ChatLineRow) -> Result<Self, sqlx::Error> {
         let author = match row.author.as_str() {
-            "visitor" => Author::Visitor,
-            "agent" => Author::Agent,
+            "visitor" => LineAuthor::Visitor,
+            "agent" => LineAuthor::Agent,
             _ => return Err(misfit("webchat_messages", "author")),
         };
         let prompt = row.prompt.map(serde_json::from_value).transpose();

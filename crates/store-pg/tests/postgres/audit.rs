@@ -1,6 +1,6 @@
 //! Tests of the audit log against an attacker with access to the database.
 
-use nightdesk_register::Entering;
+use nightdesk_register::IdentityStore;
 use nightdesk_register::audit::{Auditing, Fault, Kind, Verifier};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{Actor, Quota, TenantId, TenantScope, Timestamp};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::server::{Database, run};
 
-const ANN: TenantScope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1)));
+const ANN: TenantScope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(1)));
 
 /// Creates a database in which ann has done six things.
 async fn database() -> (Database, Pg) {
@@ -18,7 +18,7 @@ async fn database() -> (Database, Pg) {
     let key = WrappedKey(vec![0]);
     store.create_tenant(ANN.tenant(), "ann", &key).await.expect("enter a tenant");
     for number in 1..=5 {
-        let scope = ANN.by(Actor::Operator);
+        let scope = ANN.with_actor(Actor::Operator);
         store.create_agent(scope, &format!("a{number}")).await.expect("enter an agent");
     }
     (database, store)
@@ -27,9 +27,10 @@ async fn database() -> (Database, Pg) {
 async fn verdict(store: &Pg) -> Result<i64, Fault> {
     let chain = store.chain(ANN).await.expect("read where a chain ends");
     let mut verifier = Verifier::begin(ANN.tenant(), chain, &[], Timestamp::MAX)?;
-    let deeds = store.deeds(ANN, verifier.stands_at(), 100).await.expect("read the audit log");
-    deeds.iter().try_for_each(|deed| verifier.take(deed))?;
-    verifier.end()
+    let deeds =
+        store.audit_records(ANN, verifier.verified_seq(), 100).await.expect("read the audit log");
+    deeds.iter().try_for_each(|deed| verifier.verify_next(deed))?;
+    verifier.finish()
 }
 
 #[tokio::test]
@@ -93,13 +94,13 @@ async fn what_is_not_committed_is_not_told() {
     // A direct insert, without any command: the log records it all the same, with the default actor.
     run(&mut app, add).await;
     assert_eq!(verdict(&store).await, Ok(7));
-    let deeds = store.deeds(ANN, 6, 1).await.expect("read the audit log");
+    let deeds = store.audit_records(ANN, 6, 1).await.expect("read the audit log");
     assert_eq!((deeds[0].actor.as_str(), deeds[0].kind.as_str()), ("desk", "agent-created"));
 }
 
 /// Returns the kinds of the rows in ann's chain after this number.
 async fn kinds(store: &Pg, after: i64) -> Vec<String> {
-    let deeds = store.deeds(ANN, after, 100).await.expect("read the audit log");
+    let deeds = store.audit_records(ANN, after, 100).await.expect("read the audit log");
     deeds.into_iter().map(|deed| deed.kind).collect()
 }
 
@@ -143,7 +144,7 @@ async fn the_end_of_a_tenant_is_the_last_that_is_told_of_it() {
     run(&mut app, &format!("set app.tenants = '{{{}}}'", ANN.tenant())).await;
     run(&mut app, &parked(1..9, "full")).await;
     let erasing: &dyn nightdesk_vault::Store = &store;
-    erasing.erase(ANN.by(Actor::Operator)).await.expect("erase a tenant");
+    erasing.erase(ANN.with_actor(Actor::Operator)).await.expect("erase a tenant");
     while erasing.erase_texts(ANN).await.expect("erase what it wrote") > 0 {}
 
     assert_eq!(kinds(&store, 6).await, ["entries-parked", "tenant-erased"]);
@@ -168,9 +169,9 @@ async fn what_is_old_is_let_go_and_the_rest_is_still_a_chain() {
     let (database, store) = database().await;
     let mut admin = database.admin().await;
     run(&mut admin, "update audit_log set at = at - interval '401 days' where seq <= 2").await;
-    nightdesk_inbox::Upkeep::keep(&store).await.expect("keep the days");
+    nightdesk_inbox::InboxSweeper::sweep(&store).await.expect("keep the days");
 
-    assert_eq!(store.deeds(ANN, 0, 100).await.expect("read the audit log").len(), 4);
+    assert_eq!(store.audit_records(ANN, 0, 100).await.expect("read the audit log").len(), 4);
     assert_eq!(store.chain(ANN).await.expect("read a chain").begins.seq, 2);
     assert_eq!(verdict(&store).await, Ok(6));
 }

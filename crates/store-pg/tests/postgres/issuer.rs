@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_register::{Entering, Issuer, Register, RegisterError};
+use nightdesk_register::{IdentityStore, Issuer, Register, RegisterError};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{Clock, SystemClock, TenantScope, Timestamp};
 use nightdesk_vault::Vault;
@@ -15,11 +15,11 @@ const URL: &str = "https://desk.test";
 /// Creates a node's issuer with its own pool and the key file.
 fn issuer(database: &Database, key_file: &str) -> Issuer {
     let vault = Vault::from_key_file(key_file).expect("a good key file");
-    Issuer::over(Arc::new(database.store()), vault, URL)
+    Issuer::new(Arc::new(database.store()), vault, URL)
 }
 
 fn now() -> Timestamp {
-    SystemClock::started().now()
+    SystemClock::start().now()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -38,9 +38,9 @@ async fn what_one_node_signs_every_other_knows_again() {
     let key_file = Vault::new_key_file();
     let store = Arc::new(database.store());
     let vault = Vault::from_key_file(&key_file).expect("a good key file");
-    let register = Register::over(Arc::<Pg>::clone(&store), vault);
+    let register = Register::new(Arc::<Pg>::clone(&store), vault);
     let tenant = register.create_tenant("acme").await.expect("enter a tenant");
-    let scope = TenantScope::of(tenant);
+    let scope = TenantScope::for_tenant(tenant);
     let agent = store.create_agent(scope, "helper").await.expect("enter an agent");
     let invited = register.invite(scope, agent, None, Duration::from_mins(1)).await;
     let invited = invited.expect("invite a gateway");

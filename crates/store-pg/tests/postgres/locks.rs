@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nightdesk_gate::Gate;
-use nightdesk_inbox::{Accept, Store};
+use nightdesk_inbox::{AcceptRequest, Store};
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::event;
 use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
@@ -19,13 +19,13 @@ const AGENTS: usize = 8;
 /// Lets two writers put the same new keys for the same agents in opposite order. Returns true if at least one of the
 /// batches failed.
 async fn one_fails(store: &Arc<Pg>, people: &People, batches: usize) -> bool {
-    let gate = Gate::over(Arc::<Pg>::clone(store));
+    let gate = Gate::new(Arc::<Pg>::clone(store));
     for batch in 0..batches / 2 {
         let mut accepts = Vec::new();
         for person in &people.people {
             let event = event().from(&person.author).keyed(format!("{batch}-{}", person.author));
             let admitted = event.admitted(&people.bot, &gate).await.expect("admitted");
-            accepts.push(Accept::of(&admitted, None));
+            accepts.push(AcceptRequest::from_event(&admitted, None));
         }
         let mut reversed = accepts.clone();
         reversed.reverse();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_gate::Gate;
-use nightdesk_inbox::{Accept, Ask, LineClaim, Put, Store, Waiting};
-use nightdesk_line::{Caller, Store as _};
+use nightdesk_inbox::{AcceptRequest, LineClaim, PutOutcome, ReadRequest, ReadResponse, Store};
+use nightdesk_line::{AuthenticatedGateway, Store as _};
 use nightdesk_port::Bot;
-use nightdesk_register::{Entering, Gateways, NewBot, NewSecret, OnBot, Reaching};
+use nightdesk_register::{AgentOnBot, Gateways, IdentityStore, NewBot, NewSecret, Reaching};
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::{self, EventBuilder, event};
 use nightdesk_types::{
@@ -59,15 +59,15 @@ impl People {
     }
 
     /// Puts an event through the gate into the inbox.
-    pub(crate) async fn put(&self, store: &Arc<Pg>, event: &EventBuilder) -> Put {
+    pub(crate) async fn put(&self, store: &Arc<Pg>, event: &EventBuilder) -> PutOutcome {
         let accept = self.accept(store, event).await;
         store.accept(&[accept]).await.expect("put").pop().expect("an answer")
     }
 
     /// Returns an admitted event, ready to be written.
-    pub(crate) async fn accept(&self, store: &Arc<Pg>, event: &EventBuilder) -> Accept {
-        let gate = Gate::over(Arc::<Pg>::clone(store));
-        Accept::of(&event.admitted(&self.bot, &gate).await.expect("admitted"), None)
+    pub(crate) async fn accept(&self, store: &Arc<Pg>, event: &EventBuilder) -> AcceptRequest {
+        let gate = Gate::new(Arc::<Pg>::clone(store));
+        AcceptRequest::from_event(&event.admitted(&self.bot, &gate).await.expect("admitted"), None)
     }
 }
 
@@ -75,14 +75,14 @@ async fn tenant(store: &Pg, number: usize) -> TenantScope {
     let id = TenantId::from_uuid(Uuid::from_u128(1_000 + number as u128));
     let name = format!("tenant {number}");
     store.create_tenant(id, &name, &WrappedKey(vec![0])).await.expect("enter a tenant");
-    TenantScope::of(id)
+    TenantScope::for_tenant(id)
 }
 
 async fn person(store: &Pg, bot: nightdesk_types::BotId, number: usize) -> Person {
     let scope = tenant(store, number).await;
     let agent = store.create_agent(scope, "agent").await.expect("enter an agent");
     let author = format!("author-{number}");
-    store.bind(OnBot { scope, agent, bot }, &author).await.expect("bind");
+    store.bind(AgentOnBot { scope, agent, bot }, &author).await.expect("bind");
     let secret = NewSecret { id: Uuid::from_u128(1), sealed: vec![0], key: DataKeyId::new(1) };
     let gateway = store.create_gateway(scope, agent, "gw", &secret).await.expect("enter a gateway");
     Person { author, scope, agent, gateway }
@@ -121,21 +121,21 @@ async fn mutate(database: &Database, mutant: &str) {
 /// Reads like a client that follows its cursor: reads, moves on, and never reads earlier entries again.
 async fn follow(store: &Arc<Pg>, person: &Person, entries: usize) -> Vec<i64> {
     let Person { scope, agent, gateway, .. } = *person;
-    let caller = Caller { scope, agent, gateway, acks: true };
+    let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
     let node = Node { name: "n".to_owned(), epoch: NodeEpoch::new(1) };
     let taken = store.take(&caller, &node).await.expect("take a line");
     let line = LineClaim { scope, agent, generation: taken.generation };
     let (mut seen, mut after) = (Vec::new(), taken.acked);
     for _ in 0..100 {
-        let ask = Ask {
+        let ask = ReadRequest {
             line,
             after,
             since: Timestamp::UNIX_EPOCH,
             entries_max: 12,
             taken_at: Seq::new(0),
         };
-        let answers = store.waiting(&[ask]).await.expect("read");
-        let [Waiting::Entries(found)] = &answers[..] else { unreachable!("the newest line") };
+        let answers = store.read_waiting(&[ask]).await.expect("read");
+        let [ReadResponse::Entries(found)] = &answers[..] else { unreachable!("the newest line") };
         after = found.last().map_or(after, |entry| entry.seq);
         seen.extend(found.iter().map(|entry| entry.seq.get()));
         if seen.len() == entries {
@@ -211,7 +211,8 @@ async fn taken_for_duplicates(postgres: &Postgres) -> usize {
     let mut duplicates = 0;
     for number in 0..20 {
         let event = event().from(&people.people[0].author).keyed(format!("k{number}"));
-        duplicates += usize::from(people.put(&postgres.store, &event).await == Put::Duplicate);
+        duplicates +=
+            usize::from(people.put(&postgres.store, &event).await == PutOutcome::Duplicate);
     }
     duplicates
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nightdesk_register::Entering;
+use nightdesk_register::IdentityStore;
 use nightdesk_shelf::{
     DataStore, DataWrite, SkillPatch, SkillStatus, SkillStore, TenantData, TenantSkills,
 };
@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::server::Database;
 
-const ANN: TenantScope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1)));
+const ANN: TenantScope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(1)));
 
 /// Creates a database in which ann shares skills and data.
 async fn database() -> (Database, Arc<Pg>) {
@@ -31,8 +31,8 @@ async fn database() -> (Database, Arc<Pg>) {
 }
 
 fn shelf(store: &Arc<Pg>) -> (TenantSkills, TenantData) {
-    let skills = TenantSkills::of(Arc::<Pg>::clone(store), ANN);
-    (skills, TenantData::of(Arc::<Pg>::clone(store), ANN))
+    let skills = TenantSkills::new(Arc::<Pg>::clone(store), ANN);
+    (skills, TenantData::new(Arc::<Pg>::clone(store), ANN))
 }
 
 fn entry(content: &str, expires_at: Option<i64>) -> DataWrite {
@@ -73,7 +73,7 @@ async fn an_erased_tenant_leaves_no_shelf() {
     let (database, store) = database().await;
     assert_eq!(number(&database, LEFT).await, 6);
     let erasing: &dyn nightdesk_vault::Store = &*store;
-    erasing.erase(ANN.by(Actor::Operator)).await.expect("erase a tenant");
+    erasing.erase(ANN.with_actor(Actor::Operator)).await.expect("erase a tenant");
     while erasing.erase_texts(ANN).await.expect("erase what it wrote") > 0 {}
 
     assert_eq!(number(&database, LEFT).await, 0);

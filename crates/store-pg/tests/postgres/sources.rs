@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{
-    Accept, Ack, AckOf, Ask, Inbox, LineClaim, Park, ParkReason, Put, Quarantine, SourceMark,
-    Store, Waiting,
+    AcceptRequest, AckOutcome, AckRequest, Inbox, LineClaim, ParkOutcome, ParkReason, PutOutcome,
+    QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor, Store,
 };
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::{EventBuilder, event};
@@ -27,28 +27,33 @@ struct DiesOn {
 
 #[async_trait]
 impl Store for DiesOn {
-    async fn accept(&self, events: &[Accept]) -> Result<Vec<Put>, StoreError> {
-        let mut recipients = events.iter().flat_map(Accept::recipients);
+    async fn accept(&self, events: &[AcceptRequest]) -> Result<Vec<PutOutcome>, StoreError> {
+        let mut recipients = events.iter().flat_map(AcceptRequest::recipients);
         if recipients.any(|recipient| recipient.agent == self.agent) {
             return std::future::pending().await;
         }
         self.store.accept(events).await
     }
 
-    async fn waiting(&self, asks: &[Ask]) -> Result<Vec<Waiting>, StoreError> {
-        self.store.waiting(asks).await
+    async fn read_waiting(&self, asks: &[ReadRequest]) -> Result<Vec<ReadResponse>, StoreError> {
+        self.store.read_waiting(asks).await
     }
 
-    async fn ack(&self, acks: &[AckOf]) -> Result<Vec<Ack>, StoreError> {
+    async fn ack(&self, acks: &[AckRequest]) -> Result<Vec<AckOutcome>, StoreError> {
         Store::ack(&*self.store, acks).await
     }
 
-    async fn park(&self, line: &LineClaim, seq: Seq, why: ParkReason) -> Result<Park, StoreError> {
+    async fn park(
+        &self,
+        line: &LineClaim,
+        seq: Seq,
+        why: ParkReason,
+    ) -> Result<ParkOutcome, StoreError> {
         self.store.park(line, seq, why).await
     }
 
-    async fn heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
-        self.store.heads(agents).await
+    async fn read_heads(&self, agents: &[(TenantScope, AgentId)]) -> Result<Vec<Seq>, StoreError> {
+        self.store.read_heads(agents).await
     }
 
     async fn take_source(
@@ -64,12 +69,12 @@ impl Store for DiesOn {
         &self,
         operator: TenantScope,
         bot: BotId,
-        mark: &SourceMark,
+        mark: &SourceCursor,
     ) -> Result<bool, StoreError> {
         self.store.move_cursor(operator, bot, mark).await
     }
 
-    async fn quarantine(&self, unreadable: &Quarantine) -> Result<(), StoreError> {
+    async fn quarantine(&self, unreadable: &QuarantinedEvent) -> Result<(), StoreError> {
         self.store.quarantine(unreadable).await
     }
 }
@@ -85,7 +90,7 @@ fn said_by(person: &Person) -> EventBuilder {
 async fn lost_over_a_crash(postgres: &Postgres) -> usize {
     let people = People::of(postgres, 8).await;
     let store = &postgres.store;
-    let gate = Gate::over(Arc::<Pg>::clone(store));
+    let gate = Gate::new(Arc::<Pg>::clone(store));
     let dies = DiesOn { store: Arc::clone(store), agent: people.people[0].agent };
     let inbox = Inbox::start(Arc::new(dies), &TaskTracker::new());
     let operator = people.bot.operator;
@@ -94,7 +99,7 @@ async fn lost_over_a_crash(postgres: &Postgres) -> usize {
     for (number, person) in people.people.iter().enumerate() {
         let admitted = said_by(person).admitted(&people.bot, &gate).await.expect("admitted");
         let mark =
-            SourceMark { source: SOURCE.to_owned(), epoch, cursor: (number + 1).to_string() };
+            SourceCursor { source: SOURCE.to_owned(), epoch, cursor: (number + 1).to_string() };
         let inbox = &inbox;
         puts.push(async move { inbox.put(&admitted, Some(mark)).await });
     }

@@ -36,11 +36,11 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
-    fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside> {
+    fn aside(&self) -> Arc<dyn nightdesk_inbox::InboxAdmin> {
         Arc::<Pg>::clone(&self.store)
     }
 
-    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep> {
+    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::InboxSweeper> {
         Arc::<Pg>::clone(&self.store)
     }
 
@@ -64,7 +64,7 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
-    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers> {
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::WakeAdmin> {
         Arc::<Pg>::clone(&self.store)
     }
 
@@ -72,7 +72,7 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
-    fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs> {
+    fn jobs(&self) -> Arc<dyn nightdesk_schedule::JobAdmin> {
         Arc::<Pg>::clone(&self.store)
     }
 
@@ -120,7 +120,7 @@ impl Harness for Postgres {
 #[async_trait]
 impl TimedHarness for Postgres {
     fn now(&self) -> Timestamp {
-        SystemClock::started().now()
+        SystemClock::start().now()
     }
 
     /// Ages every row, because the database's clock cannot be moved.

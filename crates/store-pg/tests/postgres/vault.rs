@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_inbox::{Accept, Store as _};
+use nightdesk_inbox::{AcceptRequest, Store as _};
 use nightdesk_port::Capability;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{
-    BotDraft, Entering, Gateways, Lessee, Register, SealedCapability, SessionDigest, Where,
+    BotDraft, CapabilityPlace, CapabilitySession, Gateways, IdentityStore, Register,
+    SealedCapability, SessionDigest,
 };
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::event;
@@ -35,9 +36,9 @@ impl Desk {
         let database = Database::new().await;
         let store = Arc::new(database.store());
         let key_file = Vault::new_key_file().to_string();
-        let register = Register::over(Arc::<Pg>::clone(&store), vault(&[&key_file]));
+        let register = Register::new(Arc::<Pg>::clone(&store), vault(&[&key_file]));
         let tenant = register.create_tenant("acme").await.expect("enter a tenant");
-        let scope = TenantScope::of(tenant);
+        let scope = TenantScope::for_tenant(tenant);
         let agent = store.create_agent(scope, "helper").await.expect("enter an agent");
         register.create_gateway(scope, agent, "gw").await.expect("enter a gateway");
         let draft = BotDraft {
@@ -52,11 +53,11 @@ impl Desk {
     }
 
     fn register(&self, keys: &[&str]) -> Register {
-        Register::over(Arc::<Pg>::clone(&self.store), vault(keys))
+        Register::new(Arc::<Pg>::clone(&self.store), vault(keys))
     }
 
     fn locksmith(&self, keys: &[&str]) -> Locksmith {
-        Locksmith::over(Arc::<Pg>::clone(&self.store), vault(keys))
+        Locksmith::new(Arc::<Pg>::clone(&self.store), vault(keys))
     }
 
     /// Returns true if a desk with these keys opens the tenant's secrets.
@@ -108,11 +109,11 @@ async fn a_rotation_that_died_is_begun_again() {
     }
     // Executes only the first step of a rotation.
     let vault = vault(&[&new, old]);
-    let rows = desk.store.wrapped_by(Some(self::vault(&[old]).sealing())).await.expect("read");
+    let rows = desk.store.wrapped_by(Some(self::vault(&[old]).sealing_key())).await.expect("read");
     let rewrapped: Vec<_> = rows
         .into_iter()
-        .map(|was| nightdesk_vault::Rewrapped {
-            wrapped: vault.rewrapped(was.tenant, was.key, &was.wrapped).expect("it opens"),
+        .map(|was| nightdesk_vault::RewrappedKey {
+            wrapped: vault.rewrap(was.tenant, was.key, &was.wrapped).expect("it opens"),
             was,
         })
         .collect();
@@ -128,7 +129,7 @@ async fn a_rotation_that_died_is_begun_again() {
 async fn a_missing_vault_key_is_named() {
     let desk = Desk::set().await;
     let (old, new) = (desk.key_file.as_str(), Vault::new_key_file());
-    let missing = vault(&[old]).sealing();
+    let missing = vault(&[old]).sealing_key();
 
     for told in
         [desk.locksmith(&[&new]).check().await, desk.locksmith(&[&new]).rotate().await.map(drop)]
@@ -201,20 +202,20 @@ impl Lent {
             let rewrap = sqlx::query(sql).bind(wrapped.0).bind(tenant.uuid());
             rewrap.execute(&mut admin).await.expect("enter a key");
         }
-        Self { postgres, cast, register: Register::over(store, vault) }
+        Self { postgres, cast, register: Register::new(store, vault) }
     }
 
     /// Accepts an event of the first person with a capability.
     async fn lend(&self, key: &str, good_for: Duration) {
         let ann = &self.cast.people[0];
         let event = event().keyed(key).from(&ann.author);
-        let accept: Accept = self.cast.accept(&self.postgres.store, &event).await;
+        let accept: AcceptRequest = self.cast.accept(&self.postgres.store, &event).await;
         let secret = Key::new("t0ken".to_owned());
         let capability = Capability { kind: KIND.to_owned(), secret, good_for };
-        let at = Where { bot: self.cast.bot.id, chat: accept.chat_id() };
+        let at = CapabilityPlace { bot: self.cast.bot.id, chat: accept.chat_id() };
         let session = [SessionKey::new("s1").expect("a key")];
         let bound = self.register.bind(ann.scope, ann.agent, at, &session, &capability).await;
-        let written = |sealed: SealedCapability| nightdesk_inbox::Bound {
+        let written = |sealed: SealedCapability| nightdesk_inbox::EntryCapability {
             agent: sealed.agent,
             session: *sealed.session.bytes(),
             kind: sealed.kind,
@@ -223,22 +224,23 @@ impl Lent {
             good_for: sealed.good_for,
         };
         let bound = bound.expect("seal").into_iter().map(written).collect();
-        self.postgres.store.accept(&[accept.bearing(bound)]).await.expect("put");
+        self.postgres.store.accept(&[accept.with_capabilities(bound)]).await.expect("put");
     }
 
     async fn place(&self, person: usize, session: &str) -> Option<(BotId, String)> {
         let person = &self.cast.people[person];
-        let session = SessionDigest::of(session);
-        let lessee = Lessee { scope: person.scope, agent: person.agent, session, kind: KIND };
-        self.register.bound(&lessee).await.expect("ask")
+        let session = SessionDigest::from_key(session);
+        let lessee =
+            CapabilitySession { scope: person.scope, agent: person.agent, session, kind: KIND };
+        self.register.find_capability_place(&lessee).await.expect("ask")
     }
 
     async fn of(&self, person: usize, session: &str, kind: &str) -> Option<Option<String>> {
         let person = &self.cast.people[person];
-        let session = SessionDigest::of(session);
-        let lessee = Lessee { scope: person.scope, agent: person.agent, session, kind };
-        let at = Where { bot: self.cast.bot.id, chat: "c1" };
-        let lent = self.register.lent(&lessee, at).await.ok()?;
+        let session = SessionDigest::from_key(session);
+        let lessee = CapabilitySession { scope: person.scope, agent: person.agent, session, kind };
+        let at = CapabilityPlace { bot: self.cast.bot.id, chat: "c1" };
+        let lent = self.register.find_capability(&lessee, at).await.ok()?;
         Some(lent.map(|lent| lent.with(str::to_owned)))
     }
 }

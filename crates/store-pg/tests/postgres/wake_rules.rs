@@ -1,11 +1,11 @@
 //! The accept and the take of a line are one statement each, and repeat a rule of waking in SQL. Each is compared with
 //! the rule, for every phase that a wake may be in.
 
-use nightdesk_inbox::Put;
-use nightdesk_line::{Caller, Store as _};
+use nightdesk_inbox::PutOutcome;
+use nightdesk_line::{AuthenticatedGateway, Store as _};
 use nightdesk_testkit::builders::event;
 use nightdesk_types::{Generation, Node, NodeEpoch, Seq};
-use nightdesk_wake::{Phase, Suspicion, WakeRow};
+use nightdesk_wake::{Suspicion, WakePhase, WakeRow};
 use sqlx::{PgConnection, Row};
 
 use crate::planted::{People, Person, replace_in_function};
@@ -21,7 +21,12 @@ struct Comparison {
 }
 
 /// Writes a wake that has a value in every column.
-async fn write_wake(admin: &mut PgConnection, person: &Person, phase: Phase, rests_until: &str) {
+async fn write_wake(
+    admin: &mut PgConnection,
+    person: &Person,
+    phase: WakePhase,
+    rests_until: &str,
+) {
     sqlx::query(
         "insert into wakes
              (tenant_id, agent_id, state, since, due_at, calls, called_at, outcome, rests_until,
@@ -55,7 +60,7 @@ async fn read_wake(admin: &mut PgConnection, person: &Person) -> Option<WakeRow>
     let number = |column: &str| row.get::<Option<i64>, _>(column);
     let suspicion = number("suspect_generation").zip(number("suspect_acked_seq"));
     Some(WakeRow {
-        phase: Phase::named(row.get("state")).expect("a phase"),
+        phase: WakePhase::named(row.get("state")).expect("a phase"),
         since: at("since"),
         due_at: at_last("due_at"),
         calls: count("calls"),
@@ -76,7 +81,7 @@ async fn compare(
     postgres: &Postgres,
     statement: impl AsyncFn(&Postgres, &People, &Person),
 ) -> Vec<Comparison> {
-    let mut phases: Vec<_> = Phase::ALL
+    let mut phases: Vec<_> = WakePhase::ALL
         .into_iter()
         .flat_map(|phase| RESTS_UNTIL.map(|rests_until| Some((phase, rests_until))))
         .collect();
@@ -98,13 +103,13 @@ async fn compare(
 async fn accept(postgres: &Postgres, people: &People, person: &Person) {
     let said = event().from(&person.author).keyed(&person.author);
     let put = people.put(&postgres.store, &said).await;
-    assert!(matches!(put, Put::Stored(_)), "{put:?}");
+    assert!(matches!(put, PutOutcome::Stored(_)), "{put:?}");
 }
 
 async fn take_line(postgres: &Postgres, _: &People, person: &Person) {
     let Person { scope, agent, gateway, .. } = *person;
     let node = Node { name: "n".to_owned(), epoch: NodeEpoch::new(1) };
-    let caller = Caller { scope, agent, gateway, acks: true };
+    let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
     postgres.store.take(&caller, &node).await.expect("take a line");
 }
 
@@ -112,7 +117,7 @@ async fn take_line(postgres: &Postgres, _: &People, person: &Person) {
 fn needed(compared: &Comparison) -> Option<WakeRow> {
     let after = compared.after.as_ref()?;
     let before = compared.before.clone().unwrap_or_else(|| WakeRow::new(after.since));
-    Some(before.need(after.since, after.since))
+    Some(before.make_due(after.since, after.since))
 }
 
 /// Returns the wake that the rule gives after a line was taken, at the time that the line wrote.

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use nightdesk_inbox::{LineClaim, Put};
+use nightdesk_inbox::{LineClaim, PutOutcome};
 use nightdesk_lease::Store as _;
-use nightdesk_line::{Caller, End, Parting, Store as Lines};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, ClosingSide, Store as Lines};
 use nightdesk_testkit::builders::event;
 use nightdesk_types::{Node, NodeEpoch, Seq};
-use nightdesk_wake::{Store as _, Terms, Wakers, Which};
+use nightdesk_wake::{Store as _, WakeAdmin, WakeSelection, WakeTerms};
 
 use crate::planted::{People, Person, replace_in_function, wait_for_a_stall};
 use crate::suites::{Postgres, postgres};
 
-const TERMS: Terms = Terms { has_command: true, wakes_per_hour: 60 };
+const TERMS: WakeTerms = WakeTerms { has_command: true, wakes_per_hour: 60 };
 
 const LIFE: Duration = Duration::from_mins(10);
 
@@ -22,7 +22,7 @@ async fn awake(postgres: &Postgres) -> (People, LineClaim) {
     let epoch = postgres.store.begin("n", LIFE).await.expect("a node begins");
     assert_eq!(epoch, NodeEpoch::new(1));
     let Person { scope, agent, gateway, .. } = people.people[0];
-    let caller = Caller { scope, agent, gateway, acks: true };
+    let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
     let node = Node { name: "n".to_owned(), epoch };
     let taken = postgres.store.take(&caller, &node).await.expect("take a line");
     (people, LineClaim { scope, agent, generation: taken.generation })
@@ -60,7 +60,7 @@ async fn due_after_both(postgres: &Postgres, first: First) -> usize {
     replace_in_function(&postgres.database, slow.0, &[slow.1]).await;
     let store = &postgres.store;
     let said = event().from(&people.people[0].author).keyed("k");
-    let end = End { code: 1000, tried: None, parting: Parting::Idle };
+    let end = CloseRecord { code: 1000, tried: None, parting: ClosingSide::Idle };
     let (put, closed) = match first {
         First::Accept => tokio::join!(people.put(store, &said), async {
             wait_for_a_stall(&postgres.database).await;
@@ -74,7 +74,10 @@ async fn due_after_both(postgres: &Postgres, first: First) -> usize {
             Lines::close(&**store, &line, end)
         ),
     };
-    assert!(matches!(put, Put::Stored(_)) && closed.is_ok(), "both are told that it is done");
+    assert!(
+        matches!(put, PutOutcome::Stored(_)) && closed.is_ok(),
+        "both are told that it is done"
+    );
     due(postgres).await
 }
 
@@ -108,17 +111,17 @@ async fn claimed_after_both(postgres: &Postgres) -> usize {
     let people = People::of(postgres, 1).await;
     let Person { scope, agent, .. } = people.people[0];
     let store = &postgres.store;
-    store.ask(scope, agent).await.expect("make a wake due");
+    store.request_call(scope, agent).await.expect("make a wake due");
     let mut admin = postgres.database.admin().await;
     crate::server::run(&mut admin, "update wakes set asked = false").await;
     replace_in_function(&postgres.database, "inbox_accept", &[SLOW_ACCEPT]).await;
     let said = event().from(&people.people[0].author).keyed("k");
     let (_, early) = tokio::join!(people.put(store, &said), async {
         wait_for_a_stall(&postgres.database).await;
-        store.claim(Which::Due(1), &TERMS).await.expect("claim")
+        store.claim(WakeSelection::Due(1), &TERMS).await.expect("claim")
     });
     assert_eq!(early, [], "nobody sees the entry yet");
-    store.claim(Which::Due(1), &TERMS).await.expect("claim").len()
+    store.claim(WakeSelection::Due(1), &TERMS).await.expect("claim").len()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -148,7 +151,7 @@ async fn an_entry_that_is_put_aside_at_once_wakes_nobody() {
     replace_in_function(&postgres.database, "inbox_store", &[full, at_once]).await;
     let put = people.put(&postgres.store, &event().from(author).keyed("k")).await;
 
-    let Put::Stored(stored) = put else { unreachable!("it is new") };
+    let PutOutcome::Stored(stored) = put else { unreachable!("it is new") };
     assert!(stored[0].parked && stored[0].seq == Seq::new(1));
     assert_eq!(due(&postgres).await, 0);
 }

@@ -10,9 +10,9 @@ use uuid::Uuid;
 use super::*;
 use crate::row::LineEnd;
 
-const SCOPE: TenantScope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1)));
+const SCOPE: TenantScope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(1)));
 const AGENT: AgentId = AgentId::from_uuid(Uuid::from_u128(2));
-const TERMS: Terms = Terms { has_command: false, wakes_per_hour: 3 };
+const TERMS: WakeTerms = WakeTerms { has_command: false, wakes_per_hour: 3 };
 const HOUR: Duration = Duration::from_hours(1);
 
 /// The facts of a claim.
@@ -43,8 +43,8 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).expect("a time of our days")
 }
 
-fn place() -> Place {
-    Place { bot: BotId::from_uuid(Uuid::from_u128(3)), chat_id: "c1".to_owned() }
+fn place() -> WaitingChat {
+    WaitingChat { bot: BotId::from_uuid(Uuid::from_u128(3)), chat_id: "c1".to_owned() }
 }
 
 fn due_wake(row: &WakeRow, facts: Facts) -> DueWake {
@@ -105,7 +105,7 @@ fn events() -> impl Strategy<Value = Event> {
 struct World {
     now: Timestamp,
     row: WakeRow,
-    last: Option<Claimed>,
+    last: Option<WakeClaim>,
 }
 
 impl World {
@@ -122,16 +122,16 @@ impl World {
     }
 
     /// Runs an event. Returns the decision if it is a claim.
-    fn run(&mut self, event: Event) -> Option<Decision> {
+    fn run(&mut self, event: Event) -> Option<WakeDecision> {
         let (row, now) = (self.row.clone(), self.now);
         match event {
             Event::Pass(span) => self.now = now.checked_add(span).expect("a time of our days"),
             Event::Need { grace } => {
-                self.row = row.need(LineEnd { at: now, grace }.first_call_at(now), now);
+                self.row = row.make_due(LineEnd { at: now, grace }.first_call_at(now), now);
             }
             Event::EndLine { grace } => self.row = row.end_line(LineEnd { at: now, grace }, now),
             Event::Suspect(suspicion) => self.row = row.suspect(suspicion, now),
-            Event::Ask => self.row = row.ask(now),
+            Event::Ask => self.row = row.request_call(now),
             Event::CallSoon => self.write(row.call_soon(now)),
             Event::DialIn => self.write(row.dial_in(now)),
             Event::Claim(facts) => return Some(self.claim(facts)),
@@ -152,7 +152,7 @@ impl World {
         None
     }
 
-    fn claim(&mut self, facts: Facts) -> Decision {
+    fn claim(&mut self, facts: Facts) -> WakeDecision {
         let decision = decide(due_wake(&self.row, facts), TERMS, self.now);
         self.row = decision.row.clone();
         self.last = decision.claimed.clone().or_else(|| self.last.take());
@@ -166,8 +166,8 @@ impl World {
     }
 }
 
-fn is_call(decision: &Decision) -> bool {
-    decision.claimed.as_ref().is_some_and(|claimed| claimed.step == Step::Call)
+fn is_call(decision: &WakeDecision) -> bool {
+    decision.claimed.as_ref().is_some_and(|claimed| claimed.step == WakeStep::Call)
 }
 
 fn histories() -> impl Strategy<Value = Vec<Event>> {
@@ -221,7 +221,7 @@ proptest! {
             other.run(Event::Pass(left.mul_f64(share)));
 
             let second = other.claim(facts);
-            prop_assert_eq!(second, Decision { row: claim.row, notice: None, claimed: None });
+            prop_assert_eq!(second, WakeDecision { row: claim.row, notice: None, claimed: None });
         }
     }
 
@@ -258,9 +258,9 @@ proptest! {
         world.run(Event::Ask);
         let row = &world.row;
 
-        prop_assert_eq!((row.phase, row.asked, row.suspicion), (Phase::Due, true, None));
+        prop_assert_eq!((row.phase, row.asked, row.suspicion), (WakePhase::Due, true, None));
         prop_assert_eq!(row.due_at, Some(world.now.max(before.rests_until)));
-        if !matches!(before.phase, Phase::Due | Phase::Held) {
+        if !matches!(before.phase, WakePhase::Due | WakePhase::Held) {
             prop_assert_eq!((row.since, row.calls, row.outcome.clone()), (world.now, 0, None));
         }
         let rest = before.rests_until.duration_since(world.now);
@@ -288,7 +288,7 @@ proptest! {
         let mut world = World::new();
         for event in events {
             world.run(event);
-            let is_open = matches!(world.row.phase, Phase::Due | Phase::Held);
+            let is_open = matches!(world.row.phase, WakePhase::Due | WakePhase::Held);
             prop_assert!(!is_open || world.row.due_at.is_some(), "{:?}", world.row);
         }
     }
@@ -301,7 +301,7 @@ proptest! {
             let Some(decision) = world.run(event) else { continue };
             let Some(notice) = decision.notice else { continue };
             if notice.kind == NoticeKind::Unreachable {
-                prop_assert_eq!(world.row.phase, Phase::Unreachable);
+                prop_assert_eq!(world.row.phase, WakePhase::Unreachable);
                 prop_assert_ne!(noticed.replace(world.row.since), Some(world.row.since));
             }
         }
@@ -327,7 +327,7 @@ proptest! {
 /// The cases of a claim, and the step and phase of each.
 #[test]
 fn each_case_has_its_step() {
-    let needed = WakeRow::new(at(0)).need(at(0), at(0));
+    let needed = WakeRow::new(at(0)).make_due(at(0), at(0));
     let asleep = Facts { line: None, waits: true, has_url: true };
     let line = |seconds| OpenLine {
         generation: Generation::new(1),
@@ -338,20 +338,32 @@ fn each_case_has_its_step() {
     let suspect = needed.clone().suspect(line(-9).suspicion(), at(0));
     let often = WakeRow { hour_began_at: at(-9), hour_wakes: 3, ..needed.clone() };
     let long_ago = WakeRow { since: at(-86_400), ..needed.clone() };
-    let given_up = WakeRow { phase: Phase::Unreachable, ..needed.clone() };
+    let given_up = WakeRow { phase: WakePhase::Unreachable, ..needed.clone() };
     let later = WakeRow { due_at: Some(at(1)), ..needed.clone() };
     let cases = [
-        ("needed", needed.clone(), asleep, Some(Step::Call), Phase::Due),
-        ("claimed by another node", later, asleep, None, Phase::Due),
-        ("dialled in", needed.clone(), up(0), None, Phase::Woken),
-        ("up before", needed.clone(), up(-9), None, Phase::Settled),
-        ("a suspect line", suspect.clone(), up(-9), Some(Step::Call), Phase::Due),
-        ("an empty inbox", needed.clone(), Facts { waits: false, ..asleep }, None, Phase::Settled),
-        ("no URL", needed.clone(), Facts { has_url: false, ..asleep }, None, Phase::Due),
-        ("woken too often", often.clone(), asleep, Some(Step::Held), Phase::Held),
-        ("woken too often, and asked", often.ask(at(0)), asleep, Some(Step::Call), Phase::Due),
-        ("a day is over", long_ago, asleep, Some(Step::GaveUp), Phase::Unreachable),
-        ("given up before", given_up, asleep, Some(Step::GaveUp), Phase::Unreachable),
+        ("needed", needed.clone(), asleep, Some(WakeStep::Call), WakePhase::Due),
+        ("claimed by another node", later, asleep, None, WakePhase::Due),
+        ("dialled in", needed.clone(), up(0), None, WakePhase::Woken),
+        ("up before", needed.clone(), up(-9), None, WakePhase::Settled),
+        ("a suspect line", suspect.clone(), up(-9), Some(WakeStep::Call), WakePhase::Due),
+        (
+            "an empty inbox",
+            needed.clone(),
+            Facts { waits: false, ..asleep },
+            None,
+            WakePhase::Settled,
+        ),
+        ("no URL", needed.clone(), Facts { has_url: false, ..asleep }, None, WakePhase::Due),
+        ("woken too often", often.clone(), asleep, Some(WakeStep::Held), WakePhase::Held),
+        (
+            "woken too often, and asked",
+            often.request_call(at(0)),
+            asleep,
+            Some(WakeStep::Call),
+            WakePhase::Due,
+        ),
+        ("a day is over", long_ago, asleep, Some(WakeStep::GaveUp), WakePhase::Unreachable),
+        ("given up before", given_up, asleep, Some(WakeStep::GaveUp), WakePhase::Unreachable),
     ];
     for (name, row, facts, step, phase) in cases {
         let decision = decide(due_wake(&row, facts), TERMS, at(0));

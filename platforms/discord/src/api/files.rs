@@ -1,6 +1,6 @@
 //! Uploads files with a call, and downloads them.
 
-use nightdesk_kit::{CallError, file_part};
+use nightdesk_kit::{PlatformCallError, file_part};
 use nightdesk_port::{File, FileBytes};
 use reqwest::multipart::Form;
 use reqwest::{RequestBuilder, Url};
@@ -15,19 +15,24 @@ pub(crate) const UNNAMED: &str = "file";
 const MOVING_URL: &str = "https://media.discordapp.net";
 
 /// Builds a multipart request from the JSON body and the file.
-pub(super) fn giving(request: RequestBuilder, asked: &Value, file: File) -> RequestBuilder {
+pub(super) fn multipart_request(
+    request: RequestBuilder,
+    asked: &Value,
+    file: File,
+) -> RequestBuilder {
     let form = Form::new().text("payload_json", asked.to_string());
     request.multipart(form.part("files[0]", file_part(file, UNNAMED)))
 }
 
 impl Api {
     /// Begins to download a file without a key. The address must be one of Discord's file servers.
-    pub(crate) async fn download(&self, address: &str) -> Result<FileBytes, CallError> {
+    pub(crate) async fn download(&self, address: &str) -> Result<FileBytes, PlatformCallError> {
         let is_theirs = |url: &Url| {
             self.cdn.is_origin_of(url) || address.starts_with(&format!("{MOVING_URL}/"))
         };
         let url = Url::parse(address).ok().filter(is_theirs);
-        let url = url.ok_or_else(|| CallError::Unanswered("the address names no file".into()))?;
+        let url =
+            url.ok_or_else(|| PlatformCallError::Unanswered("the address names no file".into()))?;
         self.client.download(url).await
     }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use http::HeaderMap;
-use nightdesk_kit::Refusal;
-use nightdesk_types::pace::Paces;
+use nightdesk_kit::PlatformRefusal;
+use nightdesk_types::rate_limit::RateLimiter;
 use nightdesk_types::{BotId, Moment};
 use reqwest::StatusCode;
 
-use super::Call;
+use super::ApiCall;
 use super::refusal::span;
 
 /// Maximum number of call kinds that are held at once. Further calls are made, and Discord refuses them itself.
@@ -19,24 +19,29 @@ const ALL: &str = "*";
 
 /// The time until which calls of each kind are held.
 #[derive(Debug)]
-pub(super) struct Holds(Paces<(Option<BotId>, String)>);
+pub(super) struct RateLimitHolds(RateLimiter<(Option<BotId>, String)>);
 
-impl Default for Holds {
+impl Default for RateLimitHolds {
     fn default() -> Self {
-        Self(Paces::of(HOLDS_MAX))
+        Self(RateLimiter::new(HOLDS_MAX))
     }
 }
 
-impl Holds {
+impl RateLimitHolds {
     /// Returns the remaining time that a call is held.
-    pub(super) fn held(&self, bot: Option<BotId>, call: &Call, now: Moment) -> Option<Duration> {
+    pub(super) fn remaining_hold(
+        &self,
+        bot: Option<BotId>,
+        call: &ApiCall,
+        now: Moment,
+    ) -> Option<Duration> {
         let held = |kind: String| self.0.bucket(&(bot, kind)).busy(now);
-        let held = held(kind(call)).max(held(ALL.to_owned()));
+        let held = held(rate_limit_group(call)).max(held(ALL.to_owned()));
         (!held.is_zero()).then_some(held)
     }
 
     /// Holds back the calls that a rate limit covers.
-    pub(super) fn note(&self, bot: Option<BotId>, limit: Option<RateLimit>, now: Moment) {
+    pub(super) fn record_limit(&self, bot: Option<BotId>, limit: Option<RateLimit>, now: Moment) {
         let Some(RateLimit { kind, held_for }) = limit else { return };
         self.0.change((bot, kind), now, |bucket| bucket.hold(now + held_for));
     }
@@ -52,21 +57,22 @@ pub(super) struct RateLimit {
 impl RateLimit {
     /// Reads the rate limit in a response: no calls are left, or this call was one too many.
     pub(super) fn read(
-        call: &Call,
+        call: &ApiCall,
         headers: &HeaderMap,
-        refusal: Option<&Refusal>,
+        refusal: Option<&PlatformRefusal>,
     ) -> Option<Self> {
         match refusal.filter(|no| no.status == StatusCode::TOO_MANY_REQUESTS) {
             Some(no) if no.is_global => {
                 Some(Self { kind: ALL.to_owned(), held_for: no.retry_after })
             }
-            Some(no) => Some(Self { kind: kind(call), held_for: no.retry_after }),
-            None => used_up(headers).map(|held_for| Self { kind: kind(call), held_for }),
+            Some(no) => Some(Self { kind: rate_limit_group(call), held_for: no.retry_after }),
+            None => used_up_delay(headers)
+                .map(|held_for| Self { kind: rate_limit_group(call), held_for }),
         }
     }
 }
 
-fn used_up(headers: &HeaderMap) -> Option<Duration> {
+fn used_up_delay(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
     let is_used_up = text("x-ratelimit-remaining") == Some("0");
     let after = text("x-ratelimit-reset-after").filter(|_| is_used_up)?;
@@ -74,7 +80,7 @@ fn used_up(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Returns the rate-limit group of a call: the same operation in the same channel, for any message.
-fn kind(call: &Call) -> String {
+fn rate_limit_group(call: &ApiCall) -> String {
     let path = call.path.split('?').next().unwrap_or_default();
     let mut parts = path.split('/');
     let first: Vec<&str> = parts.by_ref().take(2).collect();

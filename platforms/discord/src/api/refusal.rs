@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::header::RETRY_AFTER;
-use nightdesk_kit::{Refusal, Reply};
+use nightdesk_kit::{PlatformRefusal, PlatformResponse};
 use reqwest::StatusCode;
 use serde::Deserialize;
 
@@ -18,16 +18,16 @@ pub(crate) const GONE: [&str; 3] = ["10015", "10062", "50027"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Denial {
+struct DiscordErrorBody {
     code: Option<u32>,
     retry_after: Option<f64>,
     global: bool,
 }
 
 /// Parses a refusal. A proxy between the desk and Discord may have sent it in another format.
-pub(super) fn read(reply: &Reply) -> Refusal {
-    let Reply { status, headers, body } = reply;
-    let denial: Denial = serde_json::from_slice(body).unwrap_or_default();
+pub(super) fn parse_refusal(reply: &PlatformResponse) -> PlatformRefusal {
+    let PlatformResponse { status, headers, body } = reply;
+    let denial: DiscordErrorBody = serde_json::from_slice(body).unwrap_or_default();
     let in_header = headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
     let retry_after = denial.retry_after.or(in_header).and_then(span);
     let code = match *status {
@@ -35,7 +35,7 @@ pub(super) fn read(reply: &Reply) -> Refusal {
         _ => denial.code.filter(|code| *code != 0).map(|code| code.to_string()),
     };
     let is_global = denial.global || headers.contains_key("x-ratelimit-global");
-    Refusal { is_global, ..Refusal::new(*status, code, retry_after) }
+    PlatformRefusal { is_global, ..PlatformRefusal::new(*status, code, retry_after) }
 }
 
 /// Converts seconds to a duration of at most [`RETRY_AFTER_MAX`].

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use nightdesk_fake_discord::{FakeDiscord, Settings};
-use nightdesk_port::{Deliver, DeliverError, File, Unlimited};
+use nightdesk_port::{Deliver, DeliverError, File, UnlimitedBudget};
 use nightdesk_testkit::FakeClock;
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use serde_json::{Map, json};
 
 use super::*;
-use crate::Addresses;
+use crate::DiscordUrls;
 use crate::tests::{TOKEN, bot};
 
 const ANN: u64 = 900;
@@ -28,8 +28,8 @@ async fn fake() -> (FakeDiscord, Discord) {
     }));
     fake.join(TOKEN, 70);
     let (api, gateway) = (fake.url(), fake.gateway_url());
-    let at = Addresses { api: &api, gateway: &gateway, cdn: &api };
-    let discord = Discord::open(at, Arc::new(FakeClock::default()), Arc::new(Unlimited));
+    let at = DiscordUrls { api: &api, gateway: &gateway, cdn: &api };
+    let discord = Discord::open(at, Arc::new(FakeClock::default()), Arc::new(UnlimitedBudget));
     (fake, discord.expect("addresses"))
 }
 
@@ -81,7 +81,7 @@ async fn nothing_is_fetched_from_elsewhere() {
     for odd in ["http://127.0.0.1:1/x", "file:///etc/passwd", "https://media.discordapp.net.evil/x"]
     {
         let unread = discord.api.download(odd).await;
-        assert!(matches!(unread, Err(CallError::Unanswered(_))), "{odd}");
+        assert!(matches!(unread, Err(PlatformCallError::Unanswered(_))), "{odd}");
     }
 }
 

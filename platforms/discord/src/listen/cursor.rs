@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The position in one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Cursor {
+pub(super) struct SessionCursor {
     /// Discord's id of the session.
     pub(super) session: String,
     /// The address to resume at.
@@ -13,7 +13,7 @@ pub(super) struct Cursor {
     pub(super) seq: u64,
 }
 
-impl Cursor {
+impl SessionCursor {
     /// Returns true if this position is at or after `other` in the same session.
     pub(super) fn covers(&self, other: &Self) -> bool {
         self.session == other.session && self.seq >= other.seq
@@ -22,33 +22,33 @@ impl Cursor {
 
 /// The position of each of a bot's sockets. A bot has one socket unless it is in very many servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cursors(pub(super) Vec<Option<Cursor>>);
+pub(super) struct SocketCursors(pub(super) Vec<Option<SessionCursor>>);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
-    One(Cursor),
-    Several { sockets: Vec<Option<Cursor>> },
+enum StoredCursors {
+    One(SessionCursor),
+    Several { sockets: Vec<Option<SessionCursor>> },
 }
 
-impl Cursors {
+impl SocketCursors {
     /// Returns initial positions for this number of sockets.
     pub(super) fn new(sockets: usize) -> Self {
         Self(vec![None; sockets])
     }
 
-    pub(super) fn read(text: Option<&str>) -> Self {
+    pub(super) fn parse(text: Option<&str>) -> Self {
         match text.and_then(|text| serde_json::from_str(text).ok()) {
-            Some(Written::One(cursor)) => Self(vec![Some(cursor)]),
-            Some(Written::Several { sockets }) if !sockets.is_empty() => Self(sockets),
-            Some(Written::Several { .. }) | None => Self::new(1),
+            Some(StoredCursors::One(cursor)) => Self(vec![Some(cursor)]),
+            Some(StoredCursors::Several { sockets }) if !sockets.is_empty() => Self(sockets),
+            Some(StoredCursors::Several { .. }) | None => Self::new(1),
         }
     }
 
-    pub(super) fn write(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let written = match self.0.as_slice() {
-            [Some(one)] => Written::One(one.clone()),
-            sockets => Written::Several { sockets: sockets.to_vec() },
+            [Some(one)] => StoredCursors::One(one.clone()),
+            sockets => StoredCursors::Several { sockets: sockets.to_vec() },
         };
         // Serialization of strings and numbers cannot fail.
         serde_json::to_string(&written).unwrap_or_default()
@@ -61,13 +61,13 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let one = Cursor { session: "s".to_owned(), url: "ws://x".to_owned(), seq: 7 };
+        let one = SessionCursor { session: "s".to_owned(), url: "ws://x".to_owned(), seq: 7 };
         for cursors in [vec![Some(one.clone())], vec![None, Some(one), None], vec![None]] {
-            let cursors = Cursors(cursors);
-            assert_eq!(Cursors::read(Some(&cursors.write())), cursors);
+            let cursors = SocketCursors(cursors);
+            assert_eq!(SocketCursors::parse(Some(&cursors.to_text())), cursors);
         }
         for nothing in [None, Some(""), Some("{}"), Some(r#"{"sockets":[]}"#)] {
-            assert_eq!(Cursors::read(nothing), Cursors::new(1), "{nothing:?}");
+            assert_eq!(SocketCursors::parse(nothing), SocketCursors::new(1), "{nothing:?}");
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_tungstenite::client_async_with_config;
 
-use super::socket::{Connection, Socket, bounds};
+use super::socket::{GatewaySocket, GatewayTransport, socket_limits};
 
 /// Time limit to open a socket.
 const DIAL_WAIT: Duration = Duration::from_secs(10);
@@ -22,12 +22,12 @@ const DIAL_WAIT: Duration = Duration::from_secs(10);
 const DIALECT: &str = "/?v=10&encoding=json";
 
 /// Opens sockets to Discord.
-pub(crate) struct Dialler {
+pub(crate) struct GatewayDialler {
     main: String,
     tls: Arc<ClientConfig>,
 }
 
-impl Dialler {
+impl GatewayDialler {
     /// Creates a dialler of this address. `None` if it is not a WebSocket URL.
     pub(crate) fn new(main: &str) -> Option<Self> {
         let is_socket = main.starts_with("wss://") || main.starts_with("ws://");
@@ -35,24 +35,24 @@ impl Dialler {
         is_one.then(|| Self { main: main.to_owned(), tls: Arc::new(config()) })
     }
 
-    pub(super) fn main(&self) -> &str {
+    pub(super) fn main_url(&self) -> &str {
         &self.main
     }
 
     /// Dials once.
-    pub(super) async fn dial(&self, url: &str) -> io::Result<Socket> {
+    pub(super) async fn dial(&self, url: &str) -> io::Result<GatewaySocket> {
         timeout(DIAL_WAIT, self.connect(url)).await.map_err(io::Error::other)?
     }
 
-    async fn connect(&self, url: &str) -> io::Result<Socket> {
+    async fn connect(&self, url: &str) -> io::Result<GatewaySocket> {
         let url = format!("{}{DIALECT}", url.trim_end_matches('/'));
         let uri: Uri = url.parse().map_err(io::Error::other)?;
         let stream = self.connection(&uri).await?;
-        let asked = client_async_with_config(uri, stream, Some(bounds())).await;
-        Ok(Socket::new(asked.map_err(io::Error::other)?.0))
+        let asked = client_async_with_config(uri, stream, Some(socket_limits())).await;
+        Ok(GatewaySocket::new(asked.map_err(io::Error::other)?.0))
     }
 
-    async fn connection(&self, url: &Uri) -> io::Result<Box<dyn Connection>> {
+    async fn connection(&self, url: &Uri) -> io::Result<Box<dyn GatewayTransport>> {
         // The host of an address such as `[::1]` has brackets, which a resolver does not accept.
         let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
         let secure = url.scheme_str() == Some("wss");

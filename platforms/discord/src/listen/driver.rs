@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fail::fail_point;
-use nightdesk_port::{Bot, Budget};
+use nightdesk_port::{Bot, SessionBudget};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, interval_at, sleep_until, timeout};
 
-use super::course::{Course, Fatal, SPENT};
-use super::cursor::Cursor;
-use super::dial::Dialler;
-use super::ear::Ends;
-use super::socket::{Came, Socket};
-use super::talk::{Effect, Ended, Talk, Told};
-use super::turns::Turns;
+use super::cursor::SessionCursor;
+use super::dial::GatewayDialler;
+use super::listener::DriverEnds;
+use super::reconnect::{FatalClose, ReconnectState, SPENT};
+use super::session::{ConnectionEnd, DispatchEvent, GatewayEffect, GatewaySession};
+use super::socket::{GatewaySocket, SocketRead};
+use super::turns::IdentifyTurns;
 
 /// Interval at which the driver checks if the desk still listens.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -28,10 +28,10 @@ const INTENTS: u64 = 1 | 1 << 1 | 1 << 9 | 1 << 12 | 1 << 15;
 
 /// Dependencies of all drivers.
 #[derive(Clone)]
-pub(crate) struct Hands {
-    pub(crate) dialler: Arc<Dialler>,
-    pub(crate) budget: Arc<dyn Budget>,
-    pub(crate) turns: Arc<Turns>,
+pub(crate) struct DriverContext {
+    pub(crate) dialler: Arc<GatewayDialler>,
+    pub(crate) budget: Arc<dyn SessionBudget>,
+    pub(crate) turns: Arc<IdentifyTurns>,
 }
 
 /// The index of a socket and the number of the bot's sockets.
@@ -42,21 +42,21 @@ pub(super) struct Shard {
 }
 
 /// The driver of one socket of a bot.
-pub(super) struct Driver {
+pub(super) struct ShardDriver {
     bot: Bot,
     shard: Shard,
-    course: Course,
-    ends: Ends,
-    hands: Hands,
+    course: ReconnectState,
+    ends: DriverEnds,
+    hands: DriverContext,
     /// An event that waits for space in the ear's queue. It outlives its socket: Discord does not repeat it.
-    held: Option<Arc<Told>>,
+    held: Option<Arc<DispatchEvent>>,
     /// Position of the session's first event, if the session began here.
-    first: Option<Cursor>,
+    first: Option<SessionCursor>,
 }
 
 /// Reasons for the end of a conversation.
-enum Over {
-    Ended(Ended),
+enum ConnectionOutcome {
+    Ended(ConnectionEnd),
     /// The desk no longer listens.
     Left,
     /// The budget of new sessions is used up.
@@ -64,34 +64,40 @@ enum Over {
 }
 
 /// One open conversation.
-struct Line {
-    socket: Socket,
-    talk: Talk,
+struct GatewayConnection {
+    socket: GatewaySocket,
+    talk: GatewaySession,
     beat: Option<Interval>,
     since: Instant,
 }
 
-impl Driver {
-    pub(super) fn new(bot: Bot, shard: Shard, course: Course, ends: Ends, hands: Hands) -> Self {
+impl ShardDriver {
+    pub(super) fn new(
+        bot: Bot,
+        shard: Shard,
+        course: ReconnectState,
+        ends: DriverEnds,
+        hands: DriverContext,
+    ) -> Self {
         Self { bot, shard, course, ends, hands, held: None, first: None }
     }
 
     /// Runs conversations until the desk stops listening or Discord refuses the bot.
     pub(super) async fn run(mut self) {
         loop {
-            if self.is_left_within(self.wait()).await || !self.has_place().await {
+            if self.is_left_within(self.next_delay()).await || !self.queue_held().await {
                 return;
             }
-            let mut talk = self.course.talk();
+            let mut talk = self.course.next_session();
             let over = match self.hands.dialler.dial(self.course.url()).await {
-                Ok(socket) => self.hold(&mut talk, socket).await,
-                Err(_) => Over::Ended(Ended::NotReached),
+                Ok(socket) => self.run_connection(&mut talk, socket).await,
+                Err(_) => ConnectionOutcome::Ended(ConnectionEnd::NotReached),
             };
             match over {
-                Over::Left => return,
-                Over::Spent => return self.ends.shared.end(SPENT),
-                Over::Ended(ended) => {
-                    if let Some(fatal) = self.course.ended(&talk, ended) {
+                ConnectionOutcome::Left => return,
+                ConnectionOutcome::Spent => return self.ends.shared.set_end(SPENT),
+                ConnectionOutcome::Ended(ended) => {
+                    if let Some(fatal) = self.course.record_end(&talk, ended) {
                         return self.give_up(fatal);
                     }
                 }
@@ -100,24 +106,28 @@ impl Driver {
     }
 
     /// Returns the delay before the next conversation. The sockets of a bot begin their sessions one after the other.
-    fn wait(&self) -> Duration {
-        let wait = self.course.wait();
-        if self.course.begins_anew() { wait.max(self.hands.turns.next(self.bot.id)) } else { wait }
+    fn next_delay(&self) -> Duration {
+        let wait = self.course.reconnect_delay();
+        if self.course.begins_anew() {
+            wait.max(self.hands.turns.reserve_next(self.bot.id))
+        } else {
+            wait
+        }
     }
 
-    fn give_up(&self, fatal: Fatal) {
+    fn give_up(&self, fatal: FatalClose) {
         tracing::warn!(bot.id = %self.bot.id, "Discord closed the socket of bot {} for good", self.bot.id);
-        self.ends.shared.end(fatal);
+        self.ends.shared.set_end(fatal);
     }
 
     /// Waits up to `span` and returns true if the desk no longer listens.
     async fn is_left_within(&mut self, span: Duration) -> bool {
-        let is_told = timeout(span, told_to_leave(&mut self.ends.leave)).await.is_ok();
+        let is_told = timeout(span, wait_for_leave(&mut self.ends.leave)).await.is_ok();
         is_told || self.ends.shared.is_left()
     }
 
     /// Queues the held event before more events are read. Returns false if the desk no longer listens.
-    async fn has_place(&mut self) -> bool {
+    async fn queue_held(&mut self) -> bool {
         while let Some(told) = &self.held {
             match timeout(LOOK_EVERY, self.ends.tx.send(Arc::clone(told))).await {
                 Ok(Ok(())) => self.held = None,
@@ -133,38 +143,42 @@ impl Driver {
     }
 
     /// Runs one conversation to its end. The session can be resumed after every kind of end.
-    async fn hold(&mut self, talk: &mut Talk, socket: Socket) -> Over {
-        let fresh = self.course.talk();
-        let mut line = Line {
+    async fn run_connection(
+        &mut self,
+        talk: &mut GatewaySession,
+        socket: GatewaySocket,
+    ) -> ConnectionOutcome {
+        let fresh = self.course.next_session();
+        let mut line = GatewayConnection {
             socket,
             talk: std::mem::replace(talk, fresh),
             beat: None,
             since: Instant::now(),
         };
-        let over = self.go_on(&mut line).await;
-        let Line { socket, talk: held, .. } = line;
+        let over = self.run_loop(&mut line).await;
+        let GatewayConnection { socket, talk: held, .. } = line;
         *talk = held;
         socket.hang_up().await;
         over
     }
 
-    async fn go_on(&mut self, line: &mut Line) -> Over {
+    async fn run_loop(&mut self, line: &mut GatewayConnection) -> ConnectionOutcome {
         let mut look = interval_at(Instant::now() + LOOK_EVERY, LOOK_EVERY);
         loop {
             let effects = tokio::select! {
-                () = told_to_leave(&mut self.ends.leave) => return Over::Left,
+                () = wait_for_leave(&mut self.ends.leave) => return ConnectionOutcome::Left,
                 _ = look.tick() => {
                     if self.ends.shared.is_left() {
-                        return Over::Left;
+                        return ConnectionOutcome::Left;
                     }
                     vec![]
                 }
-                () = tick(line.beat.as_mut()) => vec![line.talk.beat(self.held.is_none())],
-                ended = run_out(line.talk.patience(), line.since), if self.held.is_none() => {
-                    return Over::Ended(ended);
+                () = tick(line.beat.as_mut()) => vec![line.talk.tick_heartbeat(self.held.is_none())],
+                ended = wait_for_deadline(line.talk.phase_deadline(), line.since), if self.held.is_none() => {
+                    return ConnectionOutcome::Ended(ended);
                 }
                 place = self.ends.tx.reserve(), if self.held.is_some() => {
-                    let Ok(place) = place else { return Over::Left };
+                    let Ok(place) = place else { return ConnectionOutcome::Left };
                     if let Some(told) = self.held.take() {
                         place.send(told);
                     }
@@ -172,58 +186,64 @@ impl Driver {
                     line.since = Instant::now();
                     vec![]
                 }
-                came = line.socket.hear(), if self.held.is_none() => match came {
-                    Came::Text(text) => line.talk.hear(&text),
-                    Came::Nothing => vec![],
-                    Came::End(code) => return Over::Ended(Ended::Closed(code)),
+                came = line.socket.read_message(), if self.held.is_none() => match came {
+                    SocketRead::Text(text) => line.talk.handle_frame(&text),
+                    SocketRead::Nothing => vec![],
+                    SocketRead::End(code) => return ConnectionOutcome::Ended(ConnectionEnd::Closed(code)),
                 },
             };
             for effect in effects {
-                if let Some(over) = self.obey(line, effect).await {
+                if let Some(over) = self.execute_effect(line, effect).await {
                     return over;
                 }
             }
         }
     }
 
-    async fn obey(&mut self, line: &mut Line, effect: Effect) -> Option<Over> {
+    async fn execute_effect(
+        &mut self,
+        line: &mut GatewayConnection,
+        effect: GatewayEffect,
+    ) -> Option<ConnectionOutcome> {
         let frame = match effect {
-            Effect::Over(ended) => return Some(Over::Ended(ended)),
-            Effect::Tell(told) => {
-                self.told(told);
+            GatewayEffect::Over(ended) => return Some(ConnectionOutcome::Ended(ended)),
+            GatewayEffect::Tell(told) => {
+                self.hold_event(told);
                 return None;
             }
-            Effect::BeatEvery(every) => {
+            GatewayEffect::BeatEvery(every) => {
                 line.since = Instant::now();
                 line.beat = Some(interval_at(Instant::now() + self.first_beat(every), every));
                 return None;
             }
-            Effect::Beat => json!({ "op": 1, "d": self.stored(line) }),
-            Effect::Resume => {
-                let session = line.talk.session()?;
-                let seq = self.stored(line);
-                self.shown(6, json!({ "session_id": session.session, "seq": seq }))
+            GatewayEffect::Beat => json!({ "op": 1, "d": self.stored_seq(line) }),
+            GatewayEffect::Resume => {
+                let session = line.talk.cursor()?;
+                let seq = self.stored_seq(line);
+                self.frame_with_key(6, json!({ "session_id": session.session, "seq": seq }))
             }
-            Effect::Identify => {
+            GatewayEffect::Identify => {
                 match timeout(BUDGET_WAIT, self.hands.budget.spend(&self.bot)).await {
                     Ok(Ok(true)) => {}
-                    Ok(Ok(false)) => return Some(Over::Spent),
+                    Ok(Ok(false)) => return Some(ConnectionOutcome::Spent),
                     // The budget's state is unknown, so this attempt ends and a later one may succeed.
-                    Ok(Err(_)) | Err(_) => return Some(Over::Ended(Ended::Unanswered)),
+                    Ok(Err(_)) | Err(_) => {
+                        return Some(ConnectionOutcome::Ended(ConnectionEnd::Unanswered));
+                    }
                 }
-                self.course.identified();
-                self.shown(2, json!({
+                self.course.record_identify();
+                self.frame_with_key(2, json!({
                     "intents": INTENTS,
                     "shard": [self.shard.at, self.shard.of],
                     "properties": { "os": "linux", "browser": "nightdesk", "device": "nightdesk" },
                 }))
             }
         };
-        let is_said = line.socket.say(frame.to_string()).await;
-        (!is_said).then_some(Over::Ended(Ended::Closed(None)))
+        let is_said = line.socket.send_text(frame.to_string()).await;
+        (!is_said).then_some(ConnectionOutcome::Ended(ConnectionEnd::Closed(None)))
     }
 
-    fn told(&mut self, told: Told) {
+    fn hold_event(&mut self, told: DispatchEvent) {
         if told.kind == "READY" {
             fail_point!("discord::session_begun_before_store");
             self.first = Some(told.cursor.clone());
@@ -232,16 +252,17 @@ impl Driver {
     }
 
     /// Builds a frame that contains the bot's key.
-    fn shown(&self, op: u8, mut data: Value) -> Value {
+    fn frame_with_key(&self, op: u8, mut data: Value) -> Value {
         let key = self.bot.key.as_ref().map(|key| key.with(str::to_owned)).unwrap_or_default();
         data["token"] = Value::String(key);
         json!({ "op": op, "d": data })
     }
 
     /// Returns the sequence number to confirm: that of the last stored event and no later one.
-    fn stored(&self, line: &Line) -> Option<u64> {
-        let session = line.talk.session()?;
-        let stored = self.ends.shared.stored().filter(|stored| stored.session == session.session);
+    fn stored_seq(&self, line: &GatewayConnection) -> Option<u64> {
+        let session = line.talk.cursor()?;
+        let stored =
+            self.ends.shared.stored_cursor().filter(|stored| stored.session == session.session);
         let first = self.first.as_ref().filter(|first| first.session == session.session);
         Some(stored.as_ref().or(first).unwrap_or(session).seq)
     }
@@ -254,7 +275,7 @@ impl Driver {
 }
 
 /// Waits until the ear requests the end or is dropped.
-async fn told_to_leave(leave: &mut watch::Receiver<bool>) {
+async fn wait_for_leave(leave: &mut watch::Receiver<bool>) {
     let told = leave.wait_for(|is_left| *is_left).await;
     drop(told);
 }
@@ -268,7 +289,10 @@ async fn tick(beat: Option<&mut Interval>) {
 }
 
 /// Waits until the conversation's deadline, and returns the end that follows.
-async fn run_out(patience: Option<(Duration, Ended)>, since: Instant) -> Ended {
+async fn wait_for_deadline(
+    patience: Option<(Duration, ConnectionEnd)>,
+    since: Instant,
+) -> ConnectionEnd {
     let Some((span, ended)) = patience else { return std::future::pending().await };
     sleep_until(since + span).await;
     ended

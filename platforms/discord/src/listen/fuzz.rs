@@ -6,10 +6,10 @@ use nightdesk_port::Bot;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-use super::heard::said;
-use super::socket::{self, Came, Connection, Socket, bounds};
-use super::talk::{Effect, Talk};
-use crate::eyes::Guilds;
+use super::dispatch::convert_dispatch;
+use super::session::{GatewayEffect, GatewaySession};
+use super::socket::{self, GatewaySocket, GatewayTransport, SocketRead, socket_limits};
+use crate::visibility::GuildCache;
 
 /// Maximum size of a frame.
 pub const FRAME_BYTES_MAX: usize = socket::FRAME_BYTES_MAX;
@@ -26,27 +26,29 @@ pub struct Overheard {
 /// Reads these bytes of a socket to their end, as if Discord had sent them.
 pub async fn overhear(bot: &Bot, bytes: &[u8]) -> Vec<Overheard> {
     let bytes = tokio::io::join(Cursor::new(bytes.to_vec()), tokio::io::sink());
-    let connection: Box<dyn Connection> = Box::new(bytes);
-    let stream = WebSocketStream::from_raw_socket(connection, Role::Client, Some(bounds())).await;
-    let (mut socket, mut talk) = (Socket::new(stream), Talk::new(None, false, None));
-    let (guilds, mut heard) = (Guilds::default(), Vec::new());
+    let connection: Box<dyn GatewayTransport> = Box::new(bytes);
+    let stream =
+        WebSocketStream::from_raw_socket(connection, Role::Client, Some(socket_limits())).await;
+    let (mut socket, mut talk) =
+        (GatewaySocket::new(stream), GatewaySession::new(None, false, None));
+    let (guilds, mut heard) = (GuildCache::default(), Vec::new());
     loop {
-        match socket.hear().await {
-            Came::Text(text) => {
-                let effects = talk.hear(&text);
+        match socket.read_message().await {
+            SocketRead::Text(text) => {
+                let effects = talk.handle_frame(&text);
                 for effect in &effects {
                     take(bot, &guilds, effect);
                 }
                 heard.push(Overheard { text: text.to_string(), effects: effects.len() });
             }
-            Came::Nothing => {}
-            Came::End(_) => return heard,
+            SocketRead::Nothing => {}
+            SocketRead::End(_) => return heard,
         }
     }
 }
 
-fn take(bot: &Bot, guilds: &Guilds, effect: &Effect) {
-    let Effect::Tell(told) = effect else { return };
-    guilds.take(bot.id, &told.kind, told.data.as_bytes());
-    drop(said(guilds, bot, told, String::new()));
+fn take(bot: &Bot, guilds: &GuildCache, effect: &GatewayEffect) {
+    let GatewayEffect::Tell(told) = effect else { return };
+    guilds.apply_event(bot.id, &told.kind, told.data.as_bytes());
+    drop(convert_dispatch(guilds, bot, told, String::new()));
 }

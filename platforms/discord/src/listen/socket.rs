@@ -26,15 +26,15 @@ const CLOSE_WAIT: Duration = Duration::from_secs(1);
 const GOES_ON: u16 = 4000;
 
 /// The transport of a WebSocket: TCP or TLS.
-pub(super) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(super) trait GatewayTransport: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> GatewayTransport for S {}
 
 /// A WebSocket.
-pub(super) struct Socket(Box<WebSocketStream<Box<dyn Connection>>>);
+pub(super) struct GatewaySocket(Box<WebSocketStream<Box<dyn GatewayTransport>>>);
 
 /// The result of a read.
-pub(super) enum Came {
+pub(super) enum SocketRead {
     Text(Utf8Bytes),
     Nothing,
     /// The connection ended with this close code.
@@ -42,7 +42,7 @@ pub(super) enum Came {
 }
 
 /// Returns the limits of a socket.
-pub(super) fn bounds() -> WebSocketConfig {
+pub(super) fn socket_limits() -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER_BYTES)
         .write_buffer_size(READ_BUFFER_BYTES)
@@ -51,25 +51,27 @@ pub(super) fn bounds() -> WebSocketConfig {
         .max_frame_size(Some(FRAME_BYTES_MAX))
 }
 
-impl Socket {
-    pub(super) fn new(stream: WebSocketStream<Box<dyn Connection>>) -> Self {
+impl GatewaySocket {
+    pub(super) fn new(stream: WebSocketStream<Box<dyn GatewayTransport>>) -> Self {
         Self(Box::new(stream))
     }
 
     /// Waits for the next message. The future may be dropped while it waits.
-    pub(super) async fn hear(&mut self) -> Came {
+    pub(super) async fn read_message(&mut self) -> SocketRead {
         match self.0.next().await {
-            Some(Ok(Message::Text(text))) => Came::Text(text),
-            Some(Ok(Message::Close(close))) => Came::End(close.map(|close| close.code.into())),
+            Some(Ok(Message::Text(text))) => SocketRead::Text(text),
+            Some(Ok(Message::Close(close))) => {
+                SocketRead::End(close.map(|close| close.code.into()))
+            }
             Some(Ok(
                 Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_),
-            )) => Came::Nothing,
-            Some(Err(_)) | None => Came::End(None),
+            )) => SocketRead::Nothing,
+            Some(Err(_)) | None => SocketRead::End(None),
         }
     }
 
     /// Sends a text. Returns true if it was sent.
-    pub(super) async fn say(&mut self, text: String) -> bool {
+    pub(super) async fn send_text(&mut self, text: String) -> bool {
         let said = timeout(WRITE_WAIT, self.0.send(Message::text(text))).await;
         matches!(said, Ok(Ok(())))
     }
@@ -79,7 +81,7 @@ impl Socket {
         let frame = CloseFrame { code: GOES_ON.into(), reason: "".into() };
         let goodbye = async {
             if self.0.send(Message::Close(Some(frame))).await.is_ok() {
-                while !matches!(self.hear().await, Came::End(_)) {}
+                while !matches!(self.read_message().await, SocketRead::End(_)) {}
             }
         };
         drop(timeout(CLOSE_WAIT, goodbye).await);

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nightdesk_port::{Budget, ReceiveError};
+use nightdesk_port::{ReceiveError, SessionBudget};
 use nightdesk_testkit::FakeClock;
 use nightdesk_types::StoreError;
 use nightdesk_types::event::{ChatType, Content};
 use serde_json::{Value, json};
 use tokio::join;
 
-use super::cursor::Cursor;
+use super::cursor::SessionCursor;
 use super::*;
-use crate::Addresses;
+use crate::DiscordUrls;
 use crate::tests::gateway::Gateway;
 use crate::tests::stub::Stub;
 use crate::tests::{TOKEN, bot};
@@ -23,7 +23,7 @@ mod places;
 pub(super) struct Purse(AtomicU32);
 
 #[async_trait]
-impl Budget for Purse {
+impl SessionBudget for Purse {
     async fn spend(&self, _bot: &Bot) -> Result<bool, StoreError> {
         let less = |left: u32| left.checked_sub(1);
         Ok(self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok())
@@ -48,23 +48,23 @@ pub(super) async fn stage() -> Stage {
 
 /// Creates one of several nodes.
 fn node(gateway: &Gateway, stub: &Stub, clock: &FakeClock, purse: &Arc<Purse>) -> Discord {
-    let at = Addresses { api: &stub.url, gateway: &gateway.url, cdn: &stub.url };
-    let budget: Arc<dyn Budget> = Arc::<Purse>::clone(purse);
+    let at = DiscordUrls { api: &stub.url, gateway: &gateway.url, cdn: &stub.url };
+    let budget: Arc<dyn SessionBudget> = Arc::<Purse>::clone(purse);
     Discord::open(at, Arc::new(clock.clone()), budget).unwrap()
 }
 
 impl Stage {
     fn cursor(&self, seq: u64) -> String {
-        let cursor = Cursor { session: "s1".to_owned(), url: self.gateway.url.clone(), seq };
-        Cursors(vec![Some(cursor)]).write()
+        let cursor = SessionCursor { session: "s1".to_owned(), url: self.gateway.url.clone(), seq };
+        SocketCursors(vec![Some(cursor)]).to_text()
     }
 
-    async fn listen(&self, cursor: Option<&str>) -> Result<Vec<Heard>, ListenError> {
+    async fn listen(&self, cursor: Option<&str>) -> Result<Vec<PlatformEvent>, ListenError> {
         self.discord.listen(&self.bot, cursor).await
     }
 
     /// Listens until a message arrives.
-    async fn heard(&self, cursor: &mut Option<String>) -> Vec<Heard> {
+    async fn heard(&self, cursor: &mut Option<String>) -> Vec<PlatformEvent> {
         loop {
             let heard = self.listen(cursor.as_deref()).await.unwrap();
             if heard.iter().any(|one| !matches!(one.said, Ok(None))) {
@@ -75,8 +75,8 @@ impl Stage {
     }
 }
 
-pub(super) fn texts(heard: &[Heard]) -> Vec<String> {
-    let text = |heard: &Heard| {
+pub(super) fn texts(heard: &[PlatformEvent]) -> Vec<String> {
+    let text = |heard: &PlatformEvent| {
         let Content::Message(message) = &heard.said.as_ref().ok()?.as_ref()?.content else {
             panic!()
         };
@@ -267,9 +267,9 @@ async fn what_cannot_be_read_is_kept_without_its_token() {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_does_not_listen_for_a_while_has_left() {
-    let (ear, ends) = Ear::open(&bot(), None);
+    let (ear, ends) = SocketListener::open(&bot(), None);
     assert!(!ends.shared.is_left());
-    assert_eq!(ear.hear().await, Ok(()), "it waits a while and hears nothing");
+    assert_eq!(ear.wait_for_event().await, Ok(()), "it waits a while and hears nothing");
     assert!(!ends.shared.is_left(), "somebody listened just now");
     tokio::time::advance(Duration::from_secs(16)).await;
     assert!(ends.shared.is_left());

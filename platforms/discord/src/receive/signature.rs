@@ -8,7 +8,7 @@ use nightdesk_kit::webhook::only_header;
 use nightdesk_port::{Bot, ReceiveError, SignedRequest};
 use nightdesk_types::Timestamp;
 
-use crate::me::public_key;
+use crate::own_ids::public_key;
 
 /// The header with the signature, in hex.
 pub const SIGNATURE_HEADER: &str = "x-signature-ed25519";
@@ -53,15 +53,15 @@ pub(super) fn check(
     request: &SignedRequest<'_>,
     now: Timestamp,
 ) -> Result<(), ReceiveError> {
-    let checked = checked(bot, request, now);
+    let checked = verify_signature(bot, request, now);
     checked.ok_or(ReceiveError::BadSignature)
 }
 
-fn checked(bot: &Bot, request: &SignedRequest<'_>, now: Timestamp) -> Option<()> {
+fn verify_signature(bot: &Bot, request: &SignedRequest<'_>, now: Timestamp) -> Option<()> {
     let key = public_key(bot).filter(|key| !is_of_small_order(key))?;
-    let signature = signature(only(request.headers, SIGNATURE_HEADER)?)?;
+    let signature = decode_signature(only_header_text(request.headers, SIGNATURE_HEADER)?)?;
     let (nonce, _) = signature.split_first_chunk::<32>()?;
-    let at = only(request.headers, TIMESTAMP_HEADER)?;
+    let at = only_header_text(request.headers, TIMESTAMP_HEADER)?;
     if is_of_small_order(nonce) || !is_near(at, now) {
         return None;
     }
@@ -69,11 +69,11 @@ fn checked(bot: &Bot, request: &SignedRequest<'_>, now: Timestamp) -> Option<()>
     UnparsedPublicKey::new(&ED25519, key).verify(&signed, &signature).ok()
 }
 
-fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+fn only_header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     only_header(headers, name)?.to_str().ok()
 }
 
-fn signature(hex: &str) -> Option<[u8; 64]> {
+fn decode_signature(hex: &str) -> Option<[u8; 64]> {
     let mut bytes = [0; 64];
     hex::decode_to_slice(hex, &mut bytes).ok()?;
     Some(bytes)

@@ -35,14 +35,23 @@ impl Stage {
         self.keys.sign(&[at.as_bytes(), body].concat()).as_ref().to_vec()
     }
 
-    fn receive(&self, at: &str, signature: &[u8], body: &[u8]) -> Result<Received, ReceiveError> {
+    fn receive(
+        &self,
+        at: &str,
+        signature: &[u8],
+        body: &[u8],
+    ) -> Result<RequestContent, ReceiveError> {
         self.receive_with(
             &[(TIMESTAMP_HEADER, at), (SIGNATURE_HEADER, &hex::encode(signature))],
             body,
         )
     }
 
-    fn receive_with(&self, shown: &[(&str, &str)], body: &[u8]) -> Result<Received, ReceiveError> {
+    fn receive_with(
+        &self,
+        shown: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<RequestContent, ReceiveError> {
         let mut headers = HeaderMap::new();
         for (name, value) in shown {
             let name: http::HeaderName = name.parse().unwrap();
@@ -52,7 +61,7 @@ impl Stage {
     }
 
     /// Receives a body that is signed now.
-    fn signed(&self, body: &[u8]) -> Result<Received, ReceiveError> {
+    fn signed(&self, body: &[u8]) -> Result<RequestContent, ReceiveError> {
         self.receive(&self.now(), &self.sign(&self.now(), body), body)
     }
 }
@@ -65,14 +74,14 @@ fn posted(fixture: &str) -> Vec<u8> {
 
 #[test]
 fn a_ping_is_answered() {
-    let Ok(Received::Challenge(answer)) = stage().signed(br#"{"type":1}"#) else { panic!() };
+    let Ok(RequestContent::Challenge(answer)) = stage().signed(br#"{"type":1}"#) else { panic!() };
     assert_eq!(answer, br#"{"type":1}"#);
 }
 
 #[test]
 fn a_command_bears_its_token_and_its_event_no_part_of_it() {
     let body = posted(COMMAND_BODY);
-    let Ok(Received::Bearing(draft, lent)) = stage().signed(&body) else { panic!() };
+    let Ok(RequestContent::Bearing(draft, lent)) = stage().signed(&body) else { panic!() };
 
     assert_eq!(lent.kind, "discord.interaction_token");
     assert!(lent.secret.with(|token| token == TOKEN));
@@ -189,7 +198,7 @@ fn headers_that_are_missing_or_doubled_are_refused() {
 
 #[test]
 fn what_is_authentic_and_unreadable_is_said_to_be() {
-    let Ok(Received::Events(events)) = stage().signed(b"not json") else { panic!() };
+    let Ok(RequestContent::Events(events)) = stage().signed(b"not json") else { panic!() };
     assert_eq!(events, [Err(ReceiveError::Unreadable)]);
 }
 
@@ -199,13 +208,14 @@ fn it_is_answered_as_it_was_taken() {
     let told = |kind: u8, taken| {
         let body = json!({ "type": kind }).to_string();
         let request = SignedRequest { headers: &headers, body: body.as_bytes() };
-        let told: Value = serde_json::from_slice(&stage().discord.told(&request, taken)).unwrap();
+        let told: Value =
+            serde_json::from_slice(&stage().discord.response_body(&request, taken)).unwrap();
         (told["type"].as_u64().unwrap(), told["data"]["flags"].as_u64())
     };
-    assert_eq!(told(COMMAND, Taken::Kept), (5, None));
-    assert_eq!(told(BUTTON, Taken::Kept), (6, None));
+    assert_eq!(told(COMMAND, ReceiveOutcome::Kept), (5, None));
+    assert_eq!(told(BUTTON, ReceiveOutcome::Kept), (6, None));
     for kind in [COMMAND, BUTTON] {
-        for taken in [Taken::Refused, Taken::NotKept] {
+        for taken in [ReceiveOutcome::Refused, ReceiveOutcome::NotKept] {
             assert_eq!(
                 told(kind, taken),
                 (4, Some(64)),

@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use nightdesk_fake_discord::{FakeDiscord, Fault, Kind, Order, Settings};
-use nightdesk_port::{Budget, CAPABILITY_GONE, Deliver, DeliverError, Eyes, Heard, Listen, Part};
+use nightdesk_port::{
+    CAPABILITY_GONE, Deliver, DeliverError, HistoryRange, Listen, PlatformEvent, SessionBudget,
+    VisibilitySource,
+};
 use nightdesk_types::event::{ChatType, Content, Message, Source};
 use nightdesk_types::send::{Op, PromptOption};
-use nightdesk_types::{Send, Sight};
+use nightdesk_types::{Send, Visibility};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::Addresses;
+use crate::DiscordUrls;
 
 mod faults;
 mod ops;
@@ -63,18 +66,18 @@ async fn stage() -> Stage {
 
 /// Creates one of several nodes.
 fn node(fake: &FakeDiscord) -> Discord {
-    node_with(fake, Arc::new(Unlimited))
+    node_with(fake, Arc::new(UnlimitedBudget))
 }
 
-fn node_with(fake: &FakeDiscord, budget: Arc<dyn Budget>) -> Discord {
+fn node_with(fake: &FakeDiscord, budget: Arc<dyn SessionBudget>) -> Discord {
     let (api, gateway) = (fake.url(), fake.gateway_url());
-    let at = Addresses { api: &api, gateway: &gateway, cdn: &api };
+    let at = DiscordUrls { api: &api, gateway: &gateway, cdn: &api };
     Discord::open(at, Arc::new(FakeClock::default()), budget).unwrap()
 }
 
 impl Stage {
     /// Listens until a message arrives, and stores every event as the desk does.
-    async fn heard(&mut self) -> Vec<Heard> {
+    async fn heard(&mut self) -> Vec<PlatformEvent> {
         loop {
             let heard = self.discord.listen(&self.bot, self.cursor.as_deref()).await.unwrap();
             self.cursor = heard.last().map(|one| one.cursor.clone()).or(self.cursor.take());
@@ -115,8 +118,8 @@ fn text(content: &str) -> Op {
 }
 
 /// Returns the messages and their places.
-fn said(heard: &[Heard]) -> Vec<(Source, Message)> {
-    let said = |heard: &Heard| {
+fn said(heard: &[PlatformEvent]) -> Vec<(Source, Message)> {
+    let said = |heard: &PlatformEvent| {
         let draft = heard.said.as_ref().ok()?.as_ref()?;
         let Content::Message(message) = &draft.content else { panic!("a message") };
         Some((draft.source.clone(), (**message).clone()))
@@ -171,23 +174,24 @@ async fn who_sees_what_follows_what_happens() {
     stage.arrive().await;
     stage.fake.say(ANN, HIDDEN, "psst");
     let (source, _) = said(&stage.heard().await).remove(0);
-    let sight =
-        |stage: &Stage, who: u64| stage.discord.sight(&stage.bot, &source, &who.to_string());
-    assert_eq!(sight(&stage, ANN), Sight::Sees);
-    assert_eq!(sight(&stage, BOB), Sight::Blind);
+    let sight = |stage: &Stage, who: u64| {
+        stage.discord.visibility_of(&stage.bot, &source, &who.to_string())
+    };
+    assert_eq!(sight(&stage, ANN), Visibility::Sees);
+    assert_eq!(sight(&stage, BOB), Visibility::Blind);
 
     stage.fake.member(GUILD, BOB, &[ROLE]);
     stage.fake.leave(GUILD, ANN);
     stage.fake.say(BOB, GENERAL, "tick");
     stage.heard().await;
-    assert_eq!((sight(&stage, ANN), sight(&stage, BOB)), (Sight::Blind, Sight::Sees));
+    assert_eq!((sight(&stage, ANN), sight(&stage, BOB)), (Visibility::Blind, Visibility::Sees));
 
     // Another node continues and requests the data.
     stage.discord.leave(&stage.bot).await;
     stage.discord = node(&stage.fake);
-    for (who, want) in [(ANN, Sight::Blind), (BOB, Sight::Sees)] {
-        assert_eq!(sight(&stage, who), Sight::Unknown);
-        stage.discord.learn(&stage.bot, &source, &who.to_string()).await;
+    for (who, want) in [(ANN, Visibility::Blind), (BOB, Visibility::Sees)] {
+        assert_eq!(sight(&stage, who), Visibility::Unknown);
+        stage.discord.fetch_missing(&stage.bot, &source, &who.to_string()).await;
         assert_eq!(sight(&stage, who), want, "{who}");
     }
 }
@@ -207,12 +211,20 @@ async fn what_is_told_meanwhile_is_newer_than_what_was_asked_for() {
         let is_asked = |fake: &FakeDiscord| !fake.calls_of("GET /channels/{}").is_empty();
         assert!(stage.fake.until(Duration::from_secs(5), is_asked).await);
         let lost = json!({ "guild_id": GUILD.to_string(), "role_id": ROLE.to_string() });
-        stage.discord.guilds.take(stage.bot.id, "GUILD_ROLE_DELETE", lost.to_string().as_bytes());
+        stage.discord.guilds.apply_event(
+            stage.bot.id,
+            "GUILD_ROLE_DELETE",
+            lost.to_string().as_bytes(),
+        );
     };
-    let ((), ()) = tokio::join!(stage.discord.learn(&stage.bot, &source, &ann), told);
-    assert_eq!(stage.discord.sight(&stage.bot, &source, &ann), Sight::Unknown, "it may be old");
-    stage.discord.learn(&stage.bot, &source, &ann).await;
-    assert_eq!(stage.discord.sight(&stage.bot, &source, &ann), Sight::Sees);
+    let ((), ()) = tokio::join!(stage.discord.fetch_missing(&stage.bot, &source, &ann), told);
+    assert_eq!(
+        stage.discord.visibility_of(&stage.bot, &source, &ann),
+        Visibility::Unknown,
+        "it may be old"
+    );
+    stage.discord.fetch_missing(&stage.bot, &source, &ann).await;
+    assert_eq!(stage.discord.visibility_of(&stage.bot, &source, &ann), Visibility::Sees);
 }
 
 #[tokio::test]
@@ -328,11 +340,11 @@ async fn what_fell_into_a_gap_is_found() {
     let channel = GENERAL.to_string();
     let found = stage
         .discord
-        .backfill(&stage.bot, &channel, Part::After(&before.to_string()))
+        .backfill(&stage.bot, &channel, HistoryRange::After(&before.to_string()))
         .await
         .unwrap();
     let live = stage.heard().await;
-    let keys = |heard: &[Heard]| -> Vec<Value> {
+    let keys = |heard: &[PlatformEvent]| -> Vec<Value> {
         let drafts = heard.iter().filter_map(|one| one.said.as_ref().ok()?.as_ref());
         drafts.map(|draft| json!([draft.key, draft.source.scope_id])).collect()
     };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_kit::Refusal;
+use nightdesk_kit::PlatformRefusal;
 use reqwest::StatusCode;
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ pub(crate) const MARKUP_CODES: [&str; 3] = [UNPARSABLE, TOO_LONG, EMPTY];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Denial {
+struct TelegramErrorBody {
     description: String,
     parameters: Parameters,
 }
@@ -30,13 +30,14 @@ struct Parameters {
 }
 
 /// Parses a refusal. A proxy between the desk and Telegram may have sent it in another format.
-pub(super) fn read(status: StatusCode, body: &str) -> Refusal {
-    let Denial { description, parameters } = serde_json::from_str(body).unwrap_or_default();
+pub(super) fn parse_refusal(status: StatusCode, body: &str) -> PlatformRefusal {
+    let TelegramErrorBody { description, parameters } =
+        serde_json::from_str(body).unwrap_or_default();
     let retry_after = parameters.retry_after.map(Duration::from_secs);
     // For an unknown bot every method is not found.
     let is_key_rejected = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND);
-    let code = code(&description).map(str::to_owned);
-    Refusal { is_key_rejected, ..Refusal::new(status, code, retry_after) }
+    let code = refusal_code(&description).map(str::to_owned);
+    PlatformRefusal { is_key_rejected, ..PlatformRefusal::new(status, code, retry_after) }
 }
 
 /// Parts of Telegram's error texts and the codes for them. The texts are meant for people and change now and then; an
@@ -77,7 +78,7 @@ const CODES: [(&str, &str); 33] = [
     ("wrong remote file identifier", "file_not_taken"),
 ];
 
-fn code(description: &str) -> Option<&'static str> {
+fn refusal_code(description: &str) -> Option<&'static str> {
     let description = description.to_ascii_lowercase();
     CODES.iter().find(|(words, _)| description.contains(words)).map(|(_, code)| *code)
 }

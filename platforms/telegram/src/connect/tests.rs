@@ -12,34 +12,34 @@ async fn updates_are_posted_or_kept_as_told() {
     let fake = FakeTelegram::open().await;
     fake.bot(TOKEN, "desk_bot");
     let telegram = telegram_at(&fake.url());
-    let new = Standing {
+    let new = TelegramBotSetup {
         username: "desk_bot".to_owned(),
         hears_all: false,
         webhook: None,
         pending: 0,
         last_error: None,
     };
-    assert_eq!(telegram.standing(&key()).await.unwrap(), new);
+    assert_eq!(telegram.read_bot_setup(&key()).await.unwrap(), new);
 
     let url = "http://127.0.0.1:1/hooks/x";
-    telegram.post_updates_to(&bot(), url).await.unwrap();
+    telegram.set_webhook(&bot(), url).await.unwrap();
     let secret = webhook_secret(&bot()).unwrap().with(str::to_owned);
     assert_eq!(fake.calls().last().unwrap().asked["secret_token"], json!(secret));
-    assert_eq!(telegram.standing(&key()).await.unwrap().webhook.as_deref(), Some(url));
-    telegram.keep_updates(&bot()).await.unwrap();
-    assert_eq!(telegram.standing(&key()).await.unwrap(), new);
+    assert_eq!(telegram.read_bot_setup(&key()).await.unwrap().webhook.as_deref(), Some(url));
+    telegram.delete_webhook(&bot()).await.unwrap();
+    assert_eq!(telegram.read_bot_setup(&key()).await.unwrap(), new);
 }
 
 #[tokio::test]
 async fn a_bad_token_is_told_from_a_bad_day() {
     let fake = FakeTelegram::open().await;
     let telegram = telegram_at(&fake.url());
-    let strange = telegram.standing(&key()).await;
+    let strange = telegram.read_bot_setup(&key()).await;
     assert!(matches!(strange, Err(ConnectError::KeyRejected)), "{strange:?}");
 
     fake.bot(TOKEN, "desk_bot");
     fake.misbehave(Fault::at("getMe", 1, Kind::HangUp));
-    let away = telegram.standing(&key()).await;
+    let away = telegram.read_bot_setup(&key()).await;
     assert!(matches!(away, Err(ConnectError::Unavailable(_))), "{away:?}");
     fake.misbehave(Fault::refuse(
         "setWebhook",
@@ -47,7 +47,7 @@ async fn a_bad_token_is_told_from_a_bad_day() {
         400,
         "Bad Request: bad webhook: HTTPS url must be provided",
     ));
-    let refused = telegram.post_updates_to(&bot(), "http://a.b").await;
+    let refused = telegram.set_webhook(&bot(), "http://a.b").await;
     assert!(matches!(refused, Err(ConnectError::Refused(code)) if code == "400"));
 }
 
@@ -59,9 +59,9 @@ async fn whether_posts_come_through_is_what_telegram_says() {
     let nowhere = telegram.probe(&bot()).await;
     assert!(matches!(nowhere, Err(ListenError::Elsewhere)), "{nowhere:?}");
 
-    telegram.post_updates_to(&bot(), "http://127.0.0.1:1/hooks/x").await.unwrap();
+    telegram.set_webhook(&bot(), "http://127.0.0.1:1/hooks/x").await.unwrap();
     let posting = telegram.probe(&bot()).await.unwrap();
-    assert_eq!(posting, Posting { waiting: 0, failed_ago: None });
+    assert_eq!(posting, WebhookStatus { waiting: 0, failed_ago: None });
     fake.says(TOKEN, 900, "hello?");
     let mut posting = telegram.probe(&bot()).await.unwrap();
     while posting.failed_ago.is_none() {

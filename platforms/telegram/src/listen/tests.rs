@@ -21,7 +21,7 @@ async fn stage() -> Stage {
 }
 
 impl Stage {
-    async fn listen(&self, cursor: Option<&str>) -> Vec<Heard> {
+    async fn listen(&self, cursor: Option<&str>) -> Vec<PlatformEvent> {
         self.telegram.listen(&bot(), cursor).await.unwrap()
     }
 
@@ -31,8 +31,8 @@ impl Stage {
     }
 }
 
-fn texts(heard: &[Heard]) -> Vec<String> {
-    let text = |heard: &Heard| {
+fn texts(heard: &[PlatformEvent]) -> Vec<String> {
+    let text = |heard: &PlatformEvent| {
         let draft = heard.said.as_ref().unwrap().as_ref().unwrap();
         let nightdesk_types::event::Content::Message(message) = &draft.content else { panic!() };
         message.text.clone()
@@ -106,7 +106,7 @@ fn one_odd_update_spoils_no_other() {
             {"update_id": 8, "message": {"message_id": 3, "date": 1, "chat": {"id": 1, "type": "private"}, "from": {"id": 1}, "text": "b"}}
         ]"#,
     );
-    let heard = heard(&bot(), &told, NOW).unwrap();
+    let heard = convert_updates(&bot(), &told, NOW).unwrap();
 
     let said: Vec<_> = heard.iter().map(|heard| heard.said.as_ref().map(Option::is_some)).collect();
     let unreadable = Err(&ReceiveError::Unreadable);
@@ -117,8 +117,8 @@ fn one_odd_update_spoils_no_other() {
 
 #[test]
 fn updates_without_numbers_are_none() {
-    assert!(heard(&bot(), &told("[]"), NOW).unwrap().is_empty());
-    let odd = heard(&bot(), &told(r#"[{}, 7, {"update_id": "x"}]"#), NOW);
+    assert!(convert_updates(&bot(), &told("[]"), NOW).unwrap().is_empty());
+    let odd = convert_updates(&bot(), &told(r#"[{}, 7, {"update_id": "x"}]"#), NOW);
     assert!(matches!(odd, Err(ListenError::Unavailable(_))));
 }
 
@@ -141,7 +141,7 @@ async fn what_telegram_says_instead_is_told_apart() {
     assert_eq!(word(&telegram().listen(&bot(), None).await), "unavailable", "nobody is there");
 }
 
-fn word(heard: &Result<Vec<Heard>, ListenError>) -> String {
+fn word(heard: &Result<Vec<PlatformEvent>, ListenError>) -> String {
     match heard {
         Ok(_) => "heard".to_owned(),
         Err(ListenError::Elsewhere) => "elsewhere".to_owned(),
@@ -156,10 +156,10 @@ fn word(heard: &Result<Vec<Heard>, ListenError>) -> String {
 
 #[test]
 fn a_cursor_is_read_as_it_was_written() {
-    let cursor = Cursor { next: -7, since: NOW };
-    assert_eq!(Cursor::read(&cursor.write()), Some(cursor));
+    let cursor = UpdateCursor { next: -7, since: NOW };
+    assert_eq!(UpdateCursor::parse(&cursor.to_text()), Some(cursor));
     for odd in ["", "7", "@", "x@1", "1@x", "1@99999999999999999"] {
-        assert_eq!(Cursor::read(odd), None, "{odd}");
+        assert_eq!(UpdateCursor::parse(odd), None, "{odd}");
     }
 }
 
@@ -173,6 +173,6 @@ fn who_is_told_by_webhook_is_not_asked() {
         (json!({ "updates": "webhook" }), false),
     ] {
         let bot = Bot { settings, ..bot() };
-        assert_eq!(telegram().ear(&bot).is_some(), listens);
+        assert_eq!(telegram().listener(&bot).is_some(), listens);
     }
 }

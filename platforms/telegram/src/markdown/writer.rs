@@ -13,13 +13,13 @@ const LANGUAGE_CHARS_MAX: usize = 32;
 
 /// A mark around a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum TextMark {
     Bold,
     Italic,
     Strike,
 }
 
-impl Mark {
+impl TextMark {
     const fn sign(self) -> char {
         match self {
             Self::Bold => '*',
@@ -31,7 +31,7 @@ impl Mark {
 
 /// The output so far, and the open elements.
 #[derive(Debug, Default)]
-pub(super) struct Writer {
+pub(super) struct MarkdownWriter {
     out: String,
     /// Line ends that are due before the next output.
     line_ends: usize,
@@ -45,7 +45,7 @@ pub(super) struct Writer {
     in_block: bool,
 }
 
-impl Writer {
+impl MarkdownWriter {
     pub(super) fn text(&mut self, text: &str) {
         if self.in_block {
             self.raw_code(text);
@@ -111,7 +111,7 @@ impl Writer {
         self.out.extend(std::iter::repeat_n("  ", self.lists.len().saturating_sub(1)));
     }
 
-    pub(super) fn open(&mut self, mark: Mark) {
+    pub(super) fn open(&mut self, mark: TextMark) {
         self.begin();
         self.open[mark as usize] += 1;
         if self.open[mark as usize] == 1 {
@@ -119,7 +119,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn close(&mut self, mark: Mark) {
+    pub(super) fn close(&mut self, mark: TextMark) {
         let depth = &mut self.open[mark as usize];
         *depth = depth.saturating_sub(1);
         if *depth == 0 {
@@ -128,8 +128,8 @@ impl Writer {
     }
 
     /// Writes a mark. Two underscores would be another mark, so an empty bold separates them.
-    fn sign(&mut self, mark: Mark) {
-        if mark == Mark::Italic && self.ends_in_sign('_') {
+    fn sign(&mut self, mark: TextMark) {
+        if mark == TextMark::Italic && self.ends_in_sign('_') {
             self.out.push_str("**");
         }
         self.out.push(mark.sign());

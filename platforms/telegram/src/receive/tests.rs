@@ -20,8 +20,8 @@ fn received(
         headers.append(SECRET_HEADER, HeaderValue::from_str(secret).unwrap());
     }
     match telegram().receive(bot, &SignedRequest { headers: &headers, body })? {
-        Received::Events(events) => Ok(events),
-        Received::Bearing(..) | Received::Challenge(_) => panic!("Telegram only tells"),
+        RequestContent::Events(events) => Ok(events),
+        RequestContent::Bearing(..) | RequestContent::Challenge(_) => panic!("Telegram only tells"),
     }
 }
 

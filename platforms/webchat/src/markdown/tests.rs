@@ -72,7 +72,7 @@ fn nothing_but_our_own_markup_comes_out() {
         "| a |\n|---|\n| <iframe src=x> |",
     ];
     for text in cases {
-        for html in [render(text), plain(text)] {
+        for html in [render(text), render_plain(text)] {
             assert_eq!(foreign(&html), Vec::<String>::new(), "{text} became {html}");
         }
     }
@@ -134,9 +134,9 @@ fn the_check_itself_sees_foreign_markup() {
 
 #[test]
 fn a_visitors_text_is_shown_as_it_was_written() {
-    assert_eq!(plain("**a**\n<b>"), "<p>**a**<br>&lt;b&gt;</p>");
+    assert_eq!(render_plain("**a**\n<b>"), "<p>**a**<br>&lt;b&gt;</p>");
     assert_eq!(
-        plain("http://x.test, ok"),
+        render_plain("http://x.test, ok"),
         format!("<p>{}, ok</p>", link("http://x.test", "http://x.test"))
     );
 }

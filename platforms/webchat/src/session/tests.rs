@@ -7,9 +7,9 @@ fn at(secs: i64) -> Timestamp {
     Timestamp::from_second(NOW.as_second() + secs).unwrap()
 }
 
-fn session_of(bot: &Bot, cookie: &str, now: Timestamp) -> Option<Session> {
+fn session_of(bot: &Bot, cookie: &str, now: Timestamp) -> Option<VisitorSession> {
     let headers = [(COOKIE, cookie.parse().unwrap())].into_iter().collect();
-    Session::of(bot, &headers, now)
+    VisitorSession::from_request(bot, &headers, now)
 }
 
 fn cookie(value: &str) -> String {
@@ -18,8 +18,8 @@ fn cookie(value: &str) -> String {
 
 #[test]
 fn a_visitor_is_known_by_the_cookie_they_were_given() {
-    let session = Session::new(NOW);
-    let value = session.value(&bot()).unwrap();
+    let session = VisitorSession::new(NOW);
+    let value = session.cookie_value(&bot()).unwrap();
 
     assert_eq!(session_of(&bot(), &cookie(&value), NOW), Some(session.clone()));
     let among_others = format!("a=b; {COOKIE_NAME}=old.1.00;  {}", cookie(&value));
@@ -28,17 +28,17 @@ fn a_visitor_is_known_by_the_cookie_they_were_given() {
 
 #[test]
 fn two_visitors_are_never_the_same() {
-    assert_ne!(Session::new(NOW).visitor, Session::new(NOW).visitor);
-    assert!(is_visitor(&Session::new(NOW).visitor));
+    assert_ne!(VisitorSession::new(NOW).visitor, VisitorSession::new(NOW).visitor);
+    assert!(is_visitor(&VisitorSession::new(NOW).visitor));
 }
 
 #[test]
 fn what_the_key_did_not_sign_is_nobody() {
-    let good = Session::new(NOW).value(&bot()).unwrap();
+    let good = VisitorSession::new(NOW).cookie_value(&bot()).unwrap();
     let (signed, signature) = good.rsplit_once('.').unwrap();
     let (visitor, issued) = signed.split_once('.').unwrap();
-    let another = Session::new(NOW).visitor;
-    let of = |bot: &Bot| Session::new(NOW).value(bot).unwrap();
+    let another = VisitorSession::new(NOW).visitor;
+    let of = |bot: &Bot| VisitorSession::new(NOW).cookie_value(bot).unwrap();
     let cases = [
         ("empty", String::new()),
         ("no signature", signed.to_owned()),
@@ -61,15 +61,15 @@ fn what_the_key_did_not_sign_is_nobody() {
 #[test]
 fn a_bot_without_a_key_knows_nobody() {
     let keyless = Bot { key: None, ..bot() };
-    let value = Session::new(NOW).value(&keyed("")).unwrap();
+    let value = VisitorSession::new(NOW).cookie_value(&keyed("")).unwrap();
 
-    assert_eq!(Session::new(NOW).value(&keyless), None);
+    assert_eq!(VisitorSession::new(NOW).cookie_value(&keyless), None);
     assert_eq!(session_of(&keyless, &cookie(&value), NOW), None);
 }
 
 #[test]
 fn a_session_ends_after_its_days() {
-    let value = cookie(&Session::new(NOW).value(&bot()).unwrap());
+    let value = cookie(&VisitorSession::new(NOW).cookie_value(&bot()).unwrap());
     let last = CHAT_SESSION_DAYS * DAY_SECS - 1;
 
     assert!(session_of(&bot(), &value, at(last)).is_some());
@@ -80,18 +80,18 @@ fn a_session_ends_after_its_days() {
 
 #[test]
 fn who_comes_again_is_known_for_longer() {
-    let session = Session::new(NOW);
+    let session = VisitorSession::new(NOW);
 
     assert!(!session.is_to_be_renewed(at(DAY_SECS)));
     assert!(session.is_to_be_renewed(at(DAY_SECS + 1)));
-    let renewed = session.renewed(at(DAY_SECS + 1));
+    let renewed = session.renew(at(DAY_SECS + 1));
     assert_eq!(renewed.visitor, session.visitor);
     assert!(!renewed.is_to_be_renewed(at(DAY_SECS + 1)));
 }
 
 #[test]
 fn the_cookie_is_for_one_page_and_no_script() {
-    let session = Session::new(NOW);
+    let session = VisitorSession::new(NOW);
     let plain = session.set_cookie(&bot(), "p4th", "http://127.0.0.1:8800").unwrap();
     let (_, flags) = plain.split_once("; ").unwrap();
 
@@ -102,14 +102,14 @@ fn the_cookie_is_for_one_page_and_no_script() {
 
 #[test]
 fn a_key_that_was_replaced_is_believed_and_its_cookie_said_again() {
-    let session = Session::new(NOW);
-    let value = cookie(&session.value(&keyed("old")).unwrap());
+    let session = VisitorSession::new(NOW);
+    let value = cookie(&session.cookie_value(&keyed("old")).unwrap());
     let replaced = Bot { former_keys: keyed("old").key.into_iter().collect(), ..keyed("new") };
 
     let known = session_of(&replaced, &value, NOW).unwrap();
     assert_eq!(known.visitor, session.visitor);
     assert!(known.is_to_be_renewed(NOW), "before the old key ends");
     assert_eq!(session_of(&keyed("new"), &value, NOW), None, "after it has ended");
-    let renewed = cookie(&known.renewed(NOW).value(&replaced).unwrap());
+    let renewed = cookie(&known.renew(NOW).cookie_value(&replaced).unwrap());
     assert!(!session_of(&replaced, &renewed, NOW).unwrap().is_to_be_renewed(NOW));
 }

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use nightdesk_letters::{Address, AgentConnector, Cause, ConnectorError};
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, Capabilities, DeliveryReceipt, Features, Kind, Millis, Payload, TriggerKind,
-    WakeOpts, WakeReceipt, When,
+    AgentDescriptor, ConnectorCapabilities, DeliveryReceipt, Features, Millis, Payload,
+    PayloadKind, TriggerKind, WakeOpts, WakeReceipt, When,
 };
 
 use super::planted::Fault;
@@ -57,7 +57,7 @@ impl Drawer {
 
 #[async_trait]
 impl AgentConnector for Drawer {
-    fn static_capabilities() -> Capabilities {
+    fn static_capabilities() -> ConnectorCapabilities {
         let yes = Some(true);
         let features = Features {
             deliver: yes,
@@ -67,7 +67,7 @@ impl AgentConnector for Drawer {
             request_response: Some(false),
             ..Features::default()
         };
-        Capabilities::of("drawer", features)
+        ConnectorCapabilities::new("drawer", features)
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
@@ -89,10 +89,10 @@ impl AgentConnector for Drawer {
         {
             return Err(Cause::Invalid("trigger_kind".to_owned()).to(agent_id));
         }
-        let kind = if self.has(Fault::TemplateIsAugment) { Kind::Augment } else { kind };
+        let kind = if self.has(Fault::TemplateIsAugment) { PayloadKind::Augment } else { kind };
         let null = if self.has(Fault::NullsOut) { r#"{"session_id":null}"# } else { "{}" };
         let seen = Seen {
-            words: payload.words().to_owned(),
+            words: payload.text().to_owned(),
             kind: Some(kind),
             is_proven: true,
             wire: Some(null.to_owned()),

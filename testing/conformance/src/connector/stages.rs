@@ -29,7 +29,7 @@ pub async fn bundled() -> Vec<Report> {
 }
 
 fn clock() -> Arc<dyn Clock> {
-    Arc::new(SystemClock::started())
+    Arc::new(SystemClock::start())
 }
 
 #[cfg(test)]

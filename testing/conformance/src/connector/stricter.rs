@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nightdesk_letters::{AgentConnector, ConnectorError};
 use nightdesk_protocol::delivery::{
-    DeliveryReceipt, Kind, Millis, TriggerKind, WakeOpts, WakeReceipt, When,
+    DeliveryReceipt, Millis, PayloadKind, TriggerKind, WakeOpts, WakeReceipt, When,
 };
 
 use super::{Report, Seen, Stage, Verdict, augment, meta, must, times, word};
@@ -89,11 +89,11 @@ async fn content<S: Stage>(stage: &S, agent: &str) -> Verdict {
 
 async fn template<S: Stage>(stage: &S, agent: &str) -> Verdict {
     let words = word("template");
-    let payload = Kind::Template.of(words.clone(), meta());
+    let payload = PayloadKind::Template.make_payload(words.clone(), meta());
     stage.connector().deliver(agent, &payload).await.map_err(|error| error.to_string())?;
     let seen = stage.seen().await;
     let mine = seen.iter().find(|seen| seen.words == words).ok_or("the agent does not have it")?;
-    must(mine.kind.is_none_or(|kind| kind == Kind::Template), "it is not told from augment")
+    must(mine.kind.is_none_or(|kind| kind == PayloadKind::Template), "it is not told from augment")
 }
 
 async fn empty<S: Stage>(stage: &S, agent: &str) -> Verdict {
@@ -177,7 +177,7 @@ async fn trigger<S: Stage>(stage: &S, agent: &str) -> Verdict {
     let words = word("trigger");
     let mut meta = meta();
     meta.origin.trigger_kind = TriggerKind::Other("supervisor".to_owned());
-    let payload = Kind::Augment.of(words.clone(), meta);
+    let payload = PayloadKind::Augment.make_payload(words.clone(), meta);
     stage.connector().deliver(agent, &payload).await.map_err(|error| error.to_string())?;
     must(times(stage, &words).await == 1, "the agent does not have it")
 }

@@ -3,7 +3,7 @@
 //! The compiler checks that a method exists; the case checks only that the method returns.
 
 use nightdesk_letters::{AgentConnector, ConnectorError};
-use nightdesk_protocol::delivery::{Kind, RequestResponseOpts, WakeOpts};
+use nightdesk_protocol::delivery::{PayloadKind, RequestResponseOpts, WakeOpts};
 
 use super::{Report, Stage, Verdict, augment, meta, must};
 
@@ -17,7 +17,7 @@ pub(super) async fn check<S: Stage>(stage: &S, report: &mut Report) {
     let connector = stage.connector();
     let delivered = connector.deliver(&agent, &augment("augment")).await;
     report.case("deliver_takes_augment", took(delivered.map(|receipt| receipt.delivered_at.0)));
-    let template = Kind::Template.of("template".to_owned(), meta());
+    let template = PayloadKind::Template.make_payload("template".to_owned(), meta());
     let delivered = connector.deliver(&agent, &template).await;
     report.case("deliver_takes_template", took(delivered.map(|receipt| receipt.delivered_at.0)));
     let woken = connector.wake(&agent, &WakeOpts::default()).await;

@@ -1,6 +1,6 @@
 //! Checks the acks of entries.
 
-use nightdesk_inbox::{Ack, Ask, LineClaim, Waiting};
+use nightdesk_inbox::{AckOutcome, LineClaim, ReadRequest, ReadResponse};
 use nightdesk_types::Seq;
 
 use crate::Harness;
@@ -18,8 +18,10 @@ pub async fn an_acked_entry_is_never_handed_over_again(harness: &impl Harness) {
     let new = cast.line(&ann).await;
     assert_eq!(new.taken.acked, Seq::new(2));
     assert_eq!(cast.numbers(&new).await, [3]);
-    let from_the_start = Ask { after: Seq::default(), ..new.ask() };
-    let Waiting::Entries(entries) = cast.ask(from_the_start).await else { panic!("the newest") };
+    let from_the_start = ReadRequest { after: Seq::default(), ..new.ask() };
+    let ReadResponse::Entries(entries) = cast.ask(from_the_start).await else {
+        panic!("the newest")
+    };
     assert_eq!(entries.len(), 1, "the cursor counts, wherever a line begins");
 }
 
@@ -49,7 +51,7 @@ pub async fn acks_of_a_replaced_line_do_not_count(harness: &impl Harness) {
     assert_eq!(cast.numbers(&old).await, [1, 2]);
 
     let new = cast.line(&ann).await;
-    assert_eq!(cast.ack(&old, &[(1, 2)]).await, Ack::LineReplaced);
+    assert_eq!(cast.ack(&old, &[(1, 2)]).await, AckOutcome::LineReplaced);
     assert_eq!(cast.numbers(&new).await, [1, 2], "the entries are still there");
     let newer = cast.line(&ann).await;
     assert_eq!(newer.taken.acked, Seq::default());
@@ -105,7 +107,7 @@ pub async fn gathered_acks_get_an_answer_each(harness: &impl Harness) {
     let acks = [bobs.acks(&[(1, 1)]), replaced.acks(&[(1, 1)]), anns.acks(&[(2, 2)])];
 
     let answers = harness.inbox().ack(&acks).await.expect("ack entries");
-    assert_eq!(answers, [moved(1), Ack::LineReplaced, moved(0)]);
+    assert_eq!(answers, [moved(1), AckOutcome::LineReplaced, moved(0)]);
     assert_eq!(cast.numbers(&bobs).await, [0; 0]);
     assert_eq!(cast.numbers(&new).await, [1]);
     assert_eq!(cast.numbers(&anns).await, [1]);
@@ -121,10 +123,10 @@ pub async fn nothing_is_acked_by_another_tenant(harness: &impl Harness) {
     let claim = LineClaim { scope: bob.scope, ..line.claim };
 
     let acked = harness.inbox().ack(&[Line { claim, ..line }.acks(&[(1, 1)])]).await;
-    assert!(!matches!(acked.as_deref(), Ok([Ack::Moved(_)])), "{acked:?}");
+    assert!(!matches!(acked.as_deref(), Ok([AckOutcome::Moved(_)])), "{acked:?}");
     assert_eq!(cast.numbers(&line).await, [1]);
 }
 
-const fn moved(to: i64) -> Ack {
-    Ack::Moved(Seq::new(to))
+const fn moved(to: i64) -> AckOutcome {
+    AckOutcome::Moved(Seq::new(to))
 }

@@ -1,6 +1,6 @@
 //! Checks the parking and resubmission of entries.
 
-use nightdesk_inbox::{Ack, Park, ParkReason, Stored};
+use nightdesk_inbox::{AckOutcome, ParkOutcome, ParkReason, StoredEntry};
 use nightdesk_types::{AgentId, Seq, TenantScope};
 
 use super::put::seq;
@@ -14,13 +14,13 @@ pub async fn a_parked_entry_leaves_the_inbox(harness: &impl Harness) {
     cast.several(&ann, 4).await;
     let line = cast.line(&ann).await;
 
-    assert_eq!(park(&cast, &line, 3).await, Park::Parked);
+    assert_eq!(park(&cast, &line, 3).await, ParkOutcome::Parked);
     assert_eq!(cast.numbers(&line).await, [1, 2, 4]);
-    assert_eq!(park(&cast, &line, 1).await, Park::Parked);
+    assert_eq!(park(&cast, &line, 1).await, ParkOutcome::Parked);
     let new = cast.line(&ann).await;
     assert_eq!(new.taken.acked, Seq::new(1), "the cursor moved over it");
     assert_eq!(cast.numbers(&new).await, [2, 4]);
-    assert_eq!(cast.ack(&new, &[(2, 2)]).await, Ack::Moved(Seq::new(3)));
+    assert_eq!(cast.ack(&new, &[(2, 2)]).await, AckOutcome::Moved(Seq::new(3)));
     let aside = harness.parked(ann.scope, ann.agent).await;
     assert_eq!(aside, [1, 3].map(|number| (seq(number), ParkReason::Operator)));
 }
@@ -34,11 +34,11 @@ pub async fn only_the_newest_line_parks_what_waits(harness: &impl Harness) {
     let new = cast.line(&ann).await;
     cast.ack(&new, &[(1, 1), (3, 3)]).await;
 
-    assert_eq!(park(&cast, &old, 2).await, Park::LineReplaced);
-    assert_eq!(park(&cast, &new, 2).await, Park::Parked);
+    assert_eq!(park(&cast, &old, 2).await, ParkOutcome::LineReplaced);
+    assert_eq!(park(&cast, &new, 2).await, ParkOutcome::Parked);
     let cases = [("acked", 1), ("parked before", 2), ("acked beyond the cursor", 3)];
     for (name, number) in cases.into_iter().chain([("never given out", 9)]) {
-        assert_eq!(park(&cast, &new, number).await, Park::NotWaiting, "{name}");
+        assert_eq!(park(&cast, &new, number).await, ParkOutcome::NotWaiting, "{name}");
     }
     assert_eq!(cast.numbers(&new).await, [4]);
 }
@@ -94,15 +94,15 @@ pub async fn a_resubmitted_entry_is_an_entry_like_any_other(harness: &impl Harne
     let line = cast.line(&ann).await;
 
     for number in [1, 2, 3] {
-        assert_eq!(park(&cast, &line, number).await, Park::Parked);
+        assert_eq!(park(&cast, &line, number).await, ParkOutcome::Parked);
         let again = resubmit(harness, (scope, agent), number).await;
         assert_eq!(again.map(|stored| stored.seq.get()), Some(number + 1));
     }
-    assert_eq!(cast.ack(&line, &[(4, 4)]).await, Ack::Moved(Seq::new(4)));
+    assert_eq!(cast.ack(&line, &[(4, 4)]).await, AckOutcome::Moved(Seq::new(4)));
     assert_eq!(cast.numbers(&line).await, [0; 0]);
 }
 
-async fn park(cast: &Cast<'_>, line: &Line, number: i64) -> Park {
+async fn park(cast: &Cast<'_>, line: &Line, number: i64) -> ParkOutcome {
     let inbox = cast.harness.inbox();
     let parked = inbox.park(&line.claim, Seq::new(number), ParkReason::Operator).await;
     parked.expect("park an entry")
@@ -112,7 +112,7 @@ async fn resubmit(
     harness: &impl Harness,
     (scope, agent): (TenantScope, AgentId),
     number: i64,
-) -> Option<Stored> {
+) -> Option<StoredEntry> {
     let again = harness.aside().resubmit(scope, agent, Seq::new(number)).await;
     again.expect("resubmit an entry")
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use nightdesk_inbox::{Accept, Put, Store};
+use nightdesk_inbox::{AcceptRequest, PutOutcome, Store};
 use nightdesk_types::limits::GATHER_MAX;
 use nightdesk_types::{AgentId, Seq};
 use tokio::sync::Barrier;
@@ -35,8 +35,8 @@ pub async fn a_repeat_is_found_whoever_comes_first(harness: &impl Harness) {
         });
     }
 
-    let puts: Vec<Put> = senders.join_all().await.into_iter().flatten().collect();
-    let duplicates = puts.iter().filter(|put| **put == Put::Duplicate).count();
+    let puts: Vec<PutOutcome> = senders.join_all().await.into_iter().flatten().collect();
+    let duplicates = puts.iter().filter(|put| **put == PutOutcome::Duplicate).count();
     assert_eq!(duplicates, EVENTS * (SENDERS - 1));
     let numbers = numbers_by_agent(&puts);
     assert_eq!(numbers[&ann.agent], upto(EVENTS));
@@ -44,12 +44,12 @@ pub async fn a_repeat_is_found_whoever_comes_first(harness: &impl Harness) {
     assert_eq!(cast.numbers(&line).await, upto(EVENTS));
 }
 
-fn in_batches(events: &[Accept], events_max: usize) -> Vec<Vec<Accept>> {
-    events.chunks(events_max.min(GATHER_MAX)).map(<[Accept]>::to_vec).collect()
+fn in_batches(events: &[AcceptRequest], events_max: usize) -> Vec<Vec<AcceptRequest>> {
+    events.chunks(events_max.min(GATHER_MAX)).map(<[AcceptRequest]>::to_vec).collect()
 }
 
 /// Stores batches one after the other. A batch that may succeed later is retried.
-async fn put_all(store: &dyn Store, batches: Vec<Vec<Accept>>) -> Vec<Put> {
+async fn put_all(store: &dyn Store, batches: Vec<Vec<AcceptRequest>>) -> Vec<PutOutcome> {
     let mut puts = Vec::new();
     for batch in batches {
         puts.extend(put_again(store, &batch).await.unwrap_or_default());
@@ -58,7 +58,7 @@ async fn put_all(store: &dyn Store, batches: Vec<Vec<Accept>>) -> Vec<Put> {
 }
 
 /// Returns the result of a batch, or `None` if it can never succeed.
-async fn put_again(store: &dyn Store, batch: &[Accept]) -> Option<Vec<Put>> {
+async fn put_again(store: &dyn Store, batch: &[AcceptRequest]) -> Option<Vec<PutOutcome>> {
     const TRIES_MAX: usize = 20;
     for _ in 0..TRIES_MAX {
         match store.accept(batch).await {
@@ -76,7 +76,7 @@ pub async fn no_inbox_has_a_gap(harness: &impl Harness) {
     const BATCHES: usize = 200;
     let cast = Cast::of(harness).await;
     let people = [cast.person("ann").await, cast.person("bob").await, cast.person("cid").await];
-    let mut batches: Vec<Vec<Vec<Accept>>> = vec![Vec::new(); WRITERS];
+    let mut batches: Vec<Vec<Vec<AcceptRequest>>> = vec![Vec::new(); WRITERS];
     let mut wanted = 0;
     for number in 0..BATCHES {
         let events =
@@ -96,7 +96,7 @@ pub async fn no_inbox_has_a_gap(harness: &impl Harness) {
         writers.spawn(async move { put_all(&*store, batches).await });
     }
 
-    let puts: Vec<Put> = writers.join_all().await.into_iter().flatten().collect();
+    let puts: Vec<PutOutcome> = writers.join_all().await.into_iter().flatten().collect();
     let numbers = numbers_by_agent(&puts);
     assert_eq!(puts.len(), wanted, "every event of a good batch has its outcome");
     for person in &people {
@@ -109,10 +109,10 @@ pub async fn no_inbox_has_a_gap(harness: &impl Harness) {
 }
 
 /// Returns the numbers given out in each inbox, in order.
-fn numbers_by_agent(puts: &[Put]) -> BTreeMap<AgentId, Vec<i64>> {
+fn numbers_by_agent(puts: &[PutOutcome]) -> BTreeMap<AgentId, Vec<i64>> {
     let mut numbers: BTreeMap<AgentId, Vec<i64>> = BTreeMap::new();
     for put in puts {
-        let Put::Stored(stored) = put else { continue };
+        let PutOutcome::Stored(stored) = put else { continue };
         for stored in stored {
             numbers.entry(stored.agent).or_default().push(Seq::get(stored.seq));
         }

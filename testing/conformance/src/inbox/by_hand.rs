@@ -1,6 +1,6 @@
 //! Checks the operator's view of an inbox, and the operator's actions on it.
 
-use nightdesk_inbox::{Overview, ParkReason, Parked, Shown, State};
+use nightdesk_inbox::{EntryDetails, EntryStatus, InboxOverview, ParkReason, ParkRecord};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 
@@ -65,14 +65,14 @@ pub async fn an_entry_is_shown_with_what_became_of_it(harness: &impl Harness) {
     set_aside(harness, &ann, 3).await;
 
     let tried = show(harness, &ann, 2).await.expect("it waits");
-    assert_eq!((tried.state, tried.origin), (State::Waiting { tries: 1 }, None));
+    assert_eq!((tried.state, tried.origin), (EntryStatus::Waiting { tries: 1 }, None));
     assert_eq!(Some(tried.body), body);
     let untried = show(harness, &ann, 4).await.expect("it waits");
-    assert_eq!(untried.state, State::Waiting { tries: 0 });
+    assert_eq!(untried.state, EntryStatus::Waiting { tries: 0 });
     let acked = show(harness, &ann, 1).await.expect("it is remembered");
-    assert!(matches!(acked.state, State::Acked { times: Some(_) }), "{:?}", acked.state);
+    assert!(matches!(acked.state, EntryStatus::Acked { times: Some(_) }), "{:?}", acked.state);
     let parked = show(harness, &ann, 3).await.expect("it is parked");
-    let State::Parked(Parked { reason, resubmitted_as: None, .. }) = parked.state else {
+    let EntryStatus::Parked(ParkRecord { reason, resubmitted_as: None, .. }) = parked.state else {
         panic!("it is parked, not {:?}", parked.state)
     };
     assert_eq!(reason, ParkReason::Operator);
@@ -89,10 +89,10 @@ pub async fn a_resubmitted_entry_knows_its_origin(harness: &impl Harness) {
     assert_eq!(again.expect("resubmit an entry").map(|stored| stored.seq), Some(seq(3)));
 
     let new = show(harness, &ann, 3).await.expect("it waits");
-    assert_eq!((new.origin, new.state), (Some(seq(1)), State::Waiting { tries: 0 }));
+    assert_eq!((new.origin, new.state), (Some(seq(1)), EntryStatus::Waiting { tries: 0 }));
     let old = show(harness, &ann, 1).await.expect("it is parked");
     assert_eq!((old.origin, new.body), (None, old.body));
-    let State::Parked(parked) = old.state else { panic!("it is parked") };
+    let EntryStatus::Parked(parked) = old.state else { panic!("it is parked") };
     assert_eq!(parked.resubmitted_as, Some(seq(3)));
 }
 
@@ -113,21 +113,21 @@ pub async fn what_waits_is_set_aside_by_hand(harness: &impl Harness) {
     assert_eq!(harness.parked(ann.scope, ann.agent).await.len(), 2);
 }
 
-fn waiting(overview: &Overview) -> Vec<i64> {
+fn waiting(overview: &InboxOverview) -> Vec<i64> {
     overview.waiting.iter().map(|listed| listed.seq.get()).collect()
 }
 
-async fn overview(harness: &impl Harness, person: &Person, after: i64) -> Option<Overview> {
+async fn overview(harness: &impl Harness, person: &Person, after: i64) -> Option<InboxOverview> {
     let overview = harness.aside().overview(person.scope, person.agent, Seq::new(after)).await;
     overview.expect("look into an inbox")
 }
 
-async fn show(harness: &impl Harness, person: &Person, number: i64) -> Option<Shown> {
-    let shown = harness.aside().show(person.scope, person.agent, Seq::new(number)).await;
+async fn show(harness: &impl Harness, person: &Person, number: i64) -> Option<EntryDetails> {
+    let shown = harness.aside().show_entry(person.scope, person.agent, Seq::new(number)).await;
     shown.expect("show an entry")
 }
 
 async fn set_aside(harness: &impl Harness, person: &Person, number: i64) -> bool {
-    let aside = harness.aside().set_aside(person.scope, person.agent, Seq::new(number)).await;
+    let aside = harness.aside().park_waiting(person.scope, person.agent, Seq::new(number)).await;
     aside.expect("set an entry aside")
 }

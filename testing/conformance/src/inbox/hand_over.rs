@@ -1,6 +1,6 @@
 //! Checks the delivery of entries.
 
-use nightdesk_inbox::{Ask, LineClaim, Waiting};
+use nightdesk_inbox::{LineClaim, ReadRequest, ReadResponse};
 use nightdesk_types::limits::WINDOW_BYTES_MAX;
 use nightdesk_types::{Generation, Seq};
 
@@ -26,7 +26,7 @@ pub async fn waiting_comes_in_order(harness: &impl Harness) {
         ("none wanted", 0, 0, vec![]),
     ];
     for (name, after, entries_max, want) in cases {
-        let ask = Ask { after: Seq::new(after), entries_max, ..line.ask() };
+        let ask = ReadRequest { after: Seq::new(after), entries_max, ..line.ask() };
         assert_eq!(numbers(cast.ask(ask).await), want, "{name}");
     }
 }
@@ -41,15 +41,17 @@ pub async fn a_read_is_bounded_in_bytes(harness: &impl Harness) {
     }
     let line = cast.line(&ann).await;
     assert_eq!(cast.numbers(&line).await, [1, 2, 3], "the window is full after the third");
-    let rest = cast.ask(Ask { after: Seq::new(3), ..line.ask() }).await;
+    let rest = cast.ask(ReadRequest { after: Seq::new(3), ..line.ask() }).await;
     assert_eq!(numbers(rest), [4]);
 
     let huge = cast.stored(&ann.says(5).saying("x".repeat(WINDOW_BYTES_MAX + 1))).await;
     let again = harness.aside().resubmit(ann.scope, ann.agent, huge.seq).await;
     assert_eq!(again.expect("resubmit an entry").map(|stored| stored.seq), Some(seq(6)));
     cast.stored(&ann.says(7)).await;
-    let ask = Ask { after: Seq::new(4), ..line.ask() };
-    let Waiting::Entries(entries) = cast.ask(ask).await else { panic!("the line is the newest") };
+    let ask = ReadRequest { after: Seq::new(4), ..line.ask() };
+    let ReadResponse::Entries(entries) = cast.ask(ask).await else {
+        panic!("the line is the newest")
+    };
     assert_eq!(entries.len(), 1, "one always fits, and then nothing more");
     assert_eq!((entries[0].seq, &entries[0].json), (seq(6), &None), "no client could take it");
 }
@@ -62,11 +64,14 @@ pub async fn a_replaced_line_reads_nothing(harness: &impl Harness) {
     let old = cast.line(&ann).await;
     let new = cast.line(&ann).await;
 
-    assert_eq!(cast.ask(old.ask()).await, Waiting::LineReplaced);
+    assert_eq!(cast.ask(old.ask()).await, ReadResponse::LineReplaced);
     assert_eq!(cast.numbers(&new).await, [1]);
     let generation = Generation::new(new.claim.generation.get() + 1);
     let made_up = LineClaim { generation, ..new.claim };
-    assert_eq!(cast.ask(Ask { line: made_up, ..new.ask() }).await, Waiting::LineReplaced);
+    assert_eq!(
+        cast.ask(ReadRequest { line: made_up, ..new.ask() }).await,
+        ReadResponse::LineReplaced
+    );
 }
 
 /// Checks that gathered reads get an answer each, in their order.
@@ -81,9 +86,9 @@ pub async fn gathered_reads_get_an_answer_each(harness: &impl Harness) {
     cast.line(&cid).await;
     let asks = [cast.line(&bob).await.ask(), replaced.ask(), cast.line(&ann).await.ask()];
 
-    let mut answers = harness.inbox().waiting(&asks).await.expect("read what waits");
+    let mut answers = harness.inbox().read_waiting(&asks).await.expect("read what waits");
     assert_eq!(numbers(answers.remove(2)), [1, 2]);
-    assert_eq!(answers, [Waiting::Entries(Vec::new()), Waiting::LineReplaced]);
+    assert_eq!(answers, [ReadResponse::Entries(Vec::new()), ReadResponse::LineReplaced]);
 }
 
 /// Checks that a tenant cannot read another tenant's entries with any line number.
@@ -95,14 +100,14 @@ pub async fn nothing_is_handed_over_to_another_tenant(harness: &impl Harness) {
     let line = cast.line(&ann).await;
     let foreign = LineClaim { scope: bob.scope, ..line.claim };
 
-    let read = harness.inbox().waiting(&[Ask { line: foreign, ..line.ask() }]).await;
-    assert!(!matches!(read.as_deref(), Ok([Waiting::Entries(_)])), "{read:?}");
+    let read = harness.inbox().read_waiting(&[ReadRequest { line: foreign, ..line.ask() }]).await;
+    assert!(!matches!(read.as_deref(), Ok([ReadResponse::Entries(_)])), "{read:?}");
     assert_eq!(cast.numbers(&line).await, [1]);
 }
 
-fn numbers(waiting: Waiting) -> Vec<i64> {
+fn numbers(waiting: ReadResponse) -> Vec<i64> {
     match waiting {
-        Waiting::Entries(entries) => entries.iter().map(|entry| entry.seq.get()).collect(),
-        Waiting::LineReplaced => panic!("the line is the newest"),
+        ReadResponse::Entries(entries) => entries.iter().map(|entry| entry.seq.get()).collect(),
+        ReadResponse::LineReplaced => panic!("the line is the newest"),
     }
 }

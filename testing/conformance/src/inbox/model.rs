@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use nightdesk_gate::Gate;
-use nightdesk_inbox::{Accept, Ack, Ask, Park, ParkReason, Put, Waiting};
+use nightdesk_inbox::{
+    AcceptRequest, AckOutcome, ParkOutcome, ParkReason, PutOutcome, ReadRequest, ReadResponse,
+};
 use nightdesk_port::Bot;
 use nightdesk_testkit::builders::EventBuilder;
 use nightdesk_types::{Seq, Timestamp};
@@ -96,7 +98,7 @@ type Played = Result<(), TestCaseError>;
 async fn play(cast: &Cast<'_>, name: &str, steps: Vec<Step>) -> Played {
     let agent = cast.person(name).await;
     let line = cast.line(&agent).await;
-    let gate = Gate::over(cast.harness.gate());
+    let gate = Gate::new(cast.harness.gate());
     let queue = Queue::default();
     let taken_at = BTreeMap::new();
     let mut both = Game { cast, gate, agent, line, replaced: None, taken_at, queue };
@@ -122,9 +124,9 @@ impl Game<'_> {
         }
     }
 
-    async fn accept(&self, event: &EventBuilder, bot: &Bot) -> Put {
+    async fn accept(&self, event: &EventBuilder, bot: &Bot) -> PutOutcome {
         let admitted = event.admitted(bot, &self.gate).await;
-        let accept = Accept::of(&admitted.expect("the agent is bound"), None);
+        let accept = AcceptRequest::from_event(&admitted.expect("the agent is bound"), None);
         self.cast.accept(&[accept]).await.pop().expect("an answer per ask")
     }
 
@@ -152,15 +154,17 @@ impl Game<'_> {
         if self.queue.puts() > 0 {
             let event = self.event(pick.index(self.queue.puts()));
             let put = self.accept(&event, &self.cast.bot).await;
-            prop_assert_eq!(put, Put::Duplicate);
+            prop_assert_eq!(put, PutOutcome::Duplicate);
         }
         Ok(())
     }
 
     async fn read(&mut self, entries_max: usize) -> Played {
         let after = Seq::new(self.queue.read_up_to());
-        let waiting = self.cast.ask(Ask { after, entries_max, ..self.line.ask() }).await;
-        let Waiting::Entries(entries) = waiting else { return Err(unlike("entries", &waiting)) };
+        let waiting = self.cast.ask(ReadRequest { after, entries_max, ..self.line.ask() }).await;
+        let ReadResponse::Entries(entries) = waiting else {
+            return Err(unlike("entries", &waiting));
+        };
         self.taken_at.extend(entries.iter().map(|entry| (entry.seq.get(), entry.at)));
         let got: Vec<i64> = entries.iter().map(|entry| entry.seq.get()).collect();
         prop_assert_eq!(got, self.queue.read(entries_max));
@@ -170,19 +174,19 @@ impl Game<'_> {
     async fn ack(&mut self, pick: Index) -> Played {
         let Some(range) = self.queue.pick_to_ack(pick) else { return Ok(()) };
         let ack = self.ack_on_time(range).await;
-        prop_assert_eq!(ack, Ack::Moved(Seq::new(self.queue.ack(range))));
+        prop_assert_eq!(ack, AckOutcome::Moved(Seq::new(self.queue.ack(range))));
         Ok(())
     }
 
     async fn ack_again(&mut self, pick: Index) -> Played {
         let Some(acked) = self.queue.pick_acked(pick) else { return Ok(()) };
         let ack = self.ack_on_time((acked, acked)).await;
-        prop_assert_eq!(ack, Ack::Moved(Seq::new(self.queue.cursor())));
+        prop_assert_eq!(ack, AckOutcome::Moved(Seq::new(self.queue.cursor())));
         Ok(())
     }
 
     /// Acks with the true acceptance time of the last entry, as a line does.
-    async fn ack_on_time(&self, range: (i64, i64)) -> Ack {
+    async fn ack_on_time(&self, range: (i64, i64)) -> AckOutcome {
         let mut acks = self.line.acks(&[range]);
         acks.ranges[0].at = self.taken_at[&range.1];
         let answers = self.cast.harness.inbox().ack(&[acks]).await;
@@ -191,20 +195,21 @@ impl Game<'_> {
 
     async fn meddle(&mut self, pick: Index) -> Played {
         let Some((old, number)) = self.replaced.zip(self.queue.pick(pick)) else { return Ok(()) };
-        prop_assert_eq!(self.cast.ack(&old, &[(1, number)]).await, Ack::LineReplaced);
-        prop_assert_eq!(self.cast.ask(old.ask()).await, Waiting::LineReplaced);
-        prop_assert_eq!(self.park_on(&old, number).await, Park::LineReplaced);
+        prop_assert_eq!(self.cast.ack(&old, &[(1, number)]).await, AckOutcome::LineReplaced);
+        prop_assert_eq!(self.cast.ask(old.ask()).await, ReadResponse::LineReplaced);
+        prop_assert_eq!(self.park_on(&old, number).await, ParkOutcome::LineReplaced);
         Ok(())
     }
 
     async fn park(&mut self, pick: Index) -> Played {
         let Some(number) = self.queue.pick(pick) else { return Ok(()) };
-        let want = if self.queue.park(number) { Park::Parked } else { Park::NotWaiting };
+        let want =
+            if self.queue.park(number) { ParkOutcome::Parked } else { ParkOutcome::NotWaiting };
         prop_assert_eq!(self.park_on(&self.line, number).await, want);
         Ok(())
     }
 
-    async fn park_on(&self, line: &Line, number: i64) -> Park {
+    async fn park_on(&self, line: &Line, number: i64) -> ParkOutcome {
         let inbox = self.cast.harness.inbox();
         let parked = inbox.park(&line.claim, Seq::new(number), ParkReason::Operator).await;
         parked.expect("park an entry")
@@ -245,10 +250,12 @@ impl Game<'_> {
 }
 
 /// Returns the number of an event's only entry, and true if it was parked.
-fn stored(put: Put) -> Result<(i64, bool), TestCaseError> {
+fn stored(put: PutOutcome) -> Result<(i64, bool), TestCaseError> {
     match put {
-        Put::Stored(stored) if stored.len() == 1 => Ok((stored[0].seq.get(), stored[0].parked)),
-        Put::Stored(_) | Put::Duplicate | Put::Stale | Put::Fenced => {
+        PutOutcome::Stored(stored) if stored.len() == 1 => {
+            Ok((stored[0].seq.get(), stored[0].parked))
+        }
+        PutOutcome::Stored(_) | PutOutcome::Duplicate | PutOutcome::Stale | PutOutcome::Fenced => {
             Err(unlike("one entry", &put))
         }
     }

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_gate::{
-    AdmitError, Change, Gate, KeptRefusal, Prompt, Reach, Recipient, RefusalNote, Store, known,
+    AdmitError, BotPrompt, Gate, Reach, ReachChange, Recipient, RefusalNote, Store, StoredRefusal,
+    bot_reach,
 };
-use nightdesk_inbox::{Accept, Ask, ParkReason, Put, Stored, Waiting};
+use nightdesk_inbox::{
+    AcceptRequest, ParkReason, PutOutcome, ReadRequest, ReadResponse, StoredEntry,
+};
 use nightdesk_protocol::event::encode;
 use nightdesk_testkit::builders::{EventBuilder, event, everybodys};
 use nightdesk_types::event::{ChatType, Source};
@@ -62,7 +65,7 @@ pub async fn recipients_of_two_tenants_get_one_entry_each(harness: &impl Harness
         source.scope_id = Some("g1".to_owned());
     };
     let said = ann.says(9).with_source(in_a_group);
-    let Put::Stored(stored) = cast.put(&said).await else { panic!("it is new") };
+    let PutOutcome::Stored(stored) = cast.put(&said).await else { panic!("it is new") };
     let mut got: Vec<_> = stored.iter().map(|stored| (stored.agent, stored.seq)).collect();
     let mut want = [(ann.agent, seq(1)), (bob.agent, seq(3))];
     got.sort();
@@ -80,7 +83,7 @@ pub async fn a_duplicate_takes_no_number(harness: &impl Harness) {
     let ann = cast.person("ann").await;
     cast.stored(&ann.says(1)).await;
 
-    assert_eq!(cast.put(&ann.says(1).saying("something else")).await, Put::Duplicate);
+    assert_eq!(cast.put(&ann.says(1).saying("something else")).await, PutOutcome::Duplicate);
     assert_eq!(cast.stored(&ann.says(2)).await.seq, seq(2));
     let line = cast.line(&ann).await;
     assert_eq!(cast.numbers(&line).await, [1, 2]);
@@ -93,7 +96,10 @@ pub async fn a_duplicate_in_its_own_batch_takes_no_number(harness: &impl Harness
     let batch = cast.accepts([ann.says(1), ann.says(1), ann.says(2)]).await;
 
     let puts = cast.accept(&batch).await;
-    assert!(matches!(puts[..], [Put::Stored(_), Put::Duplicate, Put::Stored(_)]), "{puts:?}");
+    assert!(
+        matches!(puts[..], [PutOutcome::Stored(_), PutOutcome::Duplicate, PutOutcome::Stored(_)]),
+        "{puts:?}"
+    );
     let line = cast.line(&ann).await;
     assert_eq!(cast.numbers(&line).await, [1, 2]);
 }
@@ -107,7 +113,7 @@ pub async fn the_same_key_of_another_bot_is_another_event(harness: &impl Harness
     cast.bind(&ann, "ann").await;
 
     assert_eq!(cast.stored(&ann.says(1)).await.seq, seq(2));
-    assert_eq!(cast.put(&ann.says(1)).await, Put::Duplicate);
+    assert_eq!(cast.put(&ann.says(1)).await, PutOutcome::Duplicate);
 }
 
 /// Checks that an admission decided before a restriction of the agent's access is refused, and can be decided again:
@@ -117,16 +123,18 @@ pub async fn a_stale_admit_is_refused_and_decided_again(harness: &impl Harness) 
     let ann = cast.person("ann").await;
     let bob = cast.stranger("bob").await;
     cast.bind(&bob, "ann").await;
-    let gate = Gate::over(harness.gate());
+    let gate = Gate::new(harness.gate());
     let decided = ann.says(1).admitted(&cast.bot, &gate).await.expect("ann is bound");
     cast.unbind(&ann, "ann").await;
 
-    let stale = Accept::of(&decided, None);
-    assert_eq!(cast.accept(&[stale]).await, [Put::Stale]);
+    let stale = AcceptRequest::from_event(&decided, None);
+    assert_eq!(cast.accept(&[stale]).await, [PutOutcome::Stale]);
     assert_eq!(heads(&cast, &[&ann, &bob]).await, [0, 0]);
     let again = gate.admit_again(decided, None).await.expect("bob's agent is bound too");
-    let puts = cast.accept(&[Accept::of(&again, None)]).await;
-    let Put::Stored(stored) = &puts[0] else { panic!("it is decided on what is so: {puts:?}") };
+    let puts = cast.accept(&[AcceptRequest::from_event(&again, None)]).await;
+    let PutOutcome::Stored(stored) = &puts[0] else {
+        panic!("it is decided on what is so: {puts:?}")
+    };
     assert_eq!((stored[0].agent, stored[0].seq), (bob.agent, seq(1)));
     cast.unbind(&bob, "ann").await;
     let refused = gate.admit_again(again, None).await.map(drop);
@@ -137,16 +145,19 @@ pub async fn a_stale_admit_is_refused_and_decided_again(harness: &impl Harness) 
 pub async fn a_change_on_one_bot_keeps_nothing_from_another(harness: &impl Harness) {
     let mut cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
-    let gate = Gate::over(harness.gate());
+    let gate = Gate::new(harness.gate());
     let first = cast.bot.clone();
     let decided = ann.says(1).admitted(&first, &gate).await.expect("ann is bound");
     cast.bot = cast.another_bot("other-bot").await;
     cast.bind(&ann, "ann").await;
 
-    assert_eq!(cast.accept(&[Accept::of(&decided, None)]).await, [Put::Stale]);
+    assert_eq!(
+        cast.accept(&[AcceptRequest::from_event(&decided, None)]).await,
+        [PutOutcome::Stale]
+    );
     let again = gate.admit_again(decided, None).await.expect("ann is still bound");
-    let puts = cast.accept(&[Accept::of(&again, None)]).await;
-    assert!(matches!(&puts[..], [Put::Stored(_)]), "{puts:?}");
+    let puts = cast.accept(&[AcceptRequest::from_event(&again, None)]).await;
+    assert!(matches!(&puts[..], [PutOutcome::Stored(_)]), "{puts:?}");
 }
 
 /// Checks that every event of a batch gets its own outcome.
@@ -163,15 +174,15 @@ pub async fn each_event_of_a_batch_gets_its_outcome(harness: &impl Harness) {
     }
 
     let puts = cast.accept(&batch).await;
-    assert_eq!(puts[..2], [Put::Stale, Put::Duplicate]);
+    assert_eq!(puts[..2], [PutOutcome::Stale, PutOutcome::Duplicate]);
     let numbers: Vec<Seq> = puts[2..].iter().flat_map(stored).map(|stored| stored.seq).collect();
     assert_eq!(numbers, [seq(2), seq(3)], "numbers are given in the order of the batch");
 }
 
-fn stored(put: &Put) -> &[Stored] {
+fn stored(put: &PutOutcome) -> &[StoredEntry] {
     match put {
-        Put::Stored(stored) => stored,
-        Put::Duplicate | Put::Stale | Put::Fenced => &[],
+        PutOutcome::Stored(stored) => stored,
+        PutOutcome::Duplicate | PutOutcome::Stale | PutOutcome::Fenced => &[],
     }
 }
 
@@ -190,12 +201,12 @@ pub async fn an_unknown_recipient_fails_the_batch_and_nothing_is_stored(harness:
 }
 
 /// Returns an event that the gate admits for an agent that no store knows.
-pub(super) async fn accept_for_a_ghost(cast: &Cast<'_>, event: &EventBuilder) -> Accept {
+pub(super) async fn accept_for_a_ghost(cast: &Cast<'_>, event: &EventBuilder) -> AcceptRequest {
     let scope = cast.operator;
     let agent = AgentId::from_uuid(id_of("agent", "ghost"));
-    let gate = Gate::over(Arc::new(Haunted(Recipient { scope, agent, version: 0 })));
+    let gate = Gate::new(Arc::new(Haunted(Recipient { scope, agent, version: 0 })));
     let admitted = event.admitted(&cast.bot, &gate).await.expect("the ghost is bound");
-    Accept::of(&admitted, None)
+    AcceptRequest::from_event(&admitted, None)
 }
 
 /// A store with one agent that does not exist.
@@ -203,15 +214,20 @@ struct Haunted(Recipient);
 
 #[async_trait]
 impl Store for Haunted {
-    async fn changes(&self, _: BotId, _: Option<i64>) -> Result<Change, StoreError> {
+    async fn read_changes(&self, _: BotId, _: Option<i64>) -> Result<ReachChange, StoreError> {
         Ok(everybodys(self.0))
     }
 
-    async fn changed(&self, _: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+    async fn changed_bots(&self, _: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
         Ok(Vec::new())
     }
 
-    async fn reaches(&self, _: TenantScope, _: AgentId, _: &str) -> Result<Vec<Reach>, StoreError> {
+    async fn find_reaches(
+        &self,
+        _: TenantScope,
+        _: AgentId,
+        _: &str,
+    ) -> Result<Vec<Reach>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -225,15 +241,27 @@ impl Store for Haunted {
         Ok(false)
     }
 
-    async fn ask(&self, _: TenantScope, _: AgentId, _: Prompt<'_>) -> Result<bool, StoreError> {
+    async fn record_prompt(
+        &self,
+        _: TenantScope,
+        _: AgentId,
+        _: BotPrompt<'_>,
+    ) -> Result<bool, StoreError> {
         Ok(false)
     }
 
-    async fn asker(&self, _: Prompt<'_>) -> Result<Option<known::Agent>, StoreError> {
+    async fn find_prompt_agent(
+        &self,
+        _: BotPrompt<'_>,
+    ) -> Result<Option<bot_reach::ScopedAgent>, StoreError> {
         Ok(None)
     }
 
-    async fn refusals(&self, _: TenantScope, _: &str) -> Result<Vec<KeptRefusal>, StoreError> {
+    async fn read_refusals(
+        &self,
+        _: TenantScope,
+        _: &str,
+    ) -> Result<Vec<StoredRefusal>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -260,8 +288,10 @@ pub async fn a_full_inbox_parks_what_comes(harness: &impl Harness) {
     let aside = harness.parked(ann.scope, ann.agent).await;
     assert_eq!(aside, [full + 1, full + 2].map(|number| (seq(number), ParkReason::Full)));
     let line = cast.line(&ann).await;
-    let last = Ask { after: seq(full - 1), ..line.ask() };
-    let Waiting::Entries(entries) = cast.ask(last).await else { panic!("the line is the newest") };
+    let last = ReadRequest { after: seq(full - 1), ..line.ask() };
+    let ReadResponse::Entries(entries) = cast.ask(last).await else {
+        panic!("the line is the newest")
+    };
     assert_eq!(entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [seq(full)]);
     cast.ack(&line, &[(1, INBOX_ENTRIES_MAX)]).await;
     assert!(!cast.stored(&ann.says(full + 3)).await.parked, "there is room again");
@@ -275,7 +305,7 @@ pub async fn an_unsendable_entry_is_parked_and_the_next_arrives(harness: &impl H
 
     let parked = cast.stored(&huge).await;
     assert_eq!((parked.seq, parked.parked), (seq(1), true));
-    assert_eq!(cast.put(&huge).await, Put::Duplicate, "it was taken");
+    assert_eq!(cast.put(&huge).await, PutOutcome::Duplicate, "it was taken");
     cast.stored(&ann.says(2)).await;
     let line = cast.line(&ann).await;
     assert_eq!(cast.numbers(&line).await, [2]);
@@ -297,7 +327,7 @@ pub async fn heads_are_the_last_numbers_given_out(harness: &impl Harness) {
 
 pub(super) async fn heads(cast: &Cast<'_>, of: &[&Person]) -> Vec<i64> {
     let agents: Vec<_> = of.iter().map(|person| (person.scope, person.agent)).collect();
-    let heads = cast.harness.inbox().heads(&agents).await.expect("look at inboxes");
+    let heads = cast.harness.inbox().read_heads(&agents).await.expect("look at inboxes");
     heads.into_iter().map(Seq::get).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Checks sources with a cursor: shards, pollers.
 
-use nightdesk_inbox::{Accept, Put, Quarantine, SourceMark};
+use nightdesk_inbox::{AcceptRequest, PutOutcome, QuarantinedEvent, SourceCursor};
 use nightdesk_testkit::builders::EventBuilder;
 use nightdesk_types::NodeEpoch;
 use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
@@ -36,7 +36,7 @@ pub async fn a_source_stands_after_the_last_event_of_its_batch(harness: &impl Ha
     let (epoch, _) = take(&cast, "shard-0").await;
     let read = Reader { epoch, ..read };
     let repeat = read.event(&ann.says(2), "at 3").await;
-    assert_eq!(cast.accept(&[repeat]).await, [Put::Duplicate]);
+    assert_eq!(cast.accept(&[repeat]).await, [PutOutcome::Duplicate]);
     let cursor = take(&cast, "shard-0").await.1;
     assert_eq!(cursor.as_deref(), Some("at 3"), "a repeat was dealt with too");
 }
@@ -58,13 +58,16 @@ pub async fn a_fenced_source_is_refused_and_its_cursor_stays(harness: &impl Harn
         cast.accept_of(&ann.says(3)).await,
     ];
     let puts = cast.accept(&batch).await;
-    assert_eq!(puts[..2], [Put::Fenced, Put::Fenced]);
-    assert!(matches!(puts[2], Put::Stored(_)), "it has no source: {puts:?}");
+    assert_eq!(puts[..2], [PutOutcome::Fenced, PutOutcome::Fenced]);
+    assert!(matches!(puts[2], PutOutcome::Stored(_)), "it has no source: {puts:?}");
     assert_eq!(heads(&cast, &[&ann]).await, [1]);
     let again = new.event(&ann.says(1), "at 1").await;
-    assert!(matches!(cast.accept(&[again]).await[0], Put::Stored(_)), "the new owner reads it");
+    assert!(
+        matches!(cast.accept(&[again]).await[0], PutOutcome::Stored(_)),
+        "the new owner reads it"
+    );
     let stale = old.event(&ann.says(4), "at 0").await;
-    assert_eq!(cast.accept(&[stale]).await, [Put::Fenced]);
+    assert_eq!(cast.accept(&[stale]).await, [PutOutcome::Fenced]);
     assert_eq!(take(&cast, "shard-0").await.1.as_deref(), Some("at 1"));
 }
 
@@ -87,13 +90,13 @@ pub async fn a_stale_event_holds_back_its_source(harness: &impl Harness) {
     cast.unbind(&ann, "ann").await;
 
     let puts = cast.accept(&batch).await;
-    assert!(matches!(puts[0], Put::Stored(_)), "it came before: {puts:?}");
-    assert_eq!(puts[1], Put::Stale);
-    assert!(matches!(puts[2], Put::Stored(_)), "it is another source's: {puts:?}");
-    assert_eq!(puts[3], Put::Stale, "it must not overtake");
+    assert!(matches!(puts[0], PutOutcome::Stored(_)), "it came before: {puts:?}");
+    assert_eq!(puts[1], PutOutcome::Stale);
+    assert!(matches!(puts[2], PutOutcome::Stored(_)), "it is another source's: {puts:?}");
+    assert_eq!(puts[3], PutOutcome::Stale, "it must not overtake");
     assert_eq!(take(&cast, "shard-0").await.1.as_deref(), Some("at 1"));
     assert_eq!(take(&cast, "shard-1").await.1.as_deref(), Some("at 3"));
-    assert!(matches!(cast.put(&bob.says(4)).await, Put::Stored(_)), "its key was not taken");
+    assert!(matches!(cast.put(&bob.says(4)).await, PutOutcome::Stored(_)), "its key was not taken");
 }
 
 /// Checks that only the newest owner can move a cursor without an event.
@@ -119,7 +122,7 @@ pub async fn a_cursor_is_moved_by_the_newest_owner_alone(harness: &impl Harness)
 pub async fn the_quarantine_is_a_ring(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let kept_max = usize::try_from(QUARANTINE_KEPT_MAX).expect("a limit is not negative");
-    let unreadable = Quarantine {
+    let unreadable = QuarantinedEvent {
         operator: cast.operator,
         bot: cast.bot.id,
         problem: "not readable".to_owned(),
@@ -148,12 +151,12 @@ struct Reader<'c> {
 }
 
 impl Reader<'_> {
-    async fn event(&self, event: &EventBuilder, cursor: &str) -> Accept {
-        Accept::of(&self.cast.admitted(event).await, Some(self.mark(cursor)))
+    async fn event(&self, event: &EventBuilder, cursor: &str) -> AcceptRequest {
+        AcceptRequest::from_event(&self.cast.admitted(event).await, Some(self.mark(cursor)))
     }
 
-    fn mark(&self, cursor: &str) -> SourceMark {
+    fn mark(&self, cursor: &str) -> SourceCursor {
         let (source, cursor) = (self.source.to_owned(), cursor.to_owned());
-        SourceMark { source, epoch: self.epoch, cursor }
+        SourceCursor { source, epoch: self.epoch, cursor }
     }
 }

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use nightdesk_inbox::TestEntry;
-use nightdesk_register::Redeemed;
-use nightdesk_register::audit::{Deed, Fault, Kind, Verifier};
-use nightdesk_register::enrolment::{Client, Digest, Enrol, Identity, NewInvitation};
-use nightdesk_register::issuer::{KeyAlgorithm, Session, StoredKey};
-use nightdesk_schedule::{Arm, FireAt, JobId, Policies, Target};
+use nightdesk_inbox::LocalEntry;
+use nightdesk_register::RedeemResult;
+use nightdesk_register::audit::{AuditRecord, Fault, Kind, Verifier};
+use nightdesk_register::enrolment::{
+    Digest, EnrolmentRequest, Identity, MachineClient, NewInvitation,
+};
+use nightdesk_register::issuer::{IssuerSession, KeyAlgorithm, StoredKey};
+use nightdesk_schedule::{ArmRequest, FireAt, JobId, Policies, Target};
 use nightdesk_types::{
-    Actor, ClientId, Granted, Principal, Relevance, Seq, TenantScope, Timestamp,
+    Actor, ClientId, GrantTarget, Principal, Relevance, Seq, TenantScope, Timestamp,
 };
 use serde_json::json;
 
@@ -40,7 +42,7 @@ pub async fn each_act_is_told_once(harness: &impl Harness) {
     log.told(Kind::GatewayRevoked).await;
 
     let ann = Person { author: "u1".to_owned(), scope, agent, gateway };
-    let (on, granted) = (cast.on_bot(&ann), Granted::of(None, "c1"));
+    let (on, granted) = (cast.on_bot(&ann), GrantTarget::for_chat(None, "c1"));
     cast.bind(&ann, "u1").await;
     log.told(Kind::Bound).await;
     assert!(register.prefer(on, "u1").await.expect("prefer an agent"));
@@ -70,28 +72,28 @@ pub async fn each_act_is_told_once(harness: &impl Harness) {
 pub async fn each_act_by_hand_is_told_once(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
-    let (scope, agent) = (ann.scope.by(Actor::Operator), ann.agent);
+    let (scope, agent) = (ann.scope.with_actor(Actor::Operator), ann.agent);
     let (aside, wakers) = (harness.aside(), harness.wakers());
     cast.several(&ann, 1).await;
     let mut log = Log::of(harness, scope).await;
-    aside.set_aside(scope, agent, Seq::new(1)).await.expect("set aside");
+    aside.park_waiting(scope, agent, Seq::new(1)).await.expect("set aside");
     log.told(Kind::EntrySetAside).await;
     aside.resubmit(scope, agent, Seq::new(1)).await.expect("resubmit");
     log.told(Kind::EntryResubmitted).await;
-    let entry = TestEntry::of(cast.bot.id, "discord", "bot").expect("discord can be made up");
-    aside.put_test(scope, agent, &entry).await.expect("put a test entry");
+    let entry = LocalEntry::for_bot(cast.bot.id, "discord", "bot").expect("discord can be made up");
+    aside.put_local(scope, agent, &entry).await.expect("put a test entry");
     log.told(Kind::EntryPut).await;
     for urls in [&["https://a.example", "https://b.example"][..], &["https://c.example"], &[], &[]]
     {
         let urls: Vec<String> = urls.iter().map(|&url| url.to_owned()).collect();
-        wakers.set_wakers(scope, agent, &urls).await.expect("say where it is called");
+        wakers.set_wake_urls(scope, agent, &urls).await.expect("say where it is called");
         log.told(Kind::WakeUrlSet).await;
     }
-    wakers.ask(scope, agent).await.expect("ask for a call");
+    wakers.request_call(scope, agent).await.expect("ask for a call");
 
     assert_eq!(log.told(Kind::WakeAsked).await.actor, "operator");
     let (schedule, job) = (harness.schedule(), JobId::new("report").expect("a name"));
-    let arm = Arm {
+    let arm = ArmRequest {
         job: job.clone(),
         fire_at: FireAt::parse("2096-01-01T00:00:00Z").expect("an instant"),
         to: Target::Inbox("hello".to_owned()),
@@ -100,7 +102,7 @@ pub async fn each_act_by_hand_is_told_once(harness: &impl Harness) {
         policies: Policies::default(),
     };
     // The agent's own acts have separate rows.
-    let its_own = scope.by(Actor::Agent(agent));
+    let its_own = scope.with_actor(Actor::Agent(agent));
     schedule.arm(its_own, agent, &arm).await.expect("arm a job");
     schedule.cancel(its_own, agent, &job).await.expect("cancel a job");
     schedule.arm(scope, agent, &arm).await.expect("arm a job");
@@ -113,7 +115,7 @@ pub async fn each_act_by_hand_is_told_once(harness: &impl Harness) {
 pub async fn each_act_of_who_looks_after_agents_is_told_once(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, register) = (cast.person("ann").await, harness.register());
-    let (scope, agent) = (ann.scope.by(Actor::Agent(ann.agent)), ann.agent);
+    let (scope, agent) = (ann.scope.with_actor(Actor::Agent(ann.agent)), ann.agent);
     let mut log = Log::of(harness, scope).await;
     let bot = register.create_bot(scope, &new_bot("anns")).await.expect("enter a bot");
     log.told(Kind::BotCreated).await;
@@ -127,7 +129,7 @@ pub async fn each_act_of_who_looks_after_agents_is_told_once(harness: &impl Harn
     let rotated = register.rotate_bot_key(scope, bot, &secret("bots"), overlap).await;
     assert!(rotated.expect("rotate a bot's key"));
     log.told(Kind::BotKeyRotated).await;
-    let (session, code) = (Session::own("s"), Digest::of("code"));
+    let (session, code) = (IssuerSession::from_own_issuer("s"), Digest::from_secret("code"));
     let begun = register.begin_session(scope, agent, &session, Some(code)).await;
     assert!(begun.expect("begin a session"));
     log.told(Kind::SessionBegun).await;
@@ -136,7 +138,7 @@ pub async fn each_act_of_who_looks_after_agents_is_told_once(harness: &impl Harn
     assert!(register.enter_code(scope, agent, &code).await.expect("enter a code"));
     log.told(Kind::LinkMade).await;
     let linked = register.redeem(bot, "u9", &code).await.expect("link a person");
-    assert!(matches!(linked, Redeemed::Linked { .. }), "{linked:?}");
+    assert!(matches!(linked, RedeemResult::Linked { .. }), "{linked:?}");
     assert_eq!(log.told(Kind::Linked).await.actor, "person");
     register.redeem(bot, "u9", &code).await.expect("say it again");
     register.note(scope, Kind::AgentTokenMade, &json!({})).await.expect("tell of an act");
@@ -165,7 +167,7 @@ pub async fn a_boot_is_told_once(harness: &impl Harness) {
 /// Checks that acts of the desk itself also have a chain.
 pub async fn the_desks_own_acts_are_told(harness: &impl Harness) {
     let register = harness.register();
-    let own = TenantScope::own();
+    let own = TenantScope::desk_own();
     let mut log = Log { harness, scope: own, seen: 0 };
     let key = StoredKey {
         number: 1,
@@ -183,7 +185,7 @@ pub async fn the_desks_own_acts_are_told(harness: &impl Harness) {
     assert!(register.retire_signing_key("k1").await.expect("retire it again"));
 
     assert_eq!(verdict(harness, own).await, Ok(2));
-    let heads = register.heads(None, false).await.expect("read heads");
+    let heads = register.chain_heads(None, false).await.expect("read heads");
     assert_eq!(heads.first().map(|(tenant, _)| *tenant), Some(own.tenant()));
 }
 
@@ -197,17 +199,17 @@ pub async fn an_enrolment_is_told_once(harness: &impl Harness) {
         let client = ClientId::from_uuid(id_of("client", name));
         let new = NewInvitation {
             client,
-            secret: Digest::of("secret"),
-            token: Digest::of(name),
+            secret: Digest::from_secret("secret"),
+            token: Digest::from_secret(name),
             gateway: None,
             good_for: Duration::from_hours(1),
         };
         register.invite(scope, agent, &new).await.expect("invite a gateway");
         log.told(Kind::GatewayInvited).await;
         let found = register.client(client).await.expect("find a client");
-        let Client { scope: by, agent, .. } = found.expect("the client is known").client;
-        let enrol = Enrol {
-            token: Digest::of(name),
+        let MachineClient { scope: by, agent, .. } = found.expect("the client is known").client;
+        let enrol = EnrolmentRequest {
+            token: Digest::from_secret(name),
             gateway: "gw".to_owned(),
             secret: secret(name),
             overlap: Duration::ZERO,
@@ -241,7 +243,7 @@ pub async fn what_was_done_is_a_chain_of_its_tenant(harness: &impl Harness) {
     let ann = tenant(harness, "ann").await;
     let bob = tenant(harness, "bob").await;
     for number in 0..20 {
-        let (scope, name) = (ann.by(Actor::Operator), format!("agent-{number}"));
+        let (scope, name) = (ann.with_actor(Actor::Operator), format!("agent-{number}"));
         harness.register().create_agent(scope, &name).await.expect("enter an agent");
     }
 
@@ -250,8 +252,8 @@ pub async fn what_was_done_is_a_chain_of_its_tenant(harness: &impl Harness) {
     let (anns, bobs) = (deeds(harness, ann).await, deeds(harness, bob).await);
     assert_eq!((anns.len(), bobs.len()), (21, 1));
     assert!(anns.iter().all(|deed| deed.actor == "operator"));
-    let heads = harness.register().heads(None, false).await.expect("read heads");
-    let head = |scope: TenantScope, deed: &Deed| (scope.tenant(), deed.hash.clone());
+    let heads = harness.register().chain_heads(None, false).await.expect("read heads");
+    let head = |scope: TenantScope, deed: &AuditRecord| (scope.tenant(), deed.hash.clone());
     let mut want = [head(ann, &anns[20]), head(bob, &bobs[0])];
     want.sort();
     let found: Vec<_> = heads.into_iter().map(|(tenant, link)| (tenant, link.hash)).collect();
@@ -272,8 +274,8 @@ impl<'h> Log<'h> {
     }
 
     /// Checks that there is one new row, of this kind, and returns it.
-    async fn told(&mut self, kind: Kind) -> Deed {
-        let new = self.harness.register().deeds(self.scope, self.seen, MANY).await;
+    async fn told(&mut self, kind: Kind) -> AuditRecord {
+        let new = self.harness.register().audit_records(self.scope, self.seen, MANY).await;
         let mut new = new.expect("read the audit log");
         let kinds: Vec<&str> = new.iter().map(|deed| deed.kind.as_str()).collect();
         assert_eq!(kinds, [kind.slug()]);
@@ -282,13 +284,13 @@ impl<'h> Log<'h> {
     }
 }
 
-async fn deeds(harness: &dyn Harness, scope: TenantScope) -> Vec<Deed> {
-    harness.register().deeds(scope, 0, MANY).await.expect("read the audit log")
+async fn deeds(harness: &dyn Harness, scope: TenantScope) -> Vec<AuditRecord> {
+    harness.register().audit_records(scope, 0, MANY).await.expect("read the audit log")
 }
 
 async fn verdict(harness: &dyn Harness, scope: TenantScope) -> Result<i64, Fault> {
     let chain = harness.register().chain(scope).await.expect("read where a chain ends");
     let mut verifier = Verifier::begin(scope.tenant(), chain, &[], Timestamp::UNIX_EPOCH)?;
-    deeds(harness, scope).await.iter().try_for_each(|deed| verifier.take(deed))?;
-    verifier.end()
+    deeds(harness, scope).await.iter().try_for_each(|deed| verifier.verify_next(deed))?;
+    verifier.finish()
 }

@@ -1,7 +1,7 @@
 //! Checks commands.
 
-use nightdesk_register::{CommandDigest, HeldCommand, OnBot};
-use nightdesk_types::Granted;
+use nightdesk_register::{AgentOnBot, CommandDigest, HeldCommand};
+use nightdesk_types::GrantTarget;
 
 use crate::Harness;
 use crate::cast::{Cast, Person};
@@ -10,13 +10,14 @@ use crate::cast::{Cast, Person};
 pub async fn a_command_has_one_agent_in_each_guild(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
-    let on = |person: &Person| OnBot { scope: person.scope, agent: person.agent, bot: cast.bot.id };
+    let on =
+        |person: &Person| AgentOnBot { scope: person.scope, agent: person.agent, bot: cast.bot.id };
     let register = harness.register();
     let claim = async |person: &Person, guild: &str| {
         register.claim_command(on(person), guild, "tea").await.expect("claim a name")
     };
-    let whole = |guild: &str| Granted::Scope(guild.to_owned());
-    let chat = Granted::Chat { chat: "c1".to_owned(), scope: Some("g1".to_owned()) };
+    let whole = |guild: &str| GrantTarget::Scope(guild.to_owned());
+    let chat = GrantTarget::Chat { chat: "c1".to_owned(), scope: Some("g1".to_owned()) };
     assert!(!claim(&ann, "g1").await, "nothing was granted there");
     for (person, granted) in [(&ann, whole("g1")), (&bob, chat.clone()), (&bob, whole("g2"))] {
         register.grant(on(person), &granted, None).await.expect("grant");
@@ -36,9 +37,10 @@ pub async fn a_command_has_one_agent_in_each_guild(harness: &impl Harness) {
 pub async fn what_was_told_of_a_command_is_kept(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
-    let on = |person: &Person| OnBot { scope: person.scope, agent: person.agent, bot: cast.bot.id };
+    let on =
+        |person: &Person| AgentOnBot { scope: person.scope, agent: person.agent, bot: cast.bot.id };
     let register = harness.register();
-    let whole = Granted::Scope("g1".to_owned());
+    let whole = GrantTarget::Scope("g1".to_owned());
     register.grant(on(&ann), &whole, None).await.expect("grant");
     assert!(register.claim_command(on(&ann), "g1", "tea").await.expect("claim a name"));
     let held = async |person: &Person| {
@@ -48,7 +50,7 @@ pub async fn what_was_told_of_a_command_is_kept(harness: &impl Harness) {
     let nothing = HeldCommand { scope_id: "g1".to_owned(), name: "tea".to_owned(), told: None };
     assert_eq!(held(&ann).await, std::slice::from_ref(&nothing));
 
-    let told = Some((CommandDigest::of(b"tea"), "77".to_owned()));
+    let told = Some((CommandDigest::from_bytes(b"tea"), "77".to_owned()));
     let told = HeldCommand { told, ..nothing.clone() };
     register.note_command(on(&ann), &told).await.expect("note");
     register.note_command(on(&bob), &nothing).await.expect("note nothing");

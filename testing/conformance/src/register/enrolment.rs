@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use nightdesk_register::enrolment::{Client, Digest, Enrol, Enrolled, NewInvitation, Refusal};
+use nightdesk_register::enrolment::{
+    Digest, EnrolmentRefusal, EnrolmentRequest, EnrolmentResult, MachineClient, NewInvitation,
+};
 use nightdesk_types::ClientId;
 
 use super::gateways::{named, revoke};
@@ -39,7 +41,7 @@ pub async fn a_token_makes_one_gateway(harness: &impl Harness) {
     let ann = cast.person("ann").await;
     let client = invite(harness, &ann, "one", None).await;
 
-    let Enrolled::Gateway(id) = enrol(harness, &client, "one", "gw").await else {
+    let EnrolmentResult::Gateway(id) = enrol(harness, &client, "one", "gw").await else {
         panic!("it is enrolled")
     };
     let found = named(harness, "gw").await;
@@ -48,7 +50,7 @@ pub async fn a_token_makes_one_gateway(harness: &impl Harness) {
     assert_eq!(found[0].gateway.scope, ann.scope);
     assert_eq!(found[0].secret_id, secret("one gw").id);
     let again = enrol(harness, &client, "one", "gw-2").await;
-    assert_eq!(again, Enrolled::Refused(Refusal::Used));
+    assert_eq!(again, EnrolmentResult::Refused(EnrolmentRefusal::Used));
     assert_eq!(named(harness, "gw-2").await.len(), 0, "nothing was made");
 }
 
@@ -78,20 +80,20 @@ pub async fn a_refused_enrolment_uses_nothing_up(harness: &impl Harness) {
     revoke(harness, &ann).await;
     invite(harness, &ann, "four", None).await;
     let cases = [
-        ("another tenant's identity", &bobs, "one", "gw", Refusal::Unknown),
-        ("another agent's identity", &owls, "one", "gw", Refusal::OtherAgent),
-        ("another name", &client, "one", "gw-2", Refusal::OtherName("gw".to_owned())),
-        ("no such token", &client, "five", "gw", Refusal::Unknown),
-        ("another agent's gateway", &owls, "three", "ann", Refusal::NameTaken),
-        ("a revoked gateway", &client, "four", "ann", Refusal::NameRevoked),
+        ("another tenant's identity", &bobs, "one", "gw", EnrolmentRefusal::Unknown),
+        ("another agent's identity", &owls, "one", "gw", EnrolmentRefusal::OtherAgent),
+        ("another name", &client, "one", "gw-2", EnrolmentRefusal::OtherName("gw".to_owned())),
+        ("no such token", &client, "five", "gw", EnrolmentRefusal::Unknown),
+        ("another agent's gateway", &owls, "three", "ann", EnrolmentRefusal::NameTaken),
+        ("a revoked gateway", &client, "four", "ann", EnrolmentRefusal::NameRevoked),
     ];
 
     for (name, client, token, gateway, want) in cases {
         let enrolled = enrol(harness, client, token, gateway).await;
-        assert_eq!(enrolled, Enrolled::Refused(want), "{name}");
+        assert_eq!(enrolled, EnrolmentResult::Refused(want), "{name}");
     }
     assert_eq!(named(harness, "gw").await.len() + named(harness, "gw-2").await.len(), 0);
-    assert!(matches!(enrol(harness, &client, "one", "gw").await, Enrolled::Gateway(_)));
+    assert!(matches!(enrol(harness, &client, "one", "gw").await, EnrolmentResult::Gateway(_)));
 }
 
 /// Checks that exactly one of many concurrent enrolments with one token gets a gateway.
@@ -109,8 +111,8 @@ pub async fn of_racing_enrolments_one_wins(harness: &impl Harness) {
     let mut won = 0;
     for enrolled in racing {
         match enrolled.await.expect("no panic").expect("enrol a gateway") {
-            Enrolled::Gateway(_) => won += 1,
-            Enrolled::Refused(refusal) => assert_eq!(refusal, Refusal::Used),
+            EnrolmentResult::Gateway(_) => won += 1,
+            EnrolmentResult::Refused(refusal) => assert_eq!(refusal, EnrolmentRefusal::Used),
         }
     }
     let mut made = 0;
@@ -135,27 +137,27 @@ pub(crate) async fn invite(
     person: &Person,
     token: &str,
     gateway: Option<&str>,
-) -> Client {
+) -> MachineClient {
     let new = invitation(token, gateway);
     let invited = harness.register().invite(person.scope, person.agent, &new).await;
     invited.expect("invite a gateway");
-    Client { scope: person.scope, id: new.client, agent: person.agent }
+    MachineClient { scope: person.scope, id: new.client, agent: person.agent }
 }
 
 /// Returns an invitation whose secret and token have this name.
 fn invitation(token: &str, gateway: Option<&str>) -> NewInvitation {
     NewInvitation {
         client: ClientId::from_uuid(id_of("client", token)),
-        secret: Digest::of(token),
-        token: Digest::of(token),
+        secret: Digest::from_secret(token),
+        token: Digest::from_secret(token),
         gateway: gateway.map(str::to_owned),
         good_for: MINUTE,
     }
 }
 
-fn wish(token: &str, gateway: &str) -> Enrol {
-    Enrol {
-        token: Digest::of(token),
+fn wish(token: &str, gateway: &str) -> EnrolmentRequest {
+    EnrolmentRequest {
+        token: Digest::from_secret(token),
         gateway: gateway.to_owned(),
         secret: secret(&format!("{token} {gateway}")),
         overlap: MINUTE,
@@ -164,10 +166,10 @@ fn wish(token: &str, gateway: &str) -> Enrol {
 
 pub(crate) async fn enrol(
     harness: &impl Harness,
-    client: &Client,
+    client: &MachineClient,
     token: &str,
     gateway: &str,
-) -> Enrolled {
+) -> EnrolmentResult {
     let enrolled = harness.register().enrol(&client.identity(), &wish(token, gateway)).await;
     enrolled.expect("enrol a gateway")
 }

@@ -1,6 +1,6 @@
 //! Checks tenants, agents, bindings and grants.
 
-use nightdesk_types::{DataKeyId, Granted, Principal, TenantId, TenantScope};
+use nightdesk_types::{DataKeyId, GrantTarget, Principal, TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 
 use crate::Harness;
@@ -18,7 +18,7 @@ pub async fn a_tenant_is_entered_once(harness: &impl Harness) {
     assert!(again.is_err(), "same id");
     let (id, WrappedKey(key)) = register.data_key(ann).await.expect("read a tenant's key");
     assert_eq!((id, key.as_slice()), (DataKeyId::new(1), b"ann".as_slice()));
-    let nobody = register.data_key(TenantScope::of(another)).await;
+    let nobody = register.data_key(TenantScope::for_tenant(another)).await;
     assert!(nobody.is_err(), "what was refused left nothing");
 }
 
@@ -49,11 +49,12 @@ pub async fn nobody_binds_an_agent_of_another_tenant(harness: &impl Harness) {
 
     assert!(register.bind(on, "u1").await.is_err());
     for principal in [None, Some(Principal::Any)] {
-        assert!(register.grant(on, &Granted::of(None, "c1"), principal).await.is_err());
+        assert!(register.grant(on, &GrantTarget::for_chat(None, "c1"), principal).await.is_err());
     }
     cast.bind(&ann, "u1").await;
     register.unbind(on, "u1").await.expect("there is nothing to unbind");
-    let known = harness.gate().changes(cast.bot.id, None).await.expect("read who may be reached");
+    let known =
+        harness.gate().read_changes(cast.bot.id, None).await.expect("read who may be reached");
     assert_eq!(known.authors, [("u1".to_owned(), vec![(ann.scope, ann.agent)])]);
     assert_eq!(known.grants, []);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_register::{Gateway, Proof, StoredSecret};
+use nightdesk_register::{Gateway, GatewayProof, StoredSecret};
 use nightdesk_types::GatewayId;
 use nightdesk_vault::WrappedKey;
 
@@ -112,14 +112,14 @@ pub async fn an_agent_has_one_gateway_for_tokens(harness: &impl Harness) {
     let (one, other) =
         tokio::join!(for_tokens(ann.scope, ann.agent), for_tokens(ann.scope, ann.agent));
     assert!(one == other, "{one:?} {other:?}");
-    let Some(Proof::Valid(gateway)) = one else { panic!("it is entered: {one:?}") };
+    let Some(GatewayProof::Valid(gateway)) = one else { panic!("it is entered: {one:?}") };
     assert_eq!((gateway.scope, gateway.agent), (ann.scope, ann.agent));
     assert_ne!(gateway.id, ann.gateway, "not the one with a secret");
     assert_eq!(for_tokens(bob.scope, ann.agent).await, None, "another tenant's agent");
     let name = format!("agent:{}", ann.agent);
     assert_eq!(named(harness, &name).await.len(), 0, "no secret opens it");
     assert!(register.revoke(ann.scope, &name).await.expect("revoke a gateway"));
-    assert_eq!(for_tokens(ann.scope, ann.agent).await, Some(Proof::Revoked(gateway)));
+    assert_eq!(for_tokens(ann.scope, ann.agent).await, Some(GatewayProof::Revoked(gateway)));
 }
 
 pub(crate) async fn named(harness: &impl Harness, name: &str) -> Vec<StoredSecret> {

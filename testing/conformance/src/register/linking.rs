@@ -1,6 +1,6 @@
 //! Checks link codes.
 
-use nightdesk_register::Redeemed;
+use nightdesk_register::RedeemResult;
 use nightdesk_register::enrolment::Digest;
 use nightdesk_types::limits::{LINK_CODES_PER_HOUR, LINK_TRIES_PER_HOUR};
 
@@ -10,13 +10,14 @@ use crate::cast::{Cast, Person};
 /// Stores a code for a person's agent.
 async fn enter(harness: &impl Harness, person: &Person, code: &str) -> bool {
     let Person { scope, agent, .. } = *person;
-    let entered = harness.register().enter_code(scope, agent, &Digest::of(code)).await;
+    let entered = harness.register().enter_code(scope, agent, &Digest::from_secret(code)).await;
     entered.expect("enter a link code")
 }
 
 /// Sends a code to the bot as an author.
-async fn send(cast: &Cast<'_>, author: &str, code: &str) -> Redeemed {
-    let sent = cast.harness.register().redeem(cast.bot.id, author, &Digest::of(code)).await;
+async fn send(cast: &Cast<'_>, author: &str, code: &str) -> RedeemResult {
+    let sent =
+        cast.harness.register().redeem(cast.bot.id, author, &Digest::from_secret(code)).await;
     sent.expect("link a person")
 }
 
@@ -25,9 +26,9 @@ async fn share(cast: &Cast<'_>, shared: bool) -> bool {
     done.expect("share a bot")
 }
 
-fn linked(person: &Person) -> Redeemed {
+fn linked(person: &Person) -> RedeemResult {
     let Person { scope, agent, author, .. } = person.clone();
-    Redeemed::Linked { scope, agent, name: author }
+    RedeemResult::Linked { scope, agent, name: author }
 }
 
 /// Checks that the sender of a code is bound to its agent, and that it cannot be used again.
@@ -39,9 +40,10 @@ pub async fn a_code_links_one_person(harness: &impl Harness) {
 
     assert_eq!(send(&cast, "u1", "c1").await, linked(&ann));
     assert_eq!(send(&cast, "u1", "c1").await, linked(&ann), "said again");
-    assert_eq!(send(&cast, "u2", "c1").await, Redeemed::Used);
-    assert_eq!(send(&cast, "u2", "c2").await, Redeemed::Unknown);
-    let known = harness.gate().changes(cast.bot.id, None).await.expect("read who may be reached");
+    assert_eq!(send(&cast, "u2", "c1").await, RedeemResult::Used);
+    assert_eq!(send(&cast, "u2", "c2").await, RedeemResult::Unknown);
+    let known =
+        harness.gate().read_changes(cast.bot.id, None).await.expect("read who may be reached");
     assert_eq!(known.authors, [("u1".to_owned(), vec![(ann.scope, ann.agent)])]);
 }
 
@@ -51,13 +53,13 @@ pub async fn a_code_is_good_on_open_bots_alone(harness: &impl Harness) {
     let ann = cast.stranger("ann").await;
     assert!(enter(harness, &ann, "c1").await);
 
-    assert_eq!(send(&cast, "u1", "c1").await, Redeemed::NotHere);
+    assert_eq!(send(&cast, "u1", "c1").await, RedeemResult::NotHere);
     assert!(!harness.register().share(ann.scope, cast.bot.id, true).await.expect("share a bot"));
-    assert_eq!(send(&cast, "u1", "c1").await, Redeemed::NotHere, "shared by who may not");
+    assert_eq!(send(&cast, "u1", "c1").await, RedeemResult::NotHere, "shared by who may not");
     assert!(share(&cast, true).await);
     assert_eq!(send(&cast, "u1", "c1").await, linked(&ann));
     cast.bot = cast.another_bot("other-bot").await;
-    assert_eq!(send(&cast, "u1", "c1").await, Redeemed::Used, "on another bot");
+    assert_eq!(send(&cast, "u1", "c1").await, RedeemResult::Used, "on another bot");
 }
 
 /// Checks that an author who guesses is soon blocked, also with a right code.
@@ -68,9 +70,9 @@ pub async fn guesses_are_few(harness: &impl Harness) {
     assert!(enter(harness, &ann, "c1").await);
 
     for nth in 0..LINK_TRIES_PER_HOUR {
-        assert_eq!(send(&cast, "u1", &format!("guess {nth}")).await, Redeemed::Unknown);
+        assert_eq!(send(&cast, "u1", &format!("guess {nth}")).await, RedeemResult::Unknown);
     }
-    assert_eq!(send(&cast, "u1", "c1").await, Redeemed::TooMany);
+    assert_eq!(send(&cast, "u1", "c1").await, RedeemResult::TooMany);
     assert_eq!(send(&cast, "u2", "c1").await, linked(&ann), "another person");
 }
 
@@ -86,6 +88,6 @@ pub async fn codes_are_few(harness: &impl Harness) {
     assert!(!enter(harness, &ann, "one more").await);
     assert!(enter(harness, &bob, "another's").await);
     let register = harness.register();
-    let foreign = register.enter_code(bob.scope, ann.agent, &Digest::of("foreign")).await;
+    let foreign = register.enter_code(bob.scope, ann.agent, &Digest::from_secret("foreign")).await;
     assert!(foreign.is_err(), "for an agent of another tenant");
 }

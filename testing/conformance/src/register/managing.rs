@@ -1,14 +1,14 @@
 //! Checks the management of an agent's reach.
 
-use nightdesk_register::ReachOf;
+use nightdesk_register::AgentReach;
 use nightdesk_register::enrolment::Digest;
-use nightdesk_register::issuer::Session;
-use nightdesk_types::{Granted, Principal, Relevance};
+use nightdesk_register::issuer::IssuerSession;
+use nightdesk_types::{GrantTarget, Principal, Relevance};
 
 use crate::Harness;
 use crate::cast::{Cast, Person};
 
-async fn reach_of(harness: &impl Harness, person: &Person) -> ReachOf {
+async fn reach_of(harness: &impl Harness, person: &Person) -> AgentReach {
     let reach = harness.register().reach_of(person.scope, person.agent).await;
     reach.expect("read an agent's reach")
 }
@@ -18,13 +18,13 @@ pub async fn an_agents_reach_is_its_own(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let (on, register) = (cast.on_bot(&ann), harness.register());
-    let hall = Granted::of(Some("guild"), "hall");
+    let hall = GrantTarget::for_chat(Some("guild"), "hall");
     assert!(register.grant(on, &hall, Some(Principal::Any)).await.expect("grant a chat"));
     register.list(on, &["eve".to_owned()]).await.expect("replace a list");
     let policy = Relevance { require_address: true, ..Relevance::default() };
     register.declare(ann.scope, ann.agent, "discord", &policy).await.expect("declare");
 
-    let expected = ReachOf {
+    let expected = AgentReach {
         principal: Principal::OwnerOnly,
         people: vec![(cast.bot.id, "ann".to_owned())],
         grants: vec![(cast.bot.id, hall, Principal::Any)],
@@ -60,13 +60,16 @@ pub async fn a_deprovisioned_agent_has_nothing_left(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let (on, register) = (cast.on_bot(&ann), harness.register());
-    register.grant(on, &Granted::of(None, "c1"), None).await.expect("grant a chat");
+    register.grant(on, &GrantTarget::for_chat(None, "c1"), None).await.expect("grant a chat");
     register.list(on, &["eve".to_owned()]).await.expect("replace a list");
-    register.enter_code(ann.scope, ann.agent, &Digest::of("c")).await.expect("enter a code");
-    let session = Session { issuer: None, id: "s1".to_owned() };
+    register
+        .enter_code(ann.scope, ann.agent, &Digest::from_secret("c"))
+        .await
+        .expect("enter a code");
+    let session = IssuerSession { issuer: None, id: "s1".to_owned() };
     let begun = register.begin_session(ann.scope, ann.agent, &session, None).await;
     assert!(begun.expect("begin a session"));
-    let before = harness.gate().changes(cast.bot.id, None).await.expect("read").version;
+    let before = harness.gate().read_changes(cast.bot.id, None).await.expect("read").version;
 
     let revoked = register.deprovision(ann.scope, ann.agent).await.expect("deprovision");
     assert_eq!(revoked, [ann.gateway]);
@@ -74,11 +77,12 @@ pub async fn a_deprovisioned_agent_has_nothing_left(harness: &impl Harness) {
     assert_eq!((reach.people, reach.grants, reach.listed), (vec![], vec![], vec![]));
     let named = register.gateways_named("ann").await.expect("find gateways");
     assert!(named.iter().all(|secret| secret.revoked));
-    let after = harness.gate().changes(cast.bot.id, None).await.expect("read");
+    let after = harness.gate().read_changes(cast.bot.id, None).await.expect("read");
     assert!(after.version > before, "every node is told");
     assert_eq!(after.authors, [("bob".to_owned(), vec![(bob.scope, bob.agent)])]);
-    let redeemed = register.redeem(cast.bot.id, "u1", &Digest::of("c")).await.expect("link");
-    assert_eq!(redeemed, nightdesk_register::Redeemed::Unknown);
+    let redeemed =
+        register.redeem(cast.bot.id, "u1", &Digest::from_secret("c")).await.expect("link");
+    assert_eq!(redeemed, nightdesk_register::RedeemResult::Unknown);
     let of_session = register.agent_of_session(ann.scope, &session).await;
     assert_eq!(of_session.expect("find a session"), None, "no token is given out for it");
     let again = register.deprovision(ann.scope, ann.agent).await.expect("deprovision");

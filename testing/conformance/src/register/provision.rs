@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use nightdesk_register::StoredSecret;
-use nightdesk_register::enrolment::{Identity, Refusal};
-use nightdesk_register::provision::{Front, Provision, Provisioned, Said};
+use nightdesk_register::enrolment::{EnrolmentRefusal, Identity};
+use nightdesk_register::provision::{Front, GatewayDescription, GatewayProvision, ProvisionResult};
 use nightdesk_types::limits::PROVISIONED_SECRETS_MAX;
 use uuid::Uuid;
 
@@ -21,9 +21,9 @@ pub async fn a_boot_gets_one_secret_for_all_its_platforms(harness: &impl Harness
     let ann = cast.person("ann").await;
 
     let first = provision(harness, &ann, &boot("gw", "discord", "one")).await;
-    assert!(matches!(first, Provisioned::New(_)), "{first:?}");
+    assert!(matches!(first, ProvisionResult::New(_)), "{first:?}");
     let again = provision(harness, &ann, &boot("gw", "telegram", "two")).await;
-    let Provisioned::Same(same) = again else { panic!("the same again: {again:?}") };
+    let ProvisionResult::Same(same) = again else { panic!("the same again: {again:?}") };
     assert_eq!((same.secret_id, &same.sealed), (secret("one").id, &secret("one").sealed));
     assert_eq!(same.gateway.agent, ann.agent);
     assert_eq!(ids(&named(harness, "gw").await), [secret("one").id], "the first is the only one");
@@ -38,7 +38,7 @@ pub async fn a_later_boot_gets_another_secret(harness: &impl Harness) {
     provision(harness, &ann, &boot("gw", "discord", "one")).await;
 
     let later = provision(harness, &ann, &later("gw", "two")).await;
-    assert!(matches!(later, Provisioned::New(_)), "{later:?}");
+    assert!(matches!(later, ProvisionResult::New(_)), "{later:?}");
     let found = named(harness, "gw").await;
     assert_eq!((found.len(), found.iter().any(|one| one.expired)), (2, false));
 }
@@ -91,10 +91,13 @@ pub async fn a_name_that_cannot_be_had_is_not_provisioned(harness: &impl Harness
     let owls = Person { agent: owl, ..ann.clone() };
 
     let taken = provision(harness, &owls, &boot("ann", "discord", "one")).await;
-    assert!(matches!(taken, Provisioned::Refused(Refusal::NameTaken)), "{taken:?}");
+    assert!(matches!(taken, ProvisionResult::Refused(EnrolmentRefusal::NameTaken)), "{taken:?}");
     revoke(harness, &ann).await;
     let revoked = provision(harness, &ann, &boot("ann", "discord", "one")).await;
-    assert!(matches!(revoked, Provisioned::Refused(Refusal::NameRevoked)), "{revoked:?}");
+    assert!(
+        matches!(revoked, ProvisionResult::Refused(EnrolmentRefusal::NameRevoked)),
+        "{revoked:?}"
+    );
     assert_eq!(ids(&named(harness, "ann").await), [secret("ann").id]);
     assert_eq!(harness.register().fronts(ann.scope, "ann").await.expect("read"), []);
 }
@@ -113,9 +116,9 @@ pub async fn of_racing_boots_all_get_one_secret(harness: &impl Harness) {
     let (mut new, mut same) = (0, Vec::new());
     for provisioned in racing {
         match provisioned.await.expect("no panic").expect("provision a gateway") {
-            Provisioned::New(_) => new += 1,
-            Provisioned::Same(secret) => same.push(secret.secret_id),
-            Provisioned::Refused(refusal) => panic!("{refusal}"),
+            ProvisionResult::New(_) => new += 1,
+            ProvisionResult::Same(secret) => same.push(secret.secret_id),
+            ProvisionResult::Refused(refusal) => panic!("{refusal}"),
         }
     }
 
@@ -128,7 +131,7 @@ pub async fn of_racing_boots_all_get_one_secret(harness: &impl Harness) {
 pub async fn a_gateway_says_where_it_is_woken(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
-    let wakers = || async { harness.wakers().wakers(ann.scope, ann.agent).await.expect("read") };
+    let wakers = || async { harness.wakers().wake_urls(ann.scope, ann.agent).await.expect("read") };
     let at = |url: Option<&str>| {
         let mut boot = boot("gw", "discord", "one");
         boot.said.wake_url = url.map(str::to_owned);
@@ -149,9 +152,11 @@ pub async fn a_gateway_says_where_it_is_woken(harness: &impl Harness) {
     assert_eq!(wakers().await, [""; 0], "nobody is called for a revoked gateway");
 
     let operators = ["https://operator.example".to_owned()];
-    harness.wakers().set_wakers(ann.scope, ann.agent, &operators).await.expect("set");
-    let other =
-        Provision { said: Said { gateway: "gw-2".to_owned(), ..at(Some(WAKE)).said }, ..at(None) };
+    harness.wakers().set_wake_urls(ann.scope, ann.agent, &operators).await.expect("set");
+    let other = GatewayProvision {
+        said: GatewayDescription { gateway: "gw-2".to_owned(), ..at(Some(WAKE)).said },
+        ..at(None)
+    };
     provision(harness, &ann, &other).await;
     assert_eq!(wakers().await, operators, "an operator's word stands");
 }
@@ -174,26 +179,26 @@ fn front(platform: &str) -> Front {
 }
 
 /// Returns the provision request of a gateway's boot for a platform. `called` names its secret.
-pub(crate) fn boot(gateway: &str, platform: &str, called: &str) -> Provision {
-    let said = Said {
+pub(crate) fn boot(gateway: &str, platform: &str, called: &str) -> GatewayProvision {
+    let said = GatewayDescription {
         gateway: gateway.to_owned(),
         front: front(platform),
         wake_url: None,
         display_name: None,
     };
-    Provision { said, secret: secret(called), same_for: MINUTE, overlap: MINUTE }
+    GatewayProvision { said, secret: secret(called), same_for: MINUTE, overlap: MINUTE }
 }
 
 /// Returns another boot, long after the last.
-pub(crate) fn later(gateway: &str, called: &str) -> Provision {
-    Provision { same_for: Duration::ZERO, ..boot(gateway, "discord", called) }
+pub(crate) fn later(gateway: &str, called: &str) -> GatewayProvision {
+    GatewayProvision { same_for: Duration::ZERO, ..boot(gateway, "discord", called) }
 }
 
 pub(crate) async fn provision(
     harness: &impl Harness,
     person: &Person,
-    provision: &Provision,
-) -> Provisioned {
+    provision: &GatewayProvision,
+) -> ProvisionResult {
     let provisioned = harness.register().provision(&identity(person), provision).await;
     provisioned.expect("provision a gateway")
 }

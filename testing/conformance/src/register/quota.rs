@@ -1,7 +1,7 @@
 //! Checks that each quota is enforced, and that an increase counts at once.
 
 use nightdesk_inbox::ParkReason;
-use nightdesk_types::{Granted, OverQuota, Quota, Seq, TenantScope};
+use nightdesk_types::{GrantTarget, OverQuota, Quota, Seq, TenantScope};
 
 use crate::Harness;
 use crate::cast::{Cast, tenant};
@@ -32,7 +32,7 @@ pub async fn a_tenant_is_granted_as_much_as_it_may(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.stranger("ann").await;
     let (on, register) = (cast.on_bot(&ann), harness.register());
-    let chat = |name: &str| Granted::of(None, name);
+    let chat = |name: &str| GrantTarget::for_chat(None, name);
     set(harness, ann.scope, Quota::Grants, 1).await;
     assert!(register.grant(on, &chat("c1"), None).await.expect("grant a chat"));
 

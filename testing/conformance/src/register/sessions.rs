@@ -1,7 +1,7 @@
 //! Checks the sessions with which agents were set up.
 
 use nightdesk_register::enrolment::Digest;
-use nightdesk_register::issuer::{Refreshed, Session};
+use nightdesk_register::issuer::{IssuerSession, RefreshResult};
 use nightdesk_types::AgentId;
 
 use super::provision::identity;
@@ -15,7 +15,8 @@ pub async fn a_session_is_one_agents(harness: &impl Harness) {
     let bob = cast.person("bob").await;
     let register = harness.register();
     let owl = register.create_agent(ann.scope, "owl").await.expect("enter an agent");
-    let session = Session { issuer: Some("https://login.example.org".to_owned()), id: "s".into() };
+    let session =
+        IssuerSession { issuer: Some("https://login.example.org".to_owned()), id: "s".into() };
     let begin = |agent| {
         let (register, session) = (harness.register(), session.clone());
         async move {
@@ -28,9 +29,14 @@ pub async fn a_session_is_one_agents(harness: &impl Harness) {
     assert!(!begin(owl).await, "it is another agent's");
     assert_eq!(agent_of(harness, &ann, &session).await, Some(ann.agent));
     assert_eq!(agent_of(harness, &bob, &session).await, None, "another tenant's");
-    let others = Session { issuer: Some("https://other.example".to_owned()), ..session.clone() };
+    let others =
+        IssuerSession { issuer: Some("https://other.example".to_owned()), ..session.clone() };
     assert_eq!(agent_of(harness, &ann, &others).await, None, "another issuer's");
-    assert_eq!(agent_of(harness, &ann, &Session::own("s")).await, None, "not the desk's own");
+    assert_eq!(
+        agent_of(harness, &ann, &IssuerSession::from_own_issuer("s")).await,
+        None,
+        "not the desk's own"
+    );
     assert!(!register.end_session(bob.scope, &session).await.expect("end a session"));
     assert!(register.end_session(ann.scope, &session).await.expect("end a session"));
     assert_eq!(agent_of(harness, &ann, &session).await, None);
@@ -46,7 +52,7 @@ pub async fn a_refresh_token_is_traded_for_the_next(harness: &impl Harness) {
     begin(harness, &ann, "s", "one").await;
     begin(harness, &bob, "s", "bobs").await;
 
-    let next = Refreshed::Next(identity(&ann));
+    let next = RefreshResult::Next(identity(&ann));
     assert_eq!(refresh(harness, &ann, "one", "two").await, next);
     assert_eq!(refresh(harness, &ann, "one", "three").await, next, "the answer was lost");
     for token in ["two", "three"] {
@@ -57,22 +63,28 @@ pub async fn a_refresh_token_is_traded_for_the_next(harness: &impl Harness) {
         );
     }
     for (name, person, token) in [("a guess", &ann, "guess"), ("another's", &bob, "two and on")] {
-        assert_eq!(refresh(harness, person, token, "x").await, Refreshed::Unknown, "{name}");
+        assert_eq!(refresh(harness, person, token, "x").await, RefreshResult::Unknown, "{name}");
     }
-    let ended = harness.register().end_session(ann.scope, &Session::own("s")).await;
+    let ended =
+        harness.register().end_session(ann.scope, &IssuerSession::from_own_issuer("s")).await;
     assert!(ended.expect("end a session"));
-    assert_eq!(refresh(harness, &ann, "two and on", "y").await, Refreshed::Unknown);
+    assert_eq!(refresh(harness, &ann, "two and on", "y").await, RefreshResult::Unknown);
     let bobs = refresh(harness, &bob, "bobs", "z").await;
-    assert_eq!(bobs, Refreshed::Next(identity(&bob)), "another tenant's of that name goes on");
+    assert_eq!(bobs, RefreshResult::Next(identity(&bob)), "another tenant's of that name goes on");
 }
 
-async fn agent_of(harness: &impl Harness, person: &Person, session: &Session) -> Option<AgentId> {
+async fn agent_of(
+    harness: &impl Harness,
+    person: &Person,
+    session: &IssuerSession,
+) -> Option<AgentId> {
     let found = harness.register().agent_of_session(person.scope, session).await;
     found.expect("find a session")
 }
 
 pub(crate) async fn begin(harness: &impl Harness, person: &Person, session: &str, token: &str) {
-    let (session, token) = (Session::own(session), Some(Digest::of(token)));
+    let (session, token) =
+        (IssuerSession::from_own_issuer(session), Some(Digest::from_secret(token)));
     let begun = harness.register().begin_session(person.scope, person.agent, &session, token).await;
     assert!(begun.expect("begin a session"));
 }
@@ -82,8 +94,8 @@ pub(crate) async fn refresh(
     person: &Person,
     shown: &str,
     next: &str,
-) -> Refreshed {
-    let (shown, next) = (Digest::of(shown), Digest::of(next));
+) -> RefreshResult {
+    let (shown, next) = (Digest::from_secret(shown), Digest::from_secret(next));
     let refreshed = harness.register().refresh(person.scope.tenant(), "s", shown, next).await;
     refreshed.expect("refresh a session")
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use nightdesk_schedule::{Arm, Cause, End, FireAt, FireState, Overlap, Policies, Target};
+use nightdesk_schedule::{
+    ArmRequest, FireAt, FireCause, FireEnd, FireState, Overlap, Policies, Target,
+};
 use nightdesk_types::limits::FIRE_CALL_HELD;
 use nightdesk_types::{Arming, OverQuota, Quota};
 use tokio::task::JoinSet;
@@ -18,7 +20,7 @@ pub async fn an_armed_job_is_as_it_was_written(harness: &impl TimedHarness) {
     let fire_at = FireAt::parse(text).expect("an instant");
     let policies = Policies { overlap: Overlap::Skip, catch_up: HOUR, jitter: HOUR };
     let to = Target::Inbox("water the plants".to_owned());
-    let b = Arm { fire_at, policies, to, recurring: true, reports: true, ..stage.due("b") };
+    let b = ArmRequest { fire_at, policies, to, recurring: true, reports: true, ..stage.due("b") };
     let (b, a) = (stage.arm(&b).await, stage.arm(&stage.in_a(HOUR, "Z a")).await);
 
     assert_eq!(b.arm.fire_at.as_str(), text);
@@ -43,13 +45,13 @@ pub async fn a_job_armed_anew_is_another_arming(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let arm = stage.in_a(HOUR, "a");
     let first = stage.arm(&arm).await;
-    let policies = |policies| Arm { policies, ..arm.clone() };
+    let policies = |policies| ArmRequest { policies, ..arm.clone() };
     let others = [
-        Arm { fire_at: stage.in_a(HOUR * 2, "a").fire_at, ..arm.clone() },
-        Arm { to: Target::Callback("https://elsewhere.example/".to_owned()), ..arm.clone() },
-        Arm { to: Target::Inbox(super::URL.to_owned()), ..arm.clone() },
-        Arm { recurring: true, ..arm.clone() },
-        Arm { reports: true, ..arm.clone() },
+        ArmRequest { fire_at: stage.in_a(HOUR * 2, "a").fire_at, ..arm.clone() },
+        ArmRequest { to: Target::Callback("https://elsewhere.example/".to_owned()), ..arm.clone() },
+        ArmRequest { to: Target::Inbox(super::URL.to_owned()), ..arm.clone() },
+        ArmRequest { recurring: true, ..arm.clone() },
+        ArmRequest { reports: true, ..arm.clone() },
         policies(Policies { overlap: Overlap::AllowAll, ..arm.policies }),
         policies(Policies { catch_up: HOUR, ..arm.policies }),
         policies(Policies { jitter: Duration::from_secs(1), ..arm.policies }),
@@ -67,7 +69,7 @@ pub async fn a_past_instant_is_due_at_once(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     for text in ["2001-01-01T00:00:00Z", "-000001-01-01T00:00:00Z"] {
         let fire_at = FireAt::parse(text).expect("an instant");
-        stage.arm(&Arm { fire_at, ..stage.due("a") }).await;
+        stage.arm(&ArmRequest { fire_at, ..stage.due("a") }).await;
         let told = stage.told().await;
         assert_eq!(told.fire_at.as_str(), text);
         stage.take(&told).await;
@@ -81,7 +83,7 @@ pub async fn a_put_off_job_has_its_moment(harness: &impl TimedHarness) {
     let policies = Policies { jitter: HOUR, ..Policies::default() };
     let mut moments = Vec::new();
     for name in ["a", "b", "c", "d"] {
-        let arm = Arm { policies, ..stage.in_a(HOUR, name) };
+        let arm = ArmRequest { policies, ..stage.in_a(HOUR, name) };
         stage.arm(&arm).await;
         let next_at = stage.job(name).await.next_at.expect("it is armed");
         let put_off = next_at.duration_since(arm.fire_at.instant());
@@ -112,7 +114,7 @@ pub async fn an_agent_arms_as_many_jobs_as_it_may(harness: &impl TimedHarness) {
     let refused = stage.try_arm(&stage.due("c")).await.expect_err("it is one too many");
     let over = OverQuota { quota: Quota::AgentJobs, allowed: 2 };
     assert_eq!((refused.over_quota(), refused.retryable), (Some(over), false));
-    let missing = harness.jobs().job(stage.ann.scope, stage.ann.agent, &job("c")).await;
+    let missing = harness.jobs().find_job(stage.ann.scope, stage.ann.agent, &job("c")).await;
     assert_eq!(missing.expect("look at a job"), None);
     stage.arm(&stage.in_a(HOUR * 2, "a")).await;
     stage.told().await;
@@ -160,7 +162,7 @@ pub async fn arms_at_once_keep_to_the_quota(harness: &impl TimedHarness) {
             arms.spawn(async move { schedule.arm(scope, agent, &arm).await.is_ok() });
         }
         let armed = arms.join_all().await.into_iter().filter(|armed| *armed).count();
-        let kept = harness.schedule().armed(person.scope, person.agent).await;
+        let kept = harness.schedule().armed_jobs(person.scope, person.agent).await;
 
         assert_eq!((armed, kept.expect("look what is armed").len()), (4, 4));
     }
@@ -202,7 +204,7 @@ pub async fn the_instant_that_is_told_is_not_armed_again(harness: &impl TimedHar
     assert_eq!(stage.arm(&arm).await, armed);
     stage.quiet().await;
     assert!(stage.again(&told, HOUR).await);
-    let elsewhere = Arm { to: Target::Inbox(String::new()), ..arm.clone() };
+    let elsewhere = ArmRequest { to: Target::Inbox(String::new()), ..arm.clone() };
     assert_eq!(stage.arm(&elsewhere).await, armed, "also between two tries");
     stage.pass(HOUR).await;
     stage.take(&stage.told().await).await;
@@ -218,10 +220,10 @@ pub async fn what_waits_ends_when_its_job_is_armed_anew(harness: &impl TimedHarn
     assert!(stage.again(&told, HOUR).await);
     stage.arm(&stage.in_a(HOUR * 3, "a")).await;
 
-    assert_eq!(stage.last("a").await, (FireState::Skipped, Some(Cause::Superseded)));
+    assert_eq!(stage.last("a").await, (FireState::Skipped, Some(FireCause::Superseded)));
     stage.pass(HOUR * 2).await;
     stage.quiet().await;
-    assert!(!stage.end(&told, End::Taken).await, "it is over");
+    assert!(!stage.end(&told, FireEnd::Taken).await, "it is over");
     stage.pass(HOUR).await;
     assert_ne!(stage.told().await.fire, told.fire);
 }
@@ -241,7 +243,7 @@ pub async fn what_was_superseded_is_not_tried_again(harness: &impl TimedHarness)
     assert_eq!(stage.last("a").await, (FireState::Fired, None));
     assert!(stage.again(&told[1], Duration::ZERO).await);
 
-    let superseded = (FireState::Skipped, Some(Cause::Superseded));
+    let superseded = (FireState::Skipped, Some(FireCause::Superseded));
     let (name, how) = stage.passed().await;
     assert_eq!((name, how), (job("b"), superseded));
     stage.pass(FIRE_CALL_HELD).await;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nightdesk_schedule::{Arm, Cause, Claims, FireState, Policies, Target};
+use nightdesk_schedule::{ArmRequest, ClaimBatch, FireCause, FireState, Policies, Target};
 use nightdesk_types::limits::{CATCH_UP, FIRE_CALL_HELD, FIRE_LATE};
 use nightdesk_wake::NoticeKind;
 use tokio::task::JoinSet;
@@ -15,7 +15,7 @@ use crate::TimedHarness;
 pub async fn nothing_is_told_early(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let to = Target::Inbox("water the plants".to_owned());
-    let arm = Arm { to: to.clone(), ..stage.in_a(HOUR, "a") };
+    let arm = ArmRequest { to: to.clone(), ..stage.in_a(HOUR, "a") };
     stage.arm(&arm).await;
     stage.quiet().await;
     stage.pass(HOUR.checked_sub(LITTLE).expect("an hour is longer")).await;
@@ -39,7 +39,7 @@ pub async fn nothing_is_told_twice(harness: &impl TimedHarness) {
         stage.quiet().await;
     }
     assert_eq!(stage.last("a").await, (FireState::Fired, None));
-    assert_eq!(stage.claim().await, Claims::default(), "and nothing more is due");
+    assert_eq!(stage.claim().await, ClaimBatch::default(), "and nothing more is due");
 }
 
 /// A claimed fire belongs to its node for `FIRE_CALL_HELD`. Then that node may be dead, and any node can claim it.
@@ -118,7 +118,7 @@ pub async fn the_dead_are_told_of_nothing_due(harness: &impl TimedHarness) {
     harness.lease().end(&gone).await.expect("a node ends");
 
     let none = harness.schedule().claim(&gone, 100).await.expect("claim fires");
-    assert_eq!(none, Claims::default());
+    assert_eq!(none, ClaimBatch::default());
     stage.told().await;
 }
 
@@ -126,14 +126,14 @@ pub async fn the_dead_are_told_of_nothing_due(harness: &impl TimedHarness) {
 pub async fn what_comes_too_late_is_missed(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let policies = Policies { catch_up: HOUR, ..Policies::default() };
-    stage.arm(&Arm { policies, ..stage.due("a") }).await;
+    stage.arm(&ArmRequest { policies, ..stage.due("a") }).await;
     stage.arm(&stage.due("b")).await;
     stage.pass(HOUR + LITTLE).await;
 
     let claims = stage.claim().await;
     assert_eq!((claims.fires.len(), claims.passed.len()), (1, 1));
     assert_eq!(claims.fires[0].job, job("b"));
-    assert_eq!(stage.last("a").await, (FireState::Missed, Some(Cause::TooLate)));
+    assert_eq!(stage.last("a").await, (FireState::Missed, Some(FireCause::TooLate)));
     assert_eq!(stage.job("a").await.last.expect("it is over").tries, 0);
     let notices = stage.notices(NoticeKind::FireMissed).await;
     assert_eq!(notices.len(), 1);
@@ -159,7 +159,7 @@ pub async fn what_comes_within_its_time_is_told(harness: &impl TimedHarness) {
 pub async fn a_little_late_is_in_time(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let policies = Policies { catch_up: Duration::ZERO, ..Policies::default() };
-    let arm = |name| Arm { policies, ..stage.due(name) };
+    let arm = |name| ArmRequest { policies, ..stage.due(name) };
     stage.arm(&arm("a")).await;
     stage.pass(FIRE_LATE.checked_sub(LITTLE).expect("a minute is longer")).await;
     stage.take(&stage.told().await).await;
@@ -168,7 +168,7 @@ pub async fn a_little_late_is_in_time(harness: &impl TimedHarness) {
     stage.pass(FIRE_LATE + LITTLE).await;
 
     let (name, how) = stage.passed().await;
-    assert_eq!((name, how), (job("b"), (FireState::Missed, Some(Cause::TooLate))));
+    assert_eq!((name, how), (job("b"), (FireState::Missed, Some(FireCause::TooLate))));
 }
 
 /// A claim returns the time until the next row is due.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_schedule::{Arm, Cause, End, FireEntry, FireState, Policies, Target};
+use nightdesk_schedule::{ArmRequest, FireCause, FireEnd, FireEntry, FireState, Policies, Target};
 use nightdesk_types::limits::{FIRE_CALL_HELD, FIRE_DEADLINE, FIRE_LATE};
 use nightdesk_types::{BotId, Seq};
 use nightdesk_wake::NoticeKind;
@@ -24,8 +24,8 @@ pub async fn a_fire_is_taken_once(harness: &impl TimedHarness) {
     assert_eq!((last.id, last.state, last.tries), (first.fire, FireState::Fired, 2));
     assert_eq!(last.outcome.as_deref(), Some("an outcome"));
     assert!(last.ended_at.is_some());
-    assert!(!stage.end(&second, End::Taken).await, "it is over");
-    assert!(!stage.end(&second, End::Missed(Cause::GaveUp)).await);
+    assert!(!stage.end(&second, FireEnd::Taken).await, "it is over");
+    assert!(!stage.end(&second, FireEnd::Missed(FireCause::GaveUp)).await);
     assert!(!stage.again(&second, HOUR).await);
     assert_eq!(stage.last("a").await, (FireState::Fired, None));
     stage.pass(HOUR).await;
@@ -35,7 +35,7 @@ pub async fn a_fire_is_taken_once(harness: &impl TimedHarness) {
 /// A fire that goes through the inbox is taken together with its entry. Repeated puts store one entry.
 pub async fn what_is_put_is_taken_and_is_there_once(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
-    stage.arm(&Arm { to: Target::Inbox("words".to_owned()), ..stage.due("a") }).await;
+    stage.arm(&ArmRequest { to: Target::Inbox("words".to_owned()), ..stage.due("a") }).await;
     let first = stage.told().await;
     assert_eq!(first.to, Target::Inbox("words".to_owned()));
     stage.pass(FIRE_CALL_HELD).await;
@@ -49,7 +49,7 @@ pub async fn what_is_put_is_taken_and_is_there_once(harness: &impl TimedHarness)
     assert_eq!(put(&second).await, None, "it is over");
     assert_eq!(put(&first).await, None, "it is there");
     assert_eq!(stage.last("a").await, (FireState::Fired, None));
-    let heads = harness.inbox().heads(&[stage.whose()]).await.expect("read the head");
+    let heads = harness.inbox().read_heads(&[stage.whose()]).await.expect("read the head");
     assert_eq!(heads, [Seq::new(1)]);
 }
 
@@ -62,7 +62,7 @@ pub async fn a_late_fire_is_written_down_as_late(harness: &impl TimedHarness) {
     assert_eq!(stage.last("a").await, (FireState::Late, None));
 
     let policies = Policies { jitter: HOUR, ..Policies::default() };
-    stage.arm(&Arm { policies, ..stage.due("b") }).await;
+    stage.arm(&ArmRequest { policies, ..stage.due("b") }).await;
     let next_at = stage.job("b").await.next_at.expect("it is armed");
     let wait = next_at.duration_since(harness.now());
     stage.pass(Duration::try_from(wait).unwrap_or_default()).await;
@@ -78,26 +78,26 @@ pub async fn only_the_newest_try_is_missed(harness: &impl TimedHarness) {
     stage.pass(FIRE_CALL_HELD).await;
     let second = stage.told().await;
 
-    assert!(!stage.end(&first, End::Missed(Cause::Refused)).await);
+    assert!(!stage.end(&first, FireEnd::Missed(FireCause::Refused)).await);
     assert!(!stage.again(&first, HOUR).await, "nor when it is tried next");
     assert_eq!(stage.last("a").await, (FireState::Open, None));
-    assert!(stage.end(&second, End::Missed(Cause::Refused)).await);
-    assert_eq!(stage.last("a").await, (FireState::Missed, Some(Cause::Refused)));
+    assert!(stage.end(&second, FireEnd::Missed(FireCause::Refused)).await);
+    assert_eq!(stage.last("a").await, (FireState::Missed, Some(FireCause::Refused)));
 }
 
 /// The owner gets a notice of each missed fire, and none of a fire that was skipped on purpose.
 pub async fn a_missed_fire_is_told_of(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
-    for cause in Cause::ALL {
+    for cause in FireCause::ALL {
         stage.arm(&stage.due(cause.slug())).await;
         let told = stage.told().await;
-        assert!(stage.end(&told, End::Missed(cause)).await);
+        assert!(stage.end(&told, FireEnd::Missed(cause)).await);
         assert_eq!(stage.last(cause.slug()).await, (cause.state(), Some(cause)));
     }
 
     let notices = stage.notices(NoticeKind::FireMissed).await;
     assert_eq!(notices.len(), 3, "{notices:?}");
-    for cause in [Cause::TooLate, Cause::GaveUp, Cause::Refused] {
+    for cause in [FireCause::TooLate, FireCause::GaveUp, FireCause::Refused] {
         let slug = cause.slug();
         let is_it = |notice: &&String| {
             notice.starts_with(&format!("{slug}, due ")) && notice.contains(&format!(": {slug} ("))
@@ -129,7 +129,7 @@ pub async fn a_try_that_was_not_made_does_not_count(harness: &impl TimedHarness)
     for _ in 0..2 {
         let told = stage.told().await;
         assert_eq!(told.tries, 1);
-        let again = harness.schedule().again(&told, "put off", HOUR, false).await;
+        let again = harness.schedule().record_retry(&told, "put off", HOUR, false).await;
         assert!(again.expect("note a try"));
         stage.pass(HOUR).await;
     }
@@ -148,7 +148,7 @@ pub async fn a_day_of_tries_is_enough(harness: &impl TimedHarness) {
     stage.pass(LITTLE).await;
 
     let (_, how) = stage.passed().await;
-    assert_eq!(how, (FireState::Missed, Some(Cause::GaveUp)));
+    assert_eq!(how, (FireState::Missed, Some(FireCause::GaveUp)));
     let notices = stage.notices(NoticeKind::FireMissed).await;
     assert_eq!(notices.len(), 1);
     assert!(notices[0].ends_with(": gave-up (503)"), "{notices:?}");

@@ -1,6 +1,8 @@
 //! Promises about fires that are due while a previous run has not ended.
 
-use nightdesk_schedule::{Arm, Cancelled, Cause, FireState, Overlap, Policies, Report};
+use nightdesk_schedule::{
+    ArmRequest, CancelOutcome, FireCause, FireState, Overlap, Policies, RunReport,
+};
 use nightdesk_types::FireId;
 use nightdesk_types::limits::RUN_MAX;
 
@@ -8,9 +10,9 @@ use super::{HOUR, LITTLE, Stage, job};
 use crate::TimedHarness;
 
 /// Returns a job whose agent reports the end of its runs.
-fn reporting<H: TimedHarness>(stage: &Stage<'_, H>, overlap: Overlap) -> Arm {
+fn reporting<H: TimedHarness>(stage: &Stage<'_, H>, overlap: Overlap) -> ArmRequest {
     let policies = Policies { overlap, ..Policies::default() };
-    Arm { reports: true, policies, ..stage.due("a") }
+    ArmRequest { reports: true, policies, ..stage.due("a") }
 }
 
 /// Starts a run, and makes its job due again.
@@ -27,7 +29,7 @@ pub async fn a_run_that_is_not_over_is_let_be(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let first = running(&stage, Overlap::Skip).await;
     let (name, how) = stage.passed().await;
-    assert_eq!((name, how), (job("a"), (FireState::Skipped, Some(Cause::Overlap))));
+    assert_eq!((name, how), (job("a"), (FireState::Skipped, Some(FireCause::Overlap))));
 
     assert!(stage.report(first).await);
     stage.arm(&reporting(&stage, Overlap::Skip)).await;
@@ -50,13 +52,13 @@ pub async fn a_run_that_is_not_over_is_waited_for(harness: &impl TimedHarness) {
     stage.take(&second).await;
     stage.arm(&reporting(&stage, Overlap::BufferOne)).await;
     stage.quiet().await;
-    stage.arm(&Arm { reports: true, ..stage.in_a(HOUR, "a") }).await;
-    assert_eq!(stage.last("a").await, (FireState::Skipped, Some(Cause::Superseded)));
-    assert_eq!(stage.cancel("a").await, Cancelled::Cancelled);
+    stage.arm(&ArmRequest { reports: true, ..stage.in_a(HOUR, "a") }).await;
+    assert_eq!(stage.last("a").await, (FireState::Skipped, Some(FireCause::Superseded)));
+    assert_eq!(stage.cancel("a").await, CancelOutcome::Cancelled);
     stage.arm(&reporting(&stage, Overlap::BufferOne)).await;
     stage.quiet().await;
-    assert_eq!(stage.cancel("a").await, Cancelled::Cancelled);
-    assert_eq!(stage.last("a").await, (FireState::Skipped, Some(Cause::Cancelled)));
+    assert_eq!(stage.cancel("a").await, CancelOutcome::Cancelled);
+    assert_eq!(stage.last("a").await, (FireState::Skipped, Some(FireCause::Cancelled)));
     assert!(stage.report(second.fire).await);
     stage.quiet().await;
 }
@@ -66,12 +68,12 @@ pub async fn a_run_that_is_not_over_may_not_matter(harness: &impl TimedHarness) 
     let stage = Stage::of(harness).await;
     running(&stage, Overlap::AllowAll).await;
     stage.take(&stage.told().await).await;
-    let silent = Arm { reports: false, ..reporting(&stage, Overlap::Skip) };
+    let silent = ArmRequest { reports: false, ..reporting(&stage, Overlap::Skip) };
     for _ in 0..2 {
         stage.arm(&silent).await;
         stage.take(&stage.told().await).await;
     }
-    stage.arm(&Arm { job: job("b"), ..reporting(&stage, Overlap::Skip) }).await;
+    stage.arm(&ArmRequest { job: job("b"), ..reporting(&stage, Overlap::Skip) }).await;
     assert_eq!(stage.told().await.job, job("b"), "another job is another's business");
 }
 
@@ -92,7 +94,7 @@ pub async fn a_run_ends_of_itself_after_a_while(harness: &impl TimedHarness) {
 pub async fn a_report_counts_once(harness: &impl TimedHarness) {
     let stage = Stage::of(harness).await;
     let first = running(&stage, Overlap::AllowAll).await;
-    let report = Report { ok: false, note: None };
+    let report = RunReport { ok: false, note: None };
     let bob = stage.cast.person("bob").await;
     let other = harness.register().create_agent(stage.ann.scope, "other").await;
     let other = (stage.ann.scope, other.expect("enter an agent"));

@@ -17,7 +17,7 @@ pub struct MemoryShelves;
 
 impl MemoryShelves {
     fn one() -> (Arc<Memory>, TenantScope) {
-        let scope = TenantScope::of(TenantId::from_uuid(Uuid::from_u128(1)));
+        let scope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(1)));
         (Arc::new(Memory::new(FakeClock::default())), scope)
     }
 }
@@ -28,13 +28,13 @@ impl SkillHarness for MemoryShelves {
 
     async fn fresh(&self) -> TenantSkills {
         let (memory, scope) = Self::one();
-        TenantSkills::of(memory, scope)
+        TenantSkills::new(memory, scope)
     }
 
     async fn secured(&self, key: PublicKey) -> Option<TenantSkills> {
         let (memory, scope) = Self::one();
         memory.secure_shelf(scope, &Approval::Secured(key)).await.ok()?;
-        Some(TenantSkills::of(memory, scope))
+        Some(TenantSkills::new(memory, scope))
     }
 }
 
@@ -44,6 +44,6 @@ impl DataHarness for MemoryShelves {
 
     async fn fresh(&self) -> TenantData {
         let (memory, scope) = Self::one();
-        TenantData::of(memory, scope)
+        TenantData::new(memory, scope)
     }
 }

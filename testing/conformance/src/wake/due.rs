@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_inbox::{Presence, TestEntry};
+use nightdesk_inbox::{AgentPresence, LocalEntry};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{CALL_GAP, CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE};
 
@@ -15,8 +15,8 @@ use super::{LITTLE, URL, begin_node, callable, called, claimed, line, phase, sta
 pub async fn an_entry_for_a_sleeper_makes_a_wake_due(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = callable(&cast, "ann").await;
-    assert_eq!(cast.stored(&ann.says(1)).await.presence, Presence::Asleep);
-    assert_eq!(cast.stored(&ann.says(2).in_chat("c2")).await.presence, Presence::Asleep);
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, AgentPresence::Asleep);
+    assert_eq!(cast.stored(&ann.says(2).in_chat("c2")).await.presence, AgentPresence::Asleep);
 
     let first = called(harness).await;
     assert_eq!((first.scope, first.agent, first.calls), (ann.scope, ann.agent, 1));
@@ -37,7 +37,7 @@ pub async fn who_has_a_line_is_not_called(harness: &impl TimedHarness) {
     begin_node(&cast).await;
     let ann = callable(&cast, "ann").await;
     let awake = line(&cast, &ann).await;
-    assert_eq!(cast.stored(&ann.says(1)).await.presence, Presence::Awake);
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, AgentPresence::Awake);
     cast.ack(&awake, &[(1, 1)]).await;
     cast.goes_idle(&awake).await;
     cast.put(&ann.says(1)).await;
@@ -76,7 +76,7 @@ pub async fn an_entry_soon_after_a_parting_waits_for_the_grace(harness: &impl Ti
     begin_node(&cast).await;
     let ann = callable(&cast, "ann").await;
     cast.restart(&line(&cast, &ann).await).await;
-    assert_eq!(cast.stored(&ann.says(1)).await.presence, Presence::Asleep);
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, AgentPresence::Asleep);
     assert_eq!(claimed(harness).await, [], "the desk restarts; it comes back");
 
     harness.let_pass(CLOSED_GRACE).await;
@@ -95,7 +95,7 @@ pub async fn a_line_that_ended_with_nothing_waiting_wakes_nobody(harness: &impl 
     let open = line(&cast, &ann).await;
     cast.several(&ann, 2).await;
     cast.ack(&open, &[(2, 2)]).await;
-    let aside = harness.aside().set_aside(ann.scope, ann.agent, Seq::new(1)).await;
+    let aside = harness.aside().park_waiting(ann.scope, ann.agent, Seq::new(1)).await;
     assert!(aside.expect("set an entry aside"));
     cast.close(&open, None).await;
 
@@ -111,7 +111,7 @@ pub async fn a_resubmitted_entry_wakes(harness: &impl TimedHarness) {
     let open = line(&cast, &ann).await;
     cast.stored(&ann.says(1)).await;
     let aside = harness.aside();
-    aside.set_aside(ann.scope, ann.agent, Seq::new(1)).await.expect("set an entry aside");
+    aside.park_waiting(ann.scope, ann.agent, Seq::new(1)).await.expect("set an entry aside");
     cast.goes_idle(&open).await;
     harness.let_pass(Duration::from_mins(1)).await;
     aside.resubmit(ann.scope, ann.agent, Seq::new(1)).await.expect("resubmit an entry");
@@ -124,15 +124,15 @@ pub async fn a_test_entry_wakes(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
     let ann = callable(&cast, "ann").await;
-    let entry = TestEntry::of(cast.bot.id, "discord", "bot").expect("discord can be made up");
-    let seq = harness.aside().put_test(ann.scope, ann.agent, &entry).await.expect("put");
+    let entry = LocalEntry::for_bot(cast.bot.id, "discord", "bot").expect("discord can be made up");
+    let seq = harness.aside().put_local(ann.scope, ann.agent, &entry).await.expect("put");
     assert_eq!(seq, Some(Seq::new(1)));
 
     called(harness).await;
     let awake = line(&cast, &ann).await;
     let [handed] = &cast.waiting(&awake).await[..] else { panic!("one waits") };
     assert!(handed.json.is_some(), "a client can take it");
-    let strange = harness.aside().put_test(cast.operator, ann.agent, &entry).await.expect("put");
+    let strange = harness.aside().put_local(cast.operator, ann.agent, &entry).await.expect("put");
     assert_eq!(strange, None, "another tenant's agent");
 }
 
@@ -145,12 +145,12 @@ pub async fn a_dead_node_ends_its_lines(harness: &impl TimedHarness) {
     line(&cast, &ann).await;
     line(&cast, &bob).await;
     cast.stored(&ann.says(1)).await;
-    assert_eq!(harness.wake().bury().await.expect("bury"), 0, "its node lives");
+    assert_eq!(harness.wake().close_dead_lines().await.expect("bury"), 0, "its node lives");
     begin_node(&cast).await;
-    assert_eq!(cast.stored(&bob.says(2)).await.presence, Presence::Asleep);
+    assert_eq!(cast.stored(&bob.says(2)).await.presence, AgentPresence::Asleep);
 
-    assert_eq!(harness.wake().bury().await.expect("bury"), 2);
-    assert_eq!(harness.wake().bury().await.expect("bury"), 0, "once");
+    assert_eq!(harness.wake().close_dead_lines().await.expect("bury"), 2);
+    assert_eq!(harness.wake().close_dead_lines().await.expect("bury"), 0, "once");
     harness.let_pass(CLOSED_GRACE.saturating_sub(LITTLE)).await;
     assert_eq!(claimed(harness).await, []);
     harness.let_pass(LITTLE).await;

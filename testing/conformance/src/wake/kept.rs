@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use nightdesk_inbox::Presence;
+use nightdesk_inbox::AgentPresence;
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{CALL_GAP, CLOSED_GRACE, IDLE_GRACE, WAKE_DEADLINE, WAKE_PLACES_MAX};
-use nightdesk_wake::{NoticeKind, Step, Terms, Which};
+use nightdesk_wake::{NoticeKind, WakeSelection, WakeStep, WakeTerms};
 
 use super::super::TimedHarness;
 use super::super::cast::{Cast, Line};
@@ -20,7 +20,7 @@ pub async fn an_agent_that_dialled_in_is_woken(harness: &impl TimedHarness) {
     let ann = callable(&cast, "ann").await;
     cast.stored(&ann.says(1)).await;
     let call = called(harness).await;
-    let noted = harness.wake().note(&call, "200 in 3 ms", CALL_GAP).await;
+    let noted = harness.wake().record_outcome(&call, "200 in 3 ms", CALL_GAP).await;
     noted.expect("note a call");
     let before = state(&cast, &ann).await.expect("it is needed");
     assert_eq!((before.state.as_str(), before.woken_at), ("due", None));
@@ -41,7 +41,7 @@ pub async fn what_nobody_needs_any_more_is_put_away(harness: &impl TimedHarness)
     begin_node(&cast).await;
     let ann = callable(&cast, "ann").await;
     cast.stored(&ann.says(1)).await;
-    let aside = harness.aside().set_aside(ann.scope, ann.agent, Seq::new(1)).await;
+    let aside = harness.aside().park_waiting(ann.scope, ann.agent, Seq::new(1)).await;
     assert!(aside.expect("set an entry aside"));
 
     assert_eq!(claimed(harness).await, []);
@@ -62,7 +62,7 @@ pub async fn nobody_is_called_too_often(harness: &impl TimedHarness) {
     cast.stored(&ann.says(2)).await;
 
     assert_eq!(claimed(harness).await, [], "it sleeps again, and was called just now");
-    let of = harness.wake().claim(Which::Of(ann.scope, ann.agent), &TERMS).await;
+    let of = harness.wake().claim(WakeSelection::Of(ann.scope, ann.agent), &TERMS).await;
     assert_eq!(of.expect("claim a wake"), []);
     harness.let_pass(CALL_GAP).await;
     assert_eq!(called(harness).await.calls, 1);
@@ -86,25 +86,25 @@ pub async fn who_is_woken_too_often_is_held(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
     let ann = callable(&cast, "ann").await;
-    let terms = Terms { wakes_per_hour: 2, ..TERMS };
+    let terms = WakeTerms { wakes_per_hour: 2, ..TERMS };
     for number in 1..=2 {
         cast.stored(&ann.says(number)).await;
         let calls = claims(harness, &terms).await.expect("claim wakes");
-        assert_eq!(calls[0].step, Step::Call);
+        assert_eq!(calls[0].step, WakeStep::Call);
         wakes_up(&cast, &ann, i64::try_from(number).expect("few")).await;
         harness.let_pass(Duration::from_mins(1)).await;
     }
     cast.stored(&ann.says(3)).await;
 
     let held = claims(harness, &terms).await.expect("claim wakes");
-    assert_eq!((held.len(), held[0].step, held[0].places.len()), (1, Step::Held, 1));
-    assert_eq!(cast.stored(&ann.says(4)).await.presence, Presence::Held);
+    assert_eq!((held.len(), held[0].step, held[0].places.len()), (1, WakeStep::Held, 1));
+    assert_eq!(cast.stored(&ann.says(4)).await.presence, AgentPresence::Held);
     assert_eq!(claims(harness, &terms).await.expect("claim wakes"), []);
     let notices = harness.wakers().notices(ann.scope).await.expect("read notices");
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert_eq!((notices[0].kind, notices[0].calls), (NoticeKind::Held, 2));
     harness.let_pass(Duration::from_hours(1)).await;
-    assert_eq!(claims(harness, &terms).await.expect("claim wakes")[0].step, Step::Call);
+    assert_eq!(claims(harness, &terms).await.expect("claim wakes")[0].step, WakeStep::Call);
 }
 
 /// After a day the desk gives up: the owner gets one notice, and the node that claims the wake notifies the authors.
@@ -114,19 +114,23 @@ pub async fn who_cannot_be_woken_is_given_up_and_told(harness: &impl TimedHarnes
     let ann = callable(&cast, "ann").await;
     cast.stored(&ann.says(1)).await;
     let call = called(harness).await;
-    harness.wake().note(&call, "answered with status 500", CALL_GAP).await.expect("note a call");
+    harness
+        .wake()
+        .record_outcome(&call, "answered with status 500", CALL_GAP)
+        .await
+        .expect("note a call");
     harness.let_pass(WAKE_DEADLINE.saturating_sub(LITTLE * 2)).await;
     assert_eq!(called(harness).await.calls, 2, "the day is not over");
     harness.let_pass(LITTLE + CALL_GAP).await;
 
     let mut given_up = claimed(harness).await;
-    assert_eq!((given_up.len(), given_up[0].step), (1, Step::GaveUp));
+    assert_eq!((given_up.len(), given_up[0].step), (1, WakeStep::GaveUp));
     assert_eq!(given_up[0].places.len().min(WAKE_PLACES_MAX), 1);
     assert_eq!(phase(&cast, &ann).await, "unreachable");
     harness.let_pass(CALL_GAP).await;
     given_up.extend(claimed(harness).await);
     assert_eq!(given_up.len(), 2, "nobody said that people were told");
-    harness.wake().told(&given_up[1]).await.ok();
+    harness.wake().record_notified(&given_up[1]).await.ok();
     let again = claimed(harness).await;
     assert_eq!(again, []);
     let notices = harness.wakers().notices(ann.scope).await.expect("read notices");
@@ -142,19 +146,19 @@ pub async fn who_cannot_be_woken_is_given_up_and_told(harness: &impl TimedHarnes
 pub async fn who_cannot_be_called_is_left_until_somebody_can(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
-    assert_eq!(cast.stored(&ann.says(1)).await.presence, Presence::Asleep);
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, AgentPresence::Asleep);
     assert_eq!(claimed(harness).await, []);
     harness.let_pass(Duration::from_hours(1)).await;
     assert_eq!(claimed(harness).await, []);
     assert_eq!(phase(&cast, &ann).await, "due");
 
     let urls = [URL.to_owned(), "https://other.example/".to_owned()];
-    let set = harness.wakers().set_wakers(ann.scope, ann.agent, &urls).await;
+    let set = harness.wakers().set_wake_urls(ann.scope, ann.agent, &urls).await;
     set.expect("say where an agent is called");
     assert_eq!(called(harness).await.urls, urls);
     let bob = cast.person("bob").await;
     cast.stored(&bob.says(2)).await;
-    let terms = Terms { has_command: true, ..TERMS };
+    let terms = WakeTerms { has_command: true, ..TERMS };
     let by_command = claims(harness, &terms).await.expect("claim wakes");
     assert_eq!((by_command[0].agent, by_command[0].urls.len()), (bob.agent, 0));
 }
@@ -163,7 +167,7 @@ pub async fn who_cannot_be_called_is_left_until_somebody_can(harness: &impl Time
 pub async fn a_person_may_ask_for_a_call(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = callable(&cast, "ann").await;
-    harness.wakers().ask(ann.scope, ann.agent).await.expect("ask for a call");
+    harness.wakers().request_call(ann.scope, ann.agent).await.expect("ask for a call");
 
     let call = called(harness).await;
     assert_eq!((call.calls, call.places), (1, Vec::new()));
@@ -181,7 +185,7 @@ pub async fn claims_at_once_share_the_work(harness: &impl TimedHarness) {
         cast.stored(&sleeper.says(number)).await;
     }
     let store = harness.wake();
-    let one = || store.claim(Which::Due(SLEEPERS), &TERMS);
+    let one = || store.claim(WakeSelection::Due(SLEEPERS), &TERMS);
     let (first, second, third) = tokio::join!(one(), one(), one());
 
     let mut agents = Vec::new();
@@ -201,13 +205,13 @@ pub async fn nobody_sees_another_tenants_wakes(harness: &impl TimedHarness) {
     cast.stored(&ann.says(1)).await;
     let wakers = harness.wakers();
 
-    let theirs = wakers.wakers(bob.scope, ann.agent).await.expect("read wakers");
+    let theirs = wakers.wake_urls(bob.scope, ann.agent).await.expect("read wakers");
     assert_eq!(theirs, [""; 0]);
-    let foreign = wakers.set_wakers(bob.scope, ann.agent, &[URL.to_owned()]).await;
+    let foreign = wakers.set_wake_urls(bob.scope, ann.agent, &[URL.to_owned()]).await;
     assert!(foreign.is_err(), "the tenant has no such agent");
     let status = wakers.status(bob.scope, Some(ann.agent), "").await.expect("look at wakes");
     assert_eq!(status, []);
-    let of = harness.wake().claim(Which::Of(bob.scope, ann.agent), &TERMS).await;
+    let of = harness.wake().claim(WakeSelection::Of(bob.scope, ann.agent), &TERMS).await;
     assert_eq!(of.expect("claim a wake"), []);
 }
 
@@ -218,7 +222,7 @@ pub async fn calls_lie_apart_whatever_happens(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     begin_node(&cast).await;
     let ann = callable(&cast, "ann").await;
-    let terms = Terms { wakes_per_hour: u32::MAX, ..TERMS };
+    let terms = WakeTerms { wakes_per_hour: u32::MAX, ..TERMS };
     let mut open: Option<Line> = None;
     let (mut said, mut since_call, mut waited) = (0, Duration::MAX, Duration::ZERO);
     // A linear congruential generator gives the same steps on every store and in every run.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
-use nightdesk_discord::{Addresses, Discord};
-use nightdesk_port::{Bot, Budget, Deliver, File, Listen};
+use nightdesk_discord::{Discord, DiscordUrls};
+use nightdesk_port::{Bot, Deliver, File, Listen, SessionBudget};
 use nightdesk_types::event::{Content, Draft};
 use nightdesk_types::send::{Op, PromptOption};
 use nightdesk_types::{BotId, Send, StoreError, SystemClock, TenantId, TenantScope};
@@ -28,7 +28,7 @@ const SESSIONS_MAX: u32 = 10;
 struct Few(AtomicU32);
 
 #[async_trait]
-impl Budget for Few {
+impl SessionBudget for Few {
     async fn spend(&self, _bot: &Bot) -> Result<bool, StoreError> {
         Ok(self.0.fetch_add(1, Ordering::SeqCst) < SESSIONS_MAX)
     }
@@ -38,16 +38,16 @@ impl Budget for Few {
 async fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let at = match &words[..] {
-        [api, gateway, cdn] => Addresses { api, gateway, cdn },
-        _ => Addresses::default(),
+        [api, gateway, cdn] => DiscordUrls { api, gateway, cdn },
+        _ => DiscordUrls::default(),
     };
     let mut key = String::new();
     std::io::stdin().read_line(&mut key).expect("a token");
-    let (clock, budget) = (Arc::new(SystemClock::started()), Arc::new(Few(AtomicU32::new(0))));
+    let (clock, budget) = (Arc::new(SystemClock::start()), Arc::new(Few(AtomicU32::new(0))));
     let discord = Discord::open(at, clock, budget).expect("addresses");
     let bot = Bot {
         id: BotId::from_uuid(Uuid::nil()),
-        operator: TenantScope::of(TenantId::from_uuid(Uuid::nil())),
+        operator: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
         platform: "discord".to_owned(),
         handle: "echo".to_owned(),
         settings: json!({}),

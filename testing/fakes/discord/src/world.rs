@@ -89,7 +89,7 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(settings: Settings, url: String, resume_url: String) -> Self {
         Self {
-            clock: SystemClock::started(),
+            clock: SystemClock::start(),
             last_id: 0,
             url,
             resume_url,

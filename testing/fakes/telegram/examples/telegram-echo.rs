@@ -29,10 +29,10 @@ async fn main() {
     let [url, handle] = words.try_into().expect("an address and a handle");
     let mut key = String::new();
     std::io::stdin().read_line(&mut key).expect("a token");
-    let telegram = Telegram::open(&url, Arc::new(SystemClock::started())).expect("an address");
+    let telegram = Telegram::open(&url, Arc::new(SystemClock::start())).expect("an address");
     let bot = Bot {
         id: BotId::from_uuid(Uuid::nil()),
-        operator: TenantScope::of(TenantId::from_uuid(Uuid::nil())),
+        operator: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
         platform: "telegram".to_owned(),
         handle,
         settings: json!({}),

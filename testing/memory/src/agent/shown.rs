@@ -1,6 +1,6 @@
 //! Returns the operator's view of an inbox.
 
-use nightdesk_inbox::{Listed, Overview, Parked, Shown, State};
+use nightdesk_inbox::{EntryDetails, EntryStatus, EntrySummary, InboxOverview, ParkRecord};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 
@@ -8,12 +8,12 @@ use super::{Agent, Aside, Held};
 
 impl Agent {
     /// Returns the waiting and parked entries after this number.
-    pub(in super::super) fn overview(&self, after: Seq) -> Overview {
+    pub(in super::super) fn overview(&self, after: Seq) -> InboxOverview {
         let rows_max = usize::try_from(LIST_ROWS_MAX).unwrap_or(0);
         let waits = |(seq, _): &(&Seq, &Held)| self.cursor.is_before(**seq);
         let waiting = self.entries.range(after.next()..).filter(waits).take(rows_max);
         let parked = self.parked.range(after.next()..).take(rows_max);
-        Overview {
+        InboxOverview {
             head: self.head,
             acked: self.cursor.acked,
             waiting: waiting.map(|(seq, held)| held.listed(*seq)).collect(),
@@ -22,13 +22,14 @@ impl Agent {
     }
 
     /// Returns one entry with its whole state.
-    pub(in super::super) fn show(&self, seq: Seq) -> Option<Shown> {
+    pub(in super::super) fn show(&self, seq: Seq) -> Option<EntryDetails> {
         let aside = self.parked.get(&seq);
         let held = aside.map(|aside| &aside.held).or_else(|| self.entries.get(&seq))?;
-        let state = aside.map_or_else(|| self.state(seq), |aside| State::Parked(aside.parked()));
+        let state =
+            aside.map_or_else(|| self.state(seq), |aside| EntryStatus::Parked(aside.parked()));
         let mut parked = self.parked.iter();
         let origin = parked.find(|(_, aside)| aside.resubmitted_as == Some(seq));
-        Some(Shown {
+        Some(EntryDetails {
             listed: held.listed(seq),
             state,
             origin: origin.map(|(seq, _)| *seq),
@@ -36,26 +37,26 @@ impl Agent {
         })
     }
 
-    fn state(&self, seq: Seq) -> State {
+    fn state(&self, seq: Seq) -> EntryStatus {
         if self.cursor.is_before(seq) {
             let tried = self.cursor.tried == Some(seq);
-            return State::Waiting { tries: if tried { self.cursor.tries } else { 0 } };
+            return EntryStatus::Waiting { tries: if tried { self.cursor.tries } else { 0 } };
         }
         let ack = self.acks.iter().find(|(range, _)| (range.from..=range.to).contains(&seq));
-        State::Acked { times: ack.map(|(range, at)| (range.handed_at, *at)) }
+        EntryStatus::Acked { times: ack.map(|(range, at)| (range.handed_at, *at)) }
     }
 }
 
 impl Held {
-    fn listed(&self, seq: Seq) -> Listed {
+    fn listed(&self, seq: Seq) -> EntrySummary {
         let (chat_id, body_bytes) = (self.chat_id.clone(), self.body.len());
-        Listed { seq, at: self.at, bot: self.bot, chat_id, body_bytes }
+        EntrySummary { seq, at: self.at, bot: self.bot, chat_id, body_bytes }
     }
 }
 
 impl Aside {
-    const fn parked(&self) -> Parked {
+    const fn parked(&self) -> ParkRecord {
         let Self { reason, parked_at, resubmitted_as, held: _ } = self;
-        Parked { reason: *reason, at: *parked_at, resubmitted_as: *resubmitted_as }
+        ParkRecord { reason: *reason, at: *parked_at, resubmitted_as: *resubmitted_as }
     }
 }

@@ -1,8 +1,8 @@
 //! Implements capabilities.
 
 use async_trait::async_trait;
-use nightdesk_inbox::Accept;
-use nightdesk_register::{Lending, Lessee, StoredCapability};
+use nightdesk_inbox::AcceptRequest;
+use nightdesk_register::{CapabilitySession, CapabilityStore, StoredCapability};
 use nightdesk_types::limits::CAPABILITY_PLACE_KEPT_FOR;
 use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantScope, Timestamp};
 
@@ -19,8 +19,8 @@ pub(in super::super) struct CapabilityRow {
 
 impl State {
     /// Stores the capabilities that were lent with a stored event.
-    pub(in super::super) fn lend(&mut self, event: &Accept, now: Timestamp) {
-        for bound in event.bound() {
+    pub(in super::super) fn lend(&mut self, event: &AcceptRequest, now: Timestamp) {
+        for bound in event.capabilities() {
             let row = CapabilityRow {
                 bot: event.bot(),
                 chat: event.chat_id().to_owned(),
@@ -39,7 +39,7 @@ pub(in super::super) type CapabilityKey = ((TenantScope, AgentId), [u8; 32], Str
 /// Returns the row of a session's capability, if it had not expired at that time.
 fn found<'s>(
     state: &'s State,
-    lessee: &Lessee<'_>,
+    lessee: &CapabilitySession<'_>,
     then: Timestamp,
 ) -> Option<(&'s CapabilityKey, &'s CapabilityRow)> {
     state.capabilities.iter().find(|(((scope, agent), session, kind), row)| {
@@ -51,8 +51,11 @@ fn found<'s>(
 }
 
 #[async_trait]
-impl Lending for Memory {
-    async fn place(&self, lessee: &Lessee<'_>) -> Result<Option<(BotId, String)>, StoreError> {
+impl CapabilityStore for Memory {
+    async fn capability_place(
+        &self,
+        lessee: &CapabilitySession<'_>,
+    ) -> Result<Option<(BotId, String)>, StoreError> {
         let then = self.now().checked_sub(CAPABILITY_PLACE_KEPT_FOR).unwrap_or(Timestamp::MIN);
         let state = self.lock();
         Ok(found(&state, lessee, then).map(|(_, row)| (row.bot, row.chat.clone())))
@@ -60,7 +63,7 @@ impl Lending for Memory {
 
     async fn capability(
         &self,
-        lessee: &Lessee<'_>,
+        lessee: &CapabilitySession<'_>,
     ) -> Result<Option<StoredCapability>, StoreError> {
         let (now, state) = (self.now(), self.lock());
         let found = found(&state, lessee, now);

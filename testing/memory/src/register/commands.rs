@@ -1,8 +1,8 @@
 //! Implements commands: the agent of each name in each place.
 
 use async_trait::async_trait;
-use nightdesk_register::{CommandDigest, Commanding, HeldCommand, OnBot};
-use nightdesk_types::{AgentId, BotId, Granted, StoreError, TenantScope};
+use nightdesk_register::{AgentOnBot, CommandDigest, CommandStore, HeldCommand};
+use nightdesk_types::{AgentId, BotId, GrantTarget, StoreError, TenantScope};
 
 use super::super::{AgentKey, Memory, State};
 
@@ -15,18 +15,18 @@ pub(in super::super) struct CommandRow {
 impl State {
     fn is_granted_in(&self, (scope, agent): AgentKey, bot: BotId, scope_id: &str) -> bool {
         self.grants.iter().any(|row| {
-            let is_whole = matches!(&row.granted, Granted::Scope(scope) if scope == scope_id);
-            row.on == OnBot { scope, agent, bot } && is_whole
+            let is_whole = matches!(&row.granted, GrantTarget::Scope(scope) if scope == scope_id);
+            row.on == AgentOnBot { scope, agent, bot } && is_whole
         })
     }
 }
 
-fn key(on: OnBot, scope_id: &str, name: &str) -> (BotId, String, String) {
+fn key(on: AgentOnBot, scope_id: &str, name: &str) -> (BotId, String, String) {
     (on.bot, scope_id.to_owned(), name.to_owned())
 }
 
 #[async_trait]
-impl Commanding for Memory {
+impl CommandStore for Memory {
     async fn commands_of(
         &self,
         scope: TenantScope,
@@ -48,7 +48,7 @@ impl Commanding for Memory {
 
     async fn claim_command(
         &self,
-        on: OnBot,
+        on: AgentOnBot,
         scope_id: &str,
         name: &str,
     ) -> Result<bool, StoreError> {
@@ -65,7 +65,7 @@ impl Commanding for Memory {
         Ok(row.agent == agent)
     }
 
-    async fn note_command(&self, on: OnBot, command: &HeldCommand) -> Result<(), StoreError> {
+    async fn note_command(&self, on: AgentOnBot, command: &HeldCommand) -> Result<(), StoreError> {
         let mut state = self.lock();
         let row = state.commands.get_mut(&key(on, &command.scope_id, &command.name));
         if let Some(row) = row.filter(|row| row.agent == (on.scope, on.agent)) {
@@ -74,7 +74,12 @@ impl Commanding for Memory {
         Ok(())
     }
 
-    async fn drop_command(&self, on: OnBot, scope_id: &str, name: &str) -> Result<(), StoreError> {
+    async fn drop_command(
+        &self,
+        on: AgentOnBot,
+        scope_id: &str,
+        name: &str,
+    ) -> Result<(), StoreError> {
         let (mut state, key) = (self.lock(), key(on, scope_id, name));
         if state.commands.get(&key).is_some_and(|row| row.agent == (on.scope, on.agent)) {
             state.commands.remove(&key);

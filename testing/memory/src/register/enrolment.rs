@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{
-    Client, Digest, Enrol, Enrolled, Enrolling, Found, Holder, Identity, NewInvitation,
-    StoredClient, decide,
+    Digest, Enrolling, EnrolmentRequest, EnrolmentResult, EnrolmentToken, Identity, MachineClient,
+    NameHolder, NewInvitation, StoredClient, decide,
 };
 use nightdesk_types::{Actor, AgentId, ClientId, StoreError, TenantScope, Timestamp};
 use serde_json::json;
@@ -14,7 +14,7 @@ use super::must_be_free;
 
 /// A machine identity's row.
 pub(in super::super) struct ClientRow {
-    client: Client,
+    client: MachineClient,
     secret: Digest,
     expires_at: Timestamp,
     pub(super) revoked: bool,
@@ -35,18 +35,18 @@ pub(in super::super) struct EnrolmentRow {
 }
 
 impl State {
-    pub(super) fn holder(&mut self, scope: TenantScope, name: &str) -> Option<Holder> {
+    pub(super) fn holder(&mut self, scope: TenantScope, name: &str) -> Option<NameHolder> {
         let row = self.gateway_named(scope, name)?;
         let (gateway, revoked) = (row.gateway, row.revoked_at.is_some());
-        Some(Holder { gateway: gateway.id, agent: gateway.agent, revoked })
+        Some(NameHolder { gateway: gateway.id, agent: gateway.agent, revoked })
     }
 }
 
 impl EnrolmentRow {
-    fn found(&self, now: Timestamp) -> Found {
+    fn found(&self, now: Timestamp) -> EnrolmentToken {
         let Self { agent, gateway, expires_at, used } = self;
         let gateway = gateway.clone();
-        Found { agent: *agent, gateway, used: *used, expired: *expires_at <= now }
+        EnrolmentToken { agent: *agent, gateway, used: *used, expired: *expires_at <= now }
     }
 }
 
@@ -65,7 +65,11 @@ impl Enrolling for Memory {
         let is_taken =
             state.clients.contains_key(&new.client) || state.enrolments.contains_key(&token);
         must_be_free("invite a gateway", is_taken)?;
-        let client = Client { scope: scope.by(Actor::Client(new.client)), id: new.client, agent };
+        let client = MachineClient {
+            scope: scope.with_actor(Actor::Client(new.client)),
+            id: new.client,
+            agent,
+        };
         let row = ClientRow { client, secret: new.secret, expires_at, revoked: false };
         state.clients.insert(new.client, row);
         let gateway = new.gateway.clone();
@@ -95,7 +99,11 @@ impl Enrolling for Memory {
         Ok(true)
     }
 
-    async fn enrol(&self, identity: &Identity, enrol: &Enrol) -> Result<Enrolled, StoreError> {
+    async fn enrol(
+        &self,
+        identity: &Identity,
+        enrol: &EnrolmentRequest,
+    ) -> Result<EnrolmentResult, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let token = (identity.scope, *enrol.token.as_bytes());
@@ -103,7 +111,7 @@ impl Enrolling for Memory {
         let holder = state.holder(identity.scope, &enrol.gateway);
         let had = match decide(identity.agent, &enrol.gateway, found.as_ref(), holder.as_ref()) {
             Ok(had) => had,
-            Err(refusal) => return Ok(Enrolled::Refused(refusal)),
+            Err(refusal) => return Ok(EnrolmentResult::Refused(refusal)),
         };
         let secret = (&enrol.secret, now);
         let id = match had {
@@ -119,6 +127,6 @@ impl Enrolling for Memory {
         state.enrolments.entry(token).and_modify(|row| row.used = true);
         let about = json!({ "gateway_id": id });
         self.tell(&mut state, identity.scope, Kind::GatewayEnrolled, &about);
-        Ok(Enrolled::Gateway(id))
+        Ok(EnrolmentResult::Gateway(id))
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::provision::Front;
-use nightdesk_register::{Gateway, Gateways, NewSecret, Proof, StoredSecret};
+use nightdesk_register::{Gateway, GatewayProof, Gateways, NewSecret, StoredSecret};
 use nightdesk_types::{Actor, AgentId, GatewayId, StoreError, TenantId, TenantScope, Timestamp};
 use serde_json::json;
 
@@ -110,7 +110,7 @@ impl State {
     ) -> &mut GatewayRow {
         let id = GatewayId::from_uuid(self.mint());
         self.gateways.entry(id).or_insert_with(|| GatewayRow {
-            gateway: Gateway { scope: scope.by(Actor::Gateway(id)), id, agent, acks: true },
+            gateway: Gateway { scope: scope.with_actor(Actor::Gateway(id)), id, agent, acks: true },
             name: name.to_owned(),
             created_at: now,
             revoked_at: None,
@@ -197,7 +197,7 @@ impl Gateways for Memory {
         &self,
         scope: TenantScope,
         agent: AgentId,
-    ) -> Result<Option<Proof>, StoreError> {
+    ) -> Result<Option<GatewayProof>, StoreError> {
         let (now, name) = (self.now(), format!("agent:{agent}"));
         let mut state = self.lock();
         if state.agent("find a gateway", scope, agent).is_err() {
@@ -207,8 +207,8 @@ impl Gateways for Memory {
             state.new_gateway(scope, agent, &name, now);
         }
         Ok(state.gateway_named(scope, &name).map(|row| match row.revoked_at {
-            Some(_) => Proof::Revoked(row.gateway),
-            None => Proof::Valid(row.gateway),
+            Some(_) => GatewayProof::Revoked(row.gateway),
+            None => GatewayProof::Valid(row.gateway),
         }))
     }
 

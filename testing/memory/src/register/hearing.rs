@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_register::{Gap, Hearing, Hearings, Silence};
+use nightdesk_register::{BotReception, Gap, Outage, ReceptionStore};
 use nightdesk_types::limits::{NOTICES_KEPT_MAX, SESSIONS_BEGUN_MAX, SESSIONS_BEGUN_TOLD};
-use nightdesk_types::{BotId, Granted, StoreError, TenantScope, Timestamp};
-use nightdesk_wake::{About, Notice, NoticeKind};
+use nightdesk_types::{BotId, GrantTarget, StoreError, TenantScope, Timestamp};
+use nightdesk_wake::{NoticeKind, NoticeSubject, OwnerNotice};
 
 use super::super::{Memory, State, push_bounded};
 
@@ -20,27 +20,27 @@ impl State {
         let reached = reached.filter(|(_, of)| *of == bot).map(|(chat, _)| chat.clone());
         let granted = self.grants.iter().filter(|row| row.on.bot == bot);
         let granted = granted.filter_map(|row| match &row.granted {
-            Granted::Chat { chat, .. } => Some(chat.clone()),
-            Granted::Scope(_) | Granted::Bot => None,
+            GrantTarget::Chat { chat, .. } => Some(chat.clone()),
+            GrantTarget::Scope(_) | GrantTarget::Bot => None,
         });
         reached.chain(granted).collect::<BTreeSet<String>>().into_iter().collect()
     }
 
     /// Returns the health record of a bot, if the operator owns it.
-    fn hearing(&mut self, scope: TenantScope, bot: BotId) -> Option<&mut Hearing> {
+    fn hearing(&mut self, scope: TenantScope, bot: BotId) -> Option<&mut BotReception> {
         self.bots.get(&bot).filter(|row| row.operator == scope)?;
-        let nothing = Hearing { bot, heard_at: None, said_at: None, silence: None };
+        let nothing = BotReception { bot, heard_at: None, said_at: None, silence: None };
         Some(self.hearings.entry(bot).or_insert(nothing))
     }
 
-    fn tell_operator(&mut self, scope: TenantScope, notice: Notice) {
+    fn tell_operator(&mut self, scope: TenantScope, notice: OwnerNotice) {
         push_bounded(self.notices.entry(scope).or_default(), notice, NOTICES_KEPT_MAX);
     }
 }
 
-fn notice(at: Timestamp, bot: BotId, kind: NoticeKind, outcome: &str) -> Notice {
-    let (about, outcome) = (About::Bot(bot), Some(outcome.to_owned()));
-    Notice { at, about, kind, calls: 0, outcome }
+fn notice(at: Timestamp, bot: BotId, kind: NoticeKind, outcome: &str) -> OwnerNotice {
+    let (about, outcome) = (NoticeSubject::Bot(bot), Some(outcome.to_owned()));
+    OwnerNotice { at, about, kind, calls: 0, outcome }
 }
 
 /// Returns true if this much time has passed.
@@ -49,8 +49,8 @@ fn has_passed(since: Timestamp, span: Duration, now: Timestamp) -> bool {
 }
 
 #[async_trait]
-impl Hearings for Memory {
-    async fn heard(
+impl ReceptionStore for Memory {
+    async fn record_reception(
         &self,
         scope: TenantScope,
         bot: BotId,
@@ -67,7 +67,7 @@ impl Hearings for Memory {
         Ok(())
     }
 
-    async fn unheard(
+    async fn record_outage(
         &self,
         scope: TenantScope,
         bot: BotId,
@@ -76,7 +76,7 @@ impl Hearings for Memory {
     ) -> Result<bool, StoreError> {
         let (now, mut state) = (self.now(), self.lock());
         let Some(hearing) = state.hearing(scope, bot) else { return Ok(false) };
-        let begun = Silence { since: now, why: String::new(), is_told: false };
+        let begun = Outage { since: now, why: String::new(), is_told: false };
         let silence = hearing.silence.get_or_insert(begun);
         why.clone_into(&mut silence.why);
         if silence.is_told || !has_passed(silence.since, deaf_after, now) {
@@ -87,7 +87,7 @@ impl Hearings for Memory {
         Ok(true)
     }
 
-    async fn said(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError> {
+    async fn record_message(&self, scope: TenantScope, bot: BotId) -> Result<(), StoreError> {
         let (now, mut state) = (self.now(), self.lock());
         if let Some(hearing) = state.hearing(scope, bot) {
             hearing.said_at = Some(now);
@@ -95,7 +95,12 @@ impl Hearings for Memory {
         Ok(())
     }
 
-    async fn missed(&self, scope: TenantScope, bot: BotId, words: &str) -> Result<Gap, StoreError> {
+    async fn record_gap(
+        &self,
+        scope: TenantScope,
+        bot: BotId,
+        words: &str,
+    ) -> Result<Gap, StoreError> {
         let (now, mut state) = (self.now(), self.lock());
         state.tell_operator(scope, notice(now, bot, NoticeKind::Missed, words));
         let since = state.hearing(scope, bot).and_then(|one| one.heard_at.max(one.said_at));
@@ -118,7 +123,7 @@ impl Hearings for Memory {
         Ok(true)
     }
 
-    async fn hearings(&self, scope: TenantScope) -> Result<Vec<Hearing>, StoreError> {
+    async fn receptions(&self, scope: TenantScope) -> Result<Vec<BotReception>, StoreError> {
         let state = self.lock();
         let is_own = |bot: &BotId| state.bots.get(bot).is_some_and(|row| row.operator == scope);
         let own = state.hearings.values().filter(|hearing| is_own(&hearing.bot));

@@ -20,7 +20,7 @@ impl Issuing for Memory {
             state.signing_keys.push(key.clone());
             state.signing_keys.sort_by_key(|key| key.number);
             let about = json!({ "kid": key.kid });
-            self.tell(&mut state, TenantScope::own(), Kind::SigningKeyMade, &about);
+            self.tell(&mut state, TenantScope::desk_own(), Kind::SigningKeyMade, &about);
         }
         Ok(state.signing_keys.clone())
     }
@@ -30,7 +30,7 @@ impl Issuing for Memory {
         let key = state.signing_keys.iter_mut().find(|key| key.kid == kid);
         let Some(key) = key else { return Ok(false) };
         if !std::mem::replace(&mut key.retired, true) {
-            let by = TenantScope::own().by(Actor::Operator);
+            let by = TenantScope::desk_own().with_actor(Actor::Operator);
             self.tell(&mut state, by, Kind::SigningKeyRetired, &json!({ "kid": kid }));
         }
         Ok(true)

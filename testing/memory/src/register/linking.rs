@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::Digest;
-use nightdesk_register::{Linking, OnBot, Redeemed};
+use nightdesk_register::{AgentOnBot, Linking, RedeemResult};
 use nightdesk_types::limits::{LINK_CODE_LIFE, LINK_CODES_PER_HOUR, LINK_TRIES_PER_HOUR};
 use nightdesk_types::{Actor, AgentId, BotId, StoreError, TenantScope, Timestamp};
 use serde_json::json;
@@ -38,25 +38,31 @@ impl State {
         *tries <= LINK_TRIES_PER_HOUR
     }
 
-    fn redeemed(&mut self, bot: BotId, author: &str, code: &Digest, now: Timestamp) -> Redeemed {
+    fn redeemed(
+        &mut self,
+        bot: BotId,
+        author: &str,
+        code: &Digest,
+        now: Timestamp,
+    ) -> RedeemResult {
         let by = (bot, author.to_owned());
         let found = self.link_codes.get(code.as_bytes());
         let is_said_again = found.is_some_and(|row| row.used_by.as_ref() == Some(&by));
         if !is_said_again && !self.link_try(bot, author, now) {
-            return Redeemed::TooMany;
+            return RedeemResult::TooMany;
         }
-        let Some(row) = self.link_codes.get(code.as_bytes()) else { return Redeemed::Unknown };
+        let Some(row) = self.link_codes.get(code.as_bytes()) else { return RedeemResult::Unknown };
         let is_open =
             self.bots.get(&bot).is_some_and(|bot| bot.operator == row.scope || bot.shared);
         match &row.used_by {
-            Some(other) if *other != by => return Redeemed::Used,
-            None if now >= row.created_at + LINK_CODE_LIFE => return Redeemed::Expired,
-            None if !is_open => return Redeemed::NotHere,
+            Some(other) if *other != by => return RedeemResult::Used,
+            None if now >= row.created_at + LINK_CODE_LIFE => return RedeemResult::Expired,
+            None if !is_open => return RedeemResult::NotHere,
             Some(_) | None => {}
         }
         let (scope, agent) = (row.scope, row.agent);
         let name = self.agents.get(&(scope, agent)).map(|agent| agent.name.clone());
-        Redeemed::Linked { scope, agent, name: name.unwrap_or_default() }
+        RedeemResult::Linked { scope, agent, name: name.unwrap_or_default() }
     }
 }
 
@@ -87,16 +93,21 @@ impl Linking for Memory {
         bot: BotId,
         author: &str,
         code: &Digest,
-    ) -> Result<Redeemed, StoreError> {
+    ) -> Result<RedeemResult, StoreError> {
         let mut state = self.lock();
         let redeemed = state.redeemed(bot, author, code, self.now());
-        if let Redeemed::Linked { scope, agent, .. } = redeemed
+        if let RedeemResult::Linked { scope, agent, .. } = redeemed
             && let Some(row) = state.link_codes.get_mut(code.as_bytes())
             && row.used_by.replace((bot, author.to_owned())).is_none()
         {
-            let on = OnBot { scope, agent, bot };
+            let on = AgentOnBot { scope, agent, bot };
             state.bind(on, author);
-            self.tell(&mut state, scope.by(Actor::Person), Kind::Linked, &person(on, author));
+            self.tell(
+                &mut state,
+                scope.with_actor(Actor::Person),
+                Kind::Linked,
+                &person(on, author),
+            );
         }
         Ok(redeemed)
     }

@@ -1,7 +1,7 @@
 //! Implements the operator's lists of tenants, agents and gateways.
 
 use async_trait::async_trait;
-use nightdesk_register::{LastLine, ListedGateway, Listing, LiveSecret, Named};
+use nightdesk_register::{LastLine, ListedGateway, ListedIdentity, Listing, LiveSecret};
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 
@@ -10,19 +10,19 @@ use super::super::{Memory, State};
 use super::gateways::{GatewayRow, SecretRow};
 
 impl State {
-    fn all_tenants(&self) -> Vec<Named<TenantId>> {
+    fn all_tenants(&self) -> Vec<ListedIdentity<TenantId>> {
         let named = |(scope, tenant): (&TenantScope, &super::Tenant)| {
             let (name, created_at) = (tenant.name.clone(), tenant.created_at);
-            Named { id: scope.tenant(), name, created_at }
+            ListedIdentity { id: scope.tenant(), name, created_at }
         };
         self.tenants.iter().map(named).collect()
     }
 
-    fn all_agents(&self, of: TenantScope) -> Vec<Named<AgentId>> {
+    fn all_agents(&self, of: TenantScope) -> Vec<ListedIdentity<AgentId>> {
         let mine = self.agents.iter().filter(|((scope, _), _)| *scope == of);
         let named = mine.map(|((_, id), agent)| {
             let (name, created_at) = (agent.name.clone(), agent.created_at);
-            Named { id: *id, name, created_at }
+            ListedIdentity { id: *id, name, created_at }
         });
         named.collect()
     }
@@ -63,13 +63,16 @@ fn page<T>(mut all: Vec<T>, after: &str, name: impl Fn(&T) -> &str) -> Vec<T> {
 
 #[async_trait]
 impl Listing for Memory {
-    async fn tenants_called(&self, called: &str) -> Result<Vec<Named<TenantId>>, StoreError> {
+    async fn tenants_called(
+        &self,
+        called: &str,
+    ) -> Result<Vec<ListedIdentity<TenantId>>, StoreError> {
         let mut all = self.lock().all_tenants();
         all.retain(|one| one.name == called || one.id.to_string() == called.to_lowercase());
         Ok(all)
     }
 
-    async fn tenants(&self, after: &str) -> Result<Vec<Named<TenantId>>, StoreError> {
+    async fn tenants(&self, after: &str) -> Result<Vec<ListedIdentity<TenantId>>, StoreError> {
         Ok(page(self.lock().all_tenants(), after, |one| &one.name))
     }
 
@@ -77,7 +80,7 @@ impl Listing for Memory {
         &self,
         scope: TenantScope,
         called: &str,
-    ) -> Result<Vec<Named<AgentId>>, StoreError> {
+    ) -> Result<Vec<ListedIdentity<AgentId>>, StoreError> {
         let mut all = self.lock().all_agents(scope);
         all.retain(|one| one.name == called || one.id.to_string() == called.to_lowercase());
         Ok(all)
@@ -87,7 +90,7 @@ impl Listing for Memory {
         &self,
         scope: TenantScope,
         after: &str,
-    ) -> Result<Vec<Named<AgentId>>, StoreError> {
+    ) -> Result<Vec<ListedIdentity<AgentId>>, StoreError> {
         Ok(page(self.lock().all_agents(scope), after, |one| &one.name))
     }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_letters::Party;
 use nightdesk_register::audit::Kind;
-use nightdesk_register::{Managing, OnBot, OpenBot, ReachOf};
+use nightdesk_register::{AgentOnBot, AgentReach, Managing, OpenBot};
 use nightdesk_types::{AgentId, BotId, GatewayId, StoreError, TenantScope};
 use serde_json::json;
 
@@ -19,9 +19,9 @@ impl State {
     }
 
     /// Removes bindings and grants, and records the changes as the triggers do.
-    pub(super) fn forget_reach(&mut self, is_its: impl Fn(OnBot) -> bool) {
+    pub(super) fn forget_reach(&mut self, is_its: impl Fn(AgentOnBot) -> bool) {
         let bindings = self.bindings.extract_if(.., |binding| is_its(binding.on));
-        let mut gone: Vec<(OnBot, Changed)> =
+        let mut gone: Vec<(AgentOnBot, Changed)> =
             bindings.map(|binding| (binding.on, Changed::Author(binding.author))).collect();
         let grants = self.grants.extract_if(.., |row| is_its(row.on));
         gone.extend(grants.map(|row| (row.on, Changed::Grant(row.granted))));
@@ -33,7 +33,7 @@ impl State {
 
 #[async_trait]
 impl Managing for Memory {
-    async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<ReachOf, StoreError> {
+    async fn reach_of(&self, scope: TenantScope, agent: AgentId) -> Result<AgentReach, StoreError> {
         let mut state = self.lock();
         let row = state.agent("read an agent's reach", scope, agent)?;
         let principal = row.principal;
@@ -43,7 +43,7 @@ impl Managing for Memory {
         let listed = row.listed.iter().flat_map(of_bot).collect();
         let relevance = row.relevance.iter().map(|(name, said)| (name.clone(), said.clone()));
         let relevance = relevance.collect();
-        let is_its = |on: OnBot| (on.scope, on.agent) == (scope, agent);
+        let is_its = |on: AgentOnBot| (on.scope, on.agent) == (scope, agent);
         let bindings = state.bindings.iter().filter(|binding| is_its(binding.on));
         let mut people: Vec<_> =
             bindings.map(|binding| (binding.on.bot, binding.author.clone())).collect();
@@ -52,7 +52,7 @@ impl Managing for Memory {
         let mut grants: Vec<_> =
             rows.map(|row| (row.on.bot, row.granted.clone(), row.principal)).collect();
         grants.sort();
-        Ok(ReachOf { principal, people, grants, listed, relevance })
+        Ok(AgentReach { principal, people, grants, listed, relevance })
     }
 
     async fn open_bots(&self, scope: TenantScope) -> Result<Vec<OpenBot>, StoreError> {

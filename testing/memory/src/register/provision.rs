@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use nightdesk_register::NewSecret;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{Identity, may_be_called};
-use nightdesk_register::provision::{Front, Provision, Provisioned, Provisioning};
+use nightdesk_register::provision::{Front, GatewayProvision, ProvisionResult, Provisioning};
 use nightdesk_types::limits::{PROVISIONED_SECRETS_MAX, WAKERS_MAX};
 use nightdesk_types::{StoreError, TenantScope, Timestamp};
 use serde_json::json;
@@ -33,7 +33,7 @@ impl State {
 
 impl GatewayRow {
     /// Returns the secret that this boot already got.
-    fn young(&self, provision: &Provision, now: Timestamp) -> Option<&SecretRow> {
+    fn young(&self, provision: &GatewayProvision, now: Timestamp) -> Option<&SecretRow> {
         let since = now.checked_sub(provision.same_for).unwrap_or(Timestamp::MIN);
         let young = |secret: &&SecretRow| {
             secret.provisioned && secret.expires_at.is_none() && secret.created_at > since
@@ -41,7 +41,7 @@ impl GatewayRow {
         self.secrets.iter().rev().find(young)
     }
 
-    fn replace(&mut self, secret: &NewSecret, provision: &Provision, now: Timestamp) {
+    fn replace(&mut self, secret: &NewSecret, provision: &GatewayProvision, now: Timestamp) {
         let ends_at = now.checked_add(provision.overlap).unwrap_or(Timestamp::MAX);
         for old in self.secrets.iter_mut().filter(|old| old.provisioned) {
             old.expires_at = Some(old.expires_at.map_or(ends_at, |at| at.min(ends_at)));
@@ -66,14 +66,14 @@ impl Provisioning for Memory {
     async fn provision(
         &self,
         identity: &Identity,
-        provision: &Provision,
-    ) -> Result<Provisioned, StoreError> {
+        provision: &GatewayProvision,
+    ) -> Result<ProvisionResult, StoreError> {
         let (now, said, Identity { scope, agent }) = (self.now(), &provision.said, *identity);
         let mut state = self.lock();
         state.agent("provision a gateway", scope, agent)?;
         let holder = state.holder(scope, &said.gateway);
         if let Err(refusal) = may_be_called(agent, holder.as_ref()) {
-            return Ok(Provisioned::Refused(refusal));
+            return Ok(ProvisionResult::Refused(refusal));
         }
         if holder.is_none() {
             state.new_gateway(scope, agent, &said.gateway, now);
@@ -91,12 +91,12 @@ impl Provisioning for Memory {
         let about = json!({ "gateway_id": id, "platform": said.front.platform });
         self.tell(&mut state, scope, Kind::GatewayProvisioned, &about);
         if is_new {
-            return Ok(Provisioned::New(id));
+            return Ok(ProvisionResult::New(id));
         }
         let row = state.gateways.get(&id).ok_or_else(missing)?;
         let secret = row.young(provision, now).ok_or_else(missing)?;
         let stored = state.stored_secret(row, secret, now).ok_or_else(missing)?;
-        Ok(Provisioned::Same(Box::new(stored)))
+        Ok(ProvisionResult::Same(Box::new(stored)))
     }
 
     async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError> {

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
-use nightdesk_register::{OnBot, Reaching};
+use nightdesk_register::{AgentOnBot, Reaching};
 use nightdesk_types::{
-    AgentId, ClientRules, Granted, Principal, Quota, Relevance, StoreError, TenantScope,
+    AgentId, ClientRules, GrantTarget, Principal, Quota, Relevance, StoreError, TenantScope,
 };
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::{Memory, State};
 
 impl State {
     /// Binds a person. Returns true if the binding is new.
-    pub(super) fn bind(&mut self, on: OnBot, author: &str) -> bool {
+    pub(super) fn bind(&mut self, on: AgentOnBot, author: &str) -> bool {
         if self.bindings.iter().any(|binding| binding.is(on, author)) {
             return false;
         }
@@ -25,7 +25,7 @@ impl State {
 
 #[async_trait]
 impl Reaching for Memory {
-    async fn bind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
+    async fn bind(&self, on: AgentOnBot, author: &str) -> Result<(), StoreError> {
         let mut state = self.lock();
         state.agent("bind an author", on.scope, on.agent)?;
         if state.bind(on, author) {
@@ -34,7 +34,7 @@ impl Reaching for Memory {
         Ok(())
     }
 
-    async fn unbind(&self, on: OnBot, author: &str) -> Result<(), StoreError> {
+    async fn unbind(&self, on: AgentOnBot, author: &str) -> Result<(), StoreError> {
         let mut state = self.lock();
         let before = state.bindings.len();
         state.bindings.retain(|binding| !binding.is(on, author));
@@ -45,7 +45,7 @@ impl Reaching for Memory {
         Ok(())
     }
 
-    async fn prefer(&self, on: OnBot, author: &str) -> Result<bool, StoreError> {
+    async fn prefer(&self, on: AgentOnBot, author: &str) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let newest = state.bindings.iter().map(|binding| binding.preferred).max().unwrap_or(0);
         let binding = state.bindings.iter_mut().find(|binding| binding.is(on, author));
@@ -58,8 +58,8 @@ impl Reaching for Memory {
 
     async fn grant(
         &self,
-        on: OnBot,
-        granted: &Granted,
+        on: AgentOnBot,
+        granted: &GrantTarget,
         principal: Option<Principal>,
     ) -> Result<bool, StoreError> {
         let mut state = self.lock();
@@ -76,7 +76,7 @@ impl Reaching for Memory {
         Ok(true)
     }
 
-    async fn release(&self, on: OnBot, granted: &Granted) -> Result<bool, StoreError> {
+    async fn release(&self, on: AgentOnBot, granted: &GrantTarget) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let before = state.grants.len();
         state.grants.retain(|row| row.on != on || row.granted != *granted);
@@ -110,7 +110,7 @@ impl Reaching for Memory {
         Ok(())
     }
 
-    async fn list(&self, on: OnBot, authors: &[String]) -> Result<(), StoreError> {
+    async fn list(&self, on: AgentOnBot, authors: &[String]) -> Result<(), StoreError> {
         let mut state = self.lock();
         let agent = state.agent("replace an agent's list", on.scope, on.agent)?;
         agent.listed.insert(on.bot, authors.iter().cloned().collect());
@@ -153,11 +153,11 @@ impl Reaching for Memory {
     }
 }
 
-fn place(on: OnBot) -> Value {
+fn place(on: AgentOnBot) -> Value {
     json!({ "agent_id": on.agent, "bot_id": on.bot })
 }
 
-pub(super) fn person(on: OnBot, author: &str) -> Value {
+pub(super) fn person(on: AgentOnBot, author: &str) -> Value {
     json!({ "agent_id": on.agent, "bot_id": on.bot, "author_id": author })
 }
 
@@ -166,7 +166,7 @@ impl State {
     fn note_everywhere(&mut self, scope: TenantScope, agent: AgentId) {
         let bound = self.bindings.iter().map(|binding| binding.on);
         let granted = self.grants.iter().map(|row| row.on);
-        let mut on: Vec<OnBot> =
+        let mut on: Vec<AgentOnBot> =
             bound.chain(granted).filter(|on| (on.scope, on.agent) == (scope, agent)).collect();
         on.sort_by_key(|on| on.bot);
         on.dedup();

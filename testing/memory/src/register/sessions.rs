@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{Digest, Identity};
-use nightdesk_register::issuer::{Refreshed, Session, Sessions};
+use nightdesk_register::issuer::{IssuerSession, RefreshResult, Sessions};
 use nightdesk_types::limits::REFRESH_OVERLAP;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 use serde_json::{Value, json};
@@ -36,11 +36,11 @@ impl State {
     }
 }
 
-fn key(scope: TenantScope, session: &Session) -> (TenantScope, String, String) {
+fn key(scope: TenantScope, session: &IssuerSession) -> (TenantScope, String, String) {
     (scope, session.issuer.clone().unwrap_or_default(), session.id.clone())
 }
 
-fn about(agent: AgentId, session: &Session) -> Value {
+fn about(agent: AgentId, session: &IssuerSession) -> Value {
     json!({ "agent_id": agent, "issuer": session.issuer, "session": session.id })
 }
 
@@ -50,7 +50,7 @@ impl Sessions for Memory {
         &self,
         scope: TenantScope,
         agent: AgentId,
-        session: &Session,
+        session: &IssuerSession,
         refresh: Option<Digest>,
     ) -> Result<bool, StoreError> {
         let mut state = self.lock();
@@ -64,7 +64,11 @@ impl Sessions for Memory {
         Ok(row.agent == agent && !row.ended)
     }
 
-    async fn end_session(&self, scope: TenantScope, session: &Session) -> Result<bool, StoreError> {
+    async fn end_session(
+        &self,
+        scope: TenantScope,
+        session: &IssuerSession,
+    ) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let Some(row) = state.sessions.get_mut(&key(scope, session)) else { return Ok(false) };
         let agent = row.agent;
@@ -77,7 +81,7 @@ impl Sessions for Memory {
     async fn agent_of_session(
         &self,
         scope: TenantScope,
-        session: &Session,
+        session: &IssuerSession,
     ) -> Result<Option<AgentId>, StoreError> {
         let state = self.lock();
         let row = state.sessions.get(&key(scope, session)).filter(|row| !row.ended);
@@ -90,22 +94,22 @@ impl Sessions for Memory {
         session: &str,
         shown: Digest,
         next: Digest,
-    ) -> Result<Refreshed, StoreError> {
-        let (now, scope) = (self.now(), TenantScope::of(tenant));
+    ) -> Result<RefreshResult, StoreError> {
+        let (now, scope) = (self.now(), TenantScope::for_tenant(tenant));
         let mut state = self.lock();
-        let row = state.sessions.get_mut(&key(scope, &Session::own(session)));
-        let Some(row) = row.filter(|row| !row.ended) else { return Ok(Refreshed::Unknown) };
+        let row = state.sessions.get_mut(&key(scope, &IssuerSession::from_own_issuer(session)));
+        let Some(row) = row.filter(|row| !row.ended) else { return Ok(RefreshResult::Unknown) };
         let Some(traded) = row.tokens.get_mut(shown.as_bytes()) else {
-            return Ok(Refreshed::Unknown);
+            return Ok(RefreshResult::Unknown);
         };
         let traded_at = *traded.get_or_insert(now);
         if traded_at.checked_add(REFRESH_OVERLAP).is_ok_and(|until| until <= now) {
             row.ended = true;
-            let about = about(row.agent, &Session::own(session));
+            let about = about(row.agent, &IssuerSession::from_own_issuer(session));
             self.tell(&mut state, scope, Kind::SessionEnded, &about);
-            return Ok(Refreshed::Reused);
+            return Ok(RefreshResult::Reused);
         }
         row.tokens.insert(*next.as_bytes(), None);
-        Ok(Refreshed::Next(Identity { scope, agent: row.agent }))
+        Ok(RefreshResult::Next(Identity { scope, agent: row.agent }))
     }
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use nightdesk_schedule::decide::{claim_instant, claim_try};
-use nightdesk_schedule::{Claims, FireState};
+use nightdesk_schedule::{ClaimBatch, FireState};
 use nightdesk_types::limits::NOTICES_KEPT_MAX;
 use nightdesk_types::{FireId, Timestamp};
-use nightdesk_wake::{About, Notice, NoticeKind};
+use nightdesk_wake::{NoticeKind, NoticeSubject, OwnerNotice};
 
 use super::super::{AgentKey, State, push_bounded};
 use super::rows::{FireRow, JobKey};
@@ -37,7 +37,7 @@ impl State {
     }
 
     /// Claims a row that is due.
-    pub(super) fn claim_due(&mut self, due: &Due, claims: &mut Claims, now: Timestamp) {
+    pub(super) fn claim_due(&mut self, due: &Due, claims: &mut ClaimBatch, now: Timestamp) {
         let claimed = match due {
             Due::Job(key) => self.claim_job(key, now),
             Due::Fire(id) => self.claim_fire(*id, now),
@@ -88,8 +88,8 @@ impl State {
         (calls, words): (u32, String),
         now: Timestamp,
     ) {
-        let (about, outcome) = (About::Agent(agent), Some(words));
-        let notice = Notice { at: now, about, kind, calls, outcome };
+        let (about, outcome) = (NoticeSubject::Agent(agent), Some(words));
+        let notice = OwnerNotice { at: now, about, kind, calls, outcome };
         push_bounded(self.notices.entry(scope).or_default(), notice, NOTICES_KEPT_MAX);
     }
 }

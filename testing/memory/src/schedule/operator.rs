@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use nightdesk_schedule::{Fire, Job, JobId, Jobs};
+use nightdesk_schedule::{Fire, JobAdmin, JobId, ScheduledJob};
 use nightdesk_types::limits::{FIRES_KEPT, FIRES_PAGE_MAX, LIST_ROWS_MAX};
 use nightdesk_types::{AgentId, FireId, StoreError, TenantScope, Timestamp};
 
@@ -11,11 +11,11 @@ use super::super::{Memory, State};
 use super::rows::JobKey;
 
 impl State {
-    fn shown(&self, key: &JobKey) -> Option<Job> {
+    fn shown(&self, key: &JobKey) -> Option<ScheduledJob> {
         let row = self.jobs.get(key)?;
         let its = self.fires.values().filter(|fire| fire.is_of(key));
-        let armed = row.armed();
-        Some(Job {
+        let armed = row.to_active_job();
+        Some(ScheduledJob {
             id: armed.id,
             agent: key.0.1,
             agent_name: self.agents.get(&key.0)?.name.clone(),
@@ -45,13 +45,13 @@ impl State {
 }
 
 #[async_trait]
-impl Jobs for Memory {
-    async fn jobs(
+impl JobAdmin for Memory {
+    async fn list_jobs(
         &self,
         scope: TenantScope,
         agent: Option<AgentId>,
         after: Option<(AgentId, JobId)>,
-    ) -> Result<Vec<Job>, StoreError> {
+    ) -> Result<Vec<ScheduledJob>, StoreError> {
         let state = self.lock();
         let most = usize::try_from(LIST_ROWS_MAX).unwrap_or(usize::MAX);
         let its = state.jobs.keys().filter(|((tenant, its), job)| {
@@ -61,16 +61,16 @@ impl Jobs for Memory {
         Ok(its.filter_map(|key| state.shown(key)).take(most).collect())
     }
 
-    async fn job(
+    async fn find_job(
         &self,
         scope: TenantScope,
         agent: AgentId,
         job: &JobId,
-    ) -> Result<Option<Job>, StoreError> {
+    ) -> Result<Option<ScheduledJob>, StoreError> {
         Ok(self.lock().shown(&((scope, agent), job.clone())))
     }
 
-    async fn fires(
+    async fn list_fires(
         &self,
         scope: TenantScope,
         of: Option<(AgentId, Option<JobId>)>,

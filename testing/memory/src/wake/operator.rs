@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
-use nightdesk_wake::{Notice, State as WakeState, Status, WakeRow, Wakers};
+use nightdesk_wake::{AgentWakeStatus, OwnerNotice, WakeAdmin, WakeRow, WakeStatus as WakeState};
 use serde_json::json;
 
 use super::super::Memory;
@@ -22,12 +22,16 @@ fn state_of(row: &WakeRow) -> WakeState {
 }
 
 #[async_trait]
-impl Wakers for Memory {
-    async fn wakers(&self, scope: TenantScope, agent: AgentId) -> Result<Vec<String>, StoreError> {
+impl WakeAdmin for Memory {
+    async fn wake_urls(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<String>, StoreError> {
         Ok(self.lock().wakers.get(&(scope, agent)).cloned().unwrap_or_default())
     }
 
-    async fn set_wakers(
+    async fn set_wake_urls(
         &self,
         scope: TenantScope,
         agent: AgentId,
@@ -42,10 +46,10 @@ impl Wakers for Memory {
         Ok(())
     }
 
-    async fn ask(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
+    async fn request_call(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let row = state.wake((scope, agent), now).ask(now);
+        let row = state.wake((scope, agent), now).request_call(now);
         state.wakes.insert((scope, agent), row);
         self.tell(&mut state, scope, Kind::WakeAsked, &json!({ "agent_id": agent }));
         Ok(())
@@ -56,7 +60,7 @@ impl Wakers for Memory {
         scope: TenantScope,
         agent: Option<AgentId>,
         after: &str,
-    ) -> Result<Vec<Status>, StoreError> {
+    ) -> Result<Vec<AgentWakeStatus>, StoreError> {
         let now = self.now();
         let state = self.lock();
         let mine = state.agents.iter().filter(|((tenant, id), found)| {
@@ -64,8 +68,8 @@ impl Wakers for Memory {
                 && agent.is_none_or(|agent| agent == *id)
                 && found.name.as_str() > after
         });
-        let mut all: Vec<Status> = mine
-            .map(|(key, found)| Status {
+        let mut all: Vec<AgentWakeStatus> = mine
+            .map(|(key, found)| AgentWakeStatus {
                 agent: key.1,
                 name: found.name.clone(),
                 line_since: found
@@ -84,7 +88,7 @@ impl Wakers for Memory {
         Ok(all)
     }
 
-    async fn notices(&self, scope: TenantScope) -> Result<Vec<Notice>, StoreError> {
+    async fn notices(&self, scope: TenantScope) -> Result<Vec<OwnerNotice>, StoreError> {
         let most = usize::try_from(LIST_ROWS_MAX).unwrap_or(usize::MAX);
         let state = self.lock();
         let notices = state.notices.get(&scope).into_iter().flatten().rev();

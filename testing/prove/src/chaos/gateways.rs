@@ -147,7 +147,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let members = plan.cast.members.len();
     let hall = Arc::new(Hall {
         notes: plan.record(&name(arguments.process))?,
-        clock: SystemClock::started(),
+        clock: SystemClock::start(),
         told: watch::Sender::default(),
         acked: AtomicU64::default(),
         asking: AtomicU64::default(),

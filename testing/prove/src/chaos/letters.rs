@@ -102,7 +102,7 @@ pub(crate) async fn run(file: &PlanFile) -> Result<()> {
     let plan = file.load()?;
     let diary = Arc::new(Diary {
         notes: plan.record(NAME)?,
-        clock: SystemClock::started(),
+        clock: SystemClock::start(),
         stopping: AtomicBool::default(),
         named: AtomicU64::default(),
         items: Mutex::default(),

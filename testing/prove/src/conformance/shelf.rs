@@ -68,7 +68,7 @@ impl Folders {
     fn open(&self, approval: Approval) -> FolderSkills {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let folder = self.root.join(number.to_string());
-        let opened = FolderSkills::open(folder, approval, Arc::new(SystemClock::started()));
+        let opened = FolderSkills::open(folder, approval, Arc::new(SystemClock::start()));
         opened.expect("a folder of skills opens")
     }
 }
@@ -112,7 +112,7 @@ impl Tenants {
         migrate(&admin, None).await.context("could not make the tables")?;
         let pg = Arc::new(Pg::connect(&cluster.app_url(DATABASE), None)?);
         let vault = Vault::from_key_file(&Vault::new_key_file())?;
-        let register = Register::over(Arc::<Pg>::clone(&pg), vault);
+        let register = Register::new(Arc::<Pg>::clone(&pg), vault);
         Ok(Self { pg, register, made: AtomicU64::new(0) })
     }
 
@@ -120,7 +120,7 @@ impl Tenants {
     async fn tenant(&self) -> TenantScope {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let tenant = self.register.create_tenant(&format!("tenant-{number}")).await;
-        TenantScope::of(tenant.expect("a tenant is entered"))
+        TenantScope::for_tenant(tenant.expect("a tenant is entered"))
     }
 }
 
@@ -129,13 +129,13 @@ impl SkillHarness for Tenants {
     type Store = TenantSkills;
 
     async fn fresh(&self) -> TenantSkills {
-        TenantSkills::of(Arc::<Pg>::clone(&self.pg), self.tenant().await)
+        TenantSkills::new(Arc::<Pg>::clone(&self.pg), self.tenant().await)
     }
 
     async fn secured(&self, key: PublicKey) -> Option<TenantSkills> {
         let scope = self.tenant().await;
         self.pg.secure_shelf(scope, &Approval::Secured(key)).await.ok()?;
-        Some(TenantSkills::of(Arc::<Pg>::clone(&self.pg), scope))
+        Some(TenantSkills::new(Arc::<Pg>::clone(&self.pg), scope))
     }
 }
 
@@ -144,6 +144,6 @@ impl DataHarness for Tenants {
     type Store = TenantData;
 
     async fn fresh(&self) -> TenantData {
-        TenantData::of(Arc::<Pg>::clone(&self.pg), self.tenant().await)
+        TenantData::new(Arc::<Pg>::clone(&self.pg), self.tenant().await)
     }
 }

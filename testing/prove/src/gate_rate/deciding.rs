@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
-use nightdesk_gate::known::Agent;
-use nightdesk_gate::{Change, Facts, Gate, KeptRefusal, Place, Prompt, Reach, RefusalNote, Store};
+use nightdesk_gate::bot_reach::ScopedAgent;
+use nightdesk_gate::{
+    BotPrompt, EventFacts, EventPlace, Gate, Reach, ReachChange, RefusalNote, Store, StoredRefusal,
+};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::REACH_LOOK_EVERY;
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
@@ -53,7 +55,7 @@ pub fn decide(cluster: &Cluster, cast: &Cast, guests: usize, lasts: Duration) ->
         let pg = Pg::connect(&cluster.app_url(DATABASE), None);
         let pg = Arc::new(pg.context("could not reach the database")?);
         let (store, trips) = Counted::over(Arc::clone(&pg));
-        let gate = Arc::new(Gate::over(Arc::new(store)));
+        let gate = Arc::new(Gate::new(Arc::new(store)));
         let mut looking = JoinSet::new();
         looking.spawn(keep_up(Arc::clone(&gate)));
         let decided = tokio::task::spawn_blocking(move || {
@@ -68,7 +70,7 @@ pub fn decide(cluster: &Cluster, cast: &Cast, guests: usize, lasts: Duration) ->
 
 /// Refreshes the gate as a node does. After a failed refresh the deciding thread must query, which is counted.
 async fn keep_up(gate: Arc<Gate>) {
-    while gate.look_at_all().await.is_ok() {
+    while gate.reload_changed().await.is_ok() {
         sleep(REACH_LOOK_EVERY).await;
     }
 }
@@ -111,13 +113,13 @@ fn cases(cast: &Cast, guests: usize) -> Vec<(String, String)> {
     (0..cast.members.len()).flat_map(of_one).collect()
 }
 
-fn facts((author, chat): &(String, String)) -> Facts<'_> {
-    Facts {
+fn facts((author, chat): &(String, String)) -> EventFacts<'_> {
+    EventFacts {
         author,
         is_program: false,
         is_addressed: false,
         takes_part: false,
-        place: Place { scope: None, chat, parent: None, is_direct: false },
+        place: EventPlace { scope: None, chat, parent: None, is_direct: false },
     }
 }
 
@@ -141,21 +143,25 @@ impl Counted {
 
 #[async_trait]
 impl Store for Counted {
-    async fn changes(&self, bot: BotId, since: Option<i64>) -> Result<Change, StoreError> {
-        self.asked().changes(bot, since).await
+    async fn read_changes(
+        &self,
+        bot: BotId,
+        since: Option<i64>,
+    ) -> Result<ReachChange, StoreError> {
+        self.asked().read_changes(bot, since).await
     }
 
-    async fn changed(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
-        self.asked().changed(bots).await
+    async fn changed_bots(&self, bots: &[(BotId, i64)]) -> Result<Vec<BotId>, StoreError> {
+        self.asked().changed_bots(bots).await
     }
 
-    async fn reaches(
+    async fn find_reaches(
         &self,
         scope: TenantScope,
         agent: AgentId,
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError> {
-        self.asked().reaches(scope, agent, chat).await
+        self.asked().find_reaches(scope, agent, chat).await
     }
 
     async fn takes_part(
@@ -168,25 +174,28 @@ impl Store for Counted {
         self.asked().takes_part(scope, agent, bot, chat).await
     }
 
-    async fn ask(
+    async fn record_prompt(
         &self,
         scope: TenantScope,
         agent: AgentId,
-        prompt: Prompt<'_>,
+        prompt: BotPrompt<'_>,
     ) -> Result<bool, StoreError> {
-        self.asked().ask(scope, agent, prompt).await
+        self.asked().record_prompt(scope, agent, prompt).await
     }
 
-    async fn asker(&self, prompt: Prompt<'_>) -> Result<Option<Agent>, StoreError> {
-        self.asked().asker(prompt).await
+    async fn find_prompt_agent(
+        &self,
+        prompt: BotPrompt<'_>,
+    ) -> Result<Option<ScopedAgent>, StoreError> {
+        self.asked().find_prompt_agent(prompt).await
     }
 
-    async fn refusals(
+    async fn read_refusals(
         &self,
         scope: TenantScope,
         event_key: &str,
-    ) -> Result<Vec<KeptRefusal>, StoreError> {
-        self.asked().refusals(scope, event_key).await
+    ) -> Result<Vec<StoredRefusal>, StoreError> {
+        self.asked().read_refusals(scope, event_key).await
     }
 
     async fn note_refusals(&self, notes: &[RefusalNote]) -> Result<(), StoreError> {

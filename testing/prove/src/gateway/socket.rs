@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
 use nightdesk_protocol::Frame;
-use nightdesk_protocol::hello::{Client, Hello};
+use nightdesk_protocol::hello::{ClientVersion, Hello};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -136,7 +136,7 @@ impl Socket {
 
 /// Returns a hello that names the client, so that the desk does not delay entries as for a slowly booting client.
 pub(crate) fn hello(platform: &str) -> Hello {
-    let client = Client { name: "nightdesk-prove".to_owned(), version: "0".to_owned() };
+    let client = ClientVersion { name: "nightdesk-prove".to_owned(), version: "0".to_owned() };
     Hello {
         platform: platform.to_owned(),
         bot_handle: String::new(),

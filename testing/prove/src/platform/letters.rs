@@ -35,7 +35,7 @@ impl Pairs {
         let tenants = cast.writers_and_readers();
         let is_alone = |(writers, _): &(Vec<usize>, _)| writers.is_empty();
         ensure!(!tenants.iter().any(is_alone), "a tenant has nobody to write to");
-        let clock = SystemClock::started();
+        let clock = SystemClock::start();
         let shown = cast.members.iter();
         let bearers = shown.map(|member| format!("Bearer {}", member.token(&clock).expose()));
         Ok(Self { tenants, bearers: bearers.collect(), written: AtomicUsize::new(0) })

@@ -124,7 +124,7 @@ impl Load {
 
     /// Dials in for a member.
     pub(crate) async fn dial(&self, member: usize) -> Result<Line> {
-        let token = self.member(member).token(&SystemClock::started());
+        let token = self.member(member).token(&SystemClock::start());
         let dialled = open(self.desk, token.expose()).await;
         dialled.with_context(|| format!("gateway {member} got no line"))
     }

@@ -53,7 +53,7 @@ pub fn missing_vault_key(world: &World) -> Result<()> {
     world.operator.write_keys(&[&current])?;
     let Err(error) = told else { bail!("a desk without the key rotates") };
     let vault = nightdesk_vault::Vault::from_key_file(&current)?;
-    let (said, missing) = (format!("{error:#}"), vault.sealing().to_string());
+    let (said, missing) = (format!("{error:#}"), vault.sealing_key().to_string());
     ensure!(said.contains(&missing) && said.contains("old_key_files"), "it says not what: {said}");
     Ok(())
 }

@@ -65,7 +65,7 @@ impl World {
             live.count() >= OWNERS.len()
         };
         ensure!(discord.until(HEARS_WITHIN, hears).await, "not every bot came to Discord");
-        let clock = SystemClock::started();
+        let clock = SystemClock::start();
         Ok(Self { nodes, discord, telegram, secrets, clock, _redis: redis, _cluster: cluster })
     }
 

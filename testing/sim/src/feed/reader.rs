@@ -8,10 +8,10 @@ use futures_util::future::join_all;
 use http::HeaderMap;
 use nightdesk_bus::Ring;
 use nightdesk_desk::{Account, Desk};
-use nightdesk_gate::Admitted;
-use nightdesk_inbox::{Put, SourceMark};
+use nightdesk_gate::AdmittedEvent;
+use nightdesk_inbox::{PutOutcome, SourceCursor};
 use nightdesk_intake::{Intake, verify};
-use nightdesk_lease::{Owned, Owners, Resource};
+use nightdesk_lease::{Owners, Ownership, Resource};
 use nightdesk_port::SignedRequest;
 use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
 use nightdesk_types::{Event, NodeEpoch};
@@ -33,7 +33,7 @@ pub async fn read(world: Arc<World>, name: String, desk: Arc<Desk>, owners: Owne
     let bot = Resource::Bot(reader.world.cast.bot);
     loop {
         sleep(LOOK_EVERY).await;
-        if let Ok(Owned::Here(_)) = owners.of(bot).await {
+        if let Ok(Ownership::Here(_)) = owners.find_or_claim(bot).await {
             // After every error the stored cursor is the place to continue.
             drop(reader.read_on().await);
         }
@@ -67,7 +67,7 @@ impl Reader {
         }
     }
 
-    async fn admit(&self, account: &Account, body: &[u8]) -> anyhow::Result<Admitted<Event>> {
+    async fn admit(&self, account: &Account, body: &[u8]) -> anyhow::Result<AdmittedEvent<Event>> {
         let mut headers = HeaderMap::new();
         headers.insert(SIGNATURE_HEADER, sign(BOT_KEY, body).parse()?);
         let request = SignedRequest { headers: &headers, body };
@@ -79,14 +79,14 @@ impl Reader {
     }
 
     /// Stores all events of a page at once. The events after a failed one are stored again, too.
-    async fn put(&self, page: &[(Admitted<Event>, SourceMark)]) -> anyhow::Result<()> {
+    async fn put(&self, page: &[(AdmittedEvent<Event>, SourceCursor)]) -> anyhow::Result<()> {
         let puts =
             page.iter().map(|(event, mark)| self.desk.stops.inbox.put(event, Some(mark.clone())));
         for put in join_all(puts).await {
             let stored = match put? {
-                Put::Stored(stored) => stored,
-                Put::Duplicate => continue,
-                Put::Stale | Put::Fenced => bail!("not any more"),
+                PutOutcome::Stored(stored) => stored,
+                PutOutcome::Duplicate => continue,
+                PutOutcome::Stale | PutOutcome::Fenced => bail!("not any more"),
             };
             for stored in stored {
                 let (agent, seq) = (stored.agent, stored.seq);
@@ -97,6 +97,6 @@ impl Reader {
     }
 }
 
-fn mark(number: usize, epoch: NodeEpoch) -> SourceMark {
-    SourceMark { source: SOURCE.to_owned(), epoch, cursor: number.to_string() }
+fn mark(number: usize, epoch: NodeEpoch) -> SourceCursor {
+    SourceCursor { source: SOURCE.to_owned(), epoch, cursor: number.to_string() }
 }

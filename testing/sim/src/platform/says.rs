@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use nightdesk_inbox::Aside;
+use nightdesk_inbox::InboxAdmin;
 use nightdesk_judge::Event;
 use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
 use nightdesk_types::Seq;
@@ -103,7 +103,7 @@ impl World {
         let overview = self.memory.overview(scope, agent, Seq::default()).now_or_never();
         let Some(Ok(Some(overview))) = overview else { return false };
         let shows = |seq: i64| {
-            let shown = self.memory.show(scope, agent, Seq::new(seq)).now_or_never();
+            let shown = self.memory.show_entry(scope, agent, Seq::new(seq)).now_or_never();
             let shown = shown.and_then(Result::ok).flatten();
             shown.is_some_and(|shown| contains(&shown.body, id.as_bytes()))
         };

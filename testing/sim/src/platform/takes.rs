@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_judge::Event;
 use nightdesk_port::{
-    Bot, Capabilities, Deliver, DeliverError, Platform, Receipt, Receive, ReceiveError, Received,
-    SignedRequest,
+    Bot, Deliver, DeliverError, Platform, PlatformCapabilities, Receipt, Receive, ReceiveError,
+    RequestContent, SignedRequest,
 };
 use nightdesk_testkit::scripted::Scripted;
 use nightdesk_types::Send;
@@ -126,7 +126,11 @@ impl SimPlatform {
 }
 
 impl Receive for SimPlatform {
-    fn receive(&self, bot: &Bot, request: &SignedRequest<'_>) -> Result<Received, ReceiveError> {
+    fn receive(
+        &self,
+        bot: &Bot,
+        request: &SignedRequest<'_>,
+    ) -> Result<RequestContent, ReceiveError> {
         self.scripted.receive(bot, request)
     }
 }
@@ -143,7 +147,7 @@ impl Deliver for SimPlatform {
 }
 
 impl Platform for SimPlatform {
-    fn capabilities(&self, bot: &Bot) -> Capabilities {
+    fn capabilities(&self, bot: &Bot) -> PlatformCapabilities {
         self.scripted.capabilities(bot)
     }
 }

@@ -2,25 +2,26 @@
 
 use std::time::Duration;
 
-use nightdesk_register::audit::{Chain, Deed, Kind, Link};
+use nightdesk_register::audit::{AuditRecord, Chain, ChainLink, Kind};
 use nightdesk_register::enrolment::{
-    Digest, Enrol, Enrolled, Identity, NewInvitation, StoredClient,
+    Digest, EnrolmentRequest, EnrolmentResult, Identity, NewInvitation, StoredClient,
 };
-use nightdesk_register::issuer::{Refreshed, Session, StoredKey};
-use nightdesk_register::provision::{Front, Provision, Provisioned};
+use nightdesk_register::issuer::{IssuerSession, RefreshResult, StoredKey};
+use nightdesk_register::provision::{Front, GatewayProvision, ProvisionResult};
 use nightdesk_register::{
-    Gap, GreetedBot, Hearing, HeldCommand, Lessee, ListedGateway, Named, NewBot, NewSecret, OnBot,
-    OpenBot, Proof, ReachOf, Redeemed, StoredBot, StoredCapability, StoredSecret,
+    AgentOnBot, AgentReach, BotReception, CapabilitySession, Gap, GatewayProof, GreetedBot,
+    HeldCommand, ListedGateway, ListedIdentity, NewBot, NewSecret, OpenBot, RedeemResult,
+    StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
-    AgentId, BotId, ClientId, ClientRules, DataKeyId, GatewayId, Granted, Principal, Quota,
+    AgentId, BotId, ClientId, ClientRules, DataKeyId, GatewayId, GrantTarget, Principal, Quota,
     Relevance, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 
 use super::through;
 
-through! { nightdesk_register::Entering {
+through! { nightdesk_register::IdentityStore {
     fn create_tenant(id: TenantId, name: &str, key: &WrappedKey) -> ();
     fn data_key(scope: TenantScope) -> (DataKeyId, WrappedKey);
     fn create_agent(scope: TenantScope, name: &str) -> AgentId;
@@ -28,13 +29,13 @@ through! { nightdesk_register::Entering {
 }}
 
 through! { nightdesk_register::Reaching {
-    fn bind(on: OnBot, author: &str) -> ();
-    fn unbind(on: OnBot, author: &str) -> ();
-    fn prefer(on: OnBot, author: &str) -> bool;
-    fn grant(on: OnBot, granted: &Granted, principal: Option<Principal>) -> bool;
-    fn release(on: OnBot, granted: &Granted) -> bool;
+    fn bind(on: AgentOnBot, author: &str) -> ();
+    fn unbind(on: AgentOnBot, author: &str) -> ();
+    fn prefer(on: AgentOnBot, author: &str) -> bool;
+    fn grant(on: AgentOnBot, granted: &GrantTarget, principal: Option<Principal>) -> bool;
+    fn release(on: AgentOnBot, granted: &GrantTarget) -> bool;
     fn open_to(scope: TenantScope, agent: AgentId, principal: Principal) -> ();
-    fn list(on: OnBot, authors: &[String]) -> ();
+    fn list(on: AgentOnBot, authors: &[String]) -> ();
     fn follow_rules(scope: TenantScope, agent: AgentId, rules: ClientRules) -> ();
     fn declare(
         scope: TenantScope, agent: AgentId, platform: &str, relevance: &Relevance
@@ -43,12 +44,12 @@ through! { nightdesk_register::Reaching {
 
 through! { nightdesk_register::Linking {
     fn enter_code(scope: TenantScope, agent: AgentId, code: &Digest) -> bool;
-    fn redeem(bot: BotId, author: &str, code: &Digest) -> Redeemed;
+    fn redeem(bot: BotId, author: &str, code: &Digest) -> RedeemResult;
     fn share(scope: TenantScope, bot: BotId, shared: bool) -> bool;
 }}
 
 through! { nightdesk_register::Managing {
-    fn reach_of(scope: TenantScope, agent: AgentId) -> ReachOf;
+    fn reach_of(scope: TenantScope, agent: AgentId) -> AgentReach;
     fn open_bots(scope: TenantScope) -> Vec<OpenBot>;
     fn deprovision(scope: TenantScope, agent: AgentId) -> Vec<GatewayId>;
     fn gateways_may_widen(scope: TenantScope) -> bool;
@@ -64,7 +65,7 @@ through! { nightdesk_register::Gateways {
     ) -> Option<GatewayId>;
     fn revoke(scope: TenantScope, name: &str) -> bool;
     fn gateways_named(name: &str) -> Vec<StoredSecret>;
-    fn gateway_for_tokens(scope: TenantScope, agent: AgentId) -> Option<Proof>;
+    fn gateway_for_tokens(scope: TenantScope, agent: AgentId) -> Option<GatewayProof>;
     fn revoked_within(span: Duration) -> Vec<(TenantId, GatewayId)>;
 }}
 
@@ -79,32 +80,32 @@ through! { nightdesk_register::Bots {
     fn time() -> Timestamp;
 }}
 
-through! { nightdesk_register::Hearings {
-    fn heard(scope: TenantScope, bot: BotId, kept: Duration, lost: &str) -> ();
-    fn unheard(scope: TenantScope, bot: BotId, why: &str, deaf_after: Duration) -> bool;
-    fn said(scope: TenantScope, bot: BotId) -> ();
-    fn missed(scope: TenantScope, bot: BotId, words: &str) -> Gap;
+through! { nightdesk_register::ReceptionStore {
+    fn record_reception(scope: TenantScope, bot: BotId, kept: Duration, lost: &str) -> ();
+    fn record_outage(scope: TenantScope, bot: BotId, why: &str, deaf_after: Duration) -> bool;
+    fn record_message(scope: TenantScope, bot: BotId) -> ();
+    fn record_gap(scope: TenantScope, bot: BotId, words: &str) -> Gap;
     fn begin(scope: TenantScope, bot: BotId) -> bool;
-    fn hearings(scope: TenantScope) -> Vec<Hearing>;
+    fn receptions(scope: TenantScope) -> Vec<BotReception>;
 }}
 
-through! { nightdesk_register::Lending {
-    fn capability(lessee: &Lessee<'_>) -> Option<StoredCapability>;
-    fn place(lessee: &Lessee<'_>) -> Option<(BotId, String)>;
+through! { nightdesk_register::CapabilityStore {
+    fn capability(lessee: &CapabilitySession<'_>) -> Option<StoredCapability>;
+    fn capability_place(lessee: &CapabilitySession<'_>) -> Option<(BotId, String)>;
 }}
 
-through! { nightdesk_register::Commanding {
+through! { nightdesk_register::CommandStore {
     fn commands_of(scope: TenantScope, agent: AgentId, bot: BotId) -> Vec<HeldCommand>;
-    fn claim_command(on: OnBot, scope_id: &str, name: &str) -> bool;
-    fn note_command(on: OnBot, command: &HeldCommand) -> ();
-    fn drop_command(on: OnBot, scope_id: &str, name: &str) -> ();
+    fn claim_command(on: AgentOnBot, scope_id: &str, name: &str) -> bool;
+    fn note_command(on: AgentOnBot, command: &HeldCommand) -> ();
+    fn drop_command(on: AgentOnBot, scope_id: &str, name: &str) -> ();
 }}
 
 through! { nightdesk_register::Listing {
-    fn tenants_called(called: &str) -> Vec<Named<TenantId>>;
-    fn tenants(after: &str) -> Vec<Named<TenantId>>;
-    fn agents_called(scope: TenantScope, called: &str) -> Vec<Named<AgentId>>;
-    fn agents(scope: TenantScope, after: &str) -> Vec<Named<AgentId>>;
+    fn tenants_called(called: &str) -> Vec<ListedIdentity<TenantId>>;
+    fn tenants(after: &str) -> Vec<ListedIdentity<TenantId>>;
+    fn agents_called(scope: TenantScope, called: &str) -> Vec<ListedIdentity<AgentId>>;
+    fn agents(scope: TenantScope, after: &str) -> Vec<ListedIdentity<AgentId>>;
     fn gateways(scope: TenantScope, after: &str) -> Vec<ListedGateway>;
 }}
 
@@ -112,11 +113,11 @@ through! { nightdesk_register::enrolment::Enrolling {
     fn invite(scope: TenantScope, agent: AgentId, invitation: &NewInvitation) -> ();
     fn client(id: ClientId) -> Option<StoredClient>;
     fn revoke_client(scope: TenantScope, id: ClientId) -> bool;
-    fn enrol(identity: &Identity, enrol: &Enrol) -> Enrolled;
+    fn enrol(identity: &Identity, enrol: &EnrolmentRequest) -> EnrolmentResult;
 }}
 
 through! { nightdesk_register::provision::Provisioning {
-    fn provision(identity: &Identity, provision: &Provision) -> Provisioned;
+    fn provision(identity: &Identity, provision: &GatewayProvision) -> ProvisionResult;
     fn fronts(scope: TenantScope, gateway: &str) -> Vec<Front>;
 }}
 
@@ -127,9 +128,9 @@ through! { nightdesk_register::Quotas {
 
 through! { nightdesk_register::audit::Auditing {
     fn note(scope: TenantScope, kind: Kind, about: &serde_json::Value) -> ();
-    fn deeds(scope: TenantScope, after: i64, rows_max: i64) -> Vec<Deed>;
+    fn audit_records(scope: TenantScope, after: i64, rows_max: i64) -> Vec<AuditRecord>;
     fn chain(scope: TenantScope) -> Chain;
-    fn heads(after: Option<TenantId>, lately: bool) -> Vec<(TenantId, Link)>;
+    fn chain_heads(after: Option<TenantId>, lately: bool) -> Vec<(TenantId, ChainLink)>;
 }}
 
 through! { nightdesk_register::issuer::Issuing {
@@ -140,9 +141,9 @@ through! { nightdesk_register::issuer::Issuing {
 
 through! { nightdesk_register::issuer::Sessions {
     fn begin_session(
-        scope: TenantScope, agent: AgentId, session: &Session, refresh: Option<Digest>
+        scope: TenantScope, agent: AgentId, session: &IssuerSession, refresh: Option<Digest>
     ) -> bool;
-    fn end_session(scope: TenantScope, session: &Session) -> bool;
-    fn agent_of_session(scope: TenantScope, session: &Session) -> Option<AgentId>;
-    fn refresh(tenant: TenantId, session: &str, shown: Digest, next: Digest) -> Refreshed;
+    fn end_session(scope: TenantScope, session: &IssuerSession) -> bool;
+    fn agent_of_session(scope: TenantScope, session: &IssuerSession) -> Option<AgentId>;
+    fn refresh(tenant: TenantId, session: &str, shown: Digest, next: Digest) -> RefreshResult;
 }}

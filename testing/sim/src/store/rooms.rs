@@ -2,72 +2,74 @@
 
 use std::time::Duration;
 
-use nightdesk_lease::{Owner, Renewed, Resource};
+use nightdesk_lease::{Owner, Renewal, Resource};
 use nightdesk_letters::{
     AddressFacts, AddressQuery, Due, Grant, Letter, Live, Party, Peer, Posting, Put, Receipt,
     Record, ReplyOutcome,
 };
 use nightdesk_schedule::{
-    Arm, Armed, Cancelled, Claimed as ClaimedFire, Claims, End, Fire, FireEntry, Job, JobId,
-    Report, Unarmed,
+    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, Fire, FireClaim as ClaimedFire, FireEnd,
+    FireEntry, JobId, RunReport, ScheduledJob, UnarmedJob,
 };
 use nightdesk_shelf::{
-    Approval, Asked, DataQuery, DataWriteRecord, NewData, PortableData, Shelf, SkillMeta,
-    SkillPatch, SkillSource, SkillStatus, VersionInfo,
+    Approval, ContractResult, DataQuery, DataWriteRecord, NewData, PortableData, ShelfState,
+    SkillMeta, SkillPatch, SkillSource, SkillStatus, VersionInfo,
 };
 use nightdesk_types::{AgentId, FireId, Generation, LetterId, Node, NodeEpoch, Seq, TenantScope};
-use nightdesk_wake::{Claimed, Notice, Status, Terms, Which};
-use nightdesk_webchat::store::{Amend, Answer, Chat, News, Said, Written};
+use nightdesk_wake::{AgentWakeStatus, OwnerNotice, WakeClaim, WakeSelection, WakeTerms};
+use nightdesk_webchat::store::{
+    AgentMessage, ChatUpdate, LineChange, VisitorChat, VisitorMessage, WriteOutcome,
+};
 
 use super::through;
 
 through! { nightdesk_lease::Store {
     fn begin(name: &str, lasts: Duration) -> NodeEpoch;
-    fn renew(node: &Node, lasts: Duration) -> Renewed;
+    fn renew(node: &Node, lasts: Duration) -> Renewal;
     fn end(node: &Node) -> ();
-    fn bury(late: Duration) -> Vec<Node>;
-    fn living() -> u32;
-    fn own(resource: Resource, node: &Node) -> Option<Owner>;
+    fn end_dead_nodes(late: Duration) -> Vec<Node>;
+    fn count_living() -> u32;
+    fn find_or_claim(resource: Resource, node: &Node) -> Option<Owner>;
 }}
 
 through! { nightdesk_wake::Store {
-    fn claim(which: Which, terms: &Terms) -> Vec<Claimed>;
-    fn note(claimed: &Claimed, outcome: &str, wait: Duration) -> ();
-    fn put_off(claimed: &Claimed, wait: Duration) -> ();
-    fn told(claimed: &Claimed) -> ();
+    fn claim(which: WakeSelection, terms: &WakeTerms) -> Vec<WakeClaim>;
+    fn record_outcome(claimed: &WakeClaim, outcome: &str, wait: Duration) -> ();
+    fn put_off(claimed: &WakeClaim, wait: Duration) -> ();
+    fn record_notified(claimed: &WakeClaim) -> ();
     fn suspect(scope: TenantScope, agent: AgentId, line: Generation) -> ();
-    fn bury() -> u64;
+    fn close_dead_lines() -> u64;
 }}
 
-through! { nightdesk_wake::Wakers {
-    fn wakers(scope: TenantScope, agent: AgentId) -> Vec<String>;
-    fn set_wakers(scope: TenantScope, agent: AgentId, urls: &[String]) -> ();
-    fn ask(scope: TenantScope, agent: AgentId) -> ();
-    fn status(scope: TenantScope, agent: Option<AgentId>, after: &str) -> Vec<Status>;
-    fn notices(scope: TenantScope) -> Vec<Notice>;
+through! { nightdesk_wake::WakeAdmin {
+    fn wake_urls(scope: TenantScope, agent: AgentId) -> Vec<String>;
+    fn set_wake_urls(scope: TenantScope, agent: AgentId, urls: &[String]) -> ();
+    fn request_call(scope: TenantScope, agent: AgentId) -> ();
+    fn status(scope: TenantScope, agent: Option<AgentId>, after: &str) -> Vec<AgentWakeStatus>;
+    fn notices(scope: TenantScope) -> Vec<OwnerNotice>;
 }}
 
 through! { nightdesk_schedule::Store {
-    fn arm(scope: TenantScope, agent: AgentId, arm: &Arm) -> Armed;
-    fn cancel(scope: TenantScope, agent: AgentId, job: &JobId) -> Cancelled;
-    fn armed(scope: TenantScope, agent: AgentId) -> Vec<Armed>;
-    fn claim(node: &Node, at_most: usize) -> Claims;
-    fn end(claimed: &ClaimedFire, end: End, outcome: &str) -> bool;
+    fn arm(scope: TenantScope, agent: AgentId, arm: &ArmRequest) -> ActiveJob;
+    fn cancel(scope: TenantScope, agent: AgentId, job: &JobId) -> CancelOutcome;
+    fn armed_jobs(scope: TenantScope, agent: AgentId) -> Vec<ActiveJob>;
+    fn claim(node: &Node, at_most: usize) -> ClaimBatch;
+    fn end(claimed: &ClaimedFire, end: FireEnd, outcome: &str) -> bool;
     fn put(claimed: &ClaimedFire, entry: &FireEntry, outcome: &str) -> Option<Seq>;
-    fn again(claimed: &ClaimedFire, outcome: &str, wait: Duration, counts: bool) -> bool;
-    fn report(scope: TenantScope, agent: AgentId, fire: FireId, report: &Report) -> bool;
-    fn flag_unarmed() -> Vec<Unarmed>;
+    fn record_retry(claimed: &ClaimedFire, outcome: &str, wait: Duration, counts: bool) -> bool;
+    fn report(scope: TenantScope, agent: AgentId, fire: FireId, report: &RunReport) -> bool;
+    fn flag_unarmed() -> Vec<UnarmedJob>;
 }}
 
 through! { nightdesk_shelf::Skills {
-    fn put_skill(scope: TenantScope, name: &str, source: &str, patch: &SkillPatch) -> Asked<VersionInfo>;
-    fn skill(scope: TenantScope, name: &str, version: Option<&str>) -> Asked<SkillSource>;
+    fn put_skill(scope: TenantScope, name: &str, source: &str, patch: &SkillPatch) -> ContractResult<VersionInfo>;
+    fn skill(scope: TenantScope, name: &str, version: Option<&str>) -> ContractResult<SkillSource>;
     fn skills(scope: TenantScope) -> Vec<SkillMeta>;
     fn skill_sources(scope: TenantScope) -> Vec<SkillSource>;
-    fn skill_versions(scope: TenantScope, name: &str) -> Asked<Vec<VersionInfo>>;
-    fn set_skill_status(scope: TenantScope, name: &str, status: SkillStatus) -> Asked<VersionInfo>;
+    fn skill_versions(scope: TenantScope, name: &str) -> ContractResult<Vec<VersionInfo>>;
+    fn set_skill_status(scope: TenantScope, name: &str, status: SkillStatus) -> ContractResult<VersionInfo>;
     fn delete_skill(scope: TenantScope, name: &str) -> bool;
-    fn shelf(scope: TenantScope) -> Shelf;
+    fn shelf(scope: TenantScope) -> ShelfState;
     fn secure_shelf(scope: TenantScope, approval: &Approval) -> ();
 }}
 
@@ -77,10 +79,10 @@ through! { nightdesk_shelf::Records {
     fn query_data(scope: TenantScope, query: &DataQuery) -> Vec<PortableData>;
 }}
 
-through! { nightdesk_schedule::Jobs {
-    fn jobs(scope: TenantScope, agent: Option<AgentId>, after: Option<(AgentId, JobId)>) -> Vec<Job>;
-    fn job(scope: TenantScope, agent: AgentId, job: &JobId) -> Option<Job>;
-    fn fires(
+through! { nightdesk_schedule::JobAdmin {
+    fn list_jobs(scope: TenantScope, agent: Option<AgentId>, after: Option<(AgentId, JobId)>) -> Vec<ScheduledJob>;
+    fn find_job(scope: TenantScope, agent: AgentId, job: &JobId) -> Option<ScheduledJob>;
+    fn list_fires(
         scope: TenantScope,
         of: Option<(AgentId, Option<JobId>)>,
         before: Option<FireId>
@@ -118,11 +120,11 @@ through! { nightdesk_letters::Receipts {
 }}
 
 through! { nightdesk_webchat::store::Store {
-    fn said(chat: &Chat, said: &Said) -> Written;
-    fn answered(chat: &Chat, answer: &Answer) -> i64;
-    fn amend(chat: &Chat, message: i64, amend: &Amend) -> bool;
-    fn show(chat: &Chat, status: Option<&str>) -> ();
-    fn since(chat: &Chat, after: i64, lines_max: usize) -> News;
-    fn latest(chat: &Chat, lines_max: usize) -> News;
-    fn forget() -> u64;
+    fn write_visitor_message(chat: &VisitorChat, said: &VisitorMessage) -> WriteOutcome;
+    fn write_agent_message(chat: &VisitorChat, answer: &AgentMessage) -> i64;
+    fn change_line(chat: &VisitorChat, message: i64, amend: &LineChange) -> bool;
+    fn set_status(chat: &VisitorChat, status: Option<&str>) -> ();
+    fn lines_since(chat: &VisitorChat, after: i64, lines_max: usize) -> ChatUpdate;
+    fn latest_lines(chat: &VisitorChat, lines_max: usize) -> ChatUpdate;
+    fn delete_old() -> u64;
 }}

@@ -2,75 +2,76 @@
 
 use std::time::Duration;
 
-use nightdesk_egress::{Asked, GivenUp, Said, SendKey, Settled, Where};
-use nightdesk_gate::known::Agent;
-use nightdesk_gate::{AdmittedSend, Change, KeptRefusal, Prompt, Reach, RefusalNote};
+use nightdesk_egress::{AbandonedSend, PastSend, SendKey, SendPlace, SendResult, SendState};
+use nightdesk_gate::bot_reach::ScopedAgent;
+use nightdesk_gate::{AdmittedSend, BotPrompt, Reach, ReachChange, RefusalNote, StoredRefusal};
 use nightdesk_inbox::{
-    Accept, Ack, AckOf, Ask, LineClaim, Overview, Park, ParkReason, Put, Quarantine, Shown,
-    SourceMark, Stored, Swept, TestEntry, Waiting,
+    AcceptRequest, AckOutcome, AckRequest, EntryDetails, InboxOverview, LineClaim, LocalEntry,
+    ParkOutcome, ParkReason, PutOutcome, QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor,
+    StoredEntry, SweepReport,
 };
 use nightdesk_lease::Owner;
-use nightdesk_line::{Caller, End, Taken};
-use nightdesk_media::{Kept, MediaId};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart};
+use nightdesk_media::{MediaId, MediaRecord};
 use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope, Timestamp};
 
 use super::through;
 
 through! { nightdesk_inbox::Store {
-    fn accept(events: &[Accept]) -> Vec<Put>;
-    fn waiting(asks: &[Ask]) -> Vec<Waiting>;
-    fn ack(acks: &[AckOf]) -> Vec<Ack>;
-    fn park(line: &LineClaim, seq: Seq, reason: ParkReason) -> Park;
-    fn heads(agents: &[(TenantScope, AgentId)]) -> Vec<Seq>;
+    fn accept(events: &[AcceptRequest]) -> Vec<PutOutcome>;
+    fn read_waiting(asks: &[ReadRequest]) -> Vec<ReadResponse>;
+    fn ack(acks: &[AckRequest]) -> Vec<AckOutcome>;
+    fn park(line: &LineClaim, seq: Seq, reason: ParkReason) -> ParkOutcome;
+    fn read_heads(agents: &[(TenantScope, AgentId)]) -> Vec<Seq>;
     fn take_source(operator: TenantScope, bot: BotId, source: &str) -> (NodeEpoch, Option<String>);
-    fn move_cursor(operator: TenantScope, bot: BotId, mark: &SourceMark) -> bool;
-    fn quarantine(unreadable: &Quarantine) -> ();
+    fn move_cursor(operator: TenantScope, bot: BotId, mark: &SourceCursor) -> bool;
+    fn quarantine(unreadable: &QuarantinedEvent) -> ();
 }}
 
-through! { nightdesk_inbox::Aside {
-    fn overview(scope: TenantScope, agent: AgentId, after: Seq) -> Option<Overview>;
-    fn show(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Shown>;
-    fn set_aside(scope: TenantScope, agent: AgentId, seq: Seq) -> bool;
-    fn resubmit(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Stored>;
-    fn put_test(scope: TenantScope, agent: AgentId, entry: &TestEntry) -> Option<Seq>;
+through! { nightdesk_inbox::InboxAdmin {
+    fn overview(scope: TenantScope, agent: AgentId, after: Seq) -> Option<InboxOverview>;
+    fn show_entry(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<EntryDetails>;
+    fn park_waiting(scope: TenantScope, agent: AgentId, seq: Seq) -> bool;
+    fn resubmit(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<StoredEntry>;
+    fn put_local(scope: TenantScope, agent: AgentId, entry: &LocalEntry) -> Option<Seq>;
 }}
 
-through! { nightdesk_inbox::Upkeep {
-    fn keep() -> Swept;
+through! { nightdesk_inbox::InboxSweeper {
+    fn sweep() -> SweepReport;
 }}
 
 through! { nightdesk_line::Store {
-    fn take(caller: &Caller, node: &Node) -> Taken;
-    fn close(line: &LineClaim, end: End) -> ();
+    fn take(caller: &AuthenticatedGateway, node: &Node) -> LineStart;
+    fn close(line: &LineClaim, end: CloseRecord) -> ();
 }}
 
 through! { nightdesk_gate::Store {
-    fn changes(bot: BotId, since: Option<i64>) -> Change;
-    fn changed(bots: &[(BotId, i64)]) -> Vec<BotId>;
-    fn reaches(scope: TenantScope, agent: AgentId, chat: &str) -> Vec<Reach>;
+    fn read_changes(bot: BotId, since: Option<i64>) -> ReachChange;
+    fn changed_bots(bots: &[(BotId, i64)]) -> Vec<BotId>;
+    fn find_reaches(scope: TenantScope, agent: AgentId, chat: &str) -> Vec<Reach>;
     fn takes_part(scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) -> bool;
-    fn ask(scope: TenantScope, agent: AgentId, prompt: Prompt<'_>) -> bool;
-    fn asker(prompt: Prompt<'_>) -> Option<Agent>;
-    fn refusals(scope: TenantScope, event_key: &str) -> Vec<KeptRefusal>;
+    fn record_prompt(scope: TenantScope, agent: AgentId, prompt: BotPrompt<'_>) -> bool;
+    fn find_prompt_agent(prompt: BotPrompt<'_>) -> Option<ScopedAgent>;
+    fn read_refusals(scope: TenantScope, event_key: &str) -> Vec<StoredRefusal>;
     fn note_refusals(notes: &[RefusalNote]) -> ();
 }}
 
 through! { nightdesk_media::Store {
-    fn keep(scope: TenantScope, agent: AgentId, files: &[(MediaId, Kept)], good_for: Duration) -> ();
-    fn find(scope: TenantScope, agent: AgentId, id: MediaId) -> Option<Kept>;
+    fn permit_read(scope: TenantScope, agent: AgentId, files: &[(MediaId, MediaRecord)], good_for: Duration) -> ();
+    fn find_record(scope: TenantScope, agent: AgentId, id: MediaId) -> Option<MediaRecord>;
 }}
 
 through! { nightdesk_egress::Store {
-    fn ask(send: &AdmittedSend, asked_on: &str) -> Asked;
-    fn look(send: &SendKey) -> Asked;
+    fn record_request(send: &AdmittedSend, asked_on: &str) -> SendState;
+    fn send_state(send: &SendKey) -> SendState;
     fn claim(send: &SendKey, owner: &Owner) -> bool;
-    fn settle(send: &SendKey, node: &Node, settled: &Settled) -> bool;
-    fn retract(send: &SendKey, node: &Node, why: &Settled) -> bool;
-    fn waiting(node: &Node, sends_max: usize) -> Vec<nightdesk_egress::Waiting>;
-    fn ownerless(bots_max: usize) -> Vec<BotId>;
-    fn give_up(sends_max: usize) -> Vec<GivenUp>;
+    fn settle(send: &SendKey, node: &Node, settled: &SendResult) -> bool;
+    fn retract(send: &SendKey, node: &Node, why: &SendResult) -> bool;
+    fn waiting_sends(node: &Node, sends_max: usize) -> Vec<nightdesk_egress::WaitingSend>;
+    fn ownerless_bots(bots_max: usize) -> Vec<BotId>;
+    fn abandon_sends(sends_max: usize) -> Vec<AbandonedSend>;
 }}
 
-through! { nightdesk_egress::Sayings {
-    fn said(scope: TenantScope, agent: AgentId, place: Where<'_>, since: Timestamp) -> Vec<Said>;
+through! { nightdesk_egress::PastSends {
+    fn read_past_sends(scope: TenantScope, agent: AgentId, place: SendPlace<'_>, since: Timestamp) -> Vec<PastSend>;
 }}

@@ -27,11 +27,11 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
-    fn aside(&self) -> Arc<dyn nightdesk_inbox::Aside> {
+    fn aside(&self) -> Arc<dyn nightdesk_inbox::InboxAdmin> {
         Arc::new(self.clone())
     }
 
-    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::Upkeep> {
+    fn upkeep(&self) -> Arc<dyn nightdesk_inbox::InboxSweeper> {
         Arc::new(self.clone())
     }
 
@@ -55,7 +55,7 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
-    fn wakers(&self) -> Arc<dyn nightdesk_wake::Wakers> {
+    fn wakers(&self) -> Arc<dyn nightdesk_wake::WakeAdmin> {
         Arc::new(self.clone())
     }
 
@@ -63,7 +63,7 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
-    fn jobs(&self) -> Arc<dyn nightdesk_schedule::Jobs> {
+    fn jobs(&self) -> Arc<dyn nightdesk_schedule::JobAdmin> {
         Arc::new(self.clone())
     }
 

@@ -29,11 +29,12 @@ async fn what_one_tenant_offers_changes_nothing_for_another() {
     stage.fake.join(TOKEN, OTHER);
     let (ann, bob) = (&stage.household, stage.desk.household("bob", "gw-bob").await);
     let bot = stage.bot;
-    let on = |household: &Household| OnBot { scope: household.scope, agent: household.agent, bot };
+    let on =
+        |household: &Household| AgentOnBot { scope: household.scope, agent: household.agent, bot };
     let store = stage.desk.register.store();
     store.bind(on(&bob), &BOB.to_string()).await.expect("bind Bob");
-    let guild = |guild: u64| Granted::Scope(guild.to_string());
-    let chat = Granted::Chat { chat: GENERAL.to_string(), scope: Some(GUILD.to_string()) };
+    let guild = |guild: u64| GrantTarget::Scope(guild.to_string());
+    let chat = GrantTarget::Chat { chat: GENERAL.to_string(), scope: Some(GUILD.to_string()) };
     for (on, granted) in [(on(ann), guild(GUILD)), (on(&bob), chat), (on(&bob), guild(OTHER))] {
         store.grant(on, &granted, None).await.expect("grant");
     }

@@ -1,8 +1,8 @@
 //! Tests the context of a message.
 
 use nightdesk_fake_discord::{Fault, Kind};
-use nightdesk_register::OnBot;
-use nightdesk_types::{Granted, Principal, Relevance};
+use nightdesk_register::AgentOnBot;
+use nightdesk_types::{GrantTarget, Principal, Relevance};
 
 use super::*;
 
@@ -14,8 +14,8 @@ async fn granted_to_bob() -> (Stage, TestGateway) {
     stage.fake.person(EVE, "eve");
     stage.fake.member(GUILD, EVE, &[]);
     let Household { scope, agent, .. } = stage.household;
-    let (on, store) = (OnBot { scope, agent, bot: stage.bot }, stage.desk.register.store());
-    let general = Granted::of(Some(&GUILD.to_string()), &GENERAL.to_string());
+    let (on, store) = (AgentOnBot { scope, agent, bot: stage.bot }, stage.desk.register.store());
+    let general = GrantTarget::for_chat(Some(&GUILD.to_string()), &GENERAL.to_string());
     store.grant(on, &general, Some(Principal::AllowList)).await.expect("grant");
     store.list(on, &[BOB.to_string()]).await.expect("list");
     let relevance = Relevance { require_address: true, ..Relevance::default() };

@@ -9,7 +9,7 @@ use super::*;
 
 /// Sets up a stage whose Discord clock is not behind the store's clock.
 async fn stage() -> Stage {
-    let (ours, real) = (FakeClock::default().now(), SystemClock::started().now());
+    let (ours, real) = (FakeClock::default().now(), SystemClock::start().now());
     stage_ahead_by(ours.duration_since(real).max(SignedDuration::ZERO).unsigned_abs()).await
 }
 

@@ -96,7 +96,7 @@ async fn who_gives_a_command_is_told_in_time_that_it_was_not_kept() {
     let (stage, _gateway) = on_a_hook().await;
     // The desk checks with Discord, which is slow, if Bob's agent may see it. The store is slow, too.
     let bob = stage.desk.household("bob", "gw-bob").await;
-    let on = OnBot { scope: bob.scope, agent: bob.agent, bot: stage.bot };
+    let on = AgentOnBot { scope: bob.scope, agent: bob.agent, bot: stage.bot };
     let store = stage.desk.register.store();
     store.bind(on, &BOB.to_string()).await.expect("bind Bob");
     stage.desk.grant(bob.scope, bob.agent, stage.bot, &GENERAL.to_string()).await;

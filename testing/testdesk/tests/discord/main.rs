@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_desk::{Adapters, Sessions};
-use nightdesk_discord::{Addresses, Discord};
+use nightdesk_discord::{Discord, DiscordUrls};
 use nightdesk_fake_discord::{FakeDiscord, Order, Settings};
 use nightdesk_memory::Memory;
-use nightdesk_register::{BotDraft, OnBot};
+use nightdesk_register::{AgentOnBot, BotDraft};
 use nightdesk_testdesk::{Household, TestDesk, TestGateway};
 use nightdesk_testkit::FakeClock;
-use nightdesk_types::{BotId, Granted, SystemClock};
+use nightdesk_types::{BotId, GrantTarget, SystemClock};
 use nightdesk_vault::Key;
 use serde_json::{Value, json};
 
@@ -63,9 +63,9 @@ async fn stage_ahead_by(ahead_by: Duration) -> Stage {
 
 async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, (BotId, String)) {
     let (api, gateway) = (fake.url(), fake.gateway_url());
-    let at = Addresses { api: &api, gateway: &gateway, cdn: &api };
+    let at = DiscordUrls { api: &api, gateway: &gateway, cdn: &api };
     let budget = Arc::new(Sessions(Arc::new(Memory::new(FakeClock::default()))));
-    let discord = Discord::open(at, Arc::new(SystemClock::started()), budget);
+    let discord = Discord::open(at, Arc::new(SystemClock::start()), budget);
     let platform = Arc::new(discord.expect("addresses"));
     let desk = TestDesk::open_with(Adapters::from([("discord".to_owned(), platform as _)])).await;
     let household = desk.household("ann", "gw").await;

@@ -1,6 +1,6 @@
 //! Tests that updates of one batch are stored together, in order, and confirmed when they are stored.
 
-use nightdesk_register::OnBot;
+use nightdesk_register::AgentOnBot;
 use nightdesk_types::limits::{GATHER_MAX, SOURCE_TOGETHER_MAX};
 
 use super::*;
@@ -21,7 +21,7 @@ async fn told() -> Stage {
     let stage = stage(json!({})).await;
     let Household { scope, agent, .. } = stage.household;
     for number in (0..PEOPLE).filter(|number| !is_refused(*number)) {
-        let on = OnBot { scope, agent, bot: stage.bot };
+        let on = AgentOnBot { scope, agent, bot: stage.bot };
         let author = who(number).to_string();
         if number > 0 {
             stage.desk.register.store().bind(on, &author).await.expect("bind an author");

@@ -1,13 +1,13 @@
 //! Tests that a bot's reception is judged by its received updates, and that its operator gets notices.
 
-use nightdesk_register::{Hearing, Hearings};
+use nightdesk_register::{BotReception, ReceptionStore};
 use nightdesk_types::limits::{ASKED_FOR_KEPT_FOR, DEAF_AFTER, POSTS_KEPT_FOR};
 
 use super::*;
 
 impl Stage {
-    async fn hearing(&self) -> Option<Hearing> {
-        let hearings = self.desk.store.hearings(self.household.scope).await;
+    async fn hearing(&self) -> Option<BotReception> {
+        let hearings = self.desk.store.receptions(self.household.scope).await;
         hearings.expect("read how bots hear").pop()
     }
 
@@ -49,7 +49,7 @@ async fn posts_that_nobody_takes_are_told_of() {
     stage.post_to("http://127.0.0.1:9/nobody").await;
     stage.says([1, 2]);
     let (scope, bot) = (stage.household.scope, stage.bot);
-    store.unheard(scope, bot, "as before", DEAF_AFTER).await.expect("note it");
+    store.record_outage(scope, bot, "as before", DEAF_AFTER).await.expect("note it");
     store.clock().let_pass(DEAF_AFTER);
 
     stage.desk.listen();
@@ -70,7 +70,7 @@ async fn what_may_be_lost_after_a_pause_is_told() {
         if settings["updates"] == "webhook" {
             stage.post_to(&stage.hook()).await;
         }
-        store.heard(stage.household.scope, stage.bot, kept, "").await.expect("note it");
+        store.record_reception(stage.household.scope, stage.bot, kept, "").await.expect("note it");
         store.clock().let_pass(kept);
         stage.says([1]);
         stage.desk.listen();

@@ -49,7 +49,7 @@ struct Stage {
 async fn stage(settings: Value) -> Stage {
     let fake = FakeTelegram::open().await;
     fake.bot(TOKEN, "desk_bot");
-    let clock = Arc::new(SystemClock::started());
+    let clock = Arc::new(SystemClock::start());
     let telegram = Telegram::open(&fake.url(), clock).expect("an address");
     let platforms = Adapters::from([("telegram".to_owned(), Arc::new(telegram) as _)]);
     let desk = TestDesk::open_with(platforms).await;

@@ -1,7 +1,7 @@
 //! Tests Z05 on a whole desk: any body with the secret is accepted, and an unreadable one is quarantined.
 
-use nightdesk_desk::inbound::Answer;
-use nightdesk_port::{Entrance, Receive, Received, SignedRequest};
+use nightdesk_desk::inbound::WebhookResponse;
+use nightdesk_port::{Entrance, Receive, RequestContent, SignedRequest};
 use nightdesk_types::Event;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -52,7 +52,7 @@ fn is_readable(
     request: &SignedRequest<'_>,
 ) -> bool {
     let received = telegram.receive(bot, request).expect("it is authentic");
-    let Received::Events(events) = received else { unreachable!("Telegram asks nothing") };
+    let RequestContent::Events(events) = received else { unreachable!("Telegram asks nothing") };
     events.into_iter().all(|draft| draft.is_ok_and(|draft| Event::normalise(draft).is_ok()))
 }
 
@@ -62,7 +62,7 @@ async fn whatever_telegram_posts_is_taken_or_set_aside() {
     let stage = stage(json!({ "updates": "webhook" })).await;
     let account = stage.desk.desk.stops.accounts.of(stage.bot).await.expect("find the bot");
     let bot = account.expect("it was entered").bot;
-    let clock = Arc::new(SystemClock::started());
+    let clock = Arc::new(SystemClock::start());
     let telegram = Telegram::open(&stage.fake.url(), clock).expect("an address");
     let secret = webhook_secret(&bot).expect("it has a key");
     let secret = secret.with(|secret| secret.parse().expect("a header"));
@@ -75,7 +75,7 @@ async fn whatever_telegram_posts_is_taken_or_set_aside() {
             let request = SignedRequest { headers: &headers, body: &body };
             let taken = stage.desk.desk.inbound.take(Entrance::Hook, &stage.path, &request);
             let taken = runtime.block_on(taken);
-            prop_assert!(matches!(taken, Ok(Answer::Taken { .. })), "{:?}", taken);
+            prop_assert!(matches!(taken, Ok(WebhookResponse::Taken { .. })), "{:?}", taken);
             if !is_readable(&telegram, &bot, &request) {
                 let aside = stage.desk.store.quarantined(stage.household.scope, stage.bot);
                 prop_assert_eq!(&aside.last().expect("it is set aside").body, &body);

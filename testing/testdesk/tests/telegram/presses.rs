@@ -1,6 +1,6 @@
 //! Tests button presses.
 
-use nightdesk_gate::{Prompt, Store as _};
+use nightdesk_gate::{BotPrompt, Store as _};
 
 use super::*;
 
@@ -24,8 +24,8 @@ async fn a_pressed_button_is_let_go_once_the_press_is_stored() {
     };
     stage.desk.listen();
     let (household, store) = (&stage.household, &stage.desk.store);
-    let asked = Prompt { bot: stage.bot, id: "a" };
-    assert!(store.ask(household.scope, household.agent, asked).await.expect("ask"));
+    let asked = BotPrompt { bot: stage.bot, id: "a" };
+    assert!(store.record_prompt(household.scope, household.agent, asked).await.expect("ask"));
     stage.fake.happens(TOKEN, press("1"));
     stage.has(1).await;
     until("the button is let go", async || !answers().is_empty()).await;

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use nightdesk_port::{Bot, Capabilities, LengthUnit, Pace};
-use nightdesk_types::Sight;
+use nightdesk_port::{Bot, CallRate, LengthUnit, PlatformCapabilities};
+use nightdesk_types::Visibility;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,7 +27,7 @@ const OPS: [&str; 14] = [
 ];
 
 /// Faster than any test: rate limits apply only if a test sets them.
-const UNPACED: Pace = Pace::per_second(NonZeroU32::new(1_000_000).unwrap());
+const UNPACED: CallRate = CallRate::per_second(NonZeroU32::new(1_000_000).unwrap());
 
 /// A bot's settings. Missing ones default to those of the claimed platform.
 #[derive(Default, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) fn deliver_url(bot: &Bot) -> Option<Url> {
 }
 
 /// Returns a bot's capabilities, from its settings or its platform's name.
-pub(super) fn capabilities(bot: &Bot) -> Capabilities {
+pub(super) fn capabilities(bot: &Bot) -> PlatformCapabilities {
     let settings = Settings::of(bot);
     let claimed = claimed(&bot.platform);
     let unit = settings.length_unit.map(|unit| match unit {
@@ -76,7 +76,7 @@ pub(super) fn capabilities(bot: &Bot) -> Capabilities {
         Unit::Utf16 => LengthUnit::Utf16,
     });
     let wanted = |op: &&str| settings.ops.as_ref().is_none_or(|ops| ops.iter().any(|o| o == op));
-    Capabilities {
+    PlatformCapabilities {
         label: settings.label.unwrap_or(claimed.label),
         message_length_max: settings.message_length_max.unwrap_or(claimed.message_length_max),
         length_unit: unit.unwrap_or(claimed.length_unit),
@@ -84,19 +84,19 @@ pub(super) fn capabilities(bot: &Bot) -> Capabilities {
         hint: settings.hint,
         ops: OPS.into_iter().filter(wanted).collect(),
         threads: settings.threads.unwrap_or(claimed.threads),
-        chat_pace: settings.calls_per_second.map_or(claimed.chat_pace, Pace::per_second),
-        bot_pace: settings.bot_calls_per_second.map_or(claimed.bot_pace, Pace::per_second),
+        chat_pace: settings.calls_per_second.map_or(claimed.chat_pace, CallRate::per_second),
+        bot_pace: settings.bot_calls_per_second.map_or(claimed.bot_pace, CallRate::per_second),
     }
 }
 
 /// Returns the capabilities of the platform of that name.
-fn claimed(platform: &str) -> Capabilities {
+fn claimed(platform: &str) -> PlatformCapabilities {
     let (label, message_length_max, length_unit, dialect, threads) = match platform {
         "discord" => ("Discord", 2_000, LengthUnit::Chars, "discord", true),
         "telegram" => ("Telegram", 4_096, LengthUnit::Utf16, "markdown_v2", true),
         other => (other, 4_096, LengthUnit::Chars, "plain", false),
     };
-    Capabilities {
+    PlatformCapabilities {
         label: label.to_owned(),
         message_length_max,
         length_unit,
@@ -121,11 +121,11 @@ pub(super) fn file(bot: &Bot, reference: &str) -> Option<String> {
 
 /// Returns the sight of a person on a chat: all people see all chats, unless `settings.sights` lists the chat's people.
 /// `null` instead of a list means that the platform has not answered.
-pub(super) fn sight(bot: &Bot, chat: &str, person: &str) -> Sight {
+pub(super) fn sight(bot: &Bot, chat: &str, person: &str) -> Visibility {
     match bot.settings.get("sights").and_then(|sights| sights.get(chat)) {
-        None => Sight::Sees,
-        Some(Value::Array(people)) if people.iter().any(|one| one == person) => Sight::Sees,
-        Some(Value::Array(_)) => Sight::Blind,
-        Some(_) => Sight::Unknown,
+        None => Visibility::Sees,
+        Some(Value::Array(people)) if people.iter().any(|one| one == person) => Visibility::Sees,
+        Some(Value::Array(_)) => Visibility::Blind,
+        Some(_) => Visibility::Unknown,
     }
 }

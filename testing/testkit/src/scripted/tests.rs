@@ -18,7 +18,7 @@ const KEY: &str = "k3y";
 fn bot(settings: Value) -> Bot {
     Bot {
         id: BotId::from_uuid(Uuid::from_u128(1)),
-        operator: TenantScope::of(TenantId::from_uuid(Uuid::from_u128(2))),
+        operator: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(2))),
         platform: "discord".to_owned(),
         handle: "desk-bot".to_owned(),
         settings,
@@ -36,9 +36,9 @@ fn received(
     let headers = headers.into_iter().collect();
     let request = SignedRequest { headers: &headers, body };
     match Scripted::new().unwrap().receive(&bot(json!({})), &request)? {
-        Received::Events(events) => Ok(events),
-        Received::Bearing(event, _) => Ok(vec![Ok(*event)]),
-        Received::Challenge(_) => panic!("the scripted platform asks nothing"),
+        RequestContent::Events(events) => Ok(events),
+        RequestContent::Bearing(event, _) => Ok(vec![Ok(*event)]),
+        RequestContent::Challenge(_) => panic!("the scripted platform asks nothing"),
     }
 }
 

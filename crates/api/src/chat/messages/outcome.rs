@@ -6,8 +6,8 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_types::limits::CHAT_TEXT_CHARS_MAX;
-use nightdesk_webchat::page::Notice;
-use nightdesk_webchat::words::PostedError;
+use nightdesk_webchat::page::VisitorNotice;
+use nightdesk_webchat::post::PagePostError;
 use serde_json::json;
 
 use super::super::page::{PageNotice, render, seconds};
@@ -15,7 +15,7 @@ use super::Post;
 
 /// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum PostClient {
     /// The page's script, which expects JSON.
     Script,
     /// The page's form, which expects a page.
@@ -24,7 +24,7 @@ pub(super) enum Form {
 
 /// The outcome of a message.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum PostOutcome {
     /// It is stored, and in the transcript.
     Sent {
         /// True for a new visitor, whose page still shows another chat.
@@ -35,14 +35,14 @@ pub(super) enum Outcome {
     /// The visitor exceeds the rate limit.
     TooFast(Duration),
     /// The body is not a message.
-    Unfit(PostedError),
+    Unfit(PagePostError),
     /// A page of another site sent it.
     CrossSite,
     /// It may or may not be stored; sending the same message again does no harm.
     TryAgain,
 }
 
-impl Outcome {
+impl PostOutcome {
     const fn name(&self) -> &'static str {
         match self {
             Self::Sent { .. } => "sent",
@@ -54,57 +54,57 @@ impl Outcome {
         }
     }
 
-    fn notice(&self) -> Option<Notice> {
+    fn notice(&self) -> Option<VisitorNotice> {
         Some(match self {
             Self::Sent { .. } => return None,
-            Self::LinkedOnly(code) => Notice {
+            Self::LinkedOnly(code) => VisitorNotice {
                 text: "This chat is for linked people, and you are not linked yet. Your message \
                        was not stored. Give this code to the person who runs the chat:"
                     .to_owned(),
                 code: Some(code.clone()),
             },
-            Self::TooFast(wait) => Notice::of(format!(
+            Self::TooFast(wait) => VisitorNotice::from_text(format!(
                 "You are sending messages too fast. Please wait {} seconds and try again.",
                 seconds(*wait)
             )),
-            Self::Unfit(PostedError::TooLong) => Notice::of(format!(
+            Self::Unfit(PagePostError::TooLong) => VisitorNotice::from_text(format!(
                 "This message is too long: at most {CHAT_TEXT_CHARS_MAX} characters fit."
             )),
-            Self::Unfit(PostedError::Empty) => Notice::of("Write something first."),
-            Self::Unfit(PostedError::Unreadable) => {
-                Notice::of("This page is out of date. Reload it and try again.")
+            Self::Unfit(PagePostError::Empty) => VisitorNotice::from_text("Write something first."),
+            Self::Unfit(PagePostError::Unreadable) => {
+                VisitorNotice::from_text("This page is out of date. Reload it and try again.")
             }
-            Self::CrossSite => Notice::of("Open the chat itself to write in it."),
-            Self::TryAgain => {
-                Notice::of("Your message could not be sent just now. Please try again.")
-            }
+            Self::CrossSite => VisitorNotice::from_text("Open the chat itself to write in it."),
+            Self::TryAgain => VisitorNotice::from_text(
+                "Your message could not be sent just now. Please try again.",
+            ),
         })
     }
 
     /// The response if there is no visitor, and so no page to render.
-    pub(super) fn plain(&self, form: Form) -> Response {
+    pub(super) fn pageless_response(&self, form: PostClient) -> Response {
         let response = match form {
-            Form::Script => self.json(),
-            Form::Page => {
+            PostClient::Script => self.json(),
+            PostClient::Page => {
                 let text = self.notice().map(|notice| notice.text).unwrap_or_default();
                 text.into_response()
             }
         };
-        self.headed(response)
+        self.with_headers(response)
     }
 
     /// The response. A form that was accepted leads to the page by a redirect, so that a reload sends nothing again.
-    pub(super) async fn answer(&self, post: &Post, unsent: &str) -> Response {
+    pub(super) async fn response(&self, post: &Post, unsent: &str) -> Response {
         match post.form {
-            Form::Script => self.headed(self.json()),
-            Form::Page if matches!(self, Self::Sent { .. }) => {
+            PostClient::Script => self.with_headers(self.json()),
+            PostClient::Page if matches!(self, Self::Sent { .. }) => {
                 let location = format!("/chat/{}", post.page.path);
                 (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
             }
-            Form::Page => {
+            PostClient::Page => {
                 let notice = PageNotice { notice: self.notice(), unsent };
                 let page = render(&post.chats, &post.page, &post.visitor.session, notice).await;
-                self.headed(page)
+                self.with_headers(page)
             }
         }
     }
@@ -115,7 +115,7 @@ impl Outcome {
         Json(body).into_response()
     }
 
-    fn headed(&self, mut response: Response) -> Response {
+    fn with_headers(&self, mut response: Response) -> Response {
         *response.status_mut() = self.status();
         let wait = match self {
             Self::TooFast(wait) => Some(seconds(*wait)),

@@ -1,6 +1,6 @@
 //! Messages of visitors.
 
-use nightdesk_register::OnBot;
+use nightdesk_register::AgentOnBot;
 use nightdesk_testdesk::PageAccess;
 use serde_json::json;
 
@@ -54,7 +54,7 @@ async fn who_is_linked_by_their_code_is_let_in() {
     let bot = scene.desk.register.bot_at(&scene.path).await.expect("found").expect("there").0.id;
     let (scope, agent) = (scene.ann.scope, scene.ann.agent);
     let bound =
-        scene.desk.register.store().bind(OnBot { scope, agent, bot }, browser.visitor()).await;
+        scene.desk.register.store().bind(AgentOnBot { scope, agent, bot }, browser.visitor()).await;
     bound.expect("bind the visitor");
 
     assert_eq!(browser.says("n1", "it is me").await.0, 200);

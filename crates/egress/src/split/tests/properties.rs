@@ -49,7 +49,7 @@ fn unit() -> impl Strategy<Value = LengthUnit> {
     prop::sample::select(UNITS.to_vec())
 }
 
-fn pieces<'t>(text: &'t str, marks: &'t Marks, length: Length) -> Vec<Piece<'t>> {
+fn pieces<'t>(text: &'t str, marks: &'t TextElements, length: LengthLimit) -> Vec<Piece<'t>> {
     Pieces { text, length, marks, at: 0 }.collect()
 }
 
@@ -76,24 +76,24 @@ proptest! {
 
     #[test]
     fn every_part_fits_and_none_is_empty(text in text(), max in 64_usize..110, unit in unit()) {
-        let length = Length { max, unit };
+        let length = LengthLimit { max, unit };
         let parts = split(&text, max, unit);
         prop_assert_eq!(&parts, &split(&text, max, unit), "the same again");
         for part in &parts {
-            prop_assert!(length.fits(part), "{} units: {part:?}", length.of(part));
+            prop_assert!(length.fits(part), "{} units: {part:?}", length.measure(part));
             prop_assert!(parts.len() == 1 || !part.trim().is_empty());
         }
     }
 
     #[test]
     fn nothing_is_lost(text in text(), max in 64_usize..110, unit in unit()) {
-        let length = Length { max, unit };
-        let marks = Marks::of(&text, length);
+        let length = LengthLimit { max, unit };
+        let marks = TextElements::parse(&text, length);
         let mut at = 0;
         for piece in pieces(&text, &marks, length) {
             prop_assert!(text[at..piece.start].trim().is_empty(), "only white space is left out");
             prop_assert!(piece.start < piece.end);
-            let part = piece.written(&text);
+            let part = piece.render(&text);
             let behind_opening = piece.opens.map_or(0, |fence| fence.opens_again.len() + 1);
             let (opening, rest) = part.split_at(behind_opening);
             let closing = rest.strip_prefix(&text[piece.start..piece.end]);
@@ -115,12 +115,12 @@ proptest! {
 
     #[test]
     fn no_link_is_torn(text in text(), max in 64_usize..110, unit in unit()) {
-        let length = Length { max, unit };
-        let marks = Marks::of(&text, length);
+        let length = LengthLimit { max, unit };
+        let marks = TextElements::parse(&text, length);
         let pieces = pieces(&text, &marks, length);
         // Fence lines also take room where a link is in code, and a written link may end within an address.
         let is_link = |token: &&str| {
-            token.starts_with("https://") && !token.contains("](") && length.of(token) < max / 2
+            token.starts_with("https://") && !token.contains("](") && length.measure(token) < max / 2
         };
         let behind_link = ['`', '<', '>', '"'];
         let tokens = text.split_whitespace().filter_map(|token| token.split(behind_link).next());

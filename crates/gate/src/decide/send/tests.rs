@@ -15,7 +15,7 @@ fn reach(number: u128, platform: &str, handle: &str) -> Reach {
 fn decides_as_which_bot_an_agent_speaks() {
     let discord = || reach(1, "discord", "d1");
     let telegram = || reach(2, "telegram", "t1");
-    let tag = |platform: Option<&str>, handle: Option<&str>| Tag {
+    let tag = |platform: Option<&str>, handle: Option<&str>| BotTag {
         platform: platform.map(str::to_owned),
         handle: handle.map(str::to_owned),
     };
@@ -55,7 +55,7 @@ fn decides_as_which_bot_an_agent_speaks() {
         ),
         (
             "a hello that names nobody is for all",
-            &[Tag::default()],
+            &[BotTag::default()],
             vec![telegram()],
             tag(Some("telegram"), None),
             Ok(2),

@@ -59,8 +59,8 @@ fn address_but_in_its_threads() -> Option<Held> {
     wants(|relevance| (relevance.require_address, relevance.continues_threads) = (true, true))
 }
 
-const fn taking_part(facts: Facts<'static>) -> Facts<'static> {
-    Facts { takes_part: true, ..facts }
+const fn taking_part(facts: EventFacts<'static>) -> EventFacts<'static> {
+    EventFacts { takes_part: true, ..facts }
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_thread_that_the_agent_takes_part_in_goes_on() {
 
 #[test]
 fn the_store_is_asked_only_where_taking_part_decides() {
-    let asks = |facts: Facts<'static>, held: Option<Held>| {
+    let asks = |facts: EventFacts<'static>, held: Option<Held>| {
         decided(&facts, &[], held.as_ref()).may_continue()
     };
     let its_threads = address_but_in_its_threads;

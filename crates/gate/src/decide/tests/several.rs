@@ -41,7 +41,7 @@ fn who_has_several_agents_reaches_one_of_them() {
             "the one whose bot it is, in a direct chat",
             direct(),
             both,
-            held(ANNS_SECOND, |held| held.extent = Extent::Bot),
+            held(ANNS_SECOND, |held| held.extent = GrantExtent::Bot),
             Ok(&[ANNS_SECOND]),
         ),
     ]);
@@ -65,7 +65,7 @@ fn an_event_may_have_several_recipients() {
             "their own alone, where the channel's cannot see",
             room(),
             &[ANNS],
-            held(BOBS, |held| held.sight = Sight::Blind),
+            held(BOBS, |held| held.sight = Visibility::Blind),
             Ok(&[ANNS]),
         ),
         (
@@ -87,14 +87,14 @@ fn each_agent_that_was_thought_of_has_a_verdict() {
         |recipient, ground, refusal| Verdict { recipient, ground, refusal, may_continue: false };
     let want = [
         verdict(ANNS, Ground::Binding, None),
-        verdict(BOBS, Ground::Grant(Extent::Chat), Some(Refusal::NotWelcome)),
+        verdict(BOBS, Ground::Grant(GrantExtent::Chat), Some(Refusal::NotWelcome)),
     ];
     assert_eq!(decision.verdicts, want);
 }
 
 #[test]
 fn a_refusal_is_the_business_of_whose_agent_was_thought_of() {
-    let blind = held(BOBS, |held| held.sight = Sight::Blind);
+    let blind = held(BOBS, |held| held.sight = Visibility::Blind);
 
     let thought_of = decided(&room(), &[], blind.as_ref()).recipients();
     let nobody = decided(&room(), &[], None).recipients();

@@ -1,10 +1,10 @@
 //! Tests of the visibility of a place for an agent's people.
 
 use super::Refusal::{NotVisible, SightUnknown};
-use super::Sight::{Blind, Sees, Unknown};
+use super::Visibility::{Blind, Sees, Unknown};
 use super::*;
 
-fn with(sight: Sight) -> Option<Held> {
+fn with(sight: Visibility) -> Option<Held> {
     held(BOBS, |held| held.sight = sight)
 }
 

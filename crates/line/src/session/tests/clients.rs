@@ -5,7 +5,7 @@ use super::*;
 const SDK: &str = r#"{"type":"hello","platform":"d","botId":"b","client":{"name":"sdk"}}"#;
 
 /// Sends a request with this id and returns the effects of its result.
-fn request(session: &mut Session, op: &str, name: &str) -> Vec<Effect> {
+fn request(session: &mut LineSession, op: &str, name: &str) -> Vec<LineEffect> {
     let action = match op {
         "typing" => r#"{"op":"typing","chat_id":"c"}"#,
         _ => r#"{"op":"send","chat_id":"c","content":"hi"}"#,
@@ -13,14 +13,14 @@ fn request(session: &mut Session, op: &str, name: &str) -> Vec<Effect> {
     let line = format!(r#"{{"type":"outbound","requestId":"{name}","action":{action}}}"#);
     session.step(at(HOLD_BACK), heard(&line));
     let outcome = Box::new(Outcome::delivered(None));
-    session.step(at(HOLD_BACK), Input::Sent(RequestId::new(name).unwrap(), outcome))
+    session.step(at(HOLD_BACK), LineInput::Sent(RequestId::new(name).unwrap(), outcome))
 }
 
 #[test]
 fn a_client_that_reads_nothing_is_not_told_more_than_it_can_take() {
     let mut session = live();
     session.step(at(HOLD_BACK), read((1..=7).map(entry).collect()));
-    let typed = |session: &mut Session, number: usize| {
+    let typed = |session: &mut LineSession, number: usize| {
         said(&request(session, "typing", &format!("t{number}")))
     };
 
@@ -28,7 +28,7 @@ fn a_client_that_reads_nothing_is_not_told_more_than_it_can_take() {
     assert_eq!(told, [1, 1, 1, 1, 1, 0, 0], "seven entries and five answers are twelve frames");
     let sent = request(&mut session, "send", "s1");
     assert_eq!(said(&sent), 1, "somebody waits for the answer to a message");
-    let reads = sent.iter().any(|effect| matches!(effect, Effect::Read { .. }));
+    let reads = sent.iter().any(|effect| matches!(effect, LineEffect::Read { .. }));
     assert!(!reads, "nothing more is handed over: {sent:?}");
 
     assert_eq!(said(&session.step(at(HOLD_BACK), ack_of(1))), 0, "still twelve");
@@ -48,9 +48,9 @@ fn a_client_that_is_slow_with_each_entry_keeps_its_line() {
         // The client waits half a minute inside each handler, and answers pings meanwhile.
         for _ in 0..6 {
             now += secs(5);
-            session.step(at(now), Input::Pong);
-            let effects = session.step(at(now), Input::Tick);
-            assert!(!effects.contains(&Effect::Suspect), "entry {seq}: {effects:?}");
+            session.step(at(now), LineInput::Pong);
+            let effects = session.step(at(now), LineInput::Tick);
+            assert!(!effects.contains(&LineEffect::Suspect), "entry {seq}: {effects:?}");
         }
         session.step(at(now), ack_of(seq));
         assert!(!session.is_closed(), "entry {seq}");
@@ -59,8 +59,8 @@ fn a_client_that_is_slow_with_each_entry_keeps_its_line() {
 
 #[test]
 fn an_agent_of_our_sdk_is_told_everything_at_once() {
-    let mut session = Session::opened(at(secs(0)), CLIENT);
-    for input in [heard(SDK), greeted(), Input::Taken(taken(100))] {
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
+    for input in [heard(SDK), greeted(), LineInput::Taken(taken(100))] {
         session.step(at(secs(0)), input);
     }
     session.step(at(HOLD_BACK), read((1..=12).map(entry).collect()));
@@ -88,14 +88,14 @@ fn the_rules_of_a_client_are_learnt_once() {
         ("and may react", &[SDK, REACT], Sdk, &[]),
     ];
     for (name, said, kept, want) in cases {
-        let mut session = Session::opened(at(secs(0)), CLIENT);
+        let mut session = LineSession::new(at(secs(0)), CLIENT);
         let mut followed = Vec::new();
-        let taken = Input::Taken(Taken { rules: kept, ..taken(1) });
+        let taken = LineInput::Taken(LineStart { rules: kept, ..taken(1) });
         let rest = said.iter().skip(1).map(|line| heard(line));
         for input in [heard(said[0]), greeted(), taken].into_iter().chain(rest) {
             let effects = session.step(at(secs(0)), input);
             followed.extend(effects.into_iter().filter_map(|effect| {
-                if let Effect::FollowRules(rules) = effect { Some(rules) } else { None }
+                if let LineEffect::FollowRules(rules) = effect { Some(rules) } else { None }
             }));
         }
         assert_eq!(followed, want, "{name}");
@@ -105,18 +105,18 @@ fn the_rules_of_a_client_are_learnt_once() {
 #[test]
 fn typing_in_many_chats_keeps_no_answer_back() {
     let mut session = live();
-    let asks = |session: &mut Session, name: &str, op: &str| {
+    let asks = |session: &mut LineSession, name: &str, op: &str| {
         let action = format!(r#"{{"op":"{op}","chat_id":"c","content":"hi"}}"#);
         let line = format!(r#"{{"type":"outbound","requestId":"{name}","action":{action}}}"#);
         session.step(at(HOLD_BACK), heard(&line))
     };
     let shown: Vec<bool> = (0..=SENDS_IN_FLIGHT_MAX)
         .map(|number| asks(&mut session, &format!("t{number}"), "typing"))
-        .map(|effects| effects.iter().any(|effect| matches!(effect, Effect::Send(_))))
+        .map(|effects| effects.iter().any(|effect| matches!(effect, LineEffect::Send(_))))
         .collect();
     assert!(shown[..SENDS_IN_FLIGHT_MAX].iter().all(|shown| *shown), "up to the limit");
     assert!(!shown[SENDS_IN_FLIGHT_MAX], "past the limit it is answered as if it had been shown");
 
     let sent = asks(&mut session, "s1", "send");
-    assert!(sent.iter().any(|effect| matches!(effect, Effect::Send(_))), "{sent:?}");
+    assert!(sent.iter().any(|effect| matches!(effect, LineEffect::Send(_))), "{sent:?}");
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use nightdesk_discord::{ConnectError, Standing};
-use nightdesk_port::{Bot, Unlimited};
+use nightdesk_discord::{ConnectError, DiscordBotSetup};
+use nightdesk_port::{Bot, UnlimitedBudget};
 use serde_json::{Value, json};
 
 use crate::config::Config;
@@ -12,7 +12,7 @@ use crate::config::Config;
 const SESSIONS_LEFT_MIN: u64 = 200;
 
 /// Queries Discord about a bot whose interactions it may post to this address. Returns the state and the faults.
-pub(super) async fn checked(
+pub(super) async fn check_bot(
     config: &Config,
     bot: &Bot,
     hook: &str,
@@ -24,14 +24,14 @@ pub(super) async fn checked(
         ));
     };
     // No session is begun here.
-    let discord = config.discord.adapter(Arc::new(Unlimited))?;
-    Ok(match discord.standing(key).await {
-        Ok(standing) => (shown(&standing), wrong(&standing, hook)),
-        Err(error) => (Value::Null, vec![in_words(&error)]),
+    let discord = config.discord.adapter(Arc::new(UnlimitedBudget))?;
+    Ok(match discord.read_bot_setup(key).await {
+        Ok(standing) => (standing_json(&standing), standing_faults(&standing, hook)),
+        Err(error) => (Value::Null, vec![error_text(&error)]),
     })
 }
 
-fn shown(standing: &Standing) -> Value {
+fn standing_json(standing: &DiscordBotSetup) -> Value {
     json!({
         "username": standing.username, "interactions": standing.interactions_url,
         "hears_members": standing.hears_members, "hears_text": standing.hears_text,
@@ -39,7 +39,7 @@ fn shown(standing: &Standing) -> Value {
     })
 }
 
-fn wrong(standing: &Standing, hook: &str) -> Vec<String> {
+fn standing_faults(standing: &DiscordBotSetup, hook: &str) -> Vec<String> {
     let mut wrong = missing_intents(standing);
     if standing.interactions_url.as_deref().is_some_and(|url| url != hook) {
         wrong.push(format!(
@@ -57,7 +57,7 @@ fn wrong(standing: &Standing, hook: &str) -> Vec<String> {
 }
 
 /// Returns the intents that the bot lacks, each with its fix.
-pub(crate) fn missing_intents(standing: &Standing) -> Vec<String> {
+pub(crate) fn missing_intents(standing: &DiscordBotSetup) -> Vec<String> {
     let told = [
         (standing.hears_members, "SERVER MEMBERS", "the desk cannot know which people see a chat"),
         (standing.hears_text, "MESSAGE CONTENT", "the bot reads only messages that mention it"),
@@ -69,7 +69,7 @@ pub(crate) fn missing_intents(standing: &Standing) -> Vec<String> {
     missing.map(words).collect()
 }
 
-fn in_words(error: &ConnectError) -> String {
+fn error_text(error: &ConnectError) -> String {
     match error {
         ConnectError::KeyRejected => {
             "Discord rejects the token; get a new one with Reset Token, under Bot, and set it with \
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_in_words() {
-        let well = Standing {
+        let well = DiscordBotSetup {
             username: "desk".to_owned(),
             application_id: "1".to_owned(),
             public_key: String::new(),
@@ -97,17 +97,26 @@ mod tests {
             interactions_url: None,
             sessions_left: 900,
         };
-        let at = |url: &str| Standing { interactions_url: Some(url.to_owned()), ..well.clone() };
+        let at =
+            |url: &str| DiscordBotSetup { interactions_url: Some(url.to_owned()), ..well.clone() };
         let cases = [
             ("well", well.clone(), ""),
             ("posted", at("ours"), ""),
             ("posted elsewhere", at("theirs"), "another URL"),
-            ("no members", Standing { hears_members: false, ..well.clone() }, "SERVER MEMBERS"),
-            ("no text", Standing { hears_text: false, ..well.clone() }, "MESSAGE CONTENT"),
-            ("few sessions", Standing { sessions_left: 3, ..well.clone() }, "3 more sessions"),
+            (
+                "no members",
+                DiscordBotSetup { hears_members: false, ..well.clone() },
+                "SERVER MEMBERS",
+            ),
+            ("no text", DiscordBotSetup { hears_text: false, ..well.clone() }, "MESSAGE CONTENT"),
+            (
+                "few sessions",
+                DiscordBotSetup { sessions_left: 3, ..well.clone() },
+                "3 more sessions",
+            ),
         ];
         for (name, standing, want) in cases {
-            let said = wrong(&standing, "ours").concat();
+            let said = standing_faults(&standing, "ours").concat();
             assert!(said.contains(want) && said.is_empty() == want.is_empty(), "{name}: {said}");
         }
     }

@@ -1,13 +1,13 @@
 //! Checks a bot's state at Telegram and names the fixes.
 
 use nightdesk_port::Bot;
-use nightdesk_telegram::{ConnectError, Standing, is_posted_to};
+use nightdesk_telegram::{ConnectError, TelegramBotSetup, is_posted_to};
 use serde_json::{Value, json};
 
 use crate::config::Config;
 
 /// Queries Telegram about a bot whose updates it may post to this address. Returns the state and the faults.
-pub(super) async fn checked(
+pub(super) async fn check_bot(
     config: &Config,
     bot: &Bot,
     hook: &str,
@@ -18,14 +18,17 @@ pub(super) async fn checked(
             vec!["the bot has no token; set one with `nightdesk bot rotate-key`".to_owned()],
         ));
     };
-    Ok(match config.telegram.adapter()?.standing(key).await {
-        Ok(standing) => (shown(&standing), wrong(&standing, is_posted_to(bot).then_some(hook))),
-        Err(error) => (Value::Null, vec![in_words(&error)]),
+    Ok(match config.telegram.adapter()?.read_bot_setup(key).await {
+        Ok(standing) => (
+            standing_json(&standing),
+            standing_faults(&standing, is_posted_to(bot).then_some(hook)),
+        ),
+        Err(error) => (Value::Null, vec![error_text(&error)]),
     })
 }
 
-fn shown(standing: &Standing) -> Value {
-    let Standing { username, hears_all, webhook, pending, last_error } = standing;
+fn standing_json(standing: &TelegramBotSetup) -> Value {
+    let TelegramBotSetup { username, hears_all, webhook, pending, last_error } = standing;
     json!({
         "username": username, "hears_all_in_groups": hears_all, "webhook": webhook,
         "waiting": pending, "last_error": last_error,
@@ -33,9 +36,9 @@ fn shown(standing: &Standing) -> Value {
 }
 
 /// Returns the faults of the delivery of updates: to this address, or to none.
-fn wrong(standing: &Standing, hook: Option<&str>) -> Vec<String> {
+fn standing_faults(standing: &TelegramBotSetup, hook: Option<&str>) -> Vec<String> {
     let mend = "run `nightdesk bot rotate-key` with its token to set it again";
-    let Standing { webhook, pending, last_error, .. } = standing;
+    let TelegramBotSetup { webhook, pending, last_error, .. } = standing;
     match (hook, webhook.as_deref(), last_error) {
         (None, Some(_), _) => vec![format!(
             "the desk polls for updates, but Telegram posts them to a webhook; {mend}"
@@ -52,7 +55,7 @@ fn wrong(standing: &Standing, hook: Option<&str>) -> Vec<String> {
     }
 }
 
-fn in_words(error: &ConnectError) -> String {
+fn error_text(error: &ConnectError) -> String {
     match error {
         ConnectError::KeyRejected => {
             "Telegram rejects the token; send `/token` to @BotFather to get the valid one, and set it with \
@@ -66,9 +69,9 @@ fn in_words(error: &ConnectError) -> String {
 }
 
 /// Stops Telegram from posting. Returns the result as a text: the bot is removed in either case.
-pub(super) async fn let_go(config: &Config, bot: &Bot) -> String {
+pub(super) async fn remove_webhook(config: &Config, bot: &Bot) -> String {
     let told = match config.telegram.adapter() {
-        Ok(telegram) => telegram.keep_updates(bot).await.map_err(|error| in_words(&error)),
+        Ok(telegram) => telegram.delete_webhook(bot).await.map_err(|error| error_text(&error)),
         Err(error) => Err(error.to_string()),
     };
     match told {
@@ -83,16 +86,16 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_in_words() {
-        let plain = Standing {
+        let plain = TelegramBotSetup {
             username: "desk_bot".to_owned(),
             hears_all: false,
             webhook: None,
             pending: 0,
             last_error: None,
         };
-        let at = |url: &str| Standing { webhook: Some(url.to_owned()), ..plain.clone() };
+        let at = |url: &str| TelegramBotSetup { webhook: Some(url.to_owned()), ..plain.clone() };
         let failing =
-            Standing { pending: 3, last_error: Some("timed out".to_owned()), ..at("ours") };
+            TelegramBotSetup { pending: 3, last_error: Some("timed out".to_owned()), ..at("ours") };
         let cases = [
             ("asked for", &plain, None, ""),
             ("asked for, and posted", &at("theirs"), None, "posts them to a webhook"),
@@ -100,10 +103,10 @@ mod tests {
             ("posted nowhere", &plain, Some("ours"), "no webhook"),
             ("posted elsewhere", &at("theirs"), Some("ours"), "an address other than"),
             ("not taken", &failing, Some("ours"), "3 updates (timed out)"),
-            ("taken since", &Standing { pending: 0, ..failing.clone() }, Some("ours"), ""),
+            ("taken since", &TelegramBotSetup { pending: 0, ..failing.clone() }, Some("ours"), ""),
         ];
         for (name, standing, hook, want) in cases {
-            let said = wrong(standing, hook).concat();
+            let said = standing_faults(standing, hook).concat();
             assert!(said.contains(want) && said.is_empty() == want.is_empty(), "{name}: {said}");
         }
     }

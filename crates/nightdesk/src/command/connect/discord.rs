@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use nightdesk_discord::{ConnectError, Standing};
-use nightdesk_port::Unlimited;
+use nightdesk_discord::{ConnectError, DiscordBotSetup};
+use nightdesk_port::UnlimitedBudget;
 use nightdesk_register::{BotDraft, Register};
 use nightdesk_types::{BotId, TenantScope};
 use nightdesk_vault::Key;
 use serde_json::{Value, json};
 
 use super::super::bots::missing_intents;
-use super::{Connect, is_new, tested};
+use super::{ConnectArgs, is_new, send_test};
 use crate::config::Config;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 /// The steps to get a token.
 pub(super) const STEPS: &str = "\
@@ -29,25 +29,25 @@ pub(super) async fn connect(
     config: &Config,
     register: &Register,
     scope: TenantScope,
-    connect: &Connect,
+    connect: &ConnectArgs,
     key: Key,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     // No session is begun here: a bot may begin only a limited number in a day.
-    let discord = config.discord.adapter(Arc::new(Unlimited))?;
-    let standing = discord.standing(&key).await.map_err(|error| in_words(&error))?;
+    let discord = config.discord.adapter(Arc::new(UnlimitedBudget))?;
+    let standing = discord.read_bot_setup(&key).await.map_err(|error| explain_error(&error))?;
     is_new(register, scope, nightdesk_discord::NAME, &standing.username).await?;
     let (id, path) = register.create_bot(scope, draft(&standing, key)).await?;
     let (bot, _) = register.bot(id).await?.context("the new bot was removed in the meantime")?;
     let hook = format!("{}/hooks/{path}", config.public_url());
-    let mut answer = answer(id, &standing, &hook);
+    let mut answer = bot_json(id, &standing, &hook);
     if let Some(chat) = &connect.test_chat {
-        answer["test"] = tested(&discord, &bot, chat).await.into();
+        answer["test"] = send_test(&discord, &bot, chat).await.into();
     }
-    Ok(Answer::One(answer))
+    Ok(CommandOutput::One(answer))
 }
 
-fn draft(standing: &Standing, key: Key) -> BotDraft {
-    let Standing { username, application_id, public_key, .. } = standing;
+fn draft(standing: &DiscordBotSetup, key: Key) -> BotDraft {
+    let DiscordBotSetup { username, application_id, public_key, .. } = standing;
     BotDraft {
         platform: nightdesk_discord::NAME.to_owned(),
         adapter: nightdesk_discord::NAME.to_owned(),
@@ -57,7 +57,7 @@ fn draft(standing: &Standing, key: Key) -> BotDraft {
     }
 }
 
-fn answer(id: BotId, standing: &Standing, hook: &str) -> Value {
+fn bot_json(id: BotId, standing: &DiscordBotSetup, hook: &str) -> Value {
     let mut to_do = missing_intents(standing);
     if standing.interactions_url.as_deref() != Some(hook) {
         to_do.push(format!(
@@ -70,7 +70,7 @@ fn answer(id: BotId, standing: &Standing, hook: &str) -> Value {
     })
 }
 
-fn in_words(error: &ConnectError) -> anyhow::Error {
+fn explain_error(error: &ConnectError) -> anyhow::Error {
     match error {
         ConnectError::KeyRejected => {
             anyhow::anyhow!("Discord rejects this token; get a new one with Reset Token, under Bot")

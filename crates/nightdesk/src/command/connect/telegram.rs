@@ -3,14 +3,14 @@
 use anyhow::Context;
 use nightdesk_port::Bot;
 use nightdesk_register::{BotDraft, Register};
-use nightdesk_telegram::{ConnectError, Standing, Telegram, is_posted_to};
+use nightdesk_telegram::{ConnectError, Telegram, TelegramBotSetup, is_posted_to};
 use nightdesk_types::{BotId, TenantScope};
 use nightdesk_vault::Key;
 use serde_json::{Value, json};
 
-use super::{Connect, is_new, tested};
+use super::{ConnectArgs, is_new, send_test};
 use crate::config::Config;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 /// The steps to get a token.
 pub(super) const STEPS: &str = "\
@@ -22,31 +22,31 @@ pub(super) async fn connect(
     config: &Config,
     register: &Register,
     scope: TenantScope,
-    connect: &Connect,
+    connect: &ConnectArgs,
     key: Key,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     let telegram = config.telegram.adapter()?;
-    let standing = telegram.standing(&key).await;
-    let standing = standing.map_err(|error| in_words(&error))?;
+    let standing = telegram.read_bot_setup(&key).await;
+    let standing = standing.map_err(|error| explain_error(&error))?;
     is_new(register, scope, nightdesk_telegram::NAME, &standing.username).await?;
     let (id, path) = register.create_bot(scope, draft(&standing, connect, key)).await?;
     let (bot, _) = register.bot(id).await?.context("the new bot was removed in the meantime")?;
     let hook = format!("{}/hooks/{path}", config.public_url());
     let hook = connect.webhook.then_some(hook);
-    told(&telegram, &bot, hook.as_deref()).await.with_context(|| {
+    set_webhook(&telegram, &bot, hook.as_deref()).await.with_context(|| {
         format!(
             "bot {id} was created, but Telegram does not deliver its updates; fix the cause below, and \
                  set it again with `nightdesk bot rotate-key`"
         )
     })?;
-    let mut answer = answer(id, &standing, hook.as_deref());
+    let mut answer = bot_json(id, &standing, hook.as_deref());
     if let Some(chat) = &connect.test_chat {
-        answer["test"] = tested(&telegram, &bot, chat).await.into();
+        answer["test"] = send_test(&telegram, &bot, chat).await.into();
     }
-    Ok(Answer::One(answer))
+    Ok(CommandOutput::One(answer))
 }
 
-fn draft(standing: &Standing, connect: &Connect, key: Key) -> BotDraft {
+fn draft(standing: &TelegramBotSetup, connect: &ConnectArgs, key: Key) -> BotDraft {
     let updates = if connect.webhook { "webhook" } else { "poll" };
     BotDraft {
         platform: nightdesk_telegram::NAME.to_owned(),
@@ -58,22 +58,26 @@ fn draft(standing: &Standing, connect: &Connect, key: Key) -> BotDraft {
 }
 
 /// Tells Telegram where updates go. This replaces any other webhook of the bot.
-async fn told(telegram: &Telegram, bot: &Bot, hook: Option<&str>) -> anyhow::Result<()> {
+async fn set_webhook(telegram: &Telegram, bot: &Bot, hook: Option<&str>) -> anyhow::Result<()> {
     let told = match hook {
-        Some(hook) => telegram.post_updates_to(bot, hook).await,
-        None => telegram.keep_updates(bot).await,
+        Some(hook) => telegram.set_webhook(bot, hook).await,
+        None => telegram.delete_webhook(bot).await,
     };
-    told.map_err(|error| in_words(&error))
+    told.map_err(|error| explain_error(&error))
 }
 
 /// Tells Telegram again where a bot's updates go, with the secret that is derived from its key.
-pub(super) async fn told_again(config: &Config, bot: &Bot, path: &str) -> anyhow::Result<()> {
+pub(super) async fn set_webhook_again(
+    config: &Config,
+    bot: &Bot,
+    path: &str,
+) -> anyhow::Result<()> {
     let hook = is_posted_to(bot).then(|| format!("{}/hooks/{path}", config.public_url()));
-    told(&config.telegram.adapter()?, bot, hook.as_deref()).await
+    set_webhook(&config.telegram.adapter()?, bot, hook.as_deref()).await
 }
 
-fn answer(id: BotId, standing: &Standing, hook: Option<&str>) -> Value {
-    let Standing { username, hears_all, webhook, pending, last_error: _ } = standing;
+fn bot_json(id: BotId, standing: &TelegramBotSetup, hook: Option<&str>) -> Value {
+    let TelegramBotSetup { username, hears_all, webhook, pending, last_error: _ } = standing;
     let mut answer = json!({
         "bot_id": id, "handle": username, "updates": hook.unwrap_or("polled"),
         "hears": if *hears_all { "all messages in groups" } else { "messages to it in groups" },
@@ -85,7 +89,7 @@ fn answer(id: BotId, standing: &Standing, hook: Option<&str>) -> Value {
     answer
 }
 
-fn in_words(error: &ConnectError) -> anyhow::Error {
+fn explain_error(error: &ConnectError) -> anyhow::Error {
     match error {
         ConnectError::KeyRejected => anyhow::anyhow!(
             "Telegram rejects this token; send `/token` to @BotFather to get the valid one"

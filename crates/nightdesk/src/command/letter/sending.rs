@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use nightdesk_desk::letters::arming;
 use nightdesk_letters::{
-    Kind, Letter, LetterState, LetterStore, LetterText, NewLetter, Party, Posting, Put, Route,
-    build_entry, fresh_id,
+    Letter, LetterState, LetterStore, LetterText, NewLetter, Party, PayloadKind, Posting, Put,
+    Route, build_entry, fresh_id,
 };
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{
@@ -19,8 +19,8 @@ use nightdesk_types::limits::{
 use nightdesk_types::{Actor, Clock, LetterId, SystemClock, Timestamp};
 use tokio::time::{Instant, sleep};
 
-use super::shown;
-use crate::ui::Answer;
+use super::output;
+use crate::ui::CommandOutput;
 
 /// Returns a letter that the desk is to deliver now.
 pub(super) fn letter(
@@ -42,9 +42,9 @@ pub(super) fn letter(
         correlation_id: wait.map(|_| dispatch_id.clone()),
         dispatch_id,
         route: Route::Deliver,
-        kind: Kind::Augment,
+        kind: PayloadKind::Augment,
         session: None,
-        when: Some(SystemClock::started().now()),
+        when: Some(SystemClock::start().now()),
         wait,
         goes_out: false,
     })
@@ -56,7 +56,7 @@ pub(super) async fn send(
     letter: &NewLetter,
     from: &str,
     words: &str,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<CommandOutput> {
     ensure!(words.len() <= LETTER_BYTES_MAX, "a letter has at most {LETTER_BYTES_MAX} bytes");
     let text = LetterText { from, words, event_type: None, origin: None };
     let entry = build_entry(letter, text);
@@ -76,20 +76,24 @@ pub(super) async fn send(
         ),
     };
     let found = put(pg, letter, id).await?;
-    let found = if found.reply_by.is_some() { settled(pg, letter.from, id).await? } else { found };
-    Ok(Answer::One(shown::letter(&found)))
+    let found = if found.reply_by.is_some() {
+        wait_until_settled(pg, letter.from, id).await?
+    } else {
+        found
+    };
+    Ok(CommandOutput::One(output::letter(&found)))
 }
 
 /// Has the desk deliver a letter that is not delivered yet, and waits briefly for it.
 async fn put(pg: &Pg, letter: &NewLetter, id: LetterId) -> anyhow::Result<Letter> {
-    let mut found = look(pg, letter.from, id).await?;
+    let mut found = read_letter(pg, letter.from, id).await?;
     if found.state == LetterState::Scheduled {
         arm(pg, letter.to, id, found.due_at.unwrap_or(found.sent_at)).await?;
     }
     let until = Instant::now() + LETTER_PUT_WAIT;
     while found.state == LetterState::Scheduled && Instant::now() < until {
         sleep(LETTER_PUT_LOOKED_EVERY).await;
-        found = look(pg, letter.from, id).await?;
+        found = read_letter(pg, letter.from, id).await?;
     }
     Ok(found)
 }
@@ -97,18 +101,18 @@ async fn put(pg: &Pg, letter: &NewLetter, id: LetterId) -> anyhow::Result<Letter
 /// Arms the job that delivers a letter. The send is audited; the job is the desk's own action.
 async fn arm(pg: &Pg, to: Party, id: LetterId, when: Timestamp) -> anyhow::Result<()> {
     let arm = arming(id, when).context("could not derive a job from the letter")?;
-    let scope = to.scope.by(Actor::Desk);
+    let scope = to.scope.with_actor(Actor::Desk);
     nightdesk_schedule::Store::arm(pg, scope, to.agent, &arm).await?;
     Ok(())
 }
 
 /// Waits until a letter expects no reply any more, and returns it.
-async fn settled(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
+async fn wait_until_settled(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
     loop {
-        let found = look(pg, from, id).await?;
+        let found = read_letter(pg, from, id).await?;
         let is_over = matches!(found.state, LetterState::Replied | LetterState::TimedOut);
         let waits = found.state == LetterState::Put
-            || found.reply_by.is_some_and(|by| SystemClock::started().now() < by);
+            || found.reply_by.is_some_and(|by| SystemClock::start().now() < by);
         if is_over || !waits {
             return Ok(found);
         }
@@ -116,6 +120,6 @@ async fn settled(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
     }
 }
 
-async fn look(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
+async fn read_letter(pg: &Pg, from: Party, id: LetterId) -> anyhow::Result<Letter> {
     pg.letter(from, id).await?.context("the letter was deleted in the meantime")
 }

@@ -10,13 +10,13 @@ use nightdesk_shelf::approval::sign::SigningKey;
 use serde_json::json;
 
 use crate::config::secret_file;
-use crate::ui::Answer;
+use crate::ui::CommandOutput;
 
 /// File mode: only the owner reads it.
 const OWN: u32 = 0o600;
 
 /// Creates a key. An existing file is not overwritten.
-pub(super) fn make(out: &Path) -> anyhow::Result<Answer> {
+pub(super) fn make(out: &Path) -> anyhow::Result<CommandOutput> {
     let key = SigningKey::generate();
     let mut public = out.as_os_str().to_owned();
     public.push(".pub");
@@ -26,7 +26,7 @@ pub(super) fn make(out: &Path) -> anyhow::Result<Answer> {
     file.write_all(key.to_pem().as_bytes()).and_then(|()| file.sync_all())?;
     fs::write(&public, key.public().to_pem())
         .with_context(|| format!("could not write {}", public.display()))?;
-    Ok(Answer::One(json!({
+    Ok(CommandOutput::One(json!({
         "private_key": out.display().to_string(),
         "public_key": public.display().to_string(),
         "next": "store the private key away from the desk, and set the public key with `nightdesk skill secure`",

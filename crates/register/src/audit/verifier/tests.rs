@@ -15,39 +15,39 @@ fn at(secs: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + secs).unwrap()
 }
 
-fn deed(seq: i64, about: &str) -> Deed {
+fn deed(seq: i64, about: &str) -> AuditRecord {
     let (actor, kind) = ("operator".to_owned(), "bound".to_owned());
-    Deed { seq, at: at(seq), actor, kind, about: about.to_owned(), hash: Vec::new() }
+    AuditRecord { seq, at: at(seq), actor, kind, about: about.to_owned(), hash: Vec::new() }
 }
 
 /// Chains rows from the first row on.
-fn chained(mut deeds: Vec<Deed>) -> Vec<Deed> {
-    let mut before = Link::start();
+fn chained(mut deeds: Vec<AuditRecord>) -> Vec<AuditRecord> {
+    let mut before = ChainLink::start();
     for deed in &mut deeds {
-        deed.hash = linked(&before, tenant(), deed);
-        before = Link { seq: deed.seq, hash: deed.hash.clone() };
+        deed.hash = link_hash(&before, tenant(), deed);
+        before = ChainLink { seq: deed.seq, hash: deed.hash.clone() };
     }
     deeds
 }
 
-fn link(deed: &Deed) -> Link {
-    Link { seq: deed.seq, hash: deed.hash.clone() }
+fn link(deed: &AuditRecord) -> ChainLink {
+    ChainLink { seq: deed.seq, hash: deed.hash.clone() }
 }
 
-fn head(deeds: &[Deed]) -> Link {
-    deeds.last().map_or_else(Link::start, link)
+fn head(deeds: &[AuditRecord]) -> ChainLink {
+    deeds.last().map_or_else(ChainLink::start, link)
 }
 
-fn anchor(deed: &Deed) -> Anchor {
+fn anchor(deed: &AuditRecord) -> Anchor {
     Anchor { at: at(1_000), tenant: tenant(), link: link(deed) }
 }
 
 /// Returns the verifier's result for these rows, this head and these anchors.
-fn verdict(deeds: &[Deed], head: Link, anchors: &[Anchor]) -> Result<i64, Fault> {
-    let chain = Chain { begins: Link::start(), head };
+fn verdict(deeds: &[AuditRecord], head: ChainLink, anchors: &[Anchor]) -> Result<i64, Fault> {
+    let chain = Chain { begins: ChainLink::start(), head };
     let mut verifier = Verifier::begin(tenant(), chain, anchors, at(0))?;
-    deeds.iter().try_for_each(|deed| verifier.take(deed))?;
-    verifier.end()
+    deeds.iter().try_for_each(|deed| verifier.verify_next(deed))?;
+    verifier.finish()
 }
 
 /// A change that an attacker with access to the database can make.
@@ -78,7 +78,7 @@ fn edits() -> impl Strategy<Value = Edit> {
     ]
 }
 
-fn edited(mut deeds: Vec<Deed>, edit: Edit, place: usize) -> Vec<Deed> {
+fn edited(mut deeds: Vec<AuditRecord>, edit: Edit, place: usize) -> Vec<AuditRecord> {
     let deed = &mut deeds[place];
     match edit {
         Edit::At(micros) => deed.at += std::time::Duration::from_micros(micros.unsigned_abs()),
@@ -156,9 +156,9 @@ fn a_chain_whose_beginning_was_let_go_in_time_is_good() {
     let begin = |kept_since| Verifier::begin(tenant(), chain.clone(), &anchors, kept_since);
 
     let mut verifier = begin(at(2_000)).unwrap();
-    good[2..].iter().try_for_each(|deed| verifier.take(deed)).unwrap();
+    good[2..].iter().try_for_each(|deed| verifier.verify_next(deed)).unwrap();
     assert!(verifier.is_whole());
-    assert_eq!(verifier.end(), Ok(5));
+    assert_eq!(verifier.finish(), Ok(5));
     assert_eq!(begin(at(0)).unwrap_err(), Fault::LetGoEarly { seq: 2 });
 }
 
@@ -166,8 +166,8 @@ fn a_chain_whose_beginning_was_let_go_in_time_is_good() {
 fn another_tenants_rows_are_not_this_ones() {
     let good = chained((1..=2).map(|seq| deed(seq, "a")).collect());
     let other = TenantId::from_uuid(Uuid::from_u128(2));
-    let chain = Chain { begins: Link::start(), head: head(&good) };
+    let chain = Chain { begins: ChainLink::start(), head: head(&good) };
     let mut verifier = Verifier::begin(other, chain, &[], at(0)).unwrap();
 
-    assert_eq!(verifier.take(&good[0]), Err(Fault::Changed { seq: 1 }));
+    assert_eq!(verifier.verify_next(&good[0]), Err(Fault::Changed { seq: 1 }));
 }

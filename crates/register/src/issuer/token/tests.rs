@@ -37,11 +37,11 @@ fn claims() -> Value {
 fn signed(key: &SigningKey, header: &str, claims: &str) -> String {
     let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
     let signature =
-        crypto::sign(message.as_bytes(), &key.signing, key.algorithm.of_tokens()).unwrap();
+        crypto::sign(message.as_bytes(), &key.signing, key.algorithm.token_algorithm()).unwrap();
     format!("{message}.{signature}")
 }
 
-fn judged(token: &str, key: SigningKey) -> Result<Claims, BadToken> {
+fn judged(token: &str, key: SigningKey) -> Result<AccessTokenClaims, BadToken> {
     verify(token, &[key], ISSUER, at(NOW))
 }
 
@@ -50,7 +50,7 @@ fn what_we_sign_we_know_again() {
     let (old, new) = (new_key(), new_key());
     let mut next = new_key();
     next.used_from = at(NOW + 60);
-    let want: Claims = serde_json::from_value(claims()).unwrap();
+    let want: AccessTokenClaims = serde_json::from_value(claims()).unwrap();
     let new_kid = new.kid.clone();
     let keys = [old, new, next];
 
@@ -66,13 +66,13 @@ fn a_key_of_either_algorithm_signs_for_itself_alone() {
     let open = |algorithm| {
         SigningKey::open(&vault, &key::make(&vault, algorithm, 1, at(NOW - 10))).unwrap()
     };
-    let want: Claims = serde_json::from_value(claims()).unwrap();
+    let want: AccessTokenClaims = serde_json::from_value(claims()).unwrap();
     for (algorithm, other) in
         [(KeyAlgorithm::Rs256, KeyAlgorithm::Es256), (KeyAlgorithm::Es256, KeyAlgorithm::Rs256)]
     {
         let keys = [open(algorithm)];
         let token = sign(&want, &keys, KeyAlgorithm::Es256, at(NOW)).unwrap().with(str::to_owned);
-        assert_eq!(decode_header(&token).unwrap().alg, algorithm.of_tokens());
+        assert_eq!(decode_header(&token).unwrap().alg, algorithm.token_algorithm());
         assert_eq!(verify(&token, &keys, ISSUER, at(NOW)).as_ref(), Ok(&want));
         let mut others = open(other);
         others.kid.clone_from(&keys[0].kid);

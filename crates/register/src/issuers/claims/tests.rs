@@ -70,8 +70,8 @@ proptest! {
     #[test]
     fn accepted_if_and_only_if_all_is_right(claims in claims()) {
         let now = Timestamp::from_second(NOW).unwrap();
-        let wanted = Wanted { issuer: ISSUER, tenant_claim: TENANT_CLAIM };
-        let judged = Claims(claims.clone()).judge(&wanted, now);
+        let wanted = ExpectedClaims { issuer: ISSUER, tenant_claim: TENANT_CLAIM };
+        let judged = IssuerClaims(claims.clone()).check(&wanted, now);
         prop_assert_eq!(judged.is_some(), is_right(&claims), "{:?}", claims);
     }
 }

@@ -61,7 +61,7 @@ fn keys_of(server: &Arc<Server>) -> Jwks {
 }
 
 async fn found(keys: &Jwks, kid: &str) -> Result<bool, Unavailable> {
-    keys.named(kid).await.map(|key| key.is_some())
+    keys.find_key(kid).await.map(|key| key.is_some())
 }
 
 // T54: while the JWKS endpoint is down, tokens of known kids still verify.
@@ -119,7 +119,7 @@ async fn an_issuer_that_never_answered_is_not_taken_for_one_without_keys() {
 async fn who_hangs_up_keeps_nobody_from_getting_keys() {
     let server = Server::slow(&[Pair::es256("e1").jwk()], Duration::from_secs(4));
     let keys = keys_of(&server);
-    let hung_up = tokio::time::timeout(Duration::from_secs(1), keys.named("guess")).await;
+    let hung_up = tokio::time::timeout(Duration::from_secs(1), keys.find_key("guess")).await;
     assert!(hung_up.is_err(), "it did not wait");
 
     let (one, other) = tokio::join!(found(&keys, "e1"), found(&keys, "e1"));

@@ -117,11 +117,11 @@ fn claims_of(token: &str) -> Option<BTreeMap<String, Value>> {
 }
 
 /// Returns the desk's result for a token while an issuer publishes this text.
-fn judged(token: &str, published: Vec<u8>) -> Option<Judged> {
+fn judged(token: &str, published: Vec<u8>) -> Option<AcceptedClaims> {
     static RUNTIME: LazyLock<Runtime> =
         LazyLock::new(|| Builder::new_current_thread().enable_time().build().unwrap());
     let now = Timestamp::from_second(NOW).unwrap();
-    RUNTIME.block_on(trusting_text(published).judge(token, now)).ok().flatten()
+    RUNTIME.block_on(trusting_text(published).verify_token(token, now)).ok().flatten()
 }
 
 proptest! {

@@ -23,12 +23,12 @@ impl FetchKeys for Always {
     }
 }
 
-fn trusting(keys: &[Value]) -> Trusted {
+fn trusting(keys: &[Value]) -> IssuerVerifier {
     trusting_text(set(keys))
 }
 
 /// Trusts an issuer that publishes this text.
-pub(super) fn trusting_text(published: Vec<u8>) -> Trusted {
+pub(super) fn trusting_text(published: Vec<u8>) -> IssuerVerifier {
     let said = TrustedIssuer {
         url: ISSUER.to_owned(),
         keys: KeySource::Url(format!("{ISSUER}/jwks")),
@@ -36,12 +36,12 @@ pub(super) fn trusting_text(published: Vec<u8>) -> Trusted {
         tenant_claim: TENANT_CLAIM.to_owned(),
         agent_by: AgentBy::Either,
     };
-    Trusted::new(said, Arc::new(Always(published)), TaskTracker::new())
+    IssuerVerifier::new(said, Arc::new(Always(published)), TaskTracker::new())
 }
 
-async fn judged(issuer: &Trusted, token: &str, now: i64) -> Option<Judged> {
+async fn judged(issuer: &IssuerVerifier, token: &str, now: i64) -> Option<AcceptedClaims> {
     let now = Timestamp::from_second(now).unwrap();
-    issuer.judge(token, now).await.expect("its keys are there")
+    issuer.verify_token(token, now).await.expect("its keys are there")
 }
 
 #[tokio::test]

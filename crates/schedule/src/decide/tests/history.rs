@@ -12,7 +12,7 @@ pub(super) enum Step {
     /// A node that claimed a fire got the agent's response.
     End {
         call: usize,
-        end: End,
+        end: FireEnd,
     },
     Retry {
         call: usize,
@@ -55,10 +55,10 @@ pub(super) struct History {
     cancelled_at: Option<usize>,
 }
 
-pub(super) fn request(at: Timestamp) -> Arm {
-    Arm {
+pub(super) fn request(at: Timestamp) -> ArmRequest {
+    ArmRequest {
         job: JobId::new("job").unwrap(),
-        fire_at: FireAt::at(at),
+        fire_at: FireAt::from_timestamp(at),
         to: Target::Callback("https://agent.example.org".to_owned()),
         recurring: false,
         reports: false,
@@ -76,7 +76,7 @@ fn span() -> impl Strategy<Value = Duration> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let end = prop_oneof![Just(End::Taken), Just(End::Missed(Cause::Refused))];
+    let end = prop_oneof![Just(FireEnd::Taken), Just(FireEnd::Missed(FireCause::Refused))];
     prop_oneof![
         3 => span().prop_map(Step::Pass),
         3 => arming().prop_map(Step::Arm),
@@ -111,7 +111,7 @@ impl History {
 
     pub(super) fn take(&mut self, step: &Step) {
         match step {
-            Step::Pass(span) => self.now = later(self.now, *span),
+            Step::Pass(span) => self.now = later_by(self.now, *span),
             Step::Arm(arming) => self.arm(arming),
             Step::Cancel => self.cancel(),
             Step::Claim => self.claim(),
@@ -137,7 +137,7 @@ impl History {
     fn arm(&mut self, arming: &Arming) {
         let Arming { delay, jitter, overlap, catch_up, reports, recurring } = *arming;
         let policies = Policies { overlap, catch_up, jitter };
-        let arm = Arm { recurring, reports, policies, ..request(later(self.now, delay)) };
+        let arm = ArmRequest { recurring, reports, policies, ..request(later_by(self.now, delay)) };
         if let Some(plan) = arm_job(&self.job, &self.open(), &arm, self.now) {
             assert_eq!(plan.takes_quota, self.job.status.next_at.is_none());
             assert_eq!(plan.job.status.arming, self.job.status.arming.next());
@@ -153,9 +153,9 @@ impl History {
         self.write(&plan.ended);
         self.job.status = plan.job;
         let want = match (self.open().is_empty(), was_armed || !plan.ended.is_empty()) {
-            (false, _) => Cancelled::UnderWay,
-            (true, true) => Cancelled::Cancelled,
-            (true, false) => Cancelled::Unknown,
+            (false, _) => CancelOutcome::UnderWay,
+            (true, true) => CancelOutcome::Cancelled,
+            (true, false) => CancelOutcome::Unknown,
         };
         assert_eq!(plan.cancelled, want);
         self.cancelled_at.get_or_insert(self.calls.len());
@@ -203,13 +203,13 @@ impl History {
         self.calls.iter().rev().nth(back).copied()
     }
 
-    fn end(&mut self, back: usize, end: End) {
+    fn end(&mut self, back: usize, end: FireEnd) {
         let Some(call) = self.call(back) else { return };
         let fire = &self.fires[call.fire];
         let (was_open, is_newest) =
             (fire.fire.state == FireState::Open, fire.fire.tries == call.attempt);
         let step = end_fire(fire, &self.job, call.attempt, end, self.now);
-        assert_eq!(step.is_some(), was_open && (is_newest || end == End::Taken));
+        assert_eq!(step.is_some(), was_open && (is_newest || end == FireEnd::Taken));
         if let Some(step) = step {
             self.fires[call.fire].set_status(step.fire);
             self.job.status = step.job;
@@ -221,7 +221,7 @@ impl History {
         let retry = Retry { attempt: call.attempt, wait, counts };
         if let Some(status) = retry_fire(&self.fires[call.fire], retry, self.now) {
             assert_eq!(status.tries, call.attempt - u32::from(!counts));
-            assert_eq!(status.next_at, Some(later(self.now, wait)));
+            assert_eq!(status.next_at, Some(later_by(self.now, wait)));
             self.fires[call.fire].set_status(status);
             // The node gave its claim back, so another may call at once.
             self.calls.retain(|other| (other.fire, other.at) != (call.fire, call.at));
@@ -282,7 +282,7 @@ impl History {
         for (number, call) in self.calls.iter().enumerate() {
             let mut later_ones = self.calls[number + 1..].iter().filter(|it| it.fire == call.fire);
             if let Some(next) = later_ones.next() {
-                assert!(next.at >= later(call.at, FIRE_CALL_HELD), "one node calls at a time");
+                assert!(next.at >= later_by(call.at, FIRE_CALL_HELD), "one node calls at a time");
                 assert!(next.attempt > call.attempt, "tries are counted");
             }
         }

@@ -30,8 +30,8 @@ fn book(jobs: impl IntoIterator<Item = Job>) -> Book {
 
 /// Claims the fire of a job that was armed for `fire` seconds after the start, at `now` seconds after it.
 fn claim(book: &mut Book, job: &str, fire: i64, now: i64) -> Claim {
-    let (fire_at, fire_id) = (written(after(fire)), format!("{job}-{fire}"));
-    book.claim(Came { job, fire_at: Some(&fire_at), fire_id: &fire_id }, after(now))
+    let (fire_at, fire_id) = (format_time(after(fire)), format!("{job}-{fire}"));
+    book.claim(FireDelivery { job, fire_at: Some(&fire_at), fire_id: &fire_id }, after(now))
 }
 
 fn run_of(claim: &Claim) -> Option<u32> {
@@ -39,7 +39,7 @@ fn run_of(claim: &Claim) -> Option<u32> {
 }
 
 fn due(book: &Book, job: &str) -> Option<i64> {
-    book.due(job).map(|due| due.at.as_second() - NOW.as_second())
+    book.due_job(job).map(|due| due.at.as_second() - NOW.as_second())
 }
 
 #[test]
@@ -54,8 +54,8 @@ fn a_fire_is_won_once_and_moves_the_job_on() {
     );
     assert_eq!(due(&book, "tick"), Some(40), "moved on by the claim itself");
     assert_eq!(claim(&mut book, "tick", 20, 22), Claim::Used, "the desk says it again");
-    let fire_at = written(after(20));
-    let again = Came { job: "tick", fire_at: Some(&fire_at), fire_id: "another" };
+    let fire_at = format_time(after(20));
+    let again = FireDelivery { job: "tick", fire_at: Some(&fire_at), fire_id: "another" };
     assert_eq!(book.claim(again, after(22)), Claim::Old, "under another name, after it ended");
     assert_eq!(run_of(&claim(&mut book, "tick", 40, 41)), Some(2));
 }
@@ -64,7 +64,7 @@ fn a_fire_is_won_once_and_moves_the_job_on() {
 fn a_time_is_compared_byte_for_byte() {
     let mut book = book([Job::new("tick", every(20))]);
     for fire_at in ["2026-11-18T12:00:20Z", "2026-11-18T12:00:20.000000+00:00", ""] {
-        let came = Came { job: "tick", fire_at: Some(fire_at), fire_id: "f" };
+        let came = FireDelivery { job: "tick", fire_at: Some(fire_at), fire_id: "f" };
         assert_eq!(book.claim(came, after(20)), Claim::Old, "{fire_at}");
     }
     assert_eq!(run_of(&claim(&mut book, "tick", 20, 20)), Some(1));
@@ -73,7 +73,7 @@ fn a_time_is_compared_byte_for_byte() {
 #[test]
 fn a_fire_that_names_no_time_is_for_what_is_due() {
     let mut book = book([Job::new("tick", every(60))]);
-    let came = |fire_id| Came { job: "tick", fire_at: None, fire_id };
+    let came = |fire_id| FireDelivery { job: "tick", fire_at: None, fire_id };
 
     assert_eq!(book.claim(came("a"), after(29)), Claim::Early);
     assert_eq!(
@@ -88,8 +88,8 @@ fn a_fire_that_names_no_time_is_for_what_is_due() {
 #[test]
 fn a_token_is_good_for_one_fire_only() {
     let mut book = book([Job::new("a", every(20)), Job::new("b", every(20))]);
-    let fire_at = written(after(20));
-    let came = |job| Came { job, fire_at: Some(&fire_at), fire_id: "same" };
+    let fire_at = format_time(after(20));
+    let came = |job| FireDelivery { job, fire_at: Some(&fire_at), fire_id: "same" };
 
     assert_eq!(run_of(&book.claim(came("a"), after(20))), Some(1));
     assert_eq!(book.claim(came("b"), after(20)), Claim::Used, "shown again for another job");
@@ -108,7 +108,7 @@ fn nothing_runs_before_its_time() {
 #[test]
 fn a_job_ends_with_its_last_time() {
     let mut book = book([Job::new("twice", every(20)).times(times(2))]);
-    let recurring = |book: &Book| book.due("twice").map(|due| due.recurring);
+    let recurring = |book: &Book| book.due_job("twice").map(|due| due.recurring);
 
     assert_eq!(recurring(&book), Some(true));
     assert_eq!(run_of(&claim(&mut book, "twice", 20, 20)), Some(1));
@@ -123,7 +123,7 @@ fn a_job_ends_with_its_last_time() {
 fn a_one_shot_ends_with_its_fire() {
     let mut book = book([Job::new("once", Schedule::at(after(5)))]);
 
-    assert_eq!(book.due("once").map(|due| due.recurring), Some(false));
+    assert_eq!(book.due_job("once").map(|due| due.recurring), Some(false));
     assert_eq!(run_of(&claim(&mut book, "once", 5, 5)), Some(1));
     assert_eq!(claim(&mut book, "once", 5, 6), Claim::Gone);
 }
@@ -149,7 +149,7 @@ fn who_sets_its_jobs_at_every_start_changes_nothing() {
 fn a_full_book_drops_what_ended_first() {
     let jobs = (0..JOBS_MAX).map(|number| Job::new(number.to_string(), every(20)));
     let mut book = book(jobs);
-    assert_eq!(book.set(Job::new("more", every(20)), NOW), Err(Full));
+    assert_eq!(book.set(Job::new("more", every(20)), NOW), Err(BookFull));
     assert_eq!(book.set(Job::new("7", every(30)), NOW), Ok(()), "one that is there is no more");
 
     for (id, due) in [("3", 5), ("5", 4)] {
@@ -203,8 +203,8 @@ fn a_book_is_kept_as_it_is() {
 fn only_a_change_makes_another_version() {
     let book = book([Job::new("tick", every(20))]);
 
-    assert_eq!(book.changed(|book| book.remove("other")).1, None);
-    let ((), changed) = book.changed(|book| book.remove("tick"));
+    assert_eq!(book.with_change(|book| book.remove("other")).1, None);
+    let ((), changed) = book.with_change(|book| book.remove("tick"));
     assert_eq!(changed.map(|book| book.version()), Some(1));
 }
 
@@ -222,12 +222,12 @@ proptest! {
         let (mut won, mut now) = (Vec::new(), 0);
         for (fire, passes, id, named) in comes {
             now += passes;
-            let (fire_at, fire_id) = (written(after(fire * 10)), id.to_string());
+            let (fire_at, fire_id) = (format_time(after(fire * 10)), id.to_string());
             let fire_at = named.then_some(fire_at.as_str());
-            let claim = book.claim(Came { job: "tick", fire_at, fire_id: &fire_id }, after(now));
+            let claim = book.claim(FireDelivery { job: "tick", fire_at, fire_id: &fire_id }, after(now));
             if let Claim::Won { fire_at, .. } = claim {
                 prop_assert!(fire_at <= after(now + 30), "never early");
-                prop_assert!(book.due("tick").is_none_or(|due| due.at > fire_at), "it moves on");
+                prop_assert!(book.due_job("tick").is_none_or(|due| due.at > fire_at), "it moves on");
                 won.push((fire_at, fire_id));
             }
         }

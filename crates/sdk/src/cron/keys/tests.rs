@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn keys() -> Vec<PublicKey> {
+fn keys() -> Vec<FireVerifyingKey> {
     read(Signer::default().jwks().to_string().as_bytes()).unwrap()
 }
 
@@ -37,10 +37,10 @@ fn a_key_that_is_not_whole_is_no_key() {
         ("a number", json!(7), false),
     ];
     for (name, key, want) in cases {
-        assert_eq!(PublicKey::read(key).is_some(), want, "{name}");
+        assert_eq!(FireVerifyingKey::read(key).is_some(), want, "{name}");
     }
     let short = json!({"kty": "RSA", "kid": "r", "n": "x".repeat(171), "e": "AQAB"});
-    assert!(PublicKey::read(short).is_none(), "1,024 bits");
+    assert!(FireVerifyingKey::read(short).is_none(), "1,024 bits");
 }
 
 #[test]
@@ -59,31 +59,31 @@ fn a_set_has_bounds_and_a_name_is_one_keys() {
 fn looks_again_for_a_new_name_but_not_all_the_time() {
     let began = Instant::now();
     let at = |secs| began + Duration::from_secs(secs);
-    let mut kept = Kept::default();
-    assert!(kept.tries("desk-1", at(0)));
-    kept.was_read(keys(), at(0));
+    let mut kept = KeyCache::default();
+    assert!(kept.begin_read("desk-1", at(0)));
+    kept.store_keys(keys(), at(0));
 
     let every = KEYS_READ_EVERY.as_secs();
-    assert!(!kept.wants("desk-1", at(every)), "it is known");
-    assert!(!kept.wants("other", at(every - 1)), "somebody just looked");
-    assert!(kept.tries("other", at(every)));
-    assert!(!kept.tries("other", at(every + 1)));
-    assert!(matches!(kept.named("other", at(every + 1)), Ok(None)));
+    assert!(!kept.needs_read("desk-1", at(every)), "it is known");
+    assert!(!kept.needs_read("other", at(every - 1)), "somebody just looked");
+    assert!(kept.begin_read("other", at(every)));
+    assert!(!kept.begin_read("other", at(every + 1)));
+    assert!(matches!(kept.usable_key("other", at(every + 1)), Ok(None)));
     let fresh = KEYS_FRESH_FOR.as_secs();
-    assert!(!kept.wants("desk-1", at(fresh - 1)) && kept.wants("desk-1", at(fresh)));
+    assert!(!kept.needs_read("desk-1", at(fresh - 1)) && kept.needs_read("desk-1", at(fresh)));
 }
 
 #[test]
 fn a_key_is_used_on_for_a_day_when_it_cannot_be_read_again() {
     let began = Instant::now();
-    let mut kept = Kept::default();
-    assert!(matches!(kept.named("desk-1", began), Err(Unavailable)), "nothing is known yet");
-    kept.was_read(keys(), began);
+    let mut kept = KeyCache::default();
+    assert!(matches!(kept.usable_key("desk-1", began), Err(Unavailable)), "nothing is known yet");
+    kept.store_keys(keys(), began);
 
     let second = Duration::from_secs(1);
-    let is_known = |at| matches!(kept.named("desk-1", at), Ok(Some(_)));
+    let is_known = |at| matches!(kept.usable_key("desk-1", at), Ok(Some(_)));
     assert!(is_known(began + KEYS_STALE_FOR - second));
     assert!(!is_known(began + KEYS_STALE_FOR));
     let stale = began + KEYS_FRESH_FOR;
-    assert!(matches!(kept.named("other", stale), Err(Unavailable)), "it may have come since");
+    assert!(matches!(kept.usable_key("other", stale), Err(Unavailable)), "it may have come since");
 }

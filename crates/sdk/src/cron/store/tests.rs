@@ -5,8 +5,8 @@ use futures_util::future::join_all;
 use nightdesk_types::Timestamp;
 
 use super::*;
-use crate::cron::book::{Came, Claim, written};
-use crate::cron::{File, Job, Memory, Schedule};
+use crate::cron::book::{Claim, FireDelivery, format_time};
+use crate::cron::{FileStore, Job, MemoryStore, Schedule};
 
 const NOW: Timestamp = Timestamp::constant(1_795_003_200, 0);
 
@@ -23,9 +23,9 @@ async fn replaces_by_the_next_version_only(store: &dyn Store) {
         let every = every.clone();
         move |book: &mut Book| book.set(Job::new(id, every.clone()), NOW)
     };
-    let first = Book::default().changed(set("a")).1.unwrap();
-    let rival = Book::default().changed(set("b")).1.unwrap();
-    let second = first.changed(set("b")).1.unwrap();
+    let first = Book::default().with_change(set("a")).1.unwrap();
+    let rival = Book::default().with_change(set("b")).1.unwrap();
+    let second = first.with_change(set("b")).1.unwrap();
 
     assert!(!store.replace(second.clone()).await.unwrap(), "nothing is left out");
     assert!(store.replace(first.clone()).await.unwrap());
@@ -37,12 +37,12 @@ async fn replaces_by_the_next_version_only(store: &dyn Store) {
 
 async fn one_of_many_wins(one: &Arc<dyn Store>, other: &Arc<dyn Store>) {
     let due = NOW.checked_add(Duration::from_secs(20)).unwrap();
-    let fire_at = written(due);
+    let fire_at = format_time(due);
     let claims = (0..16).map(|number: u32| {
         let store = if number.is_multiple_of(2) { one } else { other };
         let (fire_at, fire_id) = (&fire_at, number.to_string());
         async move {
-            let came = Came { job: "a", fire_at: Some(fire_at), fire_id: &fire_id };
+            let came = FireDelivery { job: "a", fire_at: Some(fire_at), fire_id: &fire_id };
             change(&**store, |book| book.claim(came, due)).await.unwrap()
         }
     });
@@ -54,7 +54,7 @@ async fn one_of_many_wins(one: &Arc<dyn Store>, other: &Arc<dyn Store>) {
 
 #[tokio::test]
 async fn a_book_in_memory_keeps_the_promises() {
-    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
     promises(Arc::clone(&store), store).await;
 }
 
@@ -63,7 +63,7 @@ async fn a_book_in_memory_keeps_the_promises() {
 async fn a_book_in_a_file_keeps_the_promises() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jobs.json");
-    promises(Arc::new(File::at(&path)), Arc::new(File::at(&path))).await;
+    promises(Arc::new(FileStore::at(&path)), Arc::new(FileStore::at(&path))).await;
 }
 
 #[tokio::test]
@@ -72,15 +72,15 @@ async fn a_file_outlives_whoever_died_while_writing_it() {
     let path = folder.path().join("jobs.json");
     let every = Schedule::every(Duration::from_secs(20)).unwrap();
     let set = |book: &mut Book| book.set(Job::new("a", every.clone()), NOW);
-    change(&File::at(&path), set).await.unwrap().unwrap();
+    change(&FileStore::at(&path), set).await.unwrap().unwrap();
     // A process that died left half of the next file, and the lock file.
     std::fs::write(folder.path().join("jobs.json.new"), "{\"version\":2,\"jo").unwrap();
     assert!(folder.path().join("jobs.json.lock").exists());
 
-    let book = File::at(&path).read().await.unwrap();
-    assert_eq!((book.version(), book.live().count()), (1, 1));
-    change(&File::at(&path), |book| book.remove("a")).await.unwrap();
-    assert_eq!(File::at(&path).read().await.unwrap().version(), 2);
+    let book = FileStore::at(&path).read().await.unwrap();
+    assert_eq!((book.version(), book.live_jobs().count()), (1, 1));
+    change(&FileStore::at(&path), |book| book.remove("a")).await.unwrap();
+    assert_eq!(FileStore::at(&path).read().await.unwrap().version(), 2);
 }
 
 #[tokio::test]
@@ -89,12 +89,12 @@ async fn what_cannot_be_read_is_an_error_and_stays_as_it_is() {
     let path = folder.path().join("jobs.json");
     for text in ["", "no book", "{\"version\":"] {
         std::fs::write(&path, text).unwrap();
-        let changed = change(&File::at(&path), |book| book.remove("a")).await;
+        let changed = change(&FileStore::at(&path), |book| book.remove("a")).await;
         assert!(changed.is_err(), "{text}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
-    let nowhere = File::at(folder.path().join("none").join("jobs.json"));
-    let book = Book::default().changed(|book| {
+    let nowhere = FileStore::at(folder.path().join("none").join("jobs.json"));
+    let book = Book::default().with_change(|book| {
         book.set(Job::new("a", Schedule::at(NOW)), NOW).unwrap();
     });
     let error = nowhere.replace(book.1.unwrap()).await.unwrap_err();
@@ -109,7 +109,7 @@ async fn nobody_else_can_read_what_jobs_carry() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jobs.json");
     let set = |book: &mut Book| book.set(Job::new("a", Schedule::at(NOW)), NOW);
-    change(&File::at(&path), set).await.unwrap().unwrap();
+    change(&FileStore::at(&path), set).await.unwrap().unwrap();
 
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }

@@ -20,7 +20,7 @@ async fn a_fire_runs_its_job_and_arms_the_next() {
     let fire = stage.run().await;
     assert_eq!((fire.job.id(), fire.fire_at, fire.run), ("tick", stage.now(), 1));
     assert_eq!(fire.fire_id, Uuid::from_u128(1).to_string());
-    assert_eq!(stage.desk.armed()["tick"], written(stage.after(20)), "armed before it runs");
+    assert_eq!(stage.desk.armed()["tick"], format_time(stage.after(20)), "armed before it runs");
     assert_eq!(stage.desk.asked("done"), 0);
     stage.go.add_permits(1);
     until(|| stage.desk.asked("done") == 1).await;
@@ -75,7 +75,7 @@ async fn an_old_time_has_the_desk_set_right() {
     let at = stage.after(10);
     stage.clock.let_pass(Duration::from_secs(10));
     assert_eq!(stage.fire("tick", at, 1).await, accepted("tick"));
-    let due = written(stage.after(10));
+    let due = format_time(stage.after(10));
     until(|| stage.desk.armed()["tick"] == due).await;
     assert!(!stage.has_run());
 }
@@ -128,7 +128,7 @@ async fn how_a_run_ended_is_reported() {
         until(|| stage.desk.asked("done") == usize::try_from(fire).unwrap()).await;
         let done = stage.desk.last("done").unwrap();
         assert_eq!((&done["ok"], done["note"].as_str()), (&json!(note.is_none()), note), "{id}");
-        assert_eq!(stage.desk.armed()[id], written(stage.after(20)), "{id} goes on");
+        assert_eq!(stage.desk.armed()[id], format_time(stage.after(20)), "{id} goes on");
     }
 }
 
@@ -159,7 +159,7 @@ async fn a_job_goes_on_though_its_next_fire_could_not_be_armed_at_once() {
     stage.fire_after(20, "tick", 1).await;
     stage.run().await;
     stage.desk.answers_again();
-    let next = written(stage.after(20));
+    let next = format_time(stage.after(20));
     until(|| stage.desk.armed()["tick"] == next).await;
 }
 
@@ -168,12 +168,12 @@ async fn what_comes_through_the_inbox_takes_the_same_road() {
     let mut stage = Stage::with(|settings| settings).await;
     stage.provider.set(every("tick", 20)).await.unwrap();
     stage.clock.let_pass(Duration::from_secs(20));
-    let (at, id) = (written(stage.now()), Uuid::from_u128(1).to_string());
-    let fired = async |job, at, id| stage.provider.fired(job, at, id).await;
+    let (at, id) = (format_time(stage.now()), Uuid::from_u128(1).to_string());
+    let fired = async |job, at, id| stage.provider.take_fire(job, at, id).await;
 
-    assert_eq!(fired("other", &at, &id).await.unwrap(), Fired::Gone);
-    assert_eq!(fired("tick", &at, &id).await.unwrap(), Fired::Started);
-    assert_eq!(fired("tick", &at, &id).await.unwrap(), Fired::Lost);
+    assert_eq!(fired("other", &at, &id).await.unwrap(), FireResult::Gone);
+    assert_eq!(fired("tick", &at, &id).await.unwrap(), FireResult::Started);
+    assert_eq!(fired("tick", &at, &id).await.unwrap(), FireResult::Lost);
     assert!(matches!(fired("tick", &at, "1").await, Err(CronError::FireId)));
     assert_eq!(stage.fire("tick", stage.now(), 1).await, accepted("tick"), "at the door, too");
     assert_eq!(stage.run().await.run, 1);
@@ -187,20 +187,20 @@ async fn processes_that_share_a_file_share_their_fires() {
     let path = folder.path().join("jobs.json");
     let (clock, (tell, mut began)) = (FakeClock::default(), mpsc::channel(64));
     let provider = || {
-        let settings = Settings::new(desk.url(), AGENT, Login::token("t"));
+        let settings = CronSettings::new(desk.url(), AGENT, Login::token("t"));
         let work = work(run(tell.clone(), Arc::new(Semaphore::new(0))));
-        let store = Arc::new(File::at(&path));
-        Provider::over(settings.checked().unwrap(), store, Arc::new(clock.clone()), work)
+        let store = Arc::new(FileStore::at(&path));
+        Provider::start_with(settings.check().unwrap(), store, Arc::new(clock.clone()), work)
     };
     let several = [provider(), provider(), provider()];
     several[0].set(every("tick", 20)).await.unwrap();
 
     for fire in 1..=5 {
         clock.let_pass(Duration::from_secs(20));
-        let (at, id) = (written(clock.now()), Uuid::from_u128(fire).to_string());
-        let all = several.iter().map(|provider| provider.fired("tick", &at, &id));
+        let (at, id) = (format_time(clock.now()), Uuid::from_u128(fire).to_string());
+        let all = several.iter().map(|provider| provider.take_fire("tick", &at, &id));
         let fired: Vec<_> = join_all(all).await.into_iter().map(Result::unwrap).collect();
-        let started = fired.iter().filter(|fired| **fired == Fired::Started).count();
+        let started = fired.iter().filter(|fired| **fired == FireResult::Started).count();
         assert_eq!(started, 1, "{fired:?}");
         let began = timeout(PATIENCE, began.recv()).await.unwrap().unwrap();
         assert_eq!(u128::from(began.run), fire, "counted together");

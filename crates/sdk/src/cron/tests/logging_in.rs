@@ -15,7 +15,7 @@ async fn a_token_is_asked_for_once_and_used_until_it_is_nearly_over() {
 async fn a_token_that_is_over_is_replaced_before_it_is_shown() {
     let desk = Desk::start().await;
     desk.gives_for(0);
-    let settings = Settings::new(desk.url(), AGENT, Login::client("c1", "canary-5f1c"));
+    let settings = CronSettings::new(desk.url(), AGENT, Login::client("c1", "canary-5f1c"));
     let stage = Stage::on(desk, settings).await;
 
     stage.provider.reconcile().await.unwrap();
@@ -33,14 +33,14 @@ async fn a_token_that_is_refused_is_replaced_once() {
     stage.desk.answers("list", StatusCode::UNAUTHORIZED);
     let lists = stage.desk.asked("list");
     let told = stage.provider.cron.reconcile().await;
-    assert!(matches!(told, Err(CronError::Desk(CallError::Refused(_, 401)))), "{told:?}");
+    assert!(matches!(told, Err(CronError::Desk(DeskCallError::Refused(_, 401)))), "{told:?}");
     assert_eq!(stage.desk.asked("list"), lists + 2);
 }
 
 #[tokio::test]
 async fn who_has_another_secret_hears_so() {
     let desk = Desk::start().await;
-    let settings = Settings::new(desk.url(), AGENT, Login::client("c1", "wrong"));
+    let settings = CronSettings::new(desk.url(), AGENT, Login::client("c1", "wrong"));
     desk.answers("none", StatusCode::OK);
     let stage = Stage::on(desk, settings).await;
 
@@ -51,7 +51,7 @@ async fn who_has_another_secret_hears_so() {
 #[tokio::test]
 async fn a_token_that_was_given_is_shown_as_it_is() {
     let desk = Desk::start().await;
-    let settings = Settings::new(desk.url(), AGENT, Login::token("t1"));
+    let settings = CronSettings::new(desk.url(), AGENT, Login::token("t1"));
     let stage = Stage::on(desk, settings).await;
 
     stage.provider.set(every("tick", 20)).await.unwrap();
@@ -65,7 +65,7 @@ async fn a_token_that_was_given_is_shown_as_it_is() {
 #[tokio::test]
 async fn a_gateway_shows_what_it_dials_in_with() {
     let desk = Desk::start().await;
-    let settings = Settings::new(desk.url(), AGENT, Login::gateway("gw-1", "canary-5f1c"));
+    let settings = CronSettings::new(desk.url(), AGENT, Login::gateway("gw-1", "canary-5f1c"));
     let stage = Stage::on(desk, settings).await;
 
     let token = stage.desk.shown().unwrap();

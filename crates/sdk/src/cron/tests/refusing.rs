@@ -15,7 +15,7 @@ async fn due() -> Stage {
 }
 
 fn body(stage: &Stage) -> String {
-    json!({"job_id": "tick", "fire_at": written(stage.now())}).to_string()
+    json!({"job_id": "tick", "fire_at": format_time(stage.now())}).to_string()
 }
 
 #[tokio::test]

@@ -39,8 +39,8 @@ async fn who_rests_has_run_and_armed_everything_first() {
     let mut stage = waiting(1).await;
     stage.fire("job-0", stage.now(), 1).await;
     stage.run().await;
-    let door = stage.provider.door();
-    let resting = stage.provider.rest();
+    let door = stage.provider.router();
+    let resting = stage.provider.drain();
     tokio::pin!(resting);
     let rested = timeout(Duration::from_millis(200), &mut resting).await;
     assert!(rested.is_err(), "a run is under way");
@@ -55,7 +55,7 @@ async fn who_rests_has_run_and_armed_everything_first() {
 
     stage.go.add_permits(1);
     let rested = timeout(PATIENCE, resting).await.unwrap().unwrap();
-    assert_eq!(rested, Reconciled { armed: 1, cancelled: 0 });
+    assert_eq!(rested, Reconciliation { armed: 1, cancelled: 0 });
     assert_eq!(stage.desk.asked("done"), 1);
 }
 
@@ -85,10 +85,10 @@ async fn a_fire_that_cannot_be_kept_is_not_taken() {
         }
     }
     let mut stage = Stage::new().await;
-    let settings = Settings::new(stage.desk.url(), AGENT, Login::token("t"));
+    let settings = CronSettings::new(stage.desk.url(), AGENT, Login::token("t"));
     let work = work(|_| async { Ok::<_, String>(()) });
     let clock = Arc::new(stage.clock.clone());
-    stage.provider = Provider::over(settings.checked().unwrap(), Arc::new(Broken), clock, work);
+    stage.provider = Provider::start_with(settings.check().unwrap(), Arc::new(Broken), clock, work);
 
     let answer = stage.fire("tick", stage.now(), 1).await;
     assert_eq!(answer.0, StatusCode::SERVICE_UNAVAILABLE);
@@ -99,7 +99,7 @@ async fn a_fire_that_cannot_be_kept_is_not_taken() {
 /// The desk waits five seconds; a disk may take longer.
 #[tokio::test]
 async fn who_hangs_up_does_not_come_between_a_claim_and_its_run() {
-    struct Slow(Memory, Semaphore);
+    struct Slow(MemoryStore, Semaphore);
     #[async_trait::async_trait]
     impl Store for Slow {
         async fn read(&self) -> Result<Book, StoreError> {
@@ -113,18 +113,18 @@ async fn who_hangs_up_does_not_come_between_a_claim_and_its_run() {
         }
     }
     let stage = Stage::new().await;
-    let settings = Settings::new(stage.desk.url(), AGENT, Login::token("t")).checked().unwrap();
-    let store = Arc::new(Slow(Memory::default(), Semaphore::new(1)));
+    let settings = CronSettings::new(stage.desk.url(), AGENT, Login::token("t")).check().unwrap();
+    let store = Arc::new(Slow(MemoryStore::default(), Semaphore::new(1)));
     let (tell, mut began) = mpsc::channel(1);
     let work = work(run(tell, Arc::new(Semaphore::new(0))));
     let clock = Arc::new(stage.clock.clone());
-    let provider = Provider::over(settings, Arc::clone(&store) as _, clock, work);
+    let provider = Provider::start_with(settings, Arc::clone(&store) as _, clock, work);
     provider.set(every("tick", 20)).await.unwrap();
     stage.clock.let_pass(Duration::from_secs(20));
 
-    let at = written(stage.now());
+    let at = format_time(stage.now());
     let id = uuid::Uuid::from_u128(1).to_string();
-    let mut fired = Box::pin(provider.fired("tick", &at, &id));
+    let mut fired = Box::pin(provider.take_fire("tick", &at, &id));
     while store.read().await.unwrap().version() < 2 {
         assert!(futures_util::poll!(&mut fired).is_pending());
         tokio::task::yield_now().await;

@@ -9,7 +9,7 @@ async fn a_job_is_armed_in_the_words_of_the_contract() {
     let stage = Stage::new().await;
     stage.provider.set(every("tick", 20).without_reports()).await.unwrap();
 
-    let fire_at = written(stage.after(20));
+    let fire_at = format_time(stage.after(20));
     assert_eq!(
         stage.desk.last("provision").unwrap(),
         json!({
@@ -31,7 +31,7 @@ async fn what_else_the_desk_should_know_is_said_too() {
     let job = job.overlap(Overlap::BufferOne).catch_up(hour).jitter(minute);
     stage.provider.set(job).await.unwrap();
 
-    let fire_at = written(stage.after(5));
+    let fire_at = format_time(stage.after(5));
     assert_eq!(
         stage.desk.last("provision").unwrap(),
         json!({
@@ -49,10 +49,10 @@ async fn orphans_are_cancelled_and_what_is_right_is_left_alone() {
     stage.provider.set(every("tick", 20)).await.unwrap();
     stage.desk.arms("orphan", "2026-11-18T12:00:00+00:00");
 
-    let set_right = Reconciled { armed: 0, cancelled: 1 };
+    let set_right = Reconciliation { armed: 0, cancelled: 1 };
     assert_eq!(stage.provider.reconcile().await.unwrap(), set_right);
     assert_eq!(stage.desk.last("cancel").unwrap(), json!({"job_id": "orphan"}));
-    assert_eq!(stage.provider.reconcile().await.unwrap(), Reconciled::default());
+    assert_eq!(stage.provider.reconcile().await.unwrap(), Reconciliation::default());
     assert_eq!(stage.desk.asked("provision"), 1);
 }
 
@@ -64,7 +64,7 @@ async fn a_change_moves_what_is_armed_and_a_removal_cancels_it() {
     assert_eq!(stage.desk.asked("provision"), 1, "set once more, as at every start");
 
     stage.provider.set(every("tick", 30)).await.unwrap();
-    assert_eq!(stage.desk.armed()["tick"], written(stage.after(30)));
+    assert_eq!(stage.desk.armed()["tick"], format_time(stage.after(30)));
     stage.provider.remove("tick").await.unwrap();
     assert!(stage.desk.armed().is_empty());
     stage.provider.remove("tick").await.unwrap();
@@ -80,10 +80,10 @@ async fn whoever_starts_sets_right_what_went_wrong_while_it_was_off() {
     let Stage { desk, clock, store, .. } = stage;
 
     let login = Login::client("c1", "canary-5f1c");
-    let settings = Settings::new(desk.url(), AGENT, login).checked().unwrap();
+    let settings = CronSettings::new(desk.url(), AGENT, login).check().unwrap();
     let work = work(|_| async { Ok::<_, String>(()) });
-    let due = written(clock.now().checked_add(Duration::from_secs(20)).unwrap());
-    let _again = Provider::over(settings, store, Arc::new(clock), work);
+    let due = format_time(clock.now().checked_add(Duration::from_secs(20)).unwrap());
+    let _again = Provider::start_with(settings, store, Arc::new(clock), work);
     until(|| desk.armed() == [("twice".to_owned(), due.clone())].into()).await;
 }
 
@@ -98,7 +98,7 @@ async fn a_time_that_nobody_keeps_is_left_behind_after_a_day() {
 
     stage.desk.forgets("tick");
     stage.provider.reconcile().await.unwrap();
-    assert_eq!(stage.desk.armed()["tick"], written(stage.after(60)));
+    assert_eq!(stage.desk.armed()["tick"], format_time(stage.after(60)));
 }
 
 #[tokio::test]
@@ -106,7 +106,7 @@ async fn what_the_desk_could_not_be_told_it_is_told_again() {
     let stage = Stage::new().await;
     stage.desk.answers("provision", StatusCode::INTERNAL_SERVER_ERROR);
     let told = stage.provider.set(every("tick", 20)).await;
-    assert!(matches!(told, Err(CronError::Desk(CallError::Refused(_, 500)))), "{told:?}");
+    assert!(matches!(told, Err(CronError::Desk(DeskCallError::Refused(_, 500)))), "{told:?}");
     assert_eq!(stage.provider.jobs().await.unwrap().len(), 1, "it is kept all the same");
 
     until(|| stage.desk.asked("provision") >= 2).await;
@@ -119,7 +119,7 @@ async fn a_job_that_is_refused_keeps_no_other_from_being_armed() {
     let stage = Stage::new().await;
     stage.desk.refuses_job("bad");
     let told = stage.provider.set(every("bad", 20)).await;
-    assert!(matches!(told, Err(CronError::Desk(CallError::Refused(_, 422)))), "{told:?}");
+    assert!(matches!(told, Err(CronError::Desk(DeskCallError::Refused(_, 422)))), "{told:?}");
 
     let told = stage.provider.set(every("good", 20)).await;
     assert!(told.is_err(), "not all is as it should be");
@@ -141,12 +141,12 @@ async fn what_is_no_job_is_not_kept() {
 async fn a_desk_that_hangs_is_not_waited_for_for_ever() {
     let desk = Desk::start().await;
     desk.hangs();
-    let settings = Settings::new(desk.url(), AGENT, Login::token("t"));
+    let settings = CronSettings::new(desk.url(), AGENT, Login::token("t"));
     let stage = Stage::on(desk, settings).await;
     let began = tokio::time::Instant::now();
 
     let told = stage.provider.reconcile().await;
-    assert!(matches!(told, Err(CronError::Desk(CallError::Unanswered(..)))), "{told:?}");
+    assert!(matches!(told, Err(CronError::Desk(DeskCallError::Unanswered(..)))), "{told:?}");
     // The call of the start is waited for first.
     assert!(began.elapsed() <= 2 * limits::CALL_WAIT + Duration::from_secs(1));
 }

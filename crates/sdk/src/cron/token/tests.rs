@@ -13,7 +13,7 @@ const FIRE: &str = "0192f0c1-7f7e-7000-8000-00000000000a";
 struct Judge {
     signer: Signer,
     between: Between,
-    keys: Vec<PublicKey>,
+    keys: Vec<FireVerifyingKey>,
 }
 
 /// Shared by all tests, because creating keys is slow.
@@ -29,14 +29,14 @@ impl Judge {
     }
 
     /// Verifies as the door does, without a desk.
-    fn judge(&self, token: &str) -> Result<Proven, BadToken> {
-        let kid = named_key(token)?;
+    fn judge(&self, token: &str) -> Result<FireProof, BadToken> {
+        let kid = read_key_id(token)?;
         let key = self.keys.iter().find(|key| key.kid == kid).ok_or(BadToken::UnknownKey)?;
         let Between { issuer, audience } = self.between.clone();
-        verify(token, key, &Wanted { issuer, audience }, NOW)
+        verify(token, key, &ExpectedFireClaims { issuer, audience }, NOW)
     }
 
-    fn says(&self, claims: &Value) -> Result<Proven, BadToken> {
+    fn says(&self, claims: &Value) -> Result<FireProof, BadToken> {
         self.judge(&self.signer.sign(By::Es256, &header(By::Es256), claims))
     }
 }
@@ -87,8 +87,8 @@ fn a_token_has_its_length() {
     let good = judge.signer.good(&judge.between, FIRE, NOW.as_second());
     assert!(good.len() < 1_024, "{}", good.len());
 
-    assert_eq!(named_key(&"x".repeat(FIRE_TOKEN_BYTES_MAX)), Err(BadToken::OtherKind));
-    assert_eq!(named_key(&"x".repeat(FIRE_TOKEN_BYTES_MAX + 1)), Err(BadToken::TooLong));
+    assert_eq!(read_key_id(&"x".repeat(FIRE_TOKEN_BYTES_MAX)), Err(BadToken::OtherKind));
+    assert_eq!(read_key_id(&"x".repeat(FIRE_TOKEN_BYTES_MAX + 1)), Err(BadToken::TooLong));
 }
 
 /// Generates an odd value for a claim.

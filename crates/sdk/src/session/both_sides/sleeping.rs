@@ -10,9 +10,9 @@ const STEPS_MAX: usize = 12;
 impl Between {
     /// Starts a process that has no state of the previous one.
     fn starts(&mut self) {
-        let hellos = settings().checked().unwrap().hellos;
+        let hellos = settings().check().unwrap().hellos;
         let now = Moment::after_start(self.now);
-        self.agent = Session::new(now, hellos, SEED).sleeping_after(SLEEP_AFTER);
+        self.agent = AgentSession::new(now, hellos, SEED).sleeping_after(SLEEP_AFTER);
         self.pass(secs(0));
     }
 
@@ -32,12 +32,12 @@ impl Between {
     /// Ends every turn successfully, including turns that begin meanwhile.
     fn every_turn_ends(&mut self) {
         while !self.turns.is_empty() {
-            self.turned(Turned::Well);
+            self.turned(TurnResult::Well);
         }
     }
 
     fn is_asleep(&self) -> bool {
-        self.shown.last() == Some(&Status::Over(End::Asleep))
+        self.shown.last() == Some(&Status::Over(AgentEnd::Asleep))
     }
 
     /// Checks that the late message was handled once, now or in the process that was started for it.
@@ -73,7 +73,10 @@ fn both_sides_talk_until_the_agent_sleeps() {
     both.pass(secs(0));
 
     assert!(both.is_asleep());
-    assert_eq!(both.desk_end, Some(DeskEnd { code: 1000, parting: Parting::Idle, tried: None }));
+    assert_eq!(
+        both.desk_end,
+        Some(DeskEnd { code: 1000, parting: ClosingSide::Idle, tried: None })
+    );
     both.says("late", "c1");
     both.pass(SLEEP_AFTER);
     assert_eq!(both.texts_of_turns(), [""; 0], "it does not come back by itself");

@@ -8,12 +8,12 @@ const GOING_IDLE: &str = r#"{"type":"going_idle"}"#;
 const GOING_IDLE_ACK: &str = r#"{"type":"going_idle_ack"}"#;
 
 /// Returns a session that may sleep, on a line that is live since zero.
-fn sleepy() -> Session {
+fn sleepy() -> AgentSession {
     live().sleeping_after(SLEEP_AFTER)
 }
 
 /// Lets time pass as a driver does: with a tick at each deadline, and with a desk that is alive.
-fn pass(session: &mut Session, until: Moment) -> Vec<Effect> {
+fn pass(session: &mut AgentSession, until: Moment) -> Vec<SessionEffect> {
     let mut effects = Vec::new();
     while let Some(next) = session.deadline().filter(|next| *next <= until) {
         effects.extend(session.step(next, Input::Alive));
@@ -23,14 +23,14 @@ fn pass(session: &mut Session, until: Moment) -> Vec<Effect> {
 }
 
 /// Returns a session that just announced that it goes idle.
-fn falling_asleep() -> (Session, Moment) {
+fn falling_asleep() -> (AgentSession, Moment) {
     let mut session = sleepy();
     let effects = pass(&mut session, at(SLEEP_AFTER));
     assert_eq!(said(&effects), [GOING_IDLE]);
     (session, at(SLEEP_AFTER))
 }
 
-fn is_quiet_at(session: &mut Session, moment: Moment) -> bool {
+fn is_quiet_at(session: &mut AgentSession, moment: Moment) -> bool {
     said(&pass(session, moment)).contains(&GOING_IDLE.to_owned())
 }
 
@@ -41,7 +41,10 @@ fn a_quiet_session_says_so_and_sleeps_when_the_desk_knows() {
     assert!(!is_quiet_at(&mut session, at(SLEEP_AFTER - secs(1))));
     assert_eq!(said(&pass(&mut session, at(SLEEP_AFTER))), [GOING_IDLE], "at its own deadline");
     let asleep = session.step(at(SLEEP_AFTER), heard(GOING_IDLE_ACK));
-    assert_eq!(asleep, [Effect::Close(Close::Done), Effect::Show(Status::Over(End::Asleep))]);
+    assert_eq!(
+        asleep,
+        [SessionEffect::Close(Close::Done), SessionEffect::Show(Status::Over(AgentEnd::Asleep))]
+    );
     assert!(session.is_over() && session.deadline().is_none(), "it does not dial again");
 }
 
@@ -56,13 +59,13 @@ fn a_desk_that_does_not_answer_is_not_waited_for() {
 
     assert_eq!(session.deadline(), Some(now + IDLE_WAIT));
     let asleep = session.step(now + IDLE_WAIT, Input::Tick);
-    assert_eq!(asleep[0], Effect::Close(Close::Done));
-    assert!(is_over(&asleep, End::Asleep));
+    assert_eq!(asleep[0], SessionEffect::Close(Close::Done));
+    assert!(is_over(&asleep, AgentEnd::Asleep));
 }
 
 #[test]
 fn quiet_begins_when_the_line_is_live() {
-    let mut session = Session::new(at(secs(0)), vec![hello()], SEED).sleeping_after(secs(20));
+    let mut session = AgentSession::new(at(secs(0)), vec![hello()], SEED).sleeping_after(secs(20));
     open(&mut session, at(secs(0)));
     assert!(!is_quiet_at(&mut session, at(secs(25))), "nobody could have said anything");
 
@@ -93,7 +96,7 @@ fn a_turn_keeps_it_awake_however_long_it_takes() {
     let ended_at = SLEEP_AFTER * 10;
 
     assert!(!is_quiet_at(&mut session, at(ended_at)));
-    session.step(at(ended_at), Input::Handled(turn.ticket, Turned::Well));
+    session.step(at(ended_at), Input::Handled(turn.ticket, TurnResult::Well));
     assert!(!is_quiet_at(&mut session, at(ended_at + SLEEP_AFTER - secs(1))));
     assert!(is_quiet_at(&mut session, at(ended_at + SLEEP_AFTER)), "quiet since its end");
 }
@@ -102,12 +105,12 @@ fn a_turn_keeps_it_awake_however_long_it_takes() {
 fn an_unacked_entry_keeps_it_awake_until_it_came_again() {
     let mut session = sleepy();
     let turn = begun(&session.step(at(secs(1)), entry("a", "c1"))).remove(0);
-    session.step(at(secs(2)), Input::Handled(turn.ticket, Turned::Badly));
+    session.step(at(secs(2)), Input::Handled(turn.ticket, TurnResult::Badly));
 
     assert!(!is_quiet_at(&mut session, at(SLEEP_AFTER * 2)));
     let now = on_the_next_line(&mut session, at(SLEEP_AFTER * 2));
     let again = begun(&session.step(now, entry("a", "c1"))).remove(0);
-    session.step(now, Input::Handled(again.ticket, Turned::Well));
+    session.step(now, Input::Handled(again.ticket, TurnResult::Well));
     assert!(is_quiet_at(&mut session, now + SLEEP_AFTER));
 }
 
@@ -131,7 +134,7 @@ fn a_send_that_is_never_answered_keeps_it_awake_until_who_asked_knows() {
     session.step(at(secs(0)), asked(1, "text"));
 
     let gave_up = pass(&mut session, at(SEND_ANSWER_WAIT));
-    assert!(gave_up.contains(&Effect::Answer(AskId(1), Err(Unsaid::Unknown))));
+    assert!(gave_up.contains(&SessionEffect::Answer(CallId(1), Err(RequestFailure::Unknown))));
     assert!(!is_quiet_at(&mut session, at(SEND_ANSWER_WAIT + wait - secs(1))), "it may ask more");
     assert!(is_quiet_at(&mut session, at(SEND_ANSWER_WAIT + wait)));
 }
@@ -182,11 +185,11 @@ fn after_a_sleep_was_taken_back_it_sleeps_when_it_is_quiet_again() {
     let (mut session, now) = falling_asleep();
     let turn = begun(&session.step(now, entry("a", "c1"))).remove(0);
     session.step(now, heard(GOING_IDLE_ACK));
-    let done = session.step(now, Input::Handled(turn.ticket, Turned::Well));
+    let done = session.step(now, Input::Handled(turn.ticket, TurnResult::Well));
     assert_eq!(said(&done), [ack("a")]);
 
     assert!(is_quiet_at(&mut session, now + SLEEP_AFTER));
-    assert!(is_over(&session.step(now + SLEEP_AFTER, heard(GOING_IDLE_ACK)), End::Asleep));
+    assert!(is_over(&session.step(now + SLEEP_AFTER, heard(GOING_IDLE_ACK)), AgentEnd::Asleep));
 }
 
 #[test]
@@ -206,6 +209,6 @@ fn an_agent_that_is_told_to_go_idle_is_not_kept_by_what_comes() {
     assert_eq!(session.step(now, Input::GoIdle), [], "it was said already");
     let turn = begun(&session.step(now, entry("a", "c1"))).remove(0);
     session.step(now, heard(GOING_IDLE_ACK));
-    let done = session.step(now, Input::Handled(turn.ticket, Turned::Well));
-    assert!(is_over(&done, End::Idle(Idle::Settled)));
+    let done = session.step(now, Input::Handled(turn.ticket, TurnResult::Well));
+    assert!(is_over(&done, AgentEnd::Idle(Idle::Settled)));
 }

@@ -1,6 +1,6 @@
 //! The capabilities that events carry.
 
-use nightdesk_inbox::{Accept, Bound};
+use nightdesk_inbox::{AcceptRequest, EntryCapability};
 use uuid::Uuid;
 
 use super::super::ordinal;
@@ -20,17 +20,17 @@ pub(super) struct CapabilityColumns {
 
 impl CapabilityColumns {
     /// Returns the capabilities of these events, if there are any.
-    pub(super) fn new(events: &[Accept]) -> Option<Self> {
+    pub(super) fn new(events: &[AcceptRequest]) -> Option<Self> {
         let mut columns = Self::default();
         for (index, event) in events.iter().enumerate() {
-            for bound in event.bound() {
+            for bound in event.capabilities() {
                 columns.push(ordinal(index), bound);
             }
         }
         (!columns.events.is_empty()).then_some(columns)
     }
 
-    fn push(&mut self, event: i32, bound: &Bound) {
+    fn push(&mut self, event: i32, bound: &EntryCapability) {
         let (scope, agent) = bound.agent;
         self.events.push(event);
         self.tenants.push(scope.tenant().uuid());

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use nightdesk_port::{Listen, Unlimited};
+use nightdesk_port::{Listen, UnlimitedBudget};
 use nightdesk_testkit::FakeClock;
 use nightdesk_testkit::logs::{Log, chain};
 
 use super::*;
-use crate::Addresses;
+use crate::DiscordUrls;
 use crate::tests::gateway::Gateway;
 
 /// A text that must not be in any log. It is also part of the bot's key.
@@ -45,9 +45,9 @@ async fn sung() -> String {
 /// Listens on the gateway, to which the key is sent first, and returns the error texts.
 async fn heard() -> String {
     let (gateway, stub) = (Gateway::open().await, Stub::open().await);
-    let at = Addresses { api: &stub.url, gateway: &gateway.url, cdn: &stub.url };
+    let at = DiscordUrls { api: &stub.url, gateway: &gateway.url, cdn: &stub.url };
     let clock = Arc::new(FakeClock::default());
-    let discord = Discord::open(at, clock, Arc::new(Unlimited)).unwrap();
+    let discord = Discord::open(at, clock, Arc::new(UnlimitedBudget)).unwrap();
     let bot = bot();
     let (heard, line) = tokio::join!(discord.listen(&bot, None), async {
         let mut line = gateway.ready().await;

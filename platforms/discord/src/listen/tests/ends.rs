@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns the result of listening when the gateway closes with this code.
-async fn outcome(stage: &Stage, code: u16) -> (Result<Vec<Heard>, ListenError>, ()) {
+async fn outcome(stage: &Stage, code: u16) -> (Result<Vec<PlatformEvent>, ListenError>, ()) {
     let cursor = stage.cursor(1);
     join!(stage.listen(Some(&cursor)), async {
         let (line, _) = stage.gateway.greeted().await;
@@ -59,7 +59,7 @@ async fn a_session_that_is_lost_leaves_a_gap_that_is_told_of() {
         let heard = heard.unwrap();
         assert!(heard[0].is_after_gap, "{end}");
         assert_eq!(heard[0].said, Ok(None), "{end}");
-        let Cursors(after) = Cursors::read(Some(&heard[0].cursor));
+        let SocketCursors(after) = SocketCursors::parse(Some(&heard[0].cursor));
         assert_eq!(after[0].as_ref().map(|cursor| cursor.seq), Some(1), "{end}");
     }
 }
@@ -88,8 +88,9 @@ async fn what_discord_asks_for_costs_no_session() {
 #[tokio::test]
 async fn a_dead_address_of_a_session_is_left_for_the_main_one() {
     let stage = stage().await;
-    let dead = Cursor { session: "s1".to_owned(), url: "ws://127.0.0.1:1".to_owned(), seq: 5 };
-    let dead = Cursors(vec![Some(dead)]).write();
+    let dead =
+        SessionCursor { session: "s1".to_owned(), url: "ws://127.0.0.1:1".to_owned(), seq: 5 };
+    let dead = SocketCursors(vec![Some(dead)]).to_text();
     let (heard, ()) = join!(stage.listen(Some(&dead)), async {
         let (mut line, after) = stage.gateway.resumed().await;
         assert_eq!(after, 5);

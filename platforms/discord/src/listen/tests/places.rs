@@ -10,7 +10,7 @@ fn in_guild(channel: &str) -> Value {
 }
 
 /// Returns the events of these dispatches.
-async fn heard_of(stage: &Stage, told: &[(&str, Value)]) -> Vec<Heard> {
+async fn heard_of(stage: &Stage, told: &[(&str, Value)]) -> Vec<PlatformEvent> {
     let mut cursor = Some(stage.cursor(1));
     let (heard, ()) = join!(stage.heard(&mut cursor), async {
         let (mut line, _) = stage.gateway.resumed().await;
@@ -22,7 +22,7 @@ async fn heard_of(stage: &Stage, told: &[(&str, Value)]) -> Vec<Heard> {
     heard
 }
 
-fn place(heard: &[Heard]) -> (ChatType, Option<String>, Option<String>) {
+fn place(heard: &[PlatformEvent]) -> (ChatType, Option<String>, Option<String>) {
     let said = heard.iter().find_map(|one| one.said.as_ref().ok()?.as_ref()).unwrap();
     let source = &said.source;
     (source.chat_type, source.thread_id.clone(), source.parent_chat_id.clone())
@@ -77,7 +77,7 @@ async fn a_channel_that_cannot_be_asked_about_holds_nothing_up_for_long() {
 #[tokio::test]
 async fn an_interaction_bears_its_token_and_is_taken_when_it_is_stored() {
     let stage = stage().await;
-    let told = crate::words::tests::fixture("command_guild");
+    let told = crate::events::tests::fixture("command_guild");
     let heard = heard_of(&stage, &[("INTERACTION_CREATE", told["d"].clone())]).await;
     let lent = heard[0].capability.as_ref().unwrap();
     assert!(lent.secret.with(|token| token == "canary-interaction-token"));
@@ -111,7 +111,7 @@ async fn what_fell_into_a_gap_is_fetched_oldest_first() {
         })
     };
     stage.stub.answer(200, json!([message(1003), message(1002)]));
-    let found = stage.discord.backfill(&bot(), "500", Part::After("1001")).await.unwrap();
+    let found = stage.discord.backfill(&bot(), "500", HistoryRange::After("1001")).await.unwrap();
 
     assert_eq!(texts(&found), ["m1002", "m1003"]);
     assert_eq!(found[1].cursor, "1003");
@@ -119,5 +119,5 @@ async fn what_fell_into_a_gap_is_fetched_oldest_first() {
     assert_eq!((draft.key.as_str(), draft.source.scope_id.as_deref()), ("m:1002", Some("70")));
     let asked = "GET /api/v10/channels/500/messages?after=1001&limit=100";
     assert_eq!(stage.stub.last().what, asked);
-    assert!(stage.discord.backfill(&bot(), "../x", Part::After("1")).await.is_err());
+    assert!(stage.discord.backfill(&bot(), "../x", HistoryRange::After("1")).await.is_err());
 }

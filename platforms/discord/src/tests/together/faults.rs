@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use nightdesk_port::{Budget, ListenError};
+use nightdesk_port::{ListenError, SessionBudget};
 use nightdesk_testkit::cases::begin;
 use nightdesk_types::StoreError;
 use tokio::task::JoinSet;
@@ -129,7 +129,7 @@ async fn fatal_codes_never_spin() {
 struct One(AtomicBool);
 
 #[async_trait]
-impl Budget for One {
+impl SessionBudget for One {
     async fn spend(&self, _bot: &Bot) -> Result<bool, StoreError> {
         Ok(!self.0.swap(true, Ordering::SeqCst))
     }

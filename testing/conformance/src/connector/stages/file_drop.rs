@@ -69,7 +69,7 @@ fn read(text: &str) -> Seen {
     let wire = Some(text.to_owned());
     if let Ok(Delivery { agent_id, payload }) = serde_json::from_str(text) {
         let session = Address::parse(&agent_id).session.map(str::to_owned);
-        let (words, kind) = (payload.words().to_owned(), Some(payload.kind()));
+        let (words, kind) = (payload.text().to_owned(), Some(payload.kind()));
         return Seen { words, kind, session, is_proven: true, wire };
     }
     let WakeRequest { opts, .. } = serde_json::from_str(text).expect("a letter");

@@ -113,7 +113,7 @@ fn read(heard: &Heard) -> (String, Seen) {
     let (is_proven, wire) = (is_proven(heard), Some(heard.body.clone()));
     if heard.path == "/letters" {
         let Delivery { payload, .. } = serde_json::from_str(&heard.body).expect("a letter");
-        let (words, kind) = (payload.words().to_owned(), Some(payload.kind()));
+        let (words, kind) = (payload.text().to_owned(), Some(payload.kind()));
         let seen = Seen { words, kind, session: None, is_proven, wire };
         return (payload.meta().dispatch_id.clone(), seen);
     }

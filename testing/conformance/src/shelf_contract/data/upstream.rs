@@ -1,11 +1,11 @@
 //! The cases of the runtime's own suite.
 
-use nightdesk_shelf::{Capabilities, ConnectorType, DataFeatures, DataStore, QueryFilters};
+use nightdesk_shelf::{ConnectorType, DataFeatures, DataStore, QueryFilters, StoreCapabilities};
 
 use super::{words, write};
 use crate::shelf_contract::{DataHarness, Failed, Outcome, is_version, must, same};
 
-fn capabilities<H: DataHarness>() -> Capabilities<DataFeatures> {
+fn capabilities<H: DataHarness>() -> StoreCapabilities<DataFeatures> {
     H::Store::static_capabilities()
 }
 

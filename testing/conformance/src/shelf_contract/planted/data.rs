@@ -7,8 +7,8 @@
 
 use async_trait::async_trait;
 use nightdesk_shelf::{
-    Capabilities, DataFeatures, DataStore, DataStoreError, DataStoreManifest, DataWrite,
-    DataWriteRecord, ManifestInfo, PortableData, QueryFilters,
+    DataFeatures, DataStore, DataStoreError, DataStoreManifest, DataWrite, DataWriteRecord,
+    ManifestInfo, PortableData, QueryFilters, StoreCapabilities,
 };
 use serde_json::json;
 
@@ -155,7 +155,7 @@ impl<S> FaultyData<S> {
 
 #[async_trait]
 impl<S: DataStore> DataStore for FaultyData<S> {
-    fn static_capabilities() -> Capabilities<DataFeatures> {
+    fn static_capabilities() -> StoreCapabilities<DataFeatures> {
         S::static_capabilities()
     }
 

@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use nightdesk_shelf::{
-    Capabilities, ManifestInfo, PublicKey, SkillFeatures, SkillFilter, SkillMeta, SkillPatch,
-    SkillSource, SkillStatus, SkillStore, SkillStoreError, SkillStoreManifest, VersionInfo,
+    ManifestInfo, PublicKey, SkillFeatures, SkillFilter, SkillMeta, SkillPatch, SkillSource,
+    SkillStatus, SkillStore, SkillStoreError, SkillStoreManifest, StoreCapabilities, VersionInfo,
     with_status,
 };
 
@@ -183,7 +183,7 @@ impl<S: SkillStore> FaultySkills<S> {
             SkillFault::NoAuthorLock | SkillFault::ErasesTheAuthor => patch.author = None,
             SkillFault::IgnoresThePatch => patch.status = None,
             SkillFault::TakesTheBodysStatus => {
-                patch.status = Some(nightdesk_shelf::Header::of(source).status_said());
+                patch.status = Some(nightdesk_shelf::Header::parse(source).declared_status());
             }
             _ => {}
         }
@@ -201,7 +201,7 @@ impl<S: SkillStore> FaultySkills<S> {
 
 #[async_trait]
 impl<S: SkillStore> SkillStore for FaultySkills<S> {
-    fn static_capabilities() -> Capabilities<SkillFeatures> {
+    fn static_capabilities() -> StoreCapabilities<SkillFeatures> {
         S::static_capabilities()
     }
 

@@ -40,7 +40,11 @@ pub(super) async fn a_status_is_in_the_bytes<H: SkillHarness>(harness: &H) -> Ou
             store.update_status(name, status).await?;
             let loaded = store.load(name, None).await?;
             same!(loaded.metadata.status, status, "the status");
-            same!(Header::of(&loaded.source).status_said(), status, "the status in the bytes");
+            same!(
+                Header::parse(&loaded.source).declared_status(),
+                status,
+                "the status in the bytes"
+            );
             must!(loaded.source.ends_with("emit(text=\"hi\")\n") || name == "with", "the rest");
         }
     }

@@ -1,8 +1,8 @@
 //! Skills are found by their header, and listed for their audience.
 
 use nightdesk_shelf::{
-    Approval, Audience, Catalogue, CatalogueFilter, Listed, SkillEntry, SkillFilter, SkillStore,
-    SkillStoreError, catalogue, dependents,
+    Approval, Audience, Catalogue, CatalogueFilter, CatalogueResponse, SkillEntry, SkillFilter,
+    SkillStore, SkillStoreError, catalogue, dependents,
 };
 use serde_json::json;
 
@@ -79,14 +79,14 @@ async fn listed(
     store: &dyn SkillStore,
     filter: &CatalogueFilter,
     seen: Option<&str>,
-) -> Result<Listed, Failed> {
+) -> Result<CatalogueResponse, Failed> {
     Ok(catalogue(store, &Approval::Unsecured, filter, seen).await?)
 }
 
 async fn full(store: &dyn SkillStore, filter: &CatalogueFilter) -> Result<Catalogue, Failed> {
     match listed(store, filter, None).await? {
-        Listed::Full(catalogue) => Ok(catalogue),
-        Listed::NotModified { .. } => Err(Failed::because("not told at all")),
+        CatalogueResponse::Full(catalogue) => Ok(catalogue),
+        CatalogueResponse::NotModified { .. } => Err(Failed::because("not told at all")),
     }
 }
 
@@ -117,10 +117,10 @@ pub(super) async fn the_catalogue_is_not_told_twice<H: SkillHarness>(harness: &H
         return Ok(());
     };
     let again = listed(&store, &filter, Some(&seen)).await?;
-    must!(matches!(again, Listed::NotModified { .. }), "told again: {again:?}");
+    must!(matches!(again, CatalogueResponse::NotModified { .. }), "told again: {again:?}");
     store.store("done", &DONE.replace('V', "W"), &NONE).await?;
     let news = listed(&store, &filter, Some(&seen)).await?;
-    must!(matches!(news, Listed::Full(_)), "an edit is not told");
+    must!(matches!(news, CatalogueResponse::Full(_)), "an edit is not told");
     Ok(())
 }
 
@@ -129,7 +129,7 @@ pub(super) async fn another_filter_is_another_catalogue<H: SkillHarness>(harness
     let seen = full(&store, &CatalogueFilter::default()).await?.catalog_version;
     let other = CatalogueFilter { audience: Audience::All, ..<_>::default() };
     let answer = listed(&store, &other, seen.as_deref()).await?;
-    must!(matches!(answer, Listed::Full(_)), "what was never seen is not told");
+    must!(matches!(answer, CatalogueResponse::Full(_)), "what was never seen is not told");
     Ok(())
 }
 

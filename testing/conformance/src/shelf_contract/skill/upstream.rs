@@ -1,14 +1,14 @@
 //! The cases of the runtime's own suite.
 
 use nightdesk_shelf::{
-    Capabilities, ConnectorType, OneOrMany, SkillFeatures, SkillFilter, SkillStatus, SkillStore,
-    SkillStoreError,
+    ConnectorType, OneOrMany, SkillFeatures, SkillFilter, SkillStatus, SkillStore, SkillStoreError,
+    StoreCapabilities,
 };
 
 use super::{NONE, SAMPLE};
 use crate::shelf_contract::{Failed, Outcome, SkillHarness, is_version, must, same};
 
-fn capabilities<H: SkillHarness>() -> Capabilities<SkillFeatures> {
+fn capabilities<H: SkillHarness>() -> StoreCapabilities<SkillFeatures> {
     H::Store::static_capabilities()
 }
 

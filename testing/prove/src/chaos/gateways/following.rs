@@ -3,7 +3,7 @@
 use nightdesk_judge::Event;
 use nightdesk_protocol::action::{Action, FollowUp};
 use nightdesk_protocol::frame::Outbound;
-use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, stock};
+use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, stock_key};
 use nightdesk_protocol::{Frame, ToGateway};
 use nightdesk_types::RequestId;
 
@@ -35,7 +35,7 @@ impl Duty {
             return;
         }
         if is_lent(&event.message.text) {
-            let own = stock(&KeySource::from(&event.source), &Sharing::default());
+            let own = stock_key(&KeySource::from(&event.source), &Sharing::default());
             self.follow_up(dialled, own.ok(), say);
         }
         let (kin, others) = neighbours(dialled, &event.source.chat_id);
@@ -87,5 +87,5 @@ fn neighbours<'a>(
 fn session(conversation: &Conversation) -> Option<SessionKey> {
     let source = conversation.source().to_string();
     let source: KeySource<'_> = serde_json::from_str(&source).ok()?;
-    stock(&source, &Sharing::default()).ok()
+    stock_key(&source, &Sharing::default()).ok()
 }

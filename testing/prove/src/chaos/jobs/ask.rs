@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn an_instant_is_as_far_off_by_either_clock() {
-        let clock = nightdesk_types::SystemClock::started();
+        let clock = nightdesk_types::SystemClock::start();
         let (wall_us, since_ns) = (clock.now().as_microsecond().unsigned_abs(), monotonic_ns());
         let instant = Instant::after(&clock, Duration::from_secs(2));
 

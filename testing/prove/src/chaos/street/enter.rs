@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use nightdesk_register::{BotDraft, OnBot, Register};
+use nightdesk_register::{AgentOnBot, BotDraft, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{BotId, TenantScope};
 use nightdesk_vault::{Key, Vault};
@@ -34,7 +34,7 @@ pub fn enter(
     runtime.block_on(async {
         let url = cluster.app_url(DATABASE);
         let pg = Arc::new(Pg::connect(&url, None).context("could not reach the database")?);
-        let register = Register::over(Arc::<Pg>::clone(&pg), vault);
+        let register = Register::new(Arc::<Pg>::clone(&pg), vault);
         let street = enter_all(&register, cast, (at, rates)).await;
         pg.close().await;
         street
@@ -59,7 +59,8 @@ async fn enter_all(
     let members: Vec<usize> = (0..cast.members.len()).filter(is_here).collect();
     for member in &members {
         let one = &cast.members[*member];
-        let on = |bot| OnBot { scope: TenantScope::of(one.tenant), agent: one.agent, bot };
+        let on =
+            |bot| AgentOnBot { scope: TenantScope::for_tenant(one.tenant), agent: one.agent, bot };
         let on_discord = discord::person(*member).to_string();
         register.store().bind(on(discord), &on_discord).await?;
         if let Some(telegram) = telegram {
@@ -83,6 +84,6 @@ async fn bot(
         settings,
         key: Some(Key::new(key.to_owned())),
     };
-    let (bot, _) = register.create_bot(TenantScope::of(cast.operator), draft).await?;
+    let (bot, _) = register.create_bot(TenantScope::for_tenant(cast.operator), draft).await?;
     Ok(bot)
 }

@@ -1,10 +1,10 @@
 use std::num::NonZeroU32;
 
-use nightdesk_port::{LengthUnit, Pace};
+use nightdesk_port::{CallRate, LengthUnit};
 
 use super::*;
 
-fn capabilities(platform: &str, settings: Value) -> Capabilities {
+fn capabilities(platform: &str, settings: Value) -> PlatformCapabilities {
     let bot = Bot { platform: platform.to_owned(), ..bot(settings) };
     Scripted::new().unwrap().capabilities(&bot)
 }
@@ -35,7 +35,7 @@ fn settings_say_otherwise() {
         }),
     );
 
-    let want = Capabilities {
+    let want = PlatformCapabilities {
         label: "Other".to_owned(),
         message_length_max: 9,
         length_unit: LengthUnit::Utf16,
@@ -43,8 +43,8 @@ fn settings_say_otherwise() {
         hint: "be brief".to_owned(),
         ops: vec!["send", "typing"],
         threads: false,
-        chat_pace: Pace::per_second(NonZeroU32::new(5).unwrap()),
-        bot_pace: Pace::per_second(NonZeroU32::new(1_000_000).unwrap()),
+        chat_pace: CallRate::per_second(NonZeroU32::new(5).unwrap()),
+        bot_pace: CallRate::per_second(NonZeroU32::new(1_000_000).unwrap()),
     };
     assert_eq!(can, want);
 }

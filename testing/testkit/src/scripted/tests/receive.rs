@@ -65,7 +65,7 @@ fn what_is_lent_is_no_part_of_its_event() {
     let request = SignedRequest { headers: &headers, body: body.as_bytes() };
     let got = Scripted::new().unwrap().receive(&bot(json!({})), &request).unwrap();
 
-    let Received::Bearing(draft, lent) = got else { panic!("something was lent") };
+    let RequestContent::Bearing(draft, lent) = got else { panic!("something was lent") };
     assert_eq!(lent.kind, "discord.interaction_token");
     assert_eq!(lent.secret.with(str::to_owned), "t0ken");
     assert!(!serde_json::to_string(&draft).unwrap().contains("t0ken"));

@@ -1,0 +1,116 @@
+//! The ear of one line, which receives its hints.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nightdesk_types::{AgentId, GatewayId, Generation, Seq, TenantScope};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Orders that may wait for one line. Further ones are dropped, because each can be sent again.
+const ORDERS_MAX: usize = 16;
+
+/// An order to a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineOrder {
+    /// Stop a turn.
+    Stop {
+        /// The session's key as its gateway named it.
+        session_key: String,
+        /// The chat of the session.
+        chat_id: String,
+    },
+    /// A newer line took over.
+    Replaced,
+    /// The gateway was revoked.
+    Revoked,
+}
+
+/// The hints since a line last listened.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct LineHints {
+    /// The highest number that a hint named.
+    pub seq: Option<Seq>,
+    /// The orders, in order of arrival.
+    pub orders: Vec<LineOrder>,
+}
+
+/// The ear of one line.
+#[derive(Debug)]
+pub struct RegisteredLine {
+    pub(crate) scope: TenantScope,
+    pub(crate) agent: AgentId,
+    pub(crate) gateway: GatewayId,
+    pub(crate) generation: Generation,
+    pub(crate) closed: CancellationToken,
+    rung: Notify,
+    heard: Mutex<LineHints>,
+}
+
+impl RegisteredLine {
+    pub(crate) fn new(
+        scope: TenantScope,
+        agent: AgentId,
+        gateway: GatewayId,
+        generation: Generation,
+    ) -> Self {
+        Self {
+            scope,
+            agent,
+            gateway,
+            generation,
+            closed: CancellationToken::new(),
+            rung: Notify::new(),
+            heard: Mutex::default(),
+        }
+    }
+
+    /// Waits until a hint may have come. It may return without one.
+    pub async fn wait_for_hint(&self) {
+        self.rung.notified().await;
+    }
+
+    /// Takes the hints.
+    pub fn take_hints(&self) -> LineHints {
+        std::mem::take(&mut *self.lock_hints())
+    }
+
+    /// Adds the hint that the inbox has an entry with this number.
+    pub fn add_hint(&self, seq: Seq) {
+        let mut heard = self.lock_hints();
+        heard.seq = heard.seq.max(Some(seq));
+        drop(heard);
+        self.rung.notify_one();
+    }
+
+    pub(crate) fn send_order(&self, order: LineOrder) {
+        let mut heard = self.lock_hints();
+        if heard.orders.len() < ORDERS_MAX {
+            heard.orders.push(order);
+        }
+        drop(heard);
+        self.rung.notify_one();
+    }
+
+    fn lock_hints(&self) -> MutexGuard<'_, LineHints> {
+        // The state is consistent at every step, also if a holder of the lock panicked.
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_types::TenantId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn orders_have_a_limit() {
+        let scope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil()));
+        let (agent, gateway) = (AgentId::from_uuid(Uuid::nil()), GatewayId::from_uuid(Uuid::nil()));
+        let ear = RegisteredLine::new(scope, agent, gateway, Generation::new(1));
+        (0..=ORDERS_MAX).for_each(|_| ear.send_order(LineOrder::Revoked));
+
+        assert_eq!(ear.take_hints().orders.len(), ORDERS_MAX);
+    }
+}

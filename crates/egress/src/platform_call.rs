@@ -1,0 +1,104 @@
+//! Platform calls, and the capabilities and files that they need.
+
+use std::error::Error;
+
+use nightdesk_port::{CAPABILITY_GONE, DeliverError, File, Receipt};
+use nightdesk_types::Send;
+use nightdesk_types::send::Op;
+use nightdesk_vault::Key;
+use tokio::time::Instant;
+
+use crate::SendResult;
+use crate::account::{Account, Accounts, CapabilityRequest, FileError, FileRequest};
+use crate::store::SendKey;
+
+/// The calls of a send, and their deadline.
+pub(crate) struct SendPlan {
+    pub(crate) account: Account,
+    pub(crate) chat: String,
+    pub(crate) calls: Vec<Send>,
+    pub(crate) until: Instant,
+}
+
+/// The resource that a call needs besides its content.
+pub(crate) enum CallResource {
+    Nothing,
+    Lent(Key),
+    /// The capability has expired.
+    Ended,
+    File(File),
+}
+
+/// One call, the platform's idempotency key for it, and its resource.
+#[derive(Clone, Copy)]
+pub(crate) struct PlatformCall<'a> {
+    pub(crate) send: &'a Send,
+    pub(crate) name: &'a str,
+    pub(crate) aid: &'a CallResource,
+}
+
+impl PlatformCall<'_> {
+    /// Makes the call. If the capability has expired, sends the text as an ordinary message.
+    pub(crate) async fn make(self, account: &Account) -> Result<Receipt, DeliverError> {
+        let Account { bot, platform, .. } = account;
+        match self.aid {
+            CallResource::Nothing => platform.deliver_as(bot, self.send, self.name).await,
+            CallResource::File(file) => platform.upload(bot, self.send, file, self.name).await,
+            CallResource::Ended => self.make_without_capability(account).await,
+            CallResource::Lent(lent) => match platform.follow_up(bot, self.send, lent).await {
+                Err(DeliverError::Refused { platform_code })
+                    if platform_code == CAPABILITY_GONE =>
+                {
+                    self.make_without_capability(account).await
+                }
+                answered => answered,
+            },
+        }
+    }
+
+    async fn make_without_capability(self, account: &Account) -> Result<Receipt, DeliverError> {
+        let Op::FollowUp { content, .. } = &self.send.op else {
+            return Err(DeliverError::Unsupported);
+        };
+        let op = Op::Send { content: content.clone(), reply_to: None };
+        let send = Send { op, ..self.send.clone() };
+        let receipt = account.platform.deliver_as(&account.bot, &send, self.name).await?;
+        Ok(Receipt { is_plain: true, ..receipt })
+    }
+}
+
+impl CallResource {
+    /// Loads the resource of a call directly before its use, because it may have expired meanwhile.
+    pub(crate) async fn load(
+        accounts: &dyn Accounts,
+        key: &SendKey,
+        errand: &SendPlan,
+    ) -> Result<Self, SendResult> {
+        let SendKey { scope, agent, .. } = *key;
+        match errand.calls.first().map(|call| &call.op) {
+            Some(Op::FollowUp { session_key, kind, .. }) => {
+                let (bot, chat) = (errand.account.bot.id, errand.chat.as_str());
+                let asked = CapabilityRequest { scope, agent, bot, chat, session_key, kind };
+                match accounts.find_capability(&asked).await {
+                    Ok(Some(lent)) => Ok(Self::Lent(lent)),
+                    Ok(None) => Ok(Self::Ended),
+                    Err(error) => Err(unavailable_result(error)),
+                }
+            }
+            Some(Op::SendMedia { source_url: url, .. }) => {
+                match accounts.find_file(&FileRequest { scope, agent, url }).await {
+                    Ok(Some(file)) => Ok(Self::File(file)),
+                    Ok(None) => Ok(Self::Nothing),
+                    Err(gone @ FileError::Gone) => Err(SendResult::Failed(gone.to_string())),
+                    Err(FileError::Unavailable(error)) => Err(unavailable_result(error)),
+                }
+            }
+            Some(_) | None => Ok(Self::Nothing),
+        }
+    }
+}
+
+/// Returns the result of a send for which no call was made.
+fn unavailable_result(error: impl Into<Box<dyn Error + std::marker::Send + Sync>>) -> SendResult {
+    SendResult::from(Err(DeliverError::Unavailable(error.into())))
+}

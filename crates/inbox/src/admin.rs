@@ -1,0 +1,120 @@
+//! The operator's view of an inbox, and the actions on it.
+
+use async_trait::async_trait;
+use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope, Timestamp};
+
+use crate::{LocalEntry, ParkReason, StoredEntry};
+
+/// A summary of an inbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxOverview {
+    /// The last assigned number.
+    pub head: Seq,
+    /// The number up to which every entry is acknowledged or parked.
+    pub acked: Seq,
+    /// A page of the waiting entries, in order.
+    pub waiting: Vec<EntrySummary>,
+    /// A page of the parked entries, in order.
+    pub parked: Vec<(EntrySummary, ParkRecord)>,
+}
+
+/// An entry without its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntrySummary {
+    /// Its number.
+    pub seq: Seq,
+    /// The time when it was accepted.
+    pub at: Timestamp,
+    /// The bot that received it.
+    pub bot: BotId,
+    /// The chat it came from.
+    pub chat_id: String,
+    /// The length of the body.
+    pub body_bytes: usize,
+}
+
+/// The parked state of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParkRecord {
+    /// The reason.
+    pub reason: ParkReason,
+    /// The time when it was parked.
+    pub at: Timestamp,
+    /// The number of the new entry, if it was resubmitted.
+    pub resubmitted_as: Option<Seq>,
+}
+
+/// An entry with all its details.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryDetails {
+    /// The fields of the list.
+    pub listed: EntrySummary,
+    /// The state of the entry.
+    pub state: EntryStatus,
+    /// The number of the parked entry that was resubmitted as this one.
+    pub origin: Option<Seq>,
+    /// The stored body. It contains people's messages.
+    pub body: Vec<u8>,
+}
+
+/// The state of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryStatus {
+    /// Its agent has not acknowledged it.
+    Waiting {
+        /// The failed deliveries. Only counted for the oldest waiting entry.
+        tries: u32,
+    },
+    /// Its agent acknowledged it.
+    Acked {
+        /// The times of delivery and acknowledgement, as long as they are stored.
+        times: Option<(Timestamp, Timestamp)>,
+    },
+    /// It is parked.
+    Parked(ParkRecord),
+}
+
+/// Lets an operator read inboxes, park entries and resubmit them.
+#[async_trait]
+pub trait InboxAdmin: Send + Sync {
+    /// Returns the waiting and parked entries after this number. `None`: the tenant has no such agent.
+    async fn overview(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        after: Seq,
+    ) -> Result<Option<InboxOverview>, StoreError>;
+
+    /// Returns one entry. `None`: it never existed, or its retention is over.
+    async fn show_entry(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<Option<EntryDetails>, StoreError>;
+
+    /// Parks a waiting entry, also if its agent has a line. Returns true if the entry was waiting.
+    async fn park_waiting(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<bool, StoreError>;
+
+    /// Resubmits a parked entry to its inbox under a new number. `None`: no entry with that number is parked, or it was
+    /// resubmitted before.
+    async fn resubmit(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<Option<StoredEntry>, StoreError>;
+
+    /// Puts a test entry into an inbox and returns its number. `None`: the tenant has no such agent.
+    async fn put_local(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        entry: &LocalEntry,
+    ) -> Result<Option<Seq>, StoreError>;
+}

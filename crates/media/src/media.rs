@@ -1,0 +1,195 @@
+//! The media stop: accepts uploads, registers references, and serves files.
+
+use std::error::Error;
+use std::future::ready;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt, pin_mut};
+use nightdesk_types::limits::{
+    MEDIA_AT_ONCE_MAX, MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_REFERRED, MEDIA_SWEPT_MAX,
+    MEDIA_TENANT_BYTES_MAX, MEDIA_TURN_WAIT,
+};
+use nightdesk_types::{Clock, StoreError, TenantScope};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::{MediaId, MediaLocation, MediaRecord, ScopedAgent, Store};
+
+/// The bytes of a file, as they arrive.
+pub type MediaStream = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
+
+/// The type and the name that an agent gives to its upload.
+#[derive(Clone, Debug, Default)]
+pub struct UploadLabel {
+    /// The media type.
+    pub mime: Option<String>,
+    /// The file's name.
+    pub filename: Option<String>,
+}
+
+/// The reason that a file was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum UploadError {
+    /// The file is empty.
+    #[error("the file is empty")]
+    Empty,
+    /// The file is too large.
+    #[error("the file is larger than {} MiB", MEDIA_BYTES_MAX / (1024 * 1024))]
+    TooLarge,
+    /// The tenant's files are too large together.
+    #[error("the tenant's files exceed their limit; each is removed after an hour")]
+    Full,
+    /// The upload broke off.
+    #[error("the upload broke off")]
+    BrokeOff(#[source] Box<dyn Error + Send + Sync>),
+    /// The file could not be stored.
+    #[error("the file could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Accepts, registers and serves files.
+pub struct Media {
+    store: Arc<dyn Store>,
+    objects: Arc<dyn ObjectStore>,
+    desk_url: String,
+    clock: Arc<dyn Clock>,
+    at_once: Arc<Semaphore>,
+}
+
+nightdesk_types::opaque_debug!(Media);
+
+impl Media {
+    /// Creates the stop over this store and these objects, for a desk at this URL.
+    pub fn new(
+        store: Arc<dyn Store>,
+        objects: Arc<dyn ObjectStore>,
+        desk_url: impl Into<String>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let at_once = Arc::new(Semaphore::new(MEDIA_AT_ONCE_MAX));
+        Self { store, objects, desk_url: desk_url.into(), clock, at_once }
+    }
+
+    /// Waits for a permit to upload: each file is in memory while it arrives. `None`: no permit was free in time.
+    pub async fn wait_for_permit(&self) -> Option<OwnedSemaphorePermit> {
+        let turn = Arc::clone(&self.at_once).acquire_owned();
+        timeout(MEDIA_TURN_WAIT, turn).await.ok()?.ok()
+    }
+
+    /// Stores a file that an agent will send. Only that agent can read it. Returns its id and its size.
+    pub async fn store_upload<E: Into<Box<dyn Error + Send + Sync>>>(
+        &self,
+        agent: ScopedAgent,
+        label: UploadLabel,
+        bytes: impl futures_util::Stream<Item = Result<Bytes, E>> + Send,
+    ) -> Result<(MediaId, u64), UploadError> {
+        let (scope, agent) = agent;
+        let bytes = read_whole(bytes).await?;
+        let (id, size) = (MediaId::new(), bytes.len() as u64);
+        if self.stored_bytes(scope).await? + size > MEDIA_TENANT_BYTES_MAX {
+            return Err(UploadError::Full);
+        }
+        self.objects
+            .put(&object_path(scope, id), bytes.into())
+            .await
+            .map_err(store_error("put a file"))?;
+        let UploadLabel { mime, filename } = label;
+        let kept = MediaRecord { mime, filename, size: Some(size), lies: MediaLocation::Here };
+        self.store.permit_read(scope, agent, &[(id, kept)], MEDIA_KEPT).await?;
+        Ok((id, size))
+    }
+
+    /// Registers a platform's files for agents. Returns the URLs in the same order; they are the same for all of the
+    /// agents.
+    pub async fn register_files(
+        &self,
+        agents: &[ScopedAgent],
+        files: Vec<MediaRecord>,
+    ) -> Result<Vec<String>, StoreError> {
+        let files: Vec<(MediaId, MediaRecord)> =
+            files.into_iter().map(|kept| (MediaId::new(), kept)).collect();
+        for &(scope, agent) in agents {
+            self.store.permit_read(scope, agent, &files, MEDIA_REFERRED).await?;
+        }
+        Ok(files.iter().map(|(id, _)| id.url(&self.desk_url)).collect())
+    }
+
+    /// Returns a file's record, if this agent may read it.
+    pub async fn find_record(
+        &self,
+        agent: ScopedAgent,
+        id: MediaId,
+    ) -> Result<Option<MediaRecord>, StoreError> {
+        let (scope, agent) = agent;
+        self.store.find_record(scope, agent, id).await
+    }
+
+    /// Returns the bytes of a file in the desk's store.
+    pub async fn read_bytes(
+        &self,
+        agent: ScopedAgent,
+        id: MediaId,
+    ) -> Result<Option<MediaStream>, StoreError> {
+        match self.objects.get(&object_path(agent.0, id)).await {
+            Ok(found) => Ok(Some(found.into_stream().map_err(Into::into).boxed())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(store_error("read a file")(error)),
+        }
+    }
+
+    /// Removes expired files, up to a maximum. Any node may do it.
+    pub async fn sweep(&self) -> Result<usize, StoreError> {
+        let kept_secs = i64::try_from(MEDIA_KEPT.as_secs()).unwrap_or(i64::MAX);
+        let before = self.clock.now().as_second() - kept_secs;
+        let old = self.objects.list(None);
+        let old = old.try_filter(|object| ready(object.last_modified.timestamp() < before));
+        let old = old.take(MEDIA_SWEPT_MAX).map_ok(|object| object.location);
+        let old: Vec<Path> = old.try_collect().await.map_err(store_error("list files"))?;
+        for place in &old {
+            match self.objects.delete(place).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(store_error("remove a file")(error)),
+            }
+        }
+        Ok(old.len())
+    }
+
+    /// Returns the total size of a tenant's files.
+    async fn stored_bytes(&self, scope: TenantScope) -> Result<u64, StoreError> {
+        let folder = Path::from(scope.tenant().to_string());
+        let sizes = self.objects.list(Some(&folder)).map_ok(|object| object.size);
+        sizes
+            .try_fold(0, |sum, size| ready(Ok(sum + size)))
+            .await
+            .map_err(store_error("list files"))
+    }
+}
+
+/// Returns the path of a file. No caller can choose either part.
+fn object_path(scope: TenantScope, id: MediaId) -> Path {
+    Path::from_iter([scope.tenant().to_string(), id.to_string()])
+}
+
+fn store_error(what: &'static str) -> impl Fn(object_store::Error) -> StoreError {
+    move |error| StoreError::unavailable(what, error)
+}
+
+/// Reads a whole file, if it is not too large.
+pub async fn read_whole<E: Into<Box<dyn Error + Send + Sync>>>(
+    bytes: impl futures_util::Stream<Item = Result<Bytes, E>>,
+) -> Result<Bytes, UploadError> {
+    pin_mut!(bytes);
+    let mut whole = BytesMut::new();
+    while let Some(chunk) = bytes.next().await {
+        let chunk = chunk.map_err(|error| UploadError::BrokeOff(error.into()))?;
+        if whole.len() + chunk.len() > MEDIA_BYTES_MAX {
+            return Err(UploadError::TooLarge);
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    if whole.is_empty() { Err(UploadError::Empty) } else { Ok(whole.freeze()) }
+}

@@ -1,0 +1,111 @@
+//! The HTTP route at which the desk fires an agent's jobs.
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::book::FireDelivery;
+use super::keys::Unavailable;
+use super::limits::{COME_AGAIN_SECS, FIRE_BYTES_MAX, FIRE_WAIT};
+use super::state::{Cron, FireResult};
+use super::token::{BadToken, FireProof, read_key_id, verify};
+use super::warn;
+
+pub(super) fn router(cron: Arc<Cron>) -> Router {
+    Router::new().route("/api/cron/fire", post(fire)).with_state(cron)
+}
+
+/// The request body.
+#[derive(Deserialize)]
+struct FireRequest {
+    job_id: String,
+    fire_at: Option<String>,
+}
+
+/// Handles a fire. The body is not read before the token proved the sender.
+async fn fire(State(cron): State<Arc<Cron>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let proven = match cron.prove(&head.headers).await {
+        Ok(Ok(proven)) => proven,
+        Ok(Err(bad)) => {
+            tracing::warn!("refused a fire by its token: {bad}");
+            return json_response(
+                StatusCode::UNAUTHORIZED,
+                json!({ "error": "invalid fire token" }),
+            );
+        }
+        Err(Unavailable) => return retry_response("the desk's keys cannot be read"),
+    };
+    let asked = match read(body).await {
+        Ok(asked) => asked,
+        Err(refused) => return refused,
+    };
+    take(&cron, &proven, &asked).await
+}
+
+async fn take(cron: &Arc<Cron>, proven: &FireProof, asked: &FireRequest) -> Response {
+    let (job, fire_at) = (asked.job_id.as_str(), asked.fire_at.as_deref());
+    let said = |status: &str| json!({ "status": status, "job_id": job });
+    match cron.take_fire(FireDelivery { job, fire_at, fire_id: proven.fire_id() }).await {
+        // A lost claim is accepted too: another run has the fire.
+        Ok(FireResult::Started | FireResult::Lost) => {
+            json_response(StatusCode::ACCEPTED, said("accepted"))
+        }
+        Ok(FireResult::Gone) => json_response(StatusCode::OK, said("gone")),
+        Ok(FireResult::NotNow) => retry_response("the agent cannot run it now"),
+        Err(error) => {
+            warn(&error, "a fire could not be claimed");
+            retry_response("the agent's jobs cannot be read")
+        }
+    }
+}
+
+impl Cron {
+    async fn prove(&self, headers: &HeaderMap) -> Result<Result<FireProof, BadToken>, Unavailable> {
+        let Some(token) = bearer(headers) else { return Ok(Err(BadToken::OtherKind)) };
+        let kid = match read_key_id(token) {
+            Ok(kid) => kid,
+            Err(bad) => return Ok(Err(bad)),
+        };
+        let Some(key) = self.keys.find_key(&kid).await? else {
+            return Ok(Err(BadToken::UnknownKey));
+        };
+        Ok(verify(token, &key, &self.wanted, self.clock.now()))
+    }
+}
+
+/// Returns the bearer token if there is exactly one.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut shown = headers.get_all(header::AUTHORIZATION).iter();
+    let token = shown.next()?.to_str().ok()?.strip_prefix("Bearer ")?;
+    shown.next().is_none().then_some(token)
+}
+
+async fn read(body: Body) -> Result<FireRequest, Response> {
+    let refuse = |status, error: &str| json_response(status, json!({ "error": error }));
+    let late = |_| refuse(StatusCode::REQUEST_TIMEOUT, "the body took too long");
+    let body = timeout(FIRE_WAIT, to_bytes(body, FIRE_BYTES_MAX)).await.map_err(late)?;
+    let body = body.map_err(|_| refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"))?;
+    let asked: Option<FireRequest> = serde_json::from_slice(&body).ok();
+    asked
+        .filter(|asked| !asked.job_id.is_empty())
+        .ok_or_else(|| refuse(StatusCode::BAD_REQUEST, "missing job_id"))
+}
+
+fn retry_response(why: &str) -> Response {
+    let body = Json(json!({ "error": why }));
+    let after = [(header::RETRY_AFTER, COME_AGAIN_SECS)];
+    (StatusCode::SERVICE_UNAVAILABLE, after, body).into_response()
+}
+
+fn json_response(status: StatusCode, body: serde_json::Value) -> Response {
+    (status, Json(body)).into_response()
+}
