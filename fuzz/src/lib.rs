@@ -15,7 +15,7 @@ use nightdesk_intake::{Intake, UnreadableEvent, VerifiedEvent};
 use nightdesk_port::{Bot, UnlimitedBudget};
 use nightdesk_telegram::Telegram;
 use nightdesk_types::limits::PLATFORM_ID_BYTES_MAX;
-use nightdesk_types::{BotId, Clock, Event, Moment, TenantId, TenantScope, Timestamp};
+use nightdesk_types::{BotId, Clock, Moment, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::Key;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -83,7 +83,7 @@ pub fn check(intake: &Intake) {
 }
 
 /// Checks that the event contains nothing that PostgreSQL would refuse.
-fn storable(event: &VerifiedEvent<Event>) {
+fn storable(event: &VerifiedEvent) {
     let event = event.get();
     for id in [event.key(), &event.source().chat_id, &event.source().platform] {
         assert!(id.len() <= PLATFORM_ID_BYTES_MAX && !id.contains('\0'), "{id:?}");

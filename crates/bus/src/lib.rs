@@ -3,10 +3,10 @@
 //! # Promise
 //!
 //! None. The bell is a hint: it carries no bodies and no truth, and no component may depend on it. A node that missed a
-//! hint finds the same in the table. [`Ears`] is the bell of one node and receives the hints of the bell between nodes;
-//! [`Doubt`] lists the lines that may have missed a hint.
+//! hint finds the same in the table. [`LineRegistry`] is the bell of one node and receives the hints of the bell between nodes;
+//! [`LinesInDoubt`] lists the lines that may have missed a hint.
 //!
-//! A message between nodes is a [`Ring`] under a [`Seal`]: short, signed, and accepted only once.
+//! A message between nodes is a [`Ring`] under a [`HintSeal`]: short, signed, and accepted only once.
 
 mod bell;
 mod shared_rate_limit;

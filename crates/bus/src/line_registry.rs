@@ -46,7 +46,7 @@ impl LineRegistry {
         }
     }
 
-    /// Opens the ear of an agent's line. An older line of the same agent gets [`Order::Replaced`].
+    /// Opens the ear of an agent's line. An older line of the same agent gets [`LineOrder::Replaced`].
     pub fn register_line(
         &self,
         scope: TenantScope,
@@ -67,7 +67,7 @@ impl LineRegistry {
         ear
     }
 
-    /// Sends [`Order::Replaced`] to the agent's line on this node, and waits until the line has ended.
+    /// Sends [`LineOrder::Replaced`] to the agent's line on this node, and waits until the line has ended.
     pub async fn replace_line(&self, agent: AgentId) {
         if let Some(ear) = self.find_line(agent) {
             ear.send_order(LineOrder::Replaced);

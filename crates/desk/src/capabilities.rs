@@ -16,7 +16,7 @@ use nightdesk_register::{
     CapabilityPlace, CapabilitySession, Register, SealedCapability, SessionDigest,
 };
 use nightdesk_types::send::Op;
-use nightdesk_types::{Event, RequestId, Send, StoreError};
+use nightdesk_types::{RequestId, Send, StoreError};
 
 use crate::Stops;
 use crate::accounts::store_error;
@@ -24,7 +24,7 @@ use crate::accounts::store_error;
 /// Returns an event as the inbox stores it, together with the capability that the platform lent for it.
 pub(crate) async fn accept(
     register: &Register,
-    event: &AdmittedEvent<Event>,
+    event: &AdmittedEvent,
     mark: Option<SourceCursor>,
 ) -> Result<AcceptRequest, StoreError> {
     let verified = event.verified();

@@ -52,7 +52,7 @@ impl Overheard {
     pub(crate) fn note(
         &self,
         account: &Account,
-        event: &VerifiedEvent<Event>,
+        event: &VerifiedEvent,
         refused: &[AdmissionRefusal],
     ) {
         let is_chatter = refused.iter().any(|one| one.refusal == Refusal::NotAddressed);
@@ -66,7 +66,7 @@ impl Overheard {
         });
     }
 
-    fn before(&self, event: &VerifiedEvent<Event>) -> Vec<Event> {
+    fn before(&self, event: &VerifiedEvent) -> Vec<Event> {
         self.0.get(&room(event)).map(|said| said.to_vec()).unwrap_or_default()
     }
 
@@ -74,7 +74,7 @@ impl Overheard {
     pub(crate) async fn around(
         &self,
         looking: &Looking<'_>,
-        event: &AdmittedEvent<Event>,
+        event: &AdmittedEvent,
     ) -> Result<Around, StoreError> {
         let account = looking.account;
         let said = match account.platform.context_source() {
@@ -100,7 +100,7 @@ fn with(before: &[Event], line: Event) -> Vec<Event> {
     said.split_off(said.len().saturating_sub(CONTEXT_LINES_MAX))
 }
 
-fn room(event: &VerifiedEvent<Event>) -> ContextKey {
+fn room(event: &VerifiedEvent) -> ContextKey {
     let source = event.get().source();
     (event.bot(), source.chat_id.clone(), source.thread_id.clone())
 }
@@ -138,8 +138,8 @@ impl Around {
     pub(crate) async fn with_context(
         &self,
         looking: &Looking<'_>,
-        event: &AdmittedEvent<Event>,
-    ) -> Result<Option<AdmittedEvent<Event>>, StoreError> {
+        event: &AdmittedEvent,
+    ) -> Result<Option<AdmittedEvent>, StoreError> {
         let mut lines = Vec::new();
         for said in &self.said {
             let may_be_told = may_be_told(looking, event, said).await?;
@@ -151,10 +151,7 @@ impl Around {
 }
 
 /// Returns true if at least one recipient would not have received the event had it not been addressed to it.
-async fn is_wanted(
-    looking: &Looking<'_>,
-    event: &AdmittedEvent<Event>,
-) -> Result<bool, StoreError> {
+async fn is_wanted(looking: &Looking<'_>, event: &AdmittedEvent) -> Result<bool, StoreError> {
     let said = event.verified().get();
     let (Some(facts), Some(_)) = (EventFacts::from_event(said), message_of(said)) else {
         return Ok(false);
@@ -166,7 +163,7 @@ async fn is_wanted(
 /// Returns true if all recipients of the event may see a line and at least one of them did not receive it.
 async fn may_be_told(
     looking: &Looking<'_>,
-    event: &AdmittedEvent<Event>,
+    event: &AdmittedEvent,
     said: &Event,
 ) -> Result<bool, StoreError> {
     let Some(facts) = EventFacts::from_event(said) else { return Ok(false) };
@@ -179,7 +176,7 @@ async fn may_be_told(
     Ok(is_no_secret && is_chatter_to_some(event, &decision))
 }
 
-fn is_chatter_to_some(event: &AdmittedEvent<Event>, decision: &Decision) -> bool {
+fn is_chatter_to_some(event: &AdmittedEvent, decision: &Decision) -> bool {
     let mut chatter =
         decision.verdicts.iter().filter(|verdict| verdict.refusal == Some(Refusal::NotAddressed));
     let receives = |agent| event.recipients().iter().any(|recipient| recipient.agent == agent);
@@ -194,7 +191,7 @@ fn line_of(said: &Event) -> Option<ContextLine> {
 }
 
 /// Requests the messages from the platform with a short timeout, because the message matters more than its context.
-async fn asked(account: &Account, event: &VerifiedEvent<Event>) -> Result<Vec<Event>, ListenError> {
+async fn asked(account: &Account, event: &VerifiedEvent) -> Result<Vec<Event>, ListenError> {
     let (Some(ear), Some(message)) = (account.platform.listener(&account.bot), id_of(event.get()))
     else {
         return Ok(Vec::new());

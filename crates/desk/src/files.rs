@@ -12,7 +12,7 @@ use nightdesk_types::event::{Content, Media};
 use nightdesk_types::limits::{
     MEDIA_BYTES_MAX, MEDIA_FETCH_WAIT, MEDIA_PER_EVENT_MAX, MEDIA_TAKE_WAIT,
 };
-use nightdesk_types::{BotId, Event, StoreError};
+use nightdesk_types::{BotId, StoreError};
 use tokio::time::timeout;
 
 use crate::accounts::store_error;
@@ -50,8 +50,8 @@ impl Accounts {
     pub(crate) async fn referred(
         &self,
         account: &Account,
-        event: &AdmittedEvent<Event>,
-    ) -> Result<Option<AdmittedEvent<Event>>, StoreError> {
+        event: &AdmittedEvent,
+    ) -> Result<Option<AdmittedEvent>, StoreError> {
         let Content::Message(message) = event.verified().get().content() else { return Ok(None) };
         if message.media.is_empty() || account.platform.files(&account.bot).is_none() {
             return Ok(None);

@@ -11,8 +11,8 @@ use nightdesk_inbox::{Inbox, PutOutcome};
 use nightdesk_intake::{Intake, UnreadableEvent, VerifiedEvent, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::Register;
+use nightdesk_types::StoreError;
 use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
-use nightdesk_types::{Event, StoreError};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
@@ -47,7 +47,7 @@ pub struct Inbound {
 /// The events of one request, and the time at which the request arrived.
 struct Request {
     account: Account,
-    events: Vec<Result<VerifiedEvent<Event>, UnreadableEvent>>,
+    events: Vec<Result<VerifiedEvent, UnreadableEvent>>,
     body: Vec<u8>,
     began: Instant,
 }

@@ -80,7 +80,7 @@ impl Listening {
 
     /// Listens for every bot that this node owns and whose platform needs a listener or a probe, until the node stops.
     pub async fn run(self: Arc<Self>, tasks: TaskTracker, drain: CancellationToken) {
-        let listener = Listener { context: self, drain, bots: Arc::default() };
+        let listener = NodeListener { context: self, drain, bots: Arc::default() };
         let look = || listener.look(&tasks);
         every(LISTENING_LOOK_EVERY, "find bots to listen for", &listener.drain, look).await;
     }
@@ -88,14 +88,14 @@ impl Listening {
 
 /// The listener of this node.
 #[derive(Clone)]
-struct Listener {
+struct NodeListener {
     context: Arc<Listening>,
     drain: CancellationToken,
     /// The bots that this node listens for.
     bots: Arc<Mutex<HashSet<BotId>>>,
 }
 
-impl Listener {
+impl NodeListener {
     /// Finds bots without a listener on this node, and takes those without an owner.
     async fn look(&self, tasks: &TaskTracker) -> Result<(), StoreError> {
         let Listening { accounts, register, egress, .. } = &*self.context;

@@ -4,7 +4,6 @@ use std::sync::{Mutex, PoisonError};
 
 use nightdesk_gate::{AdmissionRefusal, AdmittedEvent, RefusalNote};
 use nightdesk_intake::VerifiedEvent;
-use nightdesk_types::Event;
 use nightdesk_types::limits::REFUSAL_QUEUE_MAX;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -24,12 +23,12 @@ impl Refusals {
     }
 
     /// Records an event that has no recipient.
-    pub fn refused(&self, event: &VerifiedEvent<Event>, refused: AdmissionRefusal) {
+    pub fn refused(&self, event: &VerifiedEvent, refused: AdmissionRefusal) {
         self.note(note(event, refused));
     }
 
     /// Records the agents that the gate considered and refused for an event that has other recipients.
-    pub fn passed_over(&self, event: &AdmittedEvent<Event>) {
+    pub fn passed_over(&self, event: &AdmittedEvent) {
         for refused in event.passed_over() {
             self.note(note(event.verified(), *refused));
         }
@@ -53,7 +52,7 @@ impl Refusals {
 
 /// A refusal goes into the ring of the tenant whose agent came closest, otherwise into the operator's.
 fn note(
-    event: &VerifiedEvent<Event>,
+    event: &VerifiedEvent,
     AdmissionRefusal { agent, refusal }: AdmissionRefusal,
 ) -> RefusalNote {
     RefusalNote {

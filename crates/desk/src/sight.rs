@@ -10,14 +10,13 @@ use nightdesk_gate::{
 use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::event::Source;
 use nightdesk_types::limits::{SIGHT_ASKED_MAX, SIGHT_ASKED_WAIT};
-use nightdesk_types::{Event, StoreError, Visibility};
+use nightdesk_types::{StoreError, Visibility};
 use tokio::time::timeout;
 
 use crate::Account;
 
 /// The gate's decision about an event.
-pub(crate) type GateDecision =
-    Result<AdmittedEvent<Event>, (VerifiedEvent<Event>, AdmitError<AdmissionRefusal>)>;
+pub(crate) type GateDecision = Result<AdmittedEvent, (VerifiedEvent, AdmitError<AdmissionRefusal>)>;
 
 /// One check of the people who can see a place.
 pub(crate) struct Looking<'a> {
@@ -30,12 +29,12 @@ pub(crate) struct Looking<'a> {
 
 impl<'a> Looking<'a> {
     /// Creates a check for the place of an event.
-    pub(crate) fn new(account: &'a Account, gate: &'a Gate, event: &VerifiedEvent<Event>) -> Self {
+    pub(crate) fn new(account: &'a Account, gate: &'a Gate, event: &VerifiedEvent) -> Self {
         Self { account, gate, place: event.get().source().clone(), unknown: Mutex::default() }
     }
 
     /// Submits an event to the gate. If some people's sight is unknown, queries the platform and submits it again.
-    pub(crate) async fn admit(&self, event: VerifiedEvent<Event>) -> GateDecision {
+    pub(crate) async fn admit(&self, event: VerifiedEvent) -> GateDecision {
         let look = |who: &str| self.look(who);
         let decided = self.gate.admit(event, self.floor(&look)).await;
         if !self.ask().await {
@@ -49,7 +48,7 @@ impl<'a> Looking<'a> {
     }
 
     /// Submits an event again, because the inbox found the admission stale.
-    pub(crate) async fn admit_again(&self, stale: AdmittedEvent<Event>) -> GateDecision {
+    pub(crate) async fn admit_again(&self, stale: AdmittedEvent) -> GateDecision {
         let look = |who: &str| self.look(who);
         self.gate.admit_again(stale, self.floor(&look)).await
     }

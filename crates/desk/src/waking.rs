@@ -12,7 +12,7 @@ use nightdesk_gate::AdmittedEvent;
 use nightdesk_inbox::{AgentPresence, LineClaim, StoredEntry};
 use nightdesk_types::limits::{WAKE_BATCHES_MAX, WAKE_TRIED_EVERY};
 use nightdesk_types::send::{HELD, WAKING};
-use nightdesk_types::{AgentId, Event, StoreError, TenantScope};
+use nightdesk_types::{AgentId, StoreError, TenantScope};
 use nightdesk_wake::{CallPermit, WakeClaim, WakeStep, Waker};
 use tokio_util::task::TaskTracker;
 
@@ -41,7 +41,7 @@ impl Waking {
     }
 
     /// Calls the recipients without a line and shows the sender a status, in the background.
-    pub(crate) fn wake(self: &Arc<Self>, event: &AdmittedEvent<Event>, stored: &[StoredEntry]) {
+    pub(crate) fn wake(self: &Arc<Self>, event: &AdmittedEvent, stored: &[StoredEntry]) {
         if stored.is_empty() {
             return;
         }
@@ -71,7 +71,7 @@ impl Waking {
     }
 
     /// Shows the sender that an agent is called, or that none is, if the limit allows it. Nothing depends on it.
-    fn tell(self: &Arc<Self>, event: &AdmittedEvent<Event>, called: Option<StoredEntry>) {
+    fn tell(self: &Arc<Self>, event: &AdmittedEvent, called: Option<StoredEntry>) {
         let (bot, chat) = (event.verified().bot(), event.verified().get().source().chat_id.clone());
         let Some(permit) = self.notices.permit(bot, &chat) else { return };
         let fleeting =

@@ -11,7 +11,7 @@ use nightdesk_port::{DeliverError, Receipt};
 use nightdesk_types::event::Source;
 use nightdesk_types::limits::{TYPING_CALL_WAIT, TYPING_EVERY};
 use nightdesk_types::send::Op;
-use nightdesk_types::{BotId, Event, Send};
+use nightdesk_types::{BotId, Send};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -42,7 +42,7 @@ impl FleetingAction {
     }
 
     /// Returns a status text of the desk for the chat of an event.
-    pub fn desk_status(event: &AdmittedEvent<Event>, status: &str) -> Self {
+    pub fn desk_status(event: &AdmittedEvent, status: &str) -> Self {
         let (bot, source) = (event.verified().bot(), event.verified().get().source());
         Self::at_source(bot, source, Op::Typing { content: Some(status.to_owned()) })
     }

@@ -2,7 +2,7 @@
 
 use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::event::ContextLine;
-use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, TenantScope};
+use nightdesk_types::{AgentId, BotId, RequestId, Send, TenantScope};
 
 use crate::{AdmissionRefusal, Refusal};
 
@@ -19,13 +19,13 @@ pub struct Recipient {
 
 /// An event with all its recipients.
 #[derive(Clone, Debug)]
-pub struct AdmittedEvent<T> {
+pub struct AdmittedEvent {
     pub(crate) recipients: Vec<Recipient>,
     pub(crate) passed_over: Vec<AdmissionRefusal>,
-    pub(crate) inner: VerifiedEvent<T>,
+    pub(crate) inner: VerifiedEvent,
 }
 
-impl AdmittedEvent<Event> {
+impl AdmittedEvent {
     /// Returns the recipients, at least one.
     pub fn recipients(&self) -> &[Recipient] {
         &self.recipients
@@ -37,7 +37,7 @@ impl AdmittedEvent<Event> {
         mut self,
         refusal: Refusal,
         mut keeps: impl FnMut(&Recipient) -> bool,
-    ) -> Result<Self, (VerifiedEvent<Event>, AdmissionRefusal)> {
+    ) -> Result<Self, (VerifiedEvent, AdmissionRefusal)> {
         let refused =
             |one: Recipient| AdmissionRefusal { agent: Some((one.scope, one.agent)), refusal };
         let dropped = self.recipients.extract_if(.., |one| !keeps(one)).map(refused);
@@ -69,12 +69,12 @@ impl AdmittedEvent<Event> {
     }
 
     /// Returns the event with its proof, so that the caller can decide again.
-    pub fn into_verified(self) -> VerifiedEvent<Event> {
+    pub fn into_verified(self) -> VerifiedEvent {
         self.inner
     }
 
     /// Returns the event with its proof.
-    pub const fn verified(&self) -> &VerifiedEvent<Event> {
+    pub const fn verified(&self) -> &VerifiedEvent {
         &self.inner
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::send::Op;
-use nightdesk_types::{AgentId, BotId, Event, RequestId, Send, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, RequestId, Send, StoreError, TenantScope};
 
 use crate::admitted::{AdmittedEvent, AdmittedSend, Recipient};
 use crate::bot_reach::VisibilityLookup;
@@ -44,9 +44,9 @@ impl Gate {
     /// Decides which agents receive an event.
     pub async fn admit(
         &self,
-        event: VerifiedEvent<Event>,
+        event: VerifiedEvent,
         floor: VisibilityLookup<'_>,
-    ) -> Result<AdmittedEvent<Event>, (VerifiedEvent<Event>, AdmitError<AdmissionRefusal>)> {
+    ) -> Result<AdmittedEvent, (VerifiedEvent, AdmitError<AdmissionRefusal>)> {
         let decided = match EventFacts::from_event(event.get()) {
             Some(facts) => self.decide(event.bot(), &facts, floor).await,
             None => Err(AdmitError::Refused(AdmissionRefusal {
@@ -66,8 +66,8 @@ impl Gate {
     /// Narrows a button press to the agent that showed the prompt.
     async fn narrow_to_asker(
         &self,
-        admitted: AdmittedEvent<Event>,
-    ) -> Result<AdmittedEvent<Event>, (VerifiedEvent<Event>, AdmitError<AdmissionRefusal>)> {
+        admitted: AdmittedEvent,
+    ) -> Result<AdmittedEvent, (VerifiedEvent, AdmitError<AdmissionRefusal>)> {
         let event = &admitted.inner;
         let Some(press) = event.get().press() else { return Ok(admitted) };
         let prompt = BotPrompt { bot: event.bot(), id: &press.prompt_id };
@@ -83,9 +83,9 @@ impl Gate {
     /// Decides again on fresh data, because the inbox found the admission outdated.
     pub async fn admit_again(
         &self,
-        stale: AdmittedEvent<Event>,
+        stale: AdmittedEvent,
         floor: VisibilityLookup<'_>,
-    ) -> Result<AdmittedEvent<Event>, (VerifiedEvent<Event>, AdmitError<AdmissionRefusal>)> {
+    ) -> Result<AdmittedEvent, (VerifiedEvent, AdmitError<AdmissionRefusal>)> {
         if let Err(error) = self.kept.reload_outdated(stale.inner.bot(), &stale.recipients).await {
             return Err((stale.inner, error.into()));
         }

@@ -2,7 +2,7 @@
 //!
 //! # Promise
 //!
-//! An [`Admitted`] event names every agent that may see it and no other. It carries the version of the decision, which
+//! An [`AdmittedEvent`] event names every agent that may see it and no other. It carries the version of the decision, which
 //! the inbox checks again. An [`AdmittedSend`] goes only where its agent may write, and an [`AdmittedLetter`] only to an
 //! agent that its sender may write to. Every refusal is a [`Refusal`] that names its layer.
 //!

@@ -3,13 +3,12 @@
 //! Such a message is never forwarded: a code must stay secret, and its author need not reach any agent.
 
 use nightdesk_intake::VerifiedEvent;
-use nightdesk_types::Event;
 use nightdesk_types::event::{ChatType, Content, Source};
 
 /// A person's command to the desk, in a direct message.
 #[derive(Debug)]
 pub struct ChatLinkCommand<'e> {
-    event: &'e VerifiedEvent<Event>,
+    event: &'e VerifiedEvent,
     author: &'e str,
     /// The link code, which proves that the agent belongs to the person.
     pub code: &'e str,
@@ -17,7 +16,7 @@ pub struct ChatLinkCommand<'e> {
 
 impl<'e> ChatLinkCommand<'e> {
     /// Returns the command in an event, if it contains one.
-    pub fn from_event(event: &'e VerifiedEvent<Event>) -> Option<Self> {
+    pub fn from_event(event: &'e VerifiedEvent) -> Option<Self> {
         let source = event.get().source();
         let Content::Message(message) = event.get().content() else { return None };
         let is_said = source.chat_type == ChatType::Dm && !source.is_bot && !message.is_edit;

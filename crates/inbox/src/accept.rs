@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_lc_rs::digest::{Context, SHA256};
 use nightdesk_gate::{AdmittedEvent, Recipient};
 use nightdesk_protocol::{EntryJson, event};
-use nightdesk_types::{AgentId, BotId, DataKeyId, Event, NodeEpoch, TenantScope};
+use nightdesk_types::{AgentId, BotId, DataKeyId, NodeEpoch, TenantScope};
 
 /// The key of an event within its bot, hashed to a fixed number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,7 +73,7 @@ pub struct AcceptRequest {
 
 impl AcceptRequest {
     /// Encodes an admitted event.
-    pub fn from_event(event: &AdmittedEvent<Event>, mark: Option<SourceCursor>) -> Self {
+    pub fn from_event(event: &AdmittedEvent, mark: Option<SourceCursor>) -> Self {
         let verified = event.verified();
         let json = event::encode(verified.get(), verified.handle()).map(Arc::new);
         Self {

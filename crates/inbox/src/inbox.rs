@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use fail::fail_point;
 use nightdesk_gate::AdmittedEvent;
 use nightdesk_types::limits::{SOURCE_REFUSED_WITHIN, WRITERS};
-use nightdesk_types::{AgentId, BotId, Event, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
@@ -58,7 +58,7 @@ impl Inbox {
     /// the event is put again, its key identifies it as a duplicate.
     pub async fn put(
         &self,
-        event: &AdmittedEvent<Event>,
+        event: &AdmittedEvent,
         mark: Option<SourceCursor>,
     ) -> Result<PutOutcome, StoreError> {
         let nothing = || Err(StoreError::broken("put an event", "the store returned no result"));

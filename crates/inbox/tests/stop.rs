@@ -14,7 +14,7 @@ use nightdesk_inbox::{
 };
 use nightdesk_testkit::builders::{bot, event, everybodys};
 use nightdesk_types::limits::SOURCE_REFUSED_WITHIN;
-use nightdesk_types::{AgentId, BotId, Event, NodeEpoch, Seq, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantId, TenantScope};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -127,7 +127,7 @@ impl Store for Silent {
     }
 }
 
-async fn admitted() -> AdmittedEvent<Event> {
+async fn admitted() -> AdmittedEvent {
     let bot = bot(BotId::from_uuid(Uuid::nil()), scope());
     event().admitted(&bot, &Gate::new(Arc::new(Silent))).await.expect("everybody is let in")
 }

@@ -2,7 +2,7 @@
 //!
 //! # Promise
 //!
-//! A [`Verified`] event was signed by the platform of its bot, or returned by the platform to a call of the desk, and
+//! A [`VerifiedEvent`] event was signed by the platform of its bot, or returned by the platform to a call of the desk, and
 //! every client can take it. Nothing of an unsigned request is parsed.
 
 mod verified;

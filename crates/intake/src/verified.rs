@@ -13,15 +13,15 @@ use nightdesk_types::{BotId, Event, TenantScope};
 ///
 /// It names the bot and no tenant of its people: the gate decides which agents may see the event.
 #[derive(Clone, Debug)]
-pub struct VerifiedEvent<T> {
+pub struct VerifiedEvent {
     bot: BotId,
     operator: TenantScope,
     handle: String,
     capability: Option<Capability>,
-    inner: T,
+    inner: Event,
 }
 
-impl<T> VerifiedEvent<T> {
+impl VerifiedEvent {
     /// Returns the bot that received it.
     pub const fn bot(&self) -> BotId {
         self.bot
@@ -43,12 +43,10 @@ impl<T> VerifiedEvent<T> {
     }
 
     /// Returns the content.
-    pub const fn get(&self) -> &T {
+    pub const fn get(&self) -> &Event {
         &self.inner
     }
-}
 
-impl VerifiedEvent<Event> {
     /// Returns a copy in which the attachments have these URLs.
     #[must_use]
     pub fn with_media_urls(&self, urls: Vec<String>) -> Self {
@@ -77,7 +75,7 @@ pub struct UnreadableEvent {
 #[derive(Debug)]
 pub enum Intake {
     /// Events in the platform's order, and unreadable ones.
-    Events(Vec<Result<VerifiedEvent<Event>, UnreadableEvent>>),
+    Events(Vec<Result<VerifiedEvent, UnreadableEvent>>),
     /// A challenge of the platform, which expects exactly this response.
     Challenge(Vec<u8>),
 }
@@ -117,7 +115,7 @@ pub fn verify(
 #[derive(Debug)]
 pub struct SourceEvent {
     /// The event. `None`: the item contains none.
-    pub said: Result<Option<VerifiedEvent<Event>>, UnreadableEvent>,
+    pub said: Result<Option<VerifiedEvent>, UnreadableEvent>,
     /// The received bytes.
     pub body: Vec<u8>,
     /// The position of the source after it.
@@ -164,7 +162,7 @@ fn verified_event(
     bot: &Bot,
     draft: Draft,
     capability: Option<Capability>,
-) -> Result<VerifiedEvent<Event>, UnreadableEvent> {
+) -> Result<VerifiedEvent, UnreadableEvent> {
     let inner = Event::normalise(draft).map_err(|error| unreadable_event(bot, &error))?;
     let handle = bot.handle.clone();
     Ok(VerifiedEvent { bot: bot.id, operator: bot.operator, handle, capability, inner })

@@ -53,7 +53,7 @@ impl LeaseKeeper {
     }
 }
 
-/// Renews until `stop` is cancelled or the life is over. A [`Keeper`] runs this on a thread; a simulation, which has
+/// Renews until `stop` is cancelled or the life is over. A [`LeaseKeeper`] runs this on a thread; a simulation, which has
 /// only one thread, runs it in a task.
 pub async fn keep_lease(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
     let mut round = RenewalRound::default();

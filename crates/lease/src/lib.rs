@@ -7,7 +7,7 @@
 //! is over.
 //!
 //! A node renews one lease from a separate thread; its ownership ends with the lease. Begin with [`Store`] for the
-//! rules, then [`Keeper`] for the thread, then [`Owners`].
+//! rules, then [`LeaseKeeper`] for the thread, then [`Owners`].
 
 mod keeper;
 mod lease;

@@ -111,7 +111,7 @@ pub(crate) fn read_entry(entry: &LetterEntry) -> Option<EntryPayload> {
         event_type: text("event_type"),
         correlation_id: text("correlation_id"),
     };
-    let kind = PayloadKind::named(letter["kind"].as_str()?)?;
+    let kind = PayloadKind::from_slug(letter["kind"].as_str()?)?;
     Some(EntryPayload {
         session: text("session_id"),
         payload: kind.make_payload(words.to_owned(), meta),

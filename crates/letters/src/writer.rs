@@ -18,7 +18,7 @@ use crate::store::Store;
 pub(crate) struct LetterWriter {
     addresses: BatchQueue<Addresses>,
     postings: Writers<Postings>,
-    receipts: BatchQueue<Receipts>,
+    receipts: BatchQueue<ReceiptBatch>,
 }
 
 impl LetterWriter {
@@ -28,7 +28,7 @@ impl LetterWriter {
         Self {
             addresses: BatchQueue::start(Addresses(Arc::clone(store)), "look up an address", tasks),
             postings: Writers::start(LETTER_WRITERS, postings, "put a letter", tasks),
-            receipts: BatchQueue::start(Receipts(Arc::clone(store)), "store a receipt", tasks),
+            receipts: BatchQueue::start(ReceiptBatch(Arc::clone(store)), "store a receipt", tasks),
         }
     }
 
@@ -104,10 +104,10 @@ impl Batch for Postings {
     }
 }
 
-struct Receipts(Arc<dyn Store>);
+struct ReceiptBatch(Arc<dyn Store>);
 
 #[async_trait]
-impl Batch for Receipts {
+impl Batch for ReceiptBatch {
     type Ask = Receipt;
     type Answer = ();
     /// The primary key of a receipt: one statement cannot replace a row twice.

@@ -157,7 +157,7 @@ const IDLE_REST: Duration = Duration::from_secs(10);
 /// Retry delay of a failed read.
 const READ_AGAIN: Duration = Duration::from_secs(1);
 
-/// Retry delay of a failed [`Effect::Suspect`].
+/// Retry delay of a failed [`LineEffect::Suspect`].
 const SUSPECT_AGAIN: Duration = Duration::from_secs(3);
 
 #[cfg(test)]

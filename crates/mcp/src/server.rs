@@ -118,7 +118,7 @@ impl<T: Tools> ServerHandler for Handler<T> {
         asked: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let tool = Tool::named(&asked.name).ok_or_else(|| {
+        let tool = Tool::from_slug(&asked.name).ok_or_else(|| {
             invalid_request(format!("there is no tool {}; tools/list lists them", asked.name))
         })?;
         let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get());

@@ -184,12 +184,12 @@ mod tests {
     #[test]
     fn every_tool_is_found_by_its_name_and_wants_only_what_it_names() {
         for tool in Tool::ALL {
-            assert_eq!(Tool::named(tool.slug()), Some(tool));
+            assert_eq!(Tool::from_slug(tool.slug()), Some(tool));
             let properties = tool.properties();
             for required in tool.required() {
                 assert!(properties.get(required).is_some(), "{required} of {}", tool.slug());
             }
         }
-        assert_eq!(Tool::named("shell"), None);
+        assert_eq!(Tool::from_slug("shell"), None);
     }
 }

@@ -13,7 +13,7 @@ use crate::upgrade_token::{PlausibleToken, UpgradeToken};
 pub enum Bearer<'a> {
     /// A token of an issuer, not parsed.
     Jwt(&'a str),
-    /// A gateway's own token, after the checks of [`AtTheDoor`].
+    /// A gateway's own token, after the checks of [`PlausibleToken`].
     Upgrade(PlausibleToken),
 }
 

@@ -7,7 +7,7 @@
 //!
 //! A [`Frame`] is valid JSON, ends in a newline, contains no other newline, and is within its limit:
 //! [`FRAME_OUT_BYTES_MAX`] to a gateway, [`FRAME_IN_BYTES_MAX`] from a gateway. Decoding never fails and never panics;
-//! an unusable line is [`Malformed`].
+//! an unusable line is [`MalformedFrame`].
 //!
 //! [`FRAME_OUT_BYTES_MAX`]: nightdesk_types::limits::FRAME_OUT_BYTES_MAX
 //! [`FRAME_IN_BYTES_MAX`]: nightdesk_types::limits::FRAME_IN_BYTES_MAX

@@ -1,8 +1,8 @@
 //! Session keys: a gateway's names for conversations.
 //!
-//! Clients differ: [`stock`] computes the key of 0.19.0 and [`newest`] that of its successors. Neither distinguishes
-//! two servers or unusual ids. So the desk accepts a gateway's key as it is and never compares it with another
-//! client's. The desk's own key is [`DeskSession`].
+//! Clients differ: [`stock_key`] computes the key of 0.19.0 and [`newest_key`] that of its successors. Neither
+//! distinguishes two servers or unusual ids. So the desk accepts a gateway's key as it is and never compares it with
+//! another client's. The desk's own key is [`DeskSession`].
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 //!
 //! `base64url(<gateway>:<expiry>:<signature>)`, signed with HMAC-SHA256. The possible secrets are known only after the
 //! gateway's name was parsed, so parsing comes first and proves nothing: [`UpgradeToken::peek`], then
-//! [`UpgradeToken::at_the_door`], then [`AtTheDoor::signed_by`] with the store's secrets for that name.
+//! [`UpgradeToken::at_the_door`], then [`PlausibleToken::signed_by`] with the store's secrets for that name.
 
 use std::fmt;
 

@@ -63,7 +63,7 @@ mod tests {
     fn the_file_of_clients_can_be_read() {
         assert_eq!(known_versions().contract.version, 1);
         let served =
-            known_versions().clients.iter().map(|client| ClientRules::named(&client.rules));
+            known_versions().clients.iter().map(|client| ClientRules::from_slug(&client.rules));
         let served: Option<Vec<ClientRules>> = served.collect();
         assert_eq!(served, Some(vec![ClientRules::Hermes019, ClientRules::Hermes020]));
     }

@@ -169,7 +169,7 @@ pub struct AuditRecord {
 /// The two ends of the stored part of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// The last row that was removed by retention; [`Link::start`] if none was.
+    /// The last row that was removed by retention; [`ChainLink::start`] if none was.
     pub begins: ChainLink,
     /// The last row.
     pub head: ChainLink,

@@ -4,9 +4,9 @@
 //!
 //! The desk fires an armed job at its instant by the store's clock, never before. The agent takes each fire once: every
 //! try has the same id, and the tries end at the first success. Each instant leaves one row with its result and cause.
-//! A cancelled job is not fired afterwards; a cancel that comes too late returns [`Cancelled::UnderWay`].
+//! A cancelled job is not fired afterwards; a cancel that comes too late returns [`CancelOutcome::UnderWay`].
 //!
-//! Begin with [`Arm`], the request of an agent, and [`Schedule`], which fires jobs. [`Store`] is the contract of a
+//! Begin with [`ArmRequest`], the request of an agent, and [`Scheduler`], which fires jobs. [`Store`] is the contract of a
 //! backend, and [`decide`] has the rules that every backend applies.
 
 mod job;

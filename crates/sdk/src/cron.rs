@@ -1,7 +1,7 @@
 //! Recurring jobs of an agent that is off between them.
 //!
 //! The agent decides when a job is due and has the desk store exactly one fire for it: the next one. When that is due,
-//! the desk calls the agent at its [door](Provider::door), or delivers the fire through its inbox. The agent claims the
+//! the desk calls the agent at its [door](Provider::router), or delivers the fire through its inbox. The agent claims the
 //! fire, arms the next one and runs the job.
 //!
 //! ```no_run
@@ -44,7 +44,7 @@ mod calls;
 mod keys;
 mod token;
 mod fire;
-mod state;
+mod provider_state;
 mod arming;
 mod runs;
 mod fire_route;
@@ -58,9 +58,9 @@ pub use job::{BadJob, Job, Overlap};
 pub use memory::MemoryStore;
 pub use nightdesk_types::Timestamp;
 pub use provider::Provider;
+pub use provider_state::{CronError, FireResult, Reconciliation};
 pub use schedule::{BadSchedule, Schedule};
 pub use settings::CronSettings;
-pub use state::{CronError, FireResult, Reconciliation};
 pub use store::{Store, StoreError};
 
 /// Logs an error that is handled here.

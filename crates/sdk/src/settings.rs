@@ -55,7 +55,7 @@ impl Settings {
     }
 
     /// Falls asleep after this time of quiet, five seconds to a day: the agent announces it to the desk, hangs up and
-    /// is over with [`End::Asleep`](crate::End::Asleep). An agent is quiet while no turn runs, no entry is unacked, no
+    /// is over with [`AgentEnd::Asleep`](crate::AgentEnd::Asleep). An agent is quiet while no turn runs, no entry is unacked, no
     /// send waits for its answer, no [`Busy`](crate::Busy) is held, and none of that changes.
     ///
     /// Without this an agent never sleeps by itself. A sleeping agent must be woken: see

@@ -83,7 +83,7 @@ impl Header {
         header
     }
 
-    /// Returns the status in the bytes. Without a status line it is `Draft`.
+    /// Returns the status in the bytes. Without a status line it is `SkillDraft`.
     pub fn declared_status(&self) -> SkillStatus {
         self.status.as_ref().and_then(|line| line.status).unwrap_or(SkillStatus::Draft)
     }

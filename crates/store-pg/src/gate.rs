@@ -148,7 +148,7 @@ impl Store for Pg {
             .fetch_all(connection)
             .await?;
             let kept = rows.into_iter().map(|row| {
-                let refusal = Refusal::named(&row.reason);
+                let refusal = Refusal::from_slug(&row.reason);
                 let note = RefusalNote {
                     scope,
                     bot: BotId::from_uuid(row.bot_id),

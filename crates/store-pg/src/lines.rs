@@ -49,7 +49,7 @@ impl Store for Pg {
                 head: Seq::new(row.head),
                 restarted_ago: row.ended_ago_ms.map(millis),
                 parked: row.parked_seq.map(Seq::new),
-                rules: ClientRules::named(&row.rules)
+                rules: ClientRules::from_slug(&row.rules)
                     .ok_or_else(|| misfit("agents", "client_rules"))?,
             })
         })

@@ -21,7 +21,7 @@ const OVER_QUOTA: &str = "ND001";
 
 fn over_quota(error: &sqlx::Error) -> Option<OverQuota> {
     let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
-    let quota = (error.code() == OVER_QUOTA).then(|| Quota::named(error.message()))??;
+    let quota = (error.code() == OVER_QUOTA).then(|| Quota::from_slug(error.message()))??;
     Some(OverQuota { quota, allowed: error.detail()?.parse().ok()? })
 }
 

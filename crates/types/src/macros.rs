@@ -16,7 +16,7 @@ macro_rules! slugs {
             }
 
             /// Returns the variant with this name.
-            pub fn named(slug: &str) -> Option<Self> {
+            pub fn from_slug(slug: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.slug() == slug)
             }
         }
@@ -48,8 +48,8 @@ mod tests {
         let all = ClientRules::ALL;
 
         assert_eq!(all.map(ClientRules::slug), ["hermes-0.19", "hermes-0.20", "nightdesk-sdk"]);
-        assert_eq!(all.map(|one| ClientRules::named(one.slug())), all.map(Some));
-        assert_eq!(ClientRules::named("hermes"), None);
+        assert_eq!(all.map(|one| ClientRules::from_slug(one.slug())), all.map(Some));
+        assert_eq!(ClientRules::from_slug("hermes"), None);
     }
 
     #[test]

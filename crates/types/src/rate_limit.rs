@@ -103,12 +103,12 @@ impl Bucket {
 /// A rate-limit table of at most `kept_max` keys. Free keys are dropped while it grows.
 #[derive(Debug)]
 pub struct RateLimiter<K> {
-    kept: Mutex<Kept<K>>,
+    kept: Mutex<BucketTable<K>>,
     kept_max: usize,
 }
 
 #[derive(Debug)]
-struct Kept<K> {
+struct BucketTable<K> {
     buckets: HashMap<K, Bucket>,
     /// The number of keys at which free ones are dropped.
     shrinks_at: usize,
@@ -129,7 +129,8 @@ pub const NO_ROOM_WAIT: Duration = Duration::from_secs(30);
 impl<K: Hash + Eq> RateLimiter<K> {
     /// Creates a table of at most `kept_max` keys.
     pub fn new(kept_max: usize) -> Self {
-        let kept = Kept { buckets: HashMap::new(), shrinks_at: kept_max.min(PACES_KEPT_MIN) };
+        let kept =
+            BucketTable { buckets: HashMap::new(), shrinks_at: kept_max.min(PACES_KEPT_MIN) };
         Self { kept: Mutex::new(kept), kept_max }
     }
 
@@ -181,7 +182,7 @@ impl<K: Hash + Eq> RateLimiter<K> {
         placed.unwrap_or(Err(NO_ROOM_WAIT))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept<K>> {
+    fn lock(&self) -> MutexGuard<'_, BucketTable<K>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

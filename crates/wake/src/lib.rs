@@ -7,7 +7,7 @@
 //! seconds, until the agent dials in or a day is over. Then its people are notified. An event that the gate refused
 //! causes no wake. No crash loses a wake: it is a row before it is a call.
 //!
-//! Begin with [`Wake`]; [`decide()`] and [`WakeRow`] have the rules, and [`Store`] is the contract of a backend. The
+//! Begin with [`Waker`]; [`decide()`] and [`WakeRow`] have the rules, and [`Store`] is the contract of a backend. The
 //! inbox's and the lines' stores make wakes due, in the transactions that make them needed.
 
 mod store;

@@ -14,7 +14,7 @@
 //!
 //! `public_key`: the key that signs its interactions; without it all are rejected. `application_id`: its application,
 //! if that differs from the id in its token. `mentions`: the kinds of mentions that may notify people, of `users`,
-//! `roles` and `everyone`; by default none. [`Discord::standing`] returns the right values of the first two.
+//! `roles` and `everyone`; by default none. [`Discord::read_bot_setup`] returns the right values of the first two.
 //!
 //! Each bot has one socket, or several if Discord requires it.
 

@@ -5,7 +5,7 @@
 //! No URL, no key and no text of a platform is in an error of this crate: a platform's error texts may quote the
 //! request, and its URLs may contain secrets. A call is made once, within limits of time and size.
 //!
-//! Begin with [`HttpClient`], which makes calls, and [`CallError`], which becomes the error of each interface in
+//! Begin with [`HttpClient`], which makes calls, and [`PlatformCallError`], which becomes the error of each interface in
 //! [`nightdesk_port`]. [`webhook`] reads requests, [`content`] and [`buttons`] convert messages in both directions, and
 //! [`text`] checks texts of agents.
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct PlatformCapabilities {
     /// The platform's display name.
     pub label: String,
-    /// Maximum length of one message, in [`Capabilities::length_unit`].
+    /// Maximum length of one message, in [`PlatformCapabilities::length_unit`].
     pub message_length_max: u32,
     /// Unit of the message length.
     pub length_unit: LengthUnit,

@@ -1,7 +1,7 @@
 //! The interface of a platform.
 //!
 //! An adapter receives requests ([`Receive`]) or reads events ([`Listen`]), makes calls ([`Deliver`]) and reports its
-//! platform's features ([`Capabilities`]). It decides nothing: the gate decides which agents see an event, and the lane
+//! platform's features ([`PlatformCapabilities`]). It decides nothing: the gate decides which agents see an event, and the lane
 //! decides when a call is made.
 
 use std::time::Duration;

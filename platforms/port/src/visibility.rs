@@ -12,7 +12,7 @@ pub trait VisibilitySource: Send + Sync {
     /// Returns whether a person can see the channel of an event.
     fn visibility_of(&self, bot: &Bot, source: &Source, person: &str) -> Visibility;
 
-    /// Requests the missing data about a person from the platform. Afterwards [`Eyes::sight`] reports if the data is
+    /// Requests the missing data about a person from the platform. Afterwards [`VisibilitySource::visibility_of`] reports if the data is
     /// known.
     async fn fetch_missing(&self, _bot: &Bot, _source: &Source, _person: &str) {}
 }

@@ -113,7 +113,7 @@ pub struct ChatStatus {
 /// An update for a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChatUpdate {
-    /// Number of the chat's last change. [`News::lines`] has all changes up to it, unless there were too many; newer
+    /// Number of the chat's last change. [`ChatUpdate::lines`] has all changes up to it, unless there were too many; newer
     /// ones may be included.
     pub head: i64,
     /// The lines.

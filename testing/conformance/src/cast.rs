@@ -11,7 +11,7 @@ use nightdesk_port::Bot;
 use nightdesk_register::{AgentOnBot, NewBot, NewSecret};
 use nightdesk_testkit::builders::{self, EventBuilder};
 use nightdesk_types::{
-    AgentId, DataKeyId, Event, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
+    AgentId, DataKeyId, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 use serde_json::json;
@@ -97,7 +97,7 @@ impl<'h> Cast<'h> {
     }
 
     /// Returns the gate's current decision. Every call reads the store again.
-    pub(super) async fn admitted(&self, event: &EventBuilder) -> AdmittedEvent<Event> {
+    pub(super) async fn admitted(&self, event: &EventBuilder) -> AdmittedEvent {
         let gate = Gate::new(self.harness.gate());
         event.admitted(&self.bot, &gate).await.expect("the gate admits it")
     }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use nightdesk_api::{ApiParts, Relays};
 use nightdesk_bus::LineRegistry;
 use nightdesk_desk::{
@@ -19,20 +18,17 @@ use nightdesk_desk::{
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
-use nightdesk_inbox::{Inbox, InboxAdmin, LineClaim};
+use nightdesk_inbox::{Inbox, InboxAdmin};
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_letters::{Letters, Ways};
-use nightdesk_line::{
-    AuthenticatedGateway, CloseRecord, DialLimits, DrainOrder, LineContext, LineStart, Metrics,
-    TokenFailures,
-};
+use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
 use nightdesk_port::Platform;
 use nightdesk_register::{AgentOnBot, BotDraft, Issuer, Issuers, Register};
 use nightdesk_schedule::{HmacProof, RelaySecrets, ScheduleClocks, Scheduler};
 use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_types::{
-    AgentId, BotId, GatewayId, GrantTarget, Moment, Node, NodeEpoch, Principal, Seq, StoreError,
-    SystemClock, TenantScope,
+    AgentId, BotId, GatewayId, GrantTarget, Moment, Node, NodeEpoch, Principal, Seq, SystemClock,
+    TenantScope,
 };
 use nightdesk_vault::{Key, Vault};
 use nightdesk_wake::Waker;
@@ -53,6 +49,7 @@ mod calls;
 mod chats;
 mod fires;
 mod gateway;
+mod lines;
 mod platform;
 
 pub use browser::{Browser, Stream};
@@ -66,6 +63,7 @@ pub use platform::TestPlatform;
 pub const ISSUER: &str = "https://desk.test";
 
 use chats::Chats;
+use lines::Lines;
 
 /// The one node of a test desk.
 const NODE: &str = "test";
@@ -483,29 +481,5 @@ impl Rooms<'_> {
             tasks: work.clone(),
             readiness: Readiness::new(Arc::new(SystemClock::start())),
         })
-    }
-}
-
-/// The store of lines, which can be made to fail.
-struct Lines {
-    store: Memory,
-    down: AtomicBool,
-}
-
-#[async_trait]
-impl nightdesk_line::Store for Lines {
-    async fn take(
-        &self,
-        caller: &AuthenticatedGateway,
-        node: &Node,
-    ) -> Result<LineStart, StoreError> {
-        if self.down.load(Ordering::Relaxed) {
-            return Err(StoreError::unavailable("take a line", "taken down by the test"));
-        }
-        self.store.take(caller, node).await
-    }
-
-    async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
-        nightdesk_line::Store::close(&self.store, line, end).await
     }
 }

@@ -13,7 +13,7 @@ use nightdesk_intake::{Intake, VerifiedEvent, verify};
 use nightdesk_port::{Bot, SignedRequest};
 use nightdesk_types::event::Source;
 use nightdesk_types::send::Op;
-use nightdesk_types::{BotId, Event, GrantTarget, Principal, Relevance, Send, TenantScope};
+use nightdesk_types::{BotId, GrantTarget, Principal, Relevance, Send, TenantScope};
 use nightdesk_vault::Key;
 use serde_json::{Map, Value, json};
 
@@ -101,7 +101,7 @@ impl EventBuilder {
     /// # Panics
     ///
     /// Panics if no client could take the event, or the bot has no key.
-    pub fn verified(&self, bot: &Bot) -> VerifiedEvent<Event> {
+    pub fn verified(&self, bot: &Bot) -> VerifiedEvent {
         let body = self.body().to_string();
         let key = bot.key.as_ref().expect("a scripted bot has a key");
         let signature = key.with(|key| sign(key, body.as_bytes()));
@@ -118,7 +118,7 @@ impl EventBuilder {
         &self,
         bot: &Bot,
         gate: &Gate,
-    ) -> Result<AdmittedEvent<Event>, AdmitError<AdmissionRefusal>> {
+    ) -> Result<AdmittedEvent, AdmitError<AdmissionRefusal>> {
         gate.admit(self.verified(bot), None).await.map_err(|(_, error)| error)
     }
 

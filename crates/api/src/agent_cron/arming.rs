@@ -53,7 +53,7 @@ fn read_arm(requested: cron::CronProvisionRequest) -> Result<ArmRequest, String>
     let explain = |bad: BadJob| bad.to_string();
     let defaults = Policies::default();
     let overlap = match requested.overlap.as_deref() {
-        Some(name) => Overlap::named(name).ok_or(OVERLAPS)?,
+        Some(name) => Overlap::from_slug(name).ok_or(OVERLAPS)?,
         None => defaults.overlap,
     };
     let policies = Policies {

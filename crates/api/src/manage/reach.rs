@@ -40,7 +40,7 @@ pub(super) async fn principal(
     JsonBody(body): JsonBody<manage::Principal>,
 ) -> Result<StatusCode, Problem> {
     let unknown = || problem::BAD_REQUEST.with_detail(manage::Principal::EXPECTED);
-    let principal = Principal::named(&body.principal).ok_or_else(unknown)?;
+    let principal = Principal::from_slug(&body.principal).ok_or_else(unknown)?;
     api.desk.managing.open_to(&caller, principal).await?;
     Ok(DONE)
 }

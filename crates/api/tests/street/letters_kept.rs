@@ -89,7 +89,7 @@ impl Stage for RoadStage {
         let events = bodies.iter().map(|body| &body["event"]);
         let seen = events.map(|event| Seen {
             words: event["text"].as_str().unwrap_or_default().to_owned(),
-            kind: event["letter"]["kind"].as_str().and_then(PayloadKind::named),
+            kind: event["letter"]["kind"].as_str().and_then(PayloadKind::from_slug),
             session: event["letter"]["session_id"].as_str().map(str::to_owned),
             is_proven: event["letter"]["from"] == "ann",
             wire: Some(event["letter"].to_string()),

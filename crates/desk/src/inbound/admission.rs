@@ -21,7 +21,7 @@ use crate::{Account, Limits, Refusals, Stops, capabilities};
 /// An event that may be stored.
 pub(crate) struct Admission<'a> {
     looking: Looking<'a>,
-    pub(super) event: AdmittedEvent<Event>,
+    pub(super) event: AdmittedEvent,
     around: Around,
     /// The source's cursor after this event.
     mark: Option<SourceCursor>,
@@ -61,7 +61,7 @@ impl Admissions {
     pub(crate) async fn admit<'a>(
         &'a self,
         account: &'a Account,
-        event: VerifiedEvent<Event>,
+        event: VerifiedEvent,
         mark: Option<SourceCursor>,
     ) -> Result<Result<Admission<'a>, Placement>, StoreError> {
         fail_point!("desk::event_verified");
@@ -98,7 +98,7 @@ impl Admissions {
         &self,
         account: &Account,
         decided: GateDecision,
-        admission: impl FnOnce(AdmittedEvent<Event>) -> Admission<'a>,
+        admission: impl FnOnce(AdmittedEvent) -> Admission<'a>,
     ) -> Result<Result<Admission<'a>, Placement>, StoreError> {
         match decided {
             Ok(event) => {
@@ -116,7 +116,7 @@ impl Admissions {
     async fn record_refusal(
         &self,
         account: &Account,
-        event: &VerifiedEvent<Event>,
+        event: &VerifiedEvent,
         refused: AdmissionRefusal,
     ) {
         self.refusals.refused(event, refused);

@@ -15,7 +15,7 @@ use nightdesk_types::limits::{
 use nightdesk_types::{StoreError, Timestamp};
 use tokio::time::sleep;
 
-use super::{Listener, Listening, Unheard};
+use super::{Listening, NodeListener, Unheard};
 use crate::Account;
 use crate::quarantine::quarantine;
 
@@ -37,7 +37,7 @@ enum BackfillState {
     Stopped,
 }
 
-impl Listener {
+impl NodeListener {
     /// Records a gap. Returns the time since which messages may be missing, and the chats.
     pub(super) async fn missed(&self, Account { bot, .. }: &Account) -> Result<Gap, StoreError> {
         tracing::warn!(bot.id = %bot.id, "bot {} may have missed messages; requesting them", bot.id);

@@ -4,11 +4,11 @@ use nightdesk_port::{WebhookProbe, WebhookStatus};
 use nightdesk_types::limits::{HEARING_LOOK_EVERY, POST_FAILED_LATELY, POSTS_KEPT_FOR};
 use tokio::time::timeout;
 
-use super::{Listener, Unheard};
+use super::{NodeListener, Unheard};
 use crate::Account;
 use crate::hearing::ListenerRecord;
 
-impl Listener {
+impl NodeListener {
     /// Probes once, records the result, and waits until the next probe is due.
     pub(super) async fn probe(
         &self,

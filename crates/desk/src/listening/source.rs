@@ -10,7 +10,7 @@ use nightdesk_register::Gap;
 use nightdesk_types::limits::SOURCE_TOGETHER_MAX;
 use nightdesk_types::{NodeEpoch, StoreError, Timestamp};
 
-use super::{Listener, Listening, Unheard};
+use super::{Listening, NodeListener, Unheard};
 use crate::Account;
 use crate::inbound::Placement;
 use crate::quarantine::quarantine;
@@ -76,7 +76,7 @@ impl Source {
     /// gets the rest.
     pub(super) async fn read(
         &mut self,
-        listener: &Listener,
+        listener: &NodeListener,
         account: &Account,
         ear: &dyn Listen,
         told: Vec<SourceEvent>,
@@ -133,7 +133,7 @@ impl Source {
     /// Stores a batch. Afterwards the cursor is unchanged, after the stored part, or after the whole batch.
     async fn keep(
         &mut self,
-        Listener { context, drain, .. }: &Listener,
+        NodeListener { context, drain, .. }: &NodeListener,
         account: &Account,
         run: Vec<SourceEvent>,
     ) -> Result<bool, StoreError> {

@@ -67,6 +67,6 @@ proptest! {
     #[test]
     fn a_principal_is_one_of_three_words(word in ".{0,12}") {
         let known = ["owner-only", "allow-list", "any"].contains(&word.as_str());
-        prop_assert_eq!(Principal::named(&word).is_some(), known);
+        prop_assert_eq!(Principal::from_slug(&word).is_some(), known);
     }
 }

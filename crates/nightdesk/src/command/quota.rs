@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str) -> Result<(Quota, i64), String> {
         format!("write it like agents=100; there are {known}")
     };
     let (name, number) = text.split_once('=').ok_or_else(help)?;
-    let quota = Quota::named(name).ok_or_else(help)?;
+    let quota = Quota::from_slug(name).ok_or_else(help)?;
     let allowed: u32 = number.parse().map_err(|_| help())?;
     Ok((quota, i64::from(allowed)))
 }

@@ -111,7 +111,7 @@ pub(crate) struct GrantArgs {
 
 /// Parses the principal that an agent is open to.
 pub(crate) fn principal(text: &str) -> Result<Principal, String> {
-    Principal::named(text).ok_or_else(|| "use owner-only, allow-list or any".to_owned())
+    Principal::from_slug(text).ok_or_else(|| "use owner-only, allow-list or any".to_owned())
 }
 
 pub(super) async fn link(

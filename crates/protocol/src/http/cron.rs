@@ -30,7 +30,7 @@ pub struct CronProvisionRequest {
     /// True if the agent arms the job again after each fire. If it does not, its owner gets a notice.
     #[serde(default, deserialize_with = "tolerant::truth", skip_serializing_if = "Not::not")]
     pub recurring: bool,
-    /// True if the agent reports the end of a run with [`Done`].
+    /// True if the agent reports the end of a run with [`CronDoneRequest`].
     #[serde(default, deserialize_with = "tolerant::truth", skip_serializing_if = "Not::not")]
     pub reports: bool,
     /// The rule for a fire while the previous run is not over: `skip`, `buffer_one`, `allow_all`.
@@ -52,7 +52,7 @@ pub struct CronProvisionRequest {
     pub jitter_seconds: Option<u64>,
 }
 
-/// The response to [`Provision`]. Clients ignore it.
+/// The response to [`CronProvisionRequest`]. Clients ignore it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronProvisioned))]
@@ -70,7 +70,7 @@ pub struct CronCancelRequest {
     pub job_id: String,
 }
 
-/// The response to [`Cancel`]. Clients read only the status.
+/// The response to [`CronCancelRequest`]. Clients read only the status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronCancelled))]
@@ -109,7 +109,7 @@ pub struct CronRelayRequest {
     pub job_id: String,
 }
 
-/// The response to [`Relay`], if no work is left.
+/// The response to [`CronRelayRequest`], if no work is left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = CronRelayed))]

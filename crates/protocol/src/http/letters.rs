@@ -64,7 +64,7 @@ pub struct LetterSendRequest {
     pub timeout_ms: Option<u64>,
 }
 
-/// The response to [`Send`].
+/// The response to [`LetterSendRequest`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LetterSent))]

@@ -7,7 +7,7 @@ use super::{KeySource, Part, SessionKey, Sharing, Unkeyable, platforms};
 
 /// Returns the key that the newest client computes for a source.
 ///
-/// It differs from [`stock`](super::stock()) in three points: on Slack the scope precedes the chat; a message that will
+/// It differs from [`stock_key`](super::stock_key()) in three points: on Slack the scope precedes the chat; a message that will
 /// open a thread already has the key of that thread; and a profile named `main` is not the default one.
 ///
 /// Before it computes a key, the newest client also treats a Slack message outside a thread as the first of its own

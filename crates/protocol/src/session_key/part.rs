@@ -66,7 +66,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Like [`Part::written`], but only a text is accepted.
+    /// Like [`Part::python_text`], but only a text is accepted.
     pub(super) fn joinable_text(&self) -> Result<Option<&str>, Unkeyable> {
         match self {
             Self::Number(_) => Err(Unkeyable),

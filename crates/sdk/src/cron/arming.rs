@@ -7,7 +7,7 @@ use tokio::time::{sleep, timeout};
 
 use super::limits::{AGAIN, CALL_WAIT};
 use super::plan::plan;
-use super::state::{Cron, CronError, Reconciliation};
+use super::provider_state::{Cron, CronError, Reconciliation};
 use super::store::change;
 use super::warn;
 use crate::desk_client::DeskCallError;

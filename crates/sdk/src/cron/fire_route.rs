@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::book::FireDelivery;
 use super::keys::Unavailable;
 use super::limits::{COME_AGAIN_SECS, FIRE_BYTES_MAX, FIRE_WAIT};
-use super::state::{Cron, FireResult};
+use super::provider_state::{Cron, FireResult};
 use super::token::{BadToken, FireProof, read_key_id, verify};
 use super::warn;
 

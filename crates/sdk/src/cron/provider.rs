@@ -16,14 +16,14 @@ use super::fire_route;
 use super::job::Job;
 use super::keys::Keys;
 use super::limits::RUNS_MAX;
+use super::provider_state::{Cron, CronError, FireResult, Reconciliation};
 use super::settings::{CheckedCronSettings, CronSettings};
-use super::state::{Cron, CronError, FireResult, Reconciliation};
 use super::store::{Store, change};
 use super::token::ExpectedFireClaims;
 use crate::desk_client::{BadDeskSettings, DeskClient, TokenSource};
 
 /// Stores an agent's jobs at its desk, and runs them when they are due. Dropping it drops its running jobs;
-/// [`rest`](Self::rest) waits for them.
+/// [`rest`](Self::drain) waits for them.
 #[must_use = "jobs are run by their provider"]
 pub struct Provider {
     pub(super) cron: Arc<Cron>,
@@ -120,7 +120,7 @@ impl Provider {
         self.cron.reconcile().await.inspect_err(|_| self.cron.unsettled.notify_one())
     }
 
-    /// Takes a fire that did not arrive through the [door](Self::door), such as one from the agent's inbox.
+    /// Takes a fire that did not arrive through the [door](Self::router), such as one from the agent's inbox.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use super::calls::DoneReport;
 use super::fire::Fire;
 use super::job::Job;
 use super::limits::{AGAIN, REPORT_TRIES_MAX};
-use super::state::Cron;
+use super::provider_state::Cron;
 use super::warn;
 
 impl Cron {

@@ -25,7 +25,7 @@ impl CronSettings {
         Self { desk, agent, login, issuer: None, callback: None, trusted: Vec::new() }
     }
 
-    /// Receives fires at this URL: the public address of the [door](super::Provider::door). Without it, fires arrive
+    /// Receives fires at this URL: the public address of the [door](super::Provider::router). Without it, fires arrive
     /// through the agent's inbox.
     pub fn called_at(mut self, url: impl Into<String>) -> Self {
         self.callback = Some(url.into());

@@ -82,13 +82,13 @@ impl ReachRow {
 
     fn held(&self) -> sqlx::Result<Option<GrantHolder>> {
         let Some(agent) = self.agent() else { return Ok(None) };
-        let principal = self.principal.as_deref().and_then(Principal::named);
+        let principal = self.principal.as_deref().and_then(Principal::from_slug);
         let principal = principal.ok_or_else(|| misfit("scope_grants", "principal"))?;
         Ok(Some((agent, principal)))
     }
 
     fn terms(self) -> sqlx::Result<AgentTerms> {
-        let rules = self.rules.as_deref().and_then(ClientRules::named);
+        let rules = self.rules.as_deref().and_then(ClientRules::from_slug);
         let rules = rules.ok_or_else(|| missing("client_rules"))?;
         let declared = self.require_address.map(|require_address| Relevance {
             require_address,

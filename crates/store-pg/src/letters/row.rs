@@ -38,7 +38,7 @@ impl LetterRow {
             to: AgentId::from_uuid(self.to_agent_id),
             dispatch_id: self.dispatch_id,
             route: Route::from_slug(&self.route).ok_or_else(|| misfit("letters", "route"))?,
-            kind: PayloadKind::named(&self.kind).ok_or_else(|| misfit("letters", "kind"))?,
+            kind: PayloadKind::from_slug(&self.kind).ok_or_else(|| misfit("letters", "kind"))?,
             session: self.session,
             correlation_id: self.correlation_id,
             hop: self.hop.unsigned_abs(),

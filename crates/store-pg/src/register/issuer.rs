@@ -59,7 +59,7 @@ async fn all_keys(connection: &mut PgConnection) -> sqlx::Result<Vec<StoredKey>>
     .fetch_all(connection)
     .await?;
     let keys = rows.into_iter().map(|row| {
-        let algorithm = KeyAlgorithm::named(&row.algorithm);
+        let algorithm = KeyAlgorithm::from_slug(&row.algorithm);
         Ok(StoredKey {
             number: row.number,
             kid: row.kid,

@@ -106,7 +106,7 @@ impl Managing for Pg {
 }
 
 fn read_principal(slug: &str) -> sqlx::Result<Principal> {
-    Principal::named(slug).ok_or_else(|| misfit("agents", "principal"))
+    Principal::from_slug(slug).ok_or_else(|| misfit("agents", "principal"))
 }
 
 /// A person bound to an agent or on its list.

@@ -20,7 +20,8 @@ impl Quotas for Pg {
             )
             .fetch_all(connection)
             .await?;
-            let known = |slug: &str| Quota::named(slug).ok_or_else(|| misfit("quotas", "quota"));
+            let known =
+                |slug: &str| Quota::from_slug(slug).ok_or_else(|| misfit("quotas", "quota"));
             rows.into_iter().map(|row| Ok((known(&row.quota)?, row.allowed))).collect()
         })
     }

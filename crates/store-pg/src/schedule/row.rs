@@ -34,12 +34,12 @@ fn fire_at(text: String) -> sqlx::Result<FireAt> {
 }
 
 fn cause(slug: Option<&str>) -> sqlx::Result<Option<FireCause>> {
-    let known = |slug| FireCause::named(slug).ok_or_else(|| misfit("fires", "cause"));
+    let known = |slug| FireCause::from_slug(slug).ok_or_else(|| misfit("fires", "cause"));
     slug.map(known).transpose()
 }
 
 fn state(slug: &str) -> sqlx::Result<FireState> {
-    FireState::named(slug).ok_or_else(|| misfit("fires", "state"))
+    FireState::from_slug(slug).ok_or_else(|| misfit("fires", "state"))
 }
 
 /// A job with the request that armed it.
@@ -59,7 +59,7 @@ pub(super) struct ArmedRow {
 
 impl ArmedRow {
     pub(super) fn armed(self) -> sqlx::Result<ActiveJob> {
-        let overlap = Overlap::named(&self.overlap);
+        let overlap = Overlap::from_slug(&self.overlap);
         let policies = Policies {
             overlap: overlap.ok_or_else(|| misfit("schedules", "overlap"))?,
             catch_up: Duration::from_millis(self.catch_up_ms.unsigned_abs()),

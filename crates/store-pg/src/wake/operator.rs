@@ -181,7 +181,7 @@ impl WakeStatusRow {
             waiting: self.waiting.unsigned_abs(),
             urls: self.urls.unsigned_abs(),
             wake,
-            rules: ClientRules::named(&self.rules)
+            rules: ClientRules::from_slug(&self.rules)
                 .ok_or_else(|| misfit("agents", "client_rules"))?,
         })
     }

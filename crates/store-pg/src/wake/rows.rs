@@ -181,7 +181,7 @@ impl WakeRecord {
         let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
         let suspicion = self.suspect_generation.zip(self.suspect_acked_seq);
         let row = WakeRow {
-            phase: WakePhase::named(&self.state).ok_or_else(|| misfit("wakes", "state"))?,
+            phase: WakePhase::from_slug(&self.state).ok_or_else(|| misfit("wakes", "state"))?,
             since: self.since.to_jiff(),
             due_at: jiff(self.due_at),
             calls: self.calls.unsigned_abs(),

@@ -60,7 +60,7 @@ async fn read_wake(admin: &mut PgConnection, person: &Person) -> Option<WakeRow>
     let number = |column: &str| row.get::<Option<i64>, _>(column);
     let suspicion = number("suspect_generation").zip(number("suspect_acked_seq"));
     Some(WakeRow {
-        phase: WakePhase::named(row.get("state")).expect("a phase"),
+        phase: WakePhase::from_slug(row.get("state")).expect("a phase"),
         since: at("since"),
         due_at: at_last("due_at"),
         calls: count("calls"),

@@ -15,7 +15,7 @@ pub(crate) enum FileRef {
 }
 
 impl FileRef {
-    /// Parses the format of [`FileRef::write`].
+    /// Parses the format of [`FileRef::to_reference`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(name) = text.strip_prefix(STICKER) {
             let (id, ending) = name.split_once('.')?;

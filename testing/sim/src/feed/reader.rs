@@ -14,7 +14,7 @@ use nightdesk_intake::{Intake, verify};
 use nightdesk_lease::{Owners, Ownership, Resource};
 use nightdesk_port::SignedRequest;
 use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
-use nightdesk_types::{Event, NodeEpoch};
+use nightdesk_types::NodeEpoch;
 use tokio::time::sleep;
 
 use crate::cast::BOT_KEY;
@@ -67,7 +67,7 @@ impl Reader {
         }
     }
 
-    async fn admit(&self, account: &Account, body: &[u8]) -> anyhow::Result<AdmittedEvent<Event>> {
+    async fn admit(&self, account: &Account, body: &[u8]) -> anyhow::Result<AdmittedEvent> {
         let mut headers = HeaderMap::new();
         headers.insert(SIGNATURE_HEADER, sign(BOT_KEY, body).parse()?);
         let request = SignedRequest { headers: &headers, body };
@@ -79,7 +79,7 @@ impl Reader {
     }
 
     /// Stores all events of a page at once. The events after a failed one are stored again, too.
-    async fn put(&self, page: &[(AdmittedEvent<Event>, SourceCursor)]) -> anyhow::Result<()> {
+    async fn put(&self, page: &[(AdmittedEvent, SourceCursor)]) -> anyhow::Result<()> {
         let puts =
             page.iter().map(|(event, mark)| self.desk.stops.inbox.put(event, Some(mark.clone())));
         for put in join_all(puts).await {
