@@ -153,7 +153,7 @@ impl Sweeps {
     }
 
     /// Checks inboxes whose lines may have missed the bell: at once, but all of them at most as often as
-    /// [`nightdesk_bus::Doubt::rest`] allows, however often the bell breaks.
+    /// [`nightdesk_bus::LinesInDoubt::next_pause`] allows, however often the bell breaks.
     async fn doubts(&self, drain: &CancellationToken) {
         while let Some(doubted) =
             drain.run_until_cancelled(self.ears.lines_in_doubt().next_doubts()).await

@@ -95,7 +95,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 LineEvent::Heard(heard) => self.handle_socket_event(heard).await,
                 LineEvent::Rung(rung) => self.handle_hints(rung).await,
                 LineEvent::Written(Some(AckOutcome::LineReplaced)) => {
-                    self.settle(LineInput::Replaced).await
+                    self.settle(LineInput::Replaced).await;
                 }
                 LineEvent::Written(_) => {
                     fail_point!("line::ack_written");

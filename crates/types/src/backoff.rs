@@ -45,9 +45,9 @@ mod tests {
         let below = |bound| numbers.iter().filter(|number| **number < bound).count();
 
         assert!(numbers.iter().all(|number| (0.0..=1.0).contains(number)));
-        assert!(
-            [0.1, 0.5, 0.9].iter().all(|part| below(*part).abs_diff((part * 1e3) as usize) < 50)
-        );
+        for (bound, want) in [(0.1, 100_usize), (0.5, 500), (0.9, 900)] {
+            assert!(below(bound).abs_diff(want) < 50, "{bound}");
+        }
         assert_eq!(numbers, (0..1_000).map(jitter).collect::<Vec<_>>());
     }
 }

@@ -107,17 +107,17 @@ impl Discord {
     ) -> Result<Receipt, DeliverError> {
         match &send.op {
             Op::Send { content, reply_to } => {
-                let asked = MessageBody::with_text(bot, content)?.as_reply(reply_to.as_deref());
+                let asked = MessageBody::with_text(bot, content)?.reply_to(reply_to.as_deref());
                 self.create_message(bot, send, asked.with_nonce(name)).await
             }
             Op::SendMedia { source_url, content, reply_to, .. } => {
                 let asked = MessageBody::with_link(bot, content, source_url)?;
-                self.create_message(bot, send, asked.as_reply(reply_to.as_deref()).with_nonce(name))
+                self.create_message(bot, send, asked.reply_to(reply_to.as_deref()).with_nonce(name))
                     .await
             }
             Op::Prompt { content, prompt_id, options, reply_to, .. } => {
                 let asked = MessageBody::with_buttons(bot, content, prompt_id, options)?;
-                self.create_message(bot, send, asked.as_reply(reply_to.as_deref()).with_nonce(name))
+                self.create_message(bot, send, asked.reply_to(reply_to.as_deref()).with_nonce(name))
                     .await
             }
             Op::Edit { message_id, content } => self.edit(bot, send, message_id, content).await,

@@ -28,17 +28,17 @@ impl Deliver for Telegram {
         let asked = CallParameters::for_send(send)?;
         match &send.op {
             Op::Send { content, reply_to } => {
-                self.send_text(bot, asked.as_reply(reply_to.as_deref()), content).await
+                self.send_text(bot, asked.reply_to(reply_to.as_deref()), content).await
             }
             Op::Prompt { content, prompt_id, options, reply_to, .. } => {
-                let asked = asked.as_reply(reply_to.as_deref());
+                let asked = asked.reply_to(reply_to.as_deref());
                 let asked = asked.with("reply_markup", keyboard(prompt_id, options)?);
                 self.send_text(bot, asked, content).await
             }
             Op::SendMedia { media_kind, source_url, content, reply_to, .. } => {
                 let (method, field) = media_method(media_kind);
                 let asked =
-                    asked.as_reply(reply_to.as_deref()).with(field, external_url(source_url)?);
+                    asked.reply_to(reply_to.as_deref()).with(field, external_url(source_url)?);
                 self.create_message(bot, method, asked, caption(content)?).await
             }
             Op::Edit { message_id: id, content } => {
@@ -111,7 +111,7 @@ impl Deliver for Telegram {
             return Err(DeliverError::Unsupported);
         };
         let (method, field) = media_method(media_kind);
-        let asked = CallParameters::for_send(send)?.as_reply(reply_to.as_deref());
+        let asked = CallParameters::for_send(send)?.reply_to(reply_to.as_deref());
         let asked = asked.with_upload(field, file.with_filename(filename.as_ref()));
         self.create_message(bot, method, asked, caption(content)?).await
     }

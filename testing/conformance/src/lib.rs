@@ -38,7 +38,7 @@ pub mod lines;
 pub mod wake;
 pub mod schedule;
 pub mod shelf;
-pub mod courier;
+pub mod letters;
 pub mod gate;
 pub mod register;
 pub mod egress;
@@ -93,8 +93,8 @@ pub trait Harness: Send + Sync {
     /// Returns the store of a tenant's data.
     fn records(&self) -> Arc<dyn nightdesk_shelf::Records>;
 
-    /// Returns the store of the courier.
-    fn courier(&self) -> Arc<dyn nightdesk_letters::Store>;
+    /// Returns the store of letters.
+    fn letters(&self) -> Arc<dyn nightdesk_letters::Store>;
 
     /// Returns the store of files by reference.
     fn media(&self) -> Arc<dyn nightdesk_media::Store>;

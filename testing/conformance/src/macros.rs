@@ -115,9 +115,9 @@ macro_rules! wake_store_conformance {
 
 /// Checks a store of letters.
 #[macro_export]
-macro_rules! courier_store_conformance {
+macro_rules! letter_store_conformance {
     ($harness:expr) => {
-        $crate::__conformance_checks! { courier, $harness;
+        $crate::__conformance_checks! { letters, $harness;
             a_batch_has_an_outcome_for_each_letter,
             letters_of_one_batch_count_for_each_other,
             batches_that_cross_each_other_all_end,

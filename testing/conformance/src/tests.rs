@@ -68,7 +68,7 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
-    fn courier(&self) -> Arc<dyn nightdesk_letters::Store> {
+    fn letters(&self) -> Arc<dyn nightdesk_letters::Store> {
         Arc::new(self.clone())
     }
 
@@ -105,7 +105,7 @@ crate::inbox_model_conformance!(memory(), 1_000);
 crate::line_store_conformance!(memory());
 crate::wake_store_conformance!(memory());
 crate::schedule_store_conformance!(memory());
-crate::courier_store_conformance!(memory());
+crate::letter_store_conformance!(memory());
 crate::gate_store_conformance!(memory());
 crate::register_store_conformance!(memory());
 crate::egress_store_conformance!(memory());
@@ -152,7 +152,7 @@ fn every_check_is_in_its_suite() {
         include_str!("schedule/overlap.rs"),
         include_str!("schedule/shown.rs"),
         include_str!("shelf.rs"),
-        include_str!("courier.rs"),
+        include_str!("letters.rs"),
         include_str!("gate.rs"),
         include_str!("register/entering.rs"),
         include_str!("register/gateways.rs"),

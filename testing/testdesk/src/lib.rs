@@ -152,8 +152,7 @@ impl TestDesk {
         let register = Arc::new(Register::new(Arc::new(store.clone()), vault()));
         let issuer = Issuer::new(Arc::new(store.clone()), vault(), ISSUER);
         let issuers = Arc::new(Issuers::only_own(issuer));
-        let (writers, street) = (TaskTracker::new(), TaskTracker::new());
-        let work = TaskTracker::new();
+        let (writers, street, work) = (TaskTracker::new(), TaskTracker::new(), TaskTracker::new());
         let ears = Arc::new(LineRegistry::default());
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound port");

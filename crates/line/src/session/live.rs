@@ -137,7 +137,7 @@ impl LiveLine {
             LineInput::Pinged => self.mark_alive(now),
             LineInput::Rung(seq) => self.known = self.known.max(seq.unwrap_or_default()),
             LineInput::Read(ReadResponse::Entries(entries)) => {
-                self.hand_over(now, entries, effects)
+                self.hand_over(now, entries, effects);
             }
             LineInput::Read(ReadResponse::LineReplaced) | LineInput::Replaced => {
                 return Some(self.close(now, Close::Replaced, effects));

@@ -80,7 +80,7 @@ impl Scheduler {
             fail_point!("schedule::taken_before_note");
         }
         self.metrics.count_call(&outcome);
-        let note = self.record_of_outcome(fire, outcome);
+        let note = record_of_outcome(fire, outcome);
         let noted = self.write_record(fire, &note, room).await?;
         if taken {
             fail_point!("schedule::taken_noted");
@@ -122,7 +122,7 @@ impl Scheduler {
     ) -> Result<(), StoreError> {
         let outcome = FireOutcome::Taken("put into the inbox".to_owned());
         self.metrics.count_call(&outcome);
-        let note = self.record_of_outcome(fire, outcome);
+        let note = record_of_outcome(fire, outcome);
         let seq = self.store.put(fire, entry, note.outcome_text()).await?;
         fail_point!("schedule::taken_noted");
         log_outcome(fire, &note, seq.is_some());
@@ -130,28 +130,6 @@ impl Scheduler {
             deliver.notify_stored(fire, seq).await;
         }
         Ok(())
-    }
-
-    fn record_of_outcome(&self, fire: &FireClaim, outcome: FireOutcome) -> TryRecord {
-        let refused = |words| TryRecord::End(FireEnd::Missed(FireCause::Refused), words);
-        let again = |words, wait| TryRecord::Again { words, wait, counts: true };
-        match outcome {
-            FireOutcome::Taken(words) => TryRecord::End(FireEnd::Taken, words),
-            FireOutcome::Refused(words) => refused(words),
-            // A second 401 in a row is final. Replaced keys or a short clock difference may explain the first.
-            FireOutcome::Unauthorised if fire.outcome.as_deref() == Some(UNAUTHORISED) => {
-                refused(UNAUTHORISED.to_owned())
-            }
-            FireOutcome::Unauthorised => again(UNAUTHORISED.to_owned(), Duration::ZERO),
-            FireOutcome::Again(words, asked) => {
-                again(words, backoff_after(fire.tries, asked, jitter((fire.fire, fire.tries))))
-            }
-            FireOutcome::PutOff(wait) => {
-                // The record shows the outcome of the last call that was made.
-                let words = fire.outcome.clone().unwrap_or_else(|| "not called yet".to_owned());
-                TryRecord::Again { words, wait, counts: false }
-            }
-        }
     }
 
     /// Records the note, with retries until the claim expires. Returns true if the fire was still open for this try.
@@ -174,6 +152,28 @@ impl Scheduler {
                 }
                 noted => return noted,
             }
+        }
+    }
+}
+
+fn record_of_outcome(fire: &FireClaim, outcome: FireOutcome) -> TryRecord {
+    let refused = |words| TryRecord::End(FireEnd::Missed(FireCause::Refused), words);
+    let again = |words, wait| TryRecord::Again { words, wait, counts: true };
+    match outcome {
+        FireOutcome::Taken(words) => TryRecord::End(FireEnd::Taken, words),
+        FireOutcome::Refused(words) => refused(words),
+        // A second 401 in a row is final. Replaced keys or a short clock difference may explain the first.
+        FireOutcome::Unauthorised if fire.outcome.as_deref() == Some(UNAUTHORISED) => {
+            refused(UNAUTHORISED.to_owned())
+        }
+        FireOutcome::Unauthorised => again(UNAUTHORISED.to_owned(), Duration::ZERO),
+        FireOutcome::Again(words, asked) => {
+            again(words, backoff_after(fire.tries, asked, jitter((fire.fire, fire.tries))))
+        }
+        FireOutcome::PutOff(wait) => {
+            // The record shows the outcome of the last call that was made.
+            let words = fire.outcome.clone().unwrap_or_else(|| "not called yet".to_owned());
+            TryRecord::Again { words, wait, counts: false }
         }
     }
 }

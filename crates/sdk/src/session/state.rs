@@ -257,7 +257,7 @@ impl AgentSession {
         }
         match line.going_idle() {
             Some(IdleReason::Told) => {
-                self.hang_up(AgentEnd::Idle(Idle::from_settled(settled)), effects)
+                self.hang_up(AgentEnd::Idle(Idle::from_settled(settled)), effects);
             }
             // A desk that does not answer gets the close, or detects the missing line soon.
             Some(IdleReason::Quiet) => self.hang_up(AgentEnd::Asleep, effects),

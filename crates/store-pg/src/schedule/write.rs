@@ -69,7 +69,7 @@ impl JobColumns {
     }
 }
 
-/// Texts that are target_columns with the columns of fires. `None` leaves a text unchanged.
+/// Texts that are written with the columns of fires. `None` leaves a text unchanged.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FireTexts<'a> {
     /// The node that claimed them.

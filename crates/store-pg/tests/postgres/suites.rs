@@ -84,7 +84,7 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
-    fn courier(&self) -> Arc<dyn nightdesk_letters::Store> {
+    fn letters(&self) -> Arc<dyn nightdesk_letters::Store> {
         Arc::<Pg>::clone(&self.store)
     }
 
@@ -177,7 +177,7 @@ nightdesk_conformance::inbox_model_conformance!(postgres().await, 30);
 nightdesk_conformance::line_store_conformance!(postgres().await);
 nightdesk_conformance::wake_store_conformance!(postgres().await);
 nightdesk_conformance::schedule_store_conformance!(postgres().await);
-nightdesk_conformance::courier_store_conformance!(postgres().await);
+nightdesk_conformance::letter_store_conformance!(postgres().await);
 nightdesk_conformance::gate_store_conformance!(postgres().await);
 nightdesk_conformance::register_store_conformance!(postgres().await);
 nightdesk_conformance::egress_store_conformance!(postgres().await);

@@ -82,7 +82,7 @@ impl MessageBody {
         let file = file.with_filename(filename.as_ref());
         let named = json!([{ "id": 0, "filename": file.filename.as_deref().unwrap_or(UNNAMED) }]);
         let asked = Self::with_optional_text(bot, content)?.with("attachments", named);
-        Ok((asked.as_reply(reply_to.as_deref()), file))
+        Ok((asked.reply_to(reply_to.as_deref()), file))
     }
 
     /// Adds a field.
@@ -93,7 +93,7 @@ impl MessageBody {
     }
 
     /// Makes the message a reply. If the original message is deleted, the message is sent all the same.
-    pub(super) fn as_reply(self, to: Option<&str>) -> Self {
+    pub(super) fn reply_to(self, to: Option<&str>) -> Self {
         let Some(to) = to.and_then(parse_id) else { return self };
         let reply = json!({ "message_id": to.to_string(), "fail_if_not_exists": false });
         self.with("message_reference", reply)

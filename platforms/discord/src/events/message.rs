@@ -2,7 +2,6 @@
 //!
 //! The adapter defines its own types, because a library that knows all fields rejects a message in which one field is
 //! new or missing.
-#![expect(clippy::struct_field_names, reason = "the names are Discord's")]
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

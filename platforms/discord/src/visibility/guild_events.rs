@@ -212,7 +212,7 @@ fn apply_in_guild(known: &mut BotGuilds, kind: &str, told: &[u8]) -> Result<(), 
             guild.put_channel(read_json(told)?);
         }
         "CHANNEL_DELETE" | "THREAD_DELETE" => {
-            guild.forget_channel(read_json::<ObjectHead>(told)?.id)
+            guild.forget_channel(read_json::<ObjectHead>(told)?.id);
         }
         "THREAD_LIST_SYNC" => {
             for thread in read_json::<ThreadList>(told)?.threads {

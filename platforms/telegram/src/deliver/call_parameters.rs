@@ -54,7 +54,7 @@ impl CallParameters {
     }
 
     /// Makes the message a reply. If the original message is deleted, the message is sent all the same.
-    pub(super) fn as_reply(self, to: Option<&str>) -> Self {
+    pub(super) fn reply_to(self, to: Option<&str>) -> Self {
         let Some(to) = to.and_then(|to| to.parse::<i64>().ok()) else { return self };
         let reply = json!({ "message_id": to, "allow_sending_without_reply": true });
         self.with("reply_parameters", reply)

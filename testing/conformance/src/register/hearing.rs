@@ -60,7 +60,7 @@ pub async fn what_may_be_lost_is_told(harness: &impl Harness) {
     let bot = bot(harness, operator, "desk-bot").await.id;
     let register = harness.register();
     let heard = async |kept| {
-        register.record_reception(operator, bot, kept, "3 wait").await.expect("note it")
+        register.record_reception(operator, bot, kept, "3 wait").await.expect("note it");
     };
 
     heard(Duration::ZERO).await;

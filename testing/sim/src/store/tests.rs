@@ -75,7 +75,7 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
-    fn courier(&self) -> Arc<dyn nightdesk_letters::Store> {
+    fn letters(&self) -> Arc<dyn nightdesk_letters::Store> {
         Arc::new(self.clone())
     }
 
@@ -114,7 +114,7 @@ macro_rules! every_suite {
         nightdesk_conformance::line_store_conformance!(store($climate));
         nightdesk_conformance::wake_store_conformance!(store($climate));
         nightdesk_conformance::schedule_store_conformance!(store($climate));
-        nightdesk_conformance::courier_store_conformance!(store($climate));
+        nightdesk_conformance::letter_store_conformance!(store($climate));
         nightdesk_conformance::gate_store_conformance!(store($climate));
         nightdesk_conformance::register_store_conformance!(store($climate));
         nightdesk_conformance::egress_store_conformance!(store($climate));

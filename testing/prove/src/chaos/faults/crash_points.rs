@@ -65,7 +65,7 @@ pub(super) fn die_calling(world: &mut World, number: &'static str, dice: &mut Di
         node.kill()?;
     }
     for node in &mut world.nodes {
-        node.start_with(&[crash.clone()])?;
+        node.start_with(std::slice::from_ref(&crash))?;
     }
     until_one_died(world, number)?;
     strike.at_ns = monotonic_ns();

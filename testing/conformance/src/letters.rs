@@ -79,7 +79,7 @@ async fn put(harness: &dyn Harness, letter: &NewLetter) -> Put {
 /// Puts letters in one batch.
 async fn put_together(harness: &dyn Harness, letters: &[NewLetter]) -> Vec<Put> {
     let postings: Vec<_> = letters.iter().map(posting).collect();
-    let puts = harness.courier().put(&postings).await.expect("put letters");
+    let puts = harness.letters().put(&postings).await.expect("put letters");
     assert_eq!(puts.len(), letters.len(), "every letter has an outcome");
     puts
 }
@@ -91,7 +91,7 @@ async fn stored(harness: &dyn Harness, letter: &NewLetter) -> Seq {
 }
 
 async fn state(harness: &dyn Harness, letter: &NewLetter) -> LetterState {
-    let found = harness.courier().letter(letter.from, letter.id).await.expect("look at a letter");
+    let found = harness.letters().letter(letter.from, letter.id).await.expect("look at a letter");
     found.expect("it is there").state
 }
 
@@ -114,12 +114,12 @@ pub async fn a_letter_lies_in_the_inbox_of_its_agent(harness: &impl Harness) {
     let waiting = cast.waiting(&line).await;
     assert_eq!(waiting.len(), 1);
     let found =
-        harness.courier().letter(from, letter.id).await.expect("look").expect("it is there");
+        harness.letters().letter(from, letter.id).await.expect("look").expect("it is there");
     assert_eq!((found.state, found.seq, found.hop), (LetterState::Put, Some(Seq::new(1)), 1));
     assert!(!found.is_acked);
     cast.ack(&line, &[(1, 1)]).await;
     let found =
-        harness.courier().letter(from, letter.id).await.expect("look").expect("it is there");
+        harness.letters().letter(from, letter.id).await.expect("look").expect("it is there");
     assert!(found.is_acked);
 }
 
@@ -146,11 +146,11 @@ pub async fn a_line_that_is_up_is_told_with_its_session(harness: &impl Harness) 
     };
     assert_eq!((live.session.as_str(), live.is_busy), ("ann", true));
     cast.ack(&dialled, &[(1, 1)]).await;
-    let live = harness.courier().live(to).await.expect("look").expect("it is up");
+    let live = harness.letters().live(to).await.expect("look").expect("it is up");
     assert!(!live.is_busy);
     cast.close(&dialled, None).await;
-    assert_eq!(harness.courier().live(to).await.expect("look"), None);
-    assert_eq!(harness.courier().live(from).await.expect("look"), None, "it never had one");
+    assert_eq!(harness.letters().live(to).await.expect("look"), None);
+    assert_eq!(harness.letters().live(from).await.expect("look"), None, "it never had one");
 }
 
 /// The same dispatch to the same agent is the same letter.
@@ -186,8 +186,8 @@ pub async fn the_same_dispatch_at_once_is_one_letter(harness: &impl Harness) {
 async fn futures(harness: &impl Harness, letters: &[NewLetter]) -> Vec<Put> {
     let mut tasks = tokio::task::JoinSet::new();
     for letter in letters {
-        let (courier, letter) = (harness.courier(), letter.clone());
-        tasks.spawn(async move { courier.put(&[posting(&letter)]).await.expect("put") });
+        let (letters, letter) = (harness.letters(), letter.clone());
+        tasks.spawn(async move { letters.put(&[posting(&letter)]).await.expect("put") });
     }
     tasks.join_all().await.into_iter().flatten().collect()
 }
@@ -197,17 +197,17 @@ pub async fn nothing_goes_between_tenants_without_both_grants(harness: &impl Har
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let (ann, bob) = (party(&ann), party(&bob));
-    let (courier, letter) = (harness.courier(), letter(ann, bob, "d1"));
+    let (letters, letter) = (harness.letters(), letter(ann, bob, "d1"));
 
     assert_eq!(put(harness, &letter).await, Put::NotGranted);
-    assert!(courier.grant(ann, bob).await.expect("grant"));
+    assert!(letters.grant(ann, bob).await.expect("grant"));
     assert_eq!(put(harness, &letter).await, Put::NotGranted, "one side is not enough");
-    assert!(courier.grant(bob, ann).await.expect("grant"));
+    assert!(letters.grant(bob, ann).await.expect("grant"));
     assert_eq!(stored(harness, &letter).await, Seq::new(1));
-    assert!(courier.release(bob, ann).await.expect("release"));
+    assert!(letters.release(bob, ann).await.expect("release"));
     let next = self::letter(ann, bob, "d2");
     assert_eq!(put(harness, &next).await, Put::NotGranted);
-    assert_eq!(courier.letter(ann, next.id).await.expect("look"), None, "nothing is left of it");
+    assert_eq!(letters.letter(ann, next.id).await.expect("look"), None, "nothing is left of it");
     let woken = harness.wakers().status(bob.scope, Some(bob.agent), "").await.expect("look");
     assert_eq!(woken.len(), 1, "the one that was let through");
 }
@@ -217,22 +217,22 @@ pub async fn a_grant_is_told_and_taken_back(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let (ann, bob) = (party(&ann), party(&bob));
-    let courier = harness.courier();
-    assert!(courier.grant(ann, bob).await.expect("grant"));
-    assert!(!courier.grant(ann, bob).await.expect("grant"), "again is no news");
+    let letters = harness.letters();
+    assert!(letters.grant(ann, bob).await.expect("grant"));
+    assert!(!letters.grant(ann, bob).await.expect("grant"), "again is no news");
 
-    let own = courier.grants(ann.scope, None).await.expect("list");
+    let own = letters.grants(ann.scope, None).await.expect("list");
     assert_eq!(
         own.iter().map(|grant| (grant.peer, grant.is_mutual)).collect::<Vec<_>>(),
         [(bob, false)]
     );
-    assert_eq!(courier.grants(bob.scope, None).await.expect("list"), [], "nothing of others");
-    courier.grant(bob, ann).await.expect("grant");
-    let own = courier.grants(ann.scope, Some(ann.agent)).await.expect("list");
+    assert_eq!(letters.grants(bob.scope, None).await.expect("list"), [], "nothing of others");
+    letters.grant(bob, ann).await.expect("grant");
+    let own = letters.grants(ann.scope, Some(ann.agent)).await.expect("list");
     assert!(own[0].is_mutual);
-    assert!(courier.release(ann, bob).await.expect("release"));
-    assert!(!courier.release(ann, bob).await.expect("release"));
-    assert_eq!(courier.grants(ann.scope, None).await.expect("list"), []);
+    assert!(letters.release(ann, bob).await.expect("release"));
+    assert!(!letters.release(ann, bob).await.expect("release"));
+    assert_eq!(letters.grants(ann.scope, None).await.expect("list"), []);
 }
 
 /// A letter to an agent that does not exist is refused.
@@ -252,7 +252,7 @@ pub async fn letters_that_answer_letters_are_counted_and_end(harness: &impl Harn
     for hop in 1..=HOPS_MAX {
         let letter = letter(from, to, &format!("d{hop}"));
         stored(harness, &letter).await;
-        let found = harness.courier().letter(from, letter.id).await.expect("look").expect("there");
+        let found = harness.letters().letter(from, letter.id).await.expect("look").expect("there");
         assert_eq!(found.hop, hop);
         (from, to) = (to, from);
     }
@@ -269,7 +269,7 @@ pub async fn hops_are_forgotten_after_a_while(harness: &impl TimedHarness) {
     let next = letter(other, one, "d2");
     stored(harness, &next).await;
 
-    let found = harness.courier().letter(other, next.id).await.expect("look").expect("there");
+    let found = harness.letters().letter(other, next.id).await.expect("look").expect("there");
     assert_eq!(found.hop, 1);
 }
 
@@ -277,14 +277,14 @@ pub async fn hops_are_forgotten_after_a_while(harness: &impl TimedHarness) {
 pub async fn the_first_reply_in_time_is_the_reply(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
-    let courier = harness.courier();
+    let letters = harness.letters();
     for letter in [waited_for(from, to, "d1", SECOND * 60), letter(from, to, "d2")] {
         stored(harness, &letter).await;
-        let reply = |words: &'static str| courier.reply(to, letter.id, words);
+        let reply = |words: &'static str| letters.reply(to, letter.id, words);
         assert_eq!(reply("yes").await.expect("reply"), ReplyOutcome::Taken);
         assert_eq!(reply("no").await.expect("reply"), ReplyOutcome::Again);
 
-        let found = courier.letter(from, letter.id).await.expect("look").expect("there");
+        let found = letters.letter(from, letter.id).await.expect("look").expect("there");
         assert_eq!(found.state, LetterState::Replied);
         assert_eq!(found.reply.expect("a reply").0, "yes");
     }
@@ -299,7 +299,7 @@ pub async fn nobody_replies_to_a_letter_that_came_to_another(harness: &impl Harn
     stored(harness, &letter).await;
 
     for other in [from, bob, Party { agent: to.agent, ..bob }] {
-        let came = harness.courier().reply(other, letter.id, "no").await.expect("reply");
+        let came = harness.letters().reply(other, letter.id, "no").await.expect("reply");
         assert_eq!(came, ReplyOutcome::Unknown, "{other:?}");
     }
     assert_eq!(state(harness, &letter).await, LetterState::Put);
@@ -313,9 +313,9 @@ pub async fn a_reply_that_comes_late_is_none(harness: &impl TimedHarness) {
     stored(harness, &letter).await;
     harness.let_pass(SECOND * 61).await;
 
-    let came = harness.courier().reply(to, letter.id, "late").await.expect("reply");
+    let came = harness.letters().reply(to, letter.id, "late").await.expect("reply");
     assert_eq!(came, ReplyOutcome::Late);
-    let found = harness.courier().letter(from, letter.id).await.expect("look").expect("there");
+    let found = harness.letters().letter(from, letter.id).await.expect("look").expect("there");
     assert_eq!((found.state, found.reply), (LetterState::TimedOut, None));
 }
 
@@ -326,18 +326,18 @@ pub async fn of_a_reply_and_the_end_of_the_wait_one_counts(harness: &impl Harnes
     for round in 0..20 {
         let letter = waited_for(from, to, &format!("d{round}"), Duration::from_millis(round));
         stored(harness, &letter).await;
-        let (courier, id) = (harness.courier(), letter.id);
-        let answering = tokio::spawn(async move { courier.reply(to, id, "yes").await });
-        let (courier, id) = (harness.courier(), letter.id);
-        let looks = tokio::spawn(async move { courier.letter(from, id).await });
+        let (letters, id) = (harness.letters(), letter.id);
+        let answering = tokio::spawn(async move { letters.reply(to, id, "yes").await });
+        let (letters, id) = (harness.letters(), letter.id);
+        let looks = tokio::spawn(async move { letters.letter(from, id).await });
         let replied = answering.await.expect("no panic").expect("reply");
         drop(looks.await.expect("no panic").expect("look"));
 
-        let found = harness.courier().letter(from, letter.id).await.expect("look").expect("there");
+        let found = harness.letters().letter(from, letter.id).await.expect("look").expect("there");
         match replied {
             ReplyOutcome::Taken => assert_eq!(found.state, LetterState::Replied),
             ReplyOutcome::Late => {
-                assert_eq!((found.state, found.reply), (LetterState::TimedOut, None))
+                assert_eq!((found.state, found.reply), (LetterState::TimedOut, None));
             }
             other @ (ReplyOutcome::Again | ReplyOutcome::Unknown) => panic!("{other:?}"),
         }
@@ -350,24 +350,24 @@ pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarn
     let (ann, to, from) = pair(&cast).await;
     let when = harness.now().checked_add(SECOND * 60).expect("a time");
     let letter = NewLetter { when: Some(when), ..letter(from, to, "d1") };
-    let courier = harness.courier();
+    let letters = harness.letters();
 
     assert_eq!(put(harness, &letter).await, Put::Scheduled);
     assert_eq!(state(harness, &letter).await, LetterState::Scheduled);
-    assert_eq!(courier.reply(to, letter.id, "?").await.expect("reply"), ReplyOutcome::Unknown);
+    assert_eq!(letters.reply(to, letter.id, "?").await.expect("reply"), ReplyOutcome::Unknown);
     let line = cast.line(&ann).await;
     assert!(cast.waiting(&line).await.is_empty(), "nothing came yet");
     let bob = party(&cast.person("bob").await);
-    assert_eq!(courier.due(bob, letter.id).await.expect("due"), None, "it is not for them");
+    assert_eq!(letters.due(bob, letter.id).await.expect("due"), None, "it is not for them");
     for _ in 0..2 {
-        let due = courier.due(to, letter.id).await.expect("due");
+        let due = letters.due(to, letter.id).await.expect("due");
         assert_eq!(due, Some(due_with_room(&letter)), "until it is known where it lies");
     }
     assert_eq!(state(harness, &letter).await, LetterState::Put);
-    courier.record_delivery(to, letter.id, Some(Seq::new(7))).await.expect("note");
-    assert_eq!(courier.due(to, letter.id).await.expect("due"), None);
-    assert_eq!(courier.reply(to, letter.id, "yes").await.expect("reply"), ReplyOutcome::Taken);
-    let found = courier.letter(from, letter.id).await.expect("look").expect("there");
+    letters.record_delivery(to, letter.id, Some(Seq::new(7))).await.expect("note");
+    assert_eq!(letters.due(to, letter.id).await.expect("due"), None);
+    assert_eq!(letters.reply(to, letter.id, "yes").await.expect("reply"), ReplyOutcome::Taken);
+    let found = letters.letter(from, letter.id).await.expect("look").expect("there");
     assert_eq!(found.seq, Some(Seq::new(7)));
 }
 
@@ -375,18 +375,18 @@ pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarn
 pub async fn a_deprovisioned_agent_has_no_grants_and_no_webhooks(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
-    let (own, peer, courier) = (party(&ann), party(&bob), harness.courier());
+    let (own, peer, letters) = (party(&ann), party(&bob), harness.letters());
     for (one, other, digest) in [(own, peer, [7; 32]), (peer, own, [8; 32])] {
-        courier.grant(one, other).await.expect("grant");
-        courier.make_hook(one, "runtime", digest).await.expect("make");
+        letters.grant(one, other).await.expect("grant");
+        letters.make_hook(one, "runtime", digest).await.expect("make");
     }
     harness.register().deprovision(ann.scope, ann.agent).await.expect("deprovision");
 
-    assert_eq!(courier.grants(ann.scope, None).await.expect("list"), []);
-    assert_eq!(courier.hook_at([7; 32]).await.expect("find"), None);
+    assert_eq!(letters.grants(ann.scope, None).await.expect("list"), []);
+    assert_eq!(letters.hook_at([7; 32]).await.expect("find"), None);
     assert_eq!(put(harness, &letter(peer, own, "d1")).await, Put::NotGranted);
-    assert_eq!(courier.grants(bob.scope, None).await.expect("list").len(), 1, "its own it keeps");
-    assert_eq!(courier.hook_at([8; 32]).await.expect("find"), Some(peer));
+    assert_eq!(letters.grants(bob.scope, None).await.expect("list").len(), 1, "its own it keeps");
+    assert_eq!(letters.hook_at([8; 32]).await.expect("find"), Some(peer));
 }
 
 /// Receipts are stored unchanged, and the newest one for a connector and address replaces the previous one.
@@ -406,32 +406,32 @@ pub async fn receipts_are_kept_as_they_were(harness: &impl Harness) {
         record("a", DeliveryOutcome::Delivered(receipt)),
         record("b", DeliveryOutcome::Failed(failed)),
     );
-    let courier = harness.courier();
+    let letters = harness.letters();
     let receipt = |record: &Record| Receipt { scope: ann.scope, record: record.clone() };
     let again = Record { outcome: two.outcome.clone(), ..one.clone() };
-    courier.note(&[receipt(&two), receipt(&again)]).await.expect("note");
-    courier.note(&[receipt(&again), receipt(&one)]).await.expect("note, twice in one batch");
+    letters.note(&[receipt(&two), receipt(&again)]).await.expect("note");
+    letters.note(&[receipt(&again), receipt(&one)]).await.expect("note, twice in one batch");
 
-    assert_eq!(courier.receipts(ann.scope, "d1").await.expect("look"), [one, two]);
-    assert_eq!(courier.receipts(ann.scope, "d2").await.expect("look"), []);
-    assert_eq!(courier.receipts(bob.scope, "d1").await.expect("look"), []);
+    assert_eq!(letters.receipts(ann.scope, "d1").await.expect("look"), [one, two]);
+    assert_eq!(letters.receipts(ann.scope, "d2").await.expect("look"), []);
+    assert_eq!(letters.receipts(bob.scope, "d1").await.expect("look"), []);
 }
 
 /// A webhook is found by the digest of its secret only.
 pub async fn a_webhook_is_found_by_its_secret_alone(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
-    let (courier, own) = (harness.courier(), party(&ann));
+    let (letters, own) = (harness.letters(), party(&ann));
 
-    assert!(courier.make_hook(own, "runtime", [7; 32]).await.expect("make"));
-    assert!(!courier.make_hook(own, "runtime", [8; 32]).await.expect("make"), "the name is taken");
-    assert_eq!(courier.hook_at([7; 32]).await.expect("find"), Some(own));
-    assert_eq!(courier.hook_at([8; 32]).await.expect("find"), None);
-    assert_eq!(courier.hooks(ann.scope).await.expect("list"), [("runtime".to_owned(), own)]);
-    assert!(courier.hooks(bob.scope).await.expect("list").is_empty());
-    assert!(!courier.remove_hook(bob.scope, "runtime").await.expect("remove"), "not theirs");
-    assert!(courier.remove_hook(ann.scope, "runtime").await.expect("remove"));
-    assert_eq!(courier.hook_at([7; 32]).await.expect("find"), None);
+    assert!(letters.make_hook(own, "runtime", [7; 32]).await.expect("make"));
+    assert!(!letters.make_hook(own, "runtime", [8; 32]).await.expect("make"), "the name is taken");
+    assert_eq!(letters.hook_at([7; 32]).await.expect("find"), Some(own));
+    assert_eq!(letters.hook_at([8; 32]).await.expect("find"), None);
+    assert_eq!(letters.hooks(ann.scope).await.expect("list"), [("runtime".to_owned(), own)]);
+    assert!(letters.hooks(bob.scope).await.expect("list").is_empty());
+    assert!(!letters.remove_hook(bob.scope, "runtime").await.expect("remove"), "not theirs");
+    assert!(letters.remove_hook(ann.scope, "runtime").await.expect("remove"));
+    assert_eq!(letters.hook_at([7; 32]).await.expect("find"), None);
 }
 
 /// Letters older than the retention time are removed.
@@ -443,5 +443,5 @@ pub async fn old_letters_are_forgotten(harness: &impl TimedHarness) {
     harness.let_pass(LETTERS_KEPT + SECOND).await;
     harness.upkeep().sweep().await.expect("keep");
 
-    assert_eq!(harness.courier().letter(from, letter.id).await.expect("look"), None);
+    assert_eq!(harness.letters().letter(from, letter.id).await.expect("look"), None);
 }

@@ -60,7 +60,7 @@ pub async fn letters_of_one_batch_count_for_each_other(harness: &impl Harness) {
     assert_eq!((stored, &puts[3]), (3, &Put::Full));
     let mut hops = Vec::new();
     for letter in &batch[..3] {
-        let found = harness.courier().letter(letter.from, letter.id).await.expect("look");
+        let found = harness.letters().letter(letter.from, letter.id).await.expect("look");
         hops.push(found.expect("it is there").hop);
     }
     assert_eq!(hops, [1, 2, 3]);
@@ -76,9 +76,9 @@ pub async fn batches_that_cross_each_other_all_end(harness: &impl Harness) {
         if n % 2 == 0 {
             batch.reverse();
         }
-        let (courier, postings) =
-            (harness.courier(), batch.iter().map(super::posting).collect::<Vec<_>>());
-        tasks.spawn(async move { courier.put(&postings).await });
+        let (letters, postings) =
+            (harness.letters(), batch.iter().map(super::posting).collect::<Vec<_>>());
+        tasks.spawn(async move { letters.put(&postings).await });
     }
 
     for done in tasks.join_all().await {
@@ -93,9 +93,9 @@ pub async fn an_address_names_one_agent(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, own, other) = pair(&cast).await;
     let (bob, carol) = (party(&cast.person("bob").await), party(&cast.person("carol").await));
-    let courier = harness.courier();
+    let letters = harness.letters();
     for (one, other) in [(own, bob), (bob, own), (own, carol)] {
-        courier.grant(one, other).await.expect("grant");
+        letters.grant(one, other).await.expect("grant");
     }
     let query = |agent: String| AddressQuery { from: own, agent };
     let queries = [
@@ -108,7 +108,7 @@ pub async fn an_address_names_one_agent(harness: &impl Harness) {
         AddressQuery { from: bob, agent: "other".to_owned() },
     ];
 
-    let facts = courier.addresses(&queries).await.expect("look up");
+    let facts = letters.addresses(&queries).await.expect("look up");
     let named = Some(NamedAgent { id: other.agent, name: "other".to_owned() });
     let own_agents: Vec<_> = facts.iter().map(|facts| facts.own.clone()).collect();
     assert_eq!(own_agents, [named.clone(), named, None, None, None, None, None]);

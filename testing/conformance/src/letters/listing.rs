@@ -17,9 +17,9 @@ pub async fn letters_are_shown_to_their_sender_alone(harness: &impl Harness) {
     stored(harness, &letter).await;
 
     for other in [to, bob, Party { agent: from.agent, ..bob }] {
-        let courier = harness.courier();
-        assert_eq!(courier.letter(other, letter.id).await.expect("look"), None);
-        assert!(courier.letters(other, None).await.expect("list").is_empty());
+        let letters = harness.letters();
+        assert_eq!(letters.letter(other, letter.id).await.expect("look"), None);
+        assert!(letters.letters(other, None).await.expect("list").is_empty());
     }
 }
 
@@ -31,10 +31,10 @@ pub async fn letters_are_listed_newest_first(harness: &impl Harness) {
         stored(harness, &letter(from, to, name)).await;
     }
 
-    let courier = harness.courier();
-    let all = courier.letters(from, None).await.expect("list");
+    let letters = harness.letters();
+    let all = letters.letters(from, None).await.expect("list");
     let mut names: Vec<_> = all.iter().map(|letter| letter.dispatch_id.as_str()).collect();
-    let rest = courier.letters(from, Some(all[0].id)).await.expect("list");
+    let rest = letters.letters(from, Some(all[0].id)).await.expect("list");
     assert_eq!(rest, all[1..]);
     names.sort_unstable();
     assert_eq!(names, ["d1", "d2", "d3"]);
@@ -47,7 +47,7 @@ pub async fn a_list_is_what_a_look_at_each_letter_is(harness: &impl TimedHarness
     let (ann, to, from) = pair(&cast).await;
     let bob = party(&cast.person("bob").await);
     for (one, other) in [(from, bob), (bob, from)] {
-        harness.courier().grant(one, other).await.expect("grant");
+        harness.letters().grant(one, other).await.expect("grant");
     }
     let waited = waited_for(from, to, "waited for", Duration::from_secs(1));
     for letter in [&letter(from, to, "acked"), &waited, &letter(from, bob, "abroad")] {
@@ -57,10 +57,10 @@ pub async fn a_list_is_what_a_look_at_each_letter_is(harness: &impl TimedHarness
     cast.ack(&line, &[(1, 1)]).await;
     harness.let_pass(Duration::from_secs(2)).await;
 
-    let listed = harness.courier().letters(from, None).await.expect("list");
+    let listed = harness.letters().letters(from, None).await.expect("list");
     assert_eq!(listed.len(), 3);
     for letter in &listed {
-        let looked = harness.courier().letter(from, letter.id).await.expect("look");
+        let looked = harness.letters().letter(from, letter.id).await.expect("look");
         assert_eq!(looked.as_ref(), Some(letter));
     }
     assert!(listed.iter().any(|letter| letter.dispatch_id == "acked" && letter.is_acked));
@@ -72,21 +72,21 @@ pub async fn whom_an_agent_can_write_to_is_told_with_who_is_up(harness: &impl Ha
     let cast = Cast::of(harness).await;
     let (ann, own, other) = pair(&cast).await;
     let (bob, carol) = (party(&cast.person("bob").await), party(&cast.person("carol").await));
-    let courier = harness.courier();
+    let letters = harness.letters();
     for (one, other) in [(own, bob), (bob, own), (own, carol)] {
-        courier.grant(one, other).await.expect("grant");
+        letters.grant(one, other).await.expect("grant");
     }
     harness.lease().begin("node-1", Duration::from_mins(1)).await.expect("a node lives");
     let line = cast.line(&ann).await;
 
-    let peers = courier.peers(own, 10).await.expect("look");
+    let peers = letters.peers(own, 10).await.expect("look");
     let told = |peer: &Peer| (peer.party, peer.name.clone(), peer.live.is_some());
     let name = |name: &str| Some(name.to_owned());
     let want = [(own, name("ann"), true), (other, name("other"), false), (bob, None, false)];
     assert_eq!(peers.iter().map(told).collect::<Vec<_>>(), want);
-    assert_eq!(courier.peers(own, 1).await.expect("look").len(), 1);
+    assert_eq!(letters.peers(own, 1).await.expect("look").len(), 1);
     let theirs: Vec<Party> =
-        courier.peers(carol, 10).await.expect("look").iter().map(|peer| peer.party).collect();
+        letters.peers(carol, 10).await.expect("look").iter().map(|peer| peer.party).collect();
     assert_eq!(theirs, [carol], "one side is not enough");
     cast.close(&line, None).await;
 }

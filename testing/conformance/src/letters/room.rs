@@ -25,7 +25,7 @@ pub async fn a_full_inbox_takes_no_letter(harness: &impl TimedHarness) {
 
     assert_eq!(put(harness, &third).await, Put::Full);
     assert_eq!(put(harness, &now).await, Put::Full, "also if the desk is to put it now");
-    assert_eq!(harness.courier().letter(from, third.id).await.expect("look"), None);
+    assert_eq!(harness.letters().letter(from, third.id).await.expect("look"), None);
     let before = put(harness, &letter(from, to, "d2")).await;
     assert!(matches!(before, Put::Duplicate(_)), "what is there is there: {before:?}");
     let line = cast.line(&ann).await;
@@ -41,14 +41,14 @@ pub async fn a_letter_for_later_waits_for_room(harness: &impl TimedHarness) {
     stored(harness, &letter(from, to, "d1")).await;
     let when = harness.now().checked_add(SECOND * 60).expect("a time");
     let later = NewLetter { when: Some(when), ..letter(from, to, "d2") };
-    let courier = harness.courier();
+    let letters = harness.letters();
 
     assert_eq!(put(harness, &later).await, Put::Scheduled);
-    let due = courier.due(to, later.id).await.expect("due").expect("it waits");
+    let due = letters.due(to, later.id).await.expect("due").expect("it waits");
     assert!(due.is_full);
     assert_eq!(state(harness, &later).await, LetterState::Scheduled, "it still waits");
     let line = cast.line(&ann).await;
     cast.ack(&line, &[(1, 1)]).await;
-    let due = courier.due(to, later.id).await.expect("due");
+    let due = letters.due(to, later.id).await.expect("due");
     assert_eq!(due, Some(due_with_room(&later)));
 }

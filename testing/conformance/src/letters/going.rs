@@ -14,7 +14,7 @@ pub async fn a_letter_that_the_desk_is_to_put_is_kept(harness: &impl TimedHarnes
     let letter = NewLetter { when: Some(harness.now()), ..letter(from, to, "d1") };
 
     assert_eq!(put(harness, &letter).await, Put::Scheduled);
-    let due = harness.courier().due(to, letter.id).await.expect("due");
+    let due = harness.letters().due(to, letter.id).await.expect("due");
     assert_eq!(due, Some(due_with_room(&letter)));
 }
 
@@ -39,15 +39,15 @@ pub async fn a_letter_that_went_out_when_it_was_due_is_over(harness: &impl Timed
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
     let later = NewLetter { when: Some(harness.now()), goes_out: true, ..letter(from, to, "d1") };
-    let courier = harness.courier();
+    let letters = harness.letters();
     assert_eq!(put(harness, &later).await, Put::Scheduled);
     let none = harness.register().set_quota(to.scope, Quota::PendingEntries, 0).await;
     none.expect("set a quota");
 
-    let due = courier.due(to, later.id).await.expect("due").expect("it waits");
+    let due = letters.due(to, later.id).await.expect("due").expect("it waits");
     assert!(due.is_full, "who has another way need not mind");
     assert_eq!(state(harness, &later).await, LetterState::Scheduled);
-    courier.record_delivery(to, later.id, None).await.expect("note");
+    letters.record_delivery(to, later.id, None).await.expect("note");
     assert_eq!(state(harness, &later).await, LetterState::Put);
-    assert_eq!(courier.due(to, later.id).await.expect("due"), None);
+    assert_eq!(letters.due(to, later.id).await.expect("due"), None);
 }
