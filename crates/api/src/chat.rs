@@ -68,7 +68,7 @@ impl FromRequestParts<Arc<Chats>> for ChatPage {
     async fn from_request_parts(parts: &mut Parts, chats: &Arc<Chats>) -> Result<Self, Response> {
         let path = Path::<String>::from_request_parts(parts, chats).await;
         let Path(path) = path.map_err(IntoResponse::into_response)?;
-        match chats.desk.stops.accounts.at(&path).await {
+        match chats.desk.stops.accounts.find_by_path(&path).await {
             Ok(Some(account)) if account.platform.entrance() == Entrance::Page => {
                 Ok(Self { account, path })
             }

@@ -43,7 +43,7 @@ async fn explanation(
             "the desk has no record of that event for this agent; use the bufferId of its entry, or \
              the platform's key of an event that was refused recently",
         )),
-        known @ (Explanation::Entry(_) | Explanation::Refused(_)) => Ok(Json(known.told())),
+        known @ (Explanation::Entry(_) | Explanation::Refused(_)) => Ok(Json(known.to_json())),
     }
 }
 

@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::request::Parts;
 use nightdesk_desk::letters::letter_sender;
-use nightdesk_letters::{Cause, ConnectorError, LetterSender};
+use nightdesk_letters::{ConnectorError, FailureCause, LetterSender};
 use nightdesk_protocol::http::letters::{
     AgentListResponse, LetterListResponse, LetterSendRequest, LetterSendResponse, ReachableAgent,
     SentLetter,
@@ -127,7 +127,7 @@ async fn agents(SenderLetters(letters): SenderLetters) -> Result<Json<AgentListR
 
 /// The agents that can receive letters, each with its status.
 pub(crate) async fn reachable(letters: &LetterSender) -> Result<AgentListResponse, ConnectorError> {
-    let found = letters.reachable().await?;
+    let found = letters.list_reachable().await?;
     Ok(AgentListResponse {
         agents: found.into_iter().map(|(agent, status)| ReachableAgent { agent, status }).collect(),
     })
@@ -146,19 +146,19 @@ impl From<ConnectorError> for Problem {
     }
 }
 
-fn delivery_failed(cause: Cause) -> Problem {
+fn delivery_failed(cause: FailureCause) -> Problem {
     match cause {
-        Cause::UnknownAgent => problem::NO_SUCH_AGENT
+        FailureCause::UnknownAgent => problem::NO_SUCH_AGENT
             .with_detail("GET /v1/agents lists the agents that can receive letters"),
-        Cause::Invalid(words) => problem::BAD_REQUEST.with_detail(words),
-        Cause::Refused(words) => problem::LETTER_REFUSED.with_detail(words),
-        Cause::Full => problem::OVER_QUOTA.with_detail(
+        FailureCause::Invalid(words) => problem::BAD_REQUEST.with_detail(words),
+        FailureCause::Refused(words) => problem::LETTER_REFUSED.with_detail(words),
+        FailureCause::Full => problem::OVER_QUOTA.with_detail(
             "the agent's inbox is full; send the letter again with the same dispatch_id after the agent has acknowledged some",
         ),
-        Cause::TooFast { .. } => problem::TOO_MANY.with_detail(
+        FailureCause::TooFast { .. } => problem::TOO_MANY.with_detail(
             "at most five letters a second from one agent to one other, and fewer to some; wait",
         ),
-        Cause::Network(_) | Cause::TimedOut | Cause::Status(_) => {
+        FailureCause::Network(_) | FailureCause::TimedOut | FailureCause::Status(_) => {
             problem::UNAVAILABLE.with_detail("send it again with the same dispatch_id")
         }
     }

@@ -46,7 +46,7 @@ pub struct ApiParts {
     /// The desk.
     pub desk: Arc<Desk>,
     /// The state that all lines of this node share.
-    pub room: Arc<LineContext>,
+    pub line_context: Arc<LineContext>,
     /// The operator's schedulers that may report a due job.
     pub relays: Relays,
     /// Our own pages.
@@ -57,9 +57,9 @@ pub struct ApiParts {
 
 /// All public routes.
 pub fn routes(street: ApiParts) -> Router {
-    let ApiParts { desk, room, relays, webchat, lines } = street;
-    let watchers = room.ears.chat_watchers().clone();
+    let ApiParts { desk, line_context: room, relays, webchat, lines } = street;
+    let watchers = room.lines.chat_watchers().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
-    let api = ApiState { desk, room: Arc::clone(&room), relays };
+    let api = ApiState { desk, line_context: Arc::clone(&room), relays };
     Router::from(openapi::described_routes(api)).merge(chats).merge(upgrade::route(room, lines))
 }

@@ -7,7 +7,7 @@ mod places;
 mod reach;
 
 use axum::http::StatusCode;
-use nightdesk_desk::managing::{BotName, ManageError};
+use nightdesk_desk::reach_manager::{BotName, ManageError};
 use nightdesk_protocol::http::manage::BotSelector;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use nightdesk_desk::{Desk, What};
+use nightdesk_desk::{Desk, LimitedAction};
 use nightdesk_letters::Party;
 use nightdesk_line::LineContext;
 use nightdesk_register::Issuer;
@@ -16,7 +16,7 @@ use crate::relays::Relays;
 #[derive(Clone)]
 pub(crate) struct ApiState {
     pub(crate) desk: Arc<Desk>,
-    pub(crate) room: Arc<LineContext>,
+    pub(crate) line_context: Arc<LineContext>,
     pub(crate) relays: Relays,
 }
 
@@ -27,13 +27,13 @@ impl ApiState {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.room.clock.now()
+        self.line_context.clock.now()
     }
 
     /// Counts a failed authentication. Returns false if the address has exceeded its limit. A valid credential is never
     /// counted and never refused for earlier failures.
     pub(crate) fn count_failure(&self, address: IpAddr) -> bool {
-        self.room.failures.count(address, self.room.clock.moment())
+        self.line_context.failures.count(address, self.line_context.clock.moment())
     }
 
     /// Counts a failed authentication and returns the 401, or the 429 once the address has exceeded its limit.
@@ -45,7 +45,7 @@ impl ApiState {
     }
 
     /// Counts a call of an agent against this node's share of a rate limit.
-    pub(crate) fn count_call(&self, what: What, agent: Party) -> Result<(), Problem> {
+    pub(crate) fn count_call(&self, what: LimitedAction, agent: Party) -> Result<(), Problem> {
         let counted = self.desk.stops.limits.allow(what, &agent.agent.to_string());
         let detail = "the agent exceeds its rate limit; wait, and send fewer requests";
         counted.map_err(|_| problem::TOO_MANY.with_detail(detail))

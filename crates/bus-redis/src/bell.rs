@@ -30,11 +30,11 @@ pub struct BellSettings<'a> {
 pub struct RedisBell {
     pub(crate) client: Client,
     pub(crate) node: String,
-    pub(crate) ears: Arc<LineRegistry>,
+    pub(crate) lines: Arc<LineRegistry>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) seal: HintSeal,
     pub(crate) channels: Channels,
-    pub(crate) voice: Publisher,
+    pub(crate) publisher: Publisher,
     pub(crate) metrics: Metrics,
     state: Mutex<BellState>,
 }
@@ -51,11 +51,11 @@ pub(crate) struct BellState {
     pub(crate) lives: HintHistory,
     pub(crate) peers: Peers,
     /// The time when the node last received its own heartbeat on this connection.
-    pub(crate) heard_itself: Option<Moment>,
+    pub(crate) own_heartbeat_at: Option<Moment>,
     /// The start of the current break.
     pub(crate) broken_since: Option<Moment>,
     /// The time when a break was last logged.
-    pub(crate) told: Option<Moment>,
+    pub(crate) logged_at: Option<Moment>,
 }
 
 impl RedisBell {
@@ -71,11 +71,11 @@ impl RedisBell {
         Ok(Self {
             client,
             node: settings.node.to_owned(),
-            ears,
+            lines: ears,
             clock,
             channels: Channels::for_cell(&seal.cell()),
             seal,
-            voice: Publisher::default(),
+            publisher: Publisher::default(),
             metrics: Metrics::default(),
             state: Mutex::default(),
         })
@@ -83,7 +83,7 @@ impl RedisBell {
 
     /// Connects once, to check that Redis answers.
     pub async fn check_connection(&self) -> Result<(), ConnectError> {
-        Ok(connect(&self.client, &self.ears).await.map(drop)?)
+        Ok(connect(&self.client, &self.lines).await.map(drop)?)
     }
 
     /// Returns the metrics.
@@ -110,7 +110,7 @@ impl RedisBell {
         let Some((channel, sealed)) = self.seal_note(&BellNote::Ring(ring), address) else {
             return false;
         };
-        let heard = self.voice.ring(&channel, &sealed).await;
+        let heard = self.publisher.ring(&channel, &sealed).await;
         self.metrics.count_ring(heard);
         heard.is_some_and(|heard| heard > 0)
     }
@@ -120,7 +120,7 @@ impl RedisBell {
 impl Bell for RedisBell {
     async fn ring(&self, ring: Ring) -> bool {
         let address = ring.address();
-        let here = self.ears.ring(ring.clone()).await;
+        let here = self.lines.ring(ring.clone()).await;
         if is_all(&ring, here) || is_own(&address, &self.node) {
             return here;
         }

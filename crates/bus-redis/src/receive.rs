@@ -34,13 +34,13 @@ impl RedisBell {
     async fn handle_note(&self, life: u64, note: BellNote) {
         match note {
             BellNote::Ring(ring) => {
-                self.ears.ring(ring).await;
+                self.lines.ring(ring).await;
             }
             BellNote::Beat { node, missed } => {
                 let (now, heartbeat) = (self.clock.moment(), Heartbeat { node, life, missed });
                 let meaning = self.lock_state().peers.record_heartbeat(now, heartbeat);
                 if meaning == HeartbeatMeaning::Missed {
-                    self.ears.lines_in_doubt().doubt_all();
+                    self.lines.lines_in_doubt().doubt_all();
                 }
             }
             BellNote::Bye { node } => self.lock_state().peers.remove_stopped(&node, life),

@@ -41,9 +41,9 @@ impl RedisBell {
         let again = Backoff { first: BELL_AGAIN_MIN, max: BELL_AGAIN_MAX };
         let mut breaks: u32 = 1;
         while let Some(broken) = until.run_until_cancelled(self.run_connection()).await {
-            let was_heard = self.lock_state().heard_itself.take().is_some();
+            let was_heard = self.lock_state().own_heartbeat_at.take().is_some();
             breaks = if was_heard { 1 } else { breaks.saturating_add(1) };
-            self.voice.set_connection(None);
+            self.publisher.set_connection(None);
             self.record_break(&broken);
             until.run_until_cancelled(sleep(spread(again.after(breaks)))).await;
         }
@@ -52,7 +52,7 @@ impl RedisBell {
 
     /// Connects, and runs until the connection breaks.
     async fn run_connection(&self) -> BreakCause {
-        let (connection, pushes) = match connect(&self.client, &self.ears).await {
+        let (connection, pushes) = match connect(&self.client, &self.lines).await {
             Ok(connected) => connected,
             Err(error) => return BreakCause::Connect(error),
         };
@@ -61,7 +61,7 @@ impl RedisBell {
             Err(error) => return BreakCause::Follow(error),
         };
         self.lock_state().peers.listen_again(self.clock.moment());
-        self.voice.set_connection(Some(connection));
+        self.publisher.set_connection(Some(connection));
         tokio::select! {
             broken = self.receive_hints(pushes) => broken,
             error = following.keep_up() => BreakCause::Follow(error),
@@ -88,7 +88,7 @@ impl RedisBell {
                 return BreakCause::Lost;
             }
             let now = self.clock.moment();
-            let heard = self.lock_state().heard_itself;
+            let heard = self.lock_state().own_heartbeat_at;
             if now.since(heard.unwrap_or(began)) > BEAT_MISSED_AFTER {
                 return BreakCause::Silent;
             }
@@ -99,25 +99,26 @@ impl RedisBell {
     }
 
     async fn publish_heartbeat(&self) -> Result<(), PublishError> {
-        let beat = BellNote::Beat { node: self.node.clone(), missed: self.voice.missed_rings() };
+        let beat =
+            BellNote::Beat { node: self.node.clone(), missed: self.publisher.missed_rings() };
         let Some((channel, sealed)) = self.seal_note(&beat, &BellAddress::All) else {
             return Ok(());
         };
-        self.voice.publish(&channel, &sealed, BEAT_EVERY).await.map(drop)
+        self.publisher.publish(&channel, &sealed, BEAT_EVERY).await.map(drop)
     }
 
     async fn publish_bye(&self) {
         let bye = BellNote::Bye { node: self.node.clone() };
         if let Some((channel, sealed)) = self.seal_note(&bye, &BellAddress::All) {
             // If it is lost, the other nodes check their lines for a while.
-            drop(self.voice.publish(&channel, &sealed, RING_WAIT).await);
+            drop(self.publisher.publish(&channel, &sealed, RING_WAIT).await);
         }
     }
 
     /// Records that the node received its own heartbeat: so do the others.
     pub(crate) fn record_own_heartbeat(&self) {
-        let first = self.lock_state().heard_itself.replace(self.clock.moment()).is_none();
-        self.voice.mark_clear();
+        let first = self.lock_state().own_heartbeat_at.replace(self.clock.moment()).is_none();
+        self.publisher.mark_clear();
         if first {
             self.check_peers();
         }
@@ -133,17 +134,17 @@ impl RedisBell {
 
     /// Puts all lines in doubt, and logs the break unless one was logged just now.
     fn record_break(&self, why: &BreakCause) {
-        self.ears.lines_in_doubt().set_broken(true);
+        self.lines.lines_in_doubt().set_broken(true);
         let now = self.clock.moment();
         let mut state = self.lock_state();
         if state.broken_since.is_none() {
             state.broken_since = Some(now);
             self.metrics.count_break(self.clock.now().as_second());
         }
-        if state.told.is_some_and(|told| now.since(told) < BELL_TOLD_EVERY) {
+        if state.logged_at.is_some_and(|told| now.since(told) < BELL_TOLD_EVERY) {
             return;
         }
-        state.told = Some(now);
+        state.logged_at = Some(now);
         drop(state);
         tracing::warn!(
             error = why as &dyn Error,
@@ -152,7 +153,7 @@ impl RedisBell {
     }
 
     fn record_recovery(&self) {
-        self.ears.lines_in_doubt().set_broken(false);
+        self.lines.lines_in_doubt().set_broken(false);
         let since = self.lock_state().broken_since.take();
         let Some(since) = since else { return };
         self.metrics.clear_break();

@@ -28,7 +28,7 @@ impl SharedRateLimit for RedisBell {
         let mut count = redis::cmd("EVAL");
         count.arg(COUNT).arg(1).arg(self.channels.rate_limit_key(key));
         count.arg(micros(rate.step())).arg(micros(rate.ahead()));
-        let wait = u64::try_from(self.voice.run_command(&count).await?).ok()?;
+        let wait = u64::try_from(self.publisher.run_command(&count).await?).ok()?;
         let wait = Duration::from_micros(wait);
         // A real wait is never longer than the time to the next turn, so a longer one is ignored.
         let is_true = wait <= rate.step();

@@ -25,18 +25,18 @@ impl<'a> Subscriptions<'a> {
         connection: MultiplexedConnection,
     ) -> Result<Self, RedisError> {
         let mut following = Self { bell, connection, followed: BTreeSet::new() };
-        following.subscribe(bell.ears.addresses()).await?;
+        following.subscribe(bell.lines.addresses()).await?;
         Ok(following)
     }
 
     /// Follows every change, until a command fails.
     pub(crate) async fn keep_up(mut self) -> RedisError {
         loop {
-            let changed = match self.bell.ears.changed_addresses().wait_and_take().await {
+            let changed = match self.bell.lines.changed_addresses().wait_and_take().await {
                 MarkedItems::These(changed) => changed,
                 MarkedItems::All => {
                     let mut all = self.followed.clone();
-                    all.extend(self.bell.ears.addresses());
+                    all.extend(self.bell.lines.addresses());
                     all
                 }
             };
@@ -48,13 +48,13 @@ impl<'a> Subscriptions<'a> {
 
     async fn apply_changes(&mut self, changed: BTreeSet<BellAddress>) -> Result<(), RedisError> {
         let (here, gone): (Vec<BellAddress>, Vec<BellAddress>) =
-            changed.into_iter().partition(|address| self.bell.ears.listens_at(address));
+            changed.into_iter().partition(|address| self.bell.lines.listens_at(address));
         let new = here.iter().filter(|address| !self.followed.contains(address));
         let new: Vec<BellAddress> = new.cloned().collect();
         self.subscribe(new.clone()).await?;
         // Hints between the line's first read and now were lost.
         for agent in new.iter().filter_map(agent_of_address) {
-            self.bell.ears.lines_in_doubt().doubt_line(agent);
+            self.bell.lines.lines_in_doubt().doubt_line(agent);
         }
         self.unsubscribe(gone).await?;
         self.ring_replaced_lines(here.iter().filter_map(agent_of_address)).await;
@@ -85,7 +85,7 @@ impl<'a> Subscriptions<'a> {
     /// out at its next read or ack.
     async fn ring_replaced_lines(&self, agents: impl Iterator<Item = AgentId>) {
         let rings = agents.filter_map(|agent| {
-            let by = self.bell.ears.generation(agent)?;
+            let by = self.bell.lines.generation(agent)?;
             self.bell.seal_note(
                 &BellNote::Ring(Ring::Replaced { agent, by }),
                 &BellAddress::Agent(agent),
@@ -93,7 +93,7 @@ impl<'a> Subscriptions<'a> {
         });
         let rings: Vec<(String, String)> = rings.collect();
         for some in rings.chunks(CHANNELS_AT_ONCE_MAX) {
-            if self.bell.voice.publish_all(some).await.is_err() {
+            if self.bell.publisher.publish_all(some).await.is_err() {
                 return;
             }
         }

@@ -20,7 +20,7 @@ pub struct HintHistory(BTreeMap<u64, LifeWindow>);
 #[derive(Debug)]
 struct LifeWindow {
     highest: u64,
-    heard: Box<[u64; WORDS]>,
+    received: Box<[u64; WORDS]>,
     /// The newest time of its hints; the life with the oldest one is dropped first.
     millis: i64,
 }
@@ -57,7 +57,7 @@ impl HintHistory {
 
 impl LifeWindow {
     fn starting_at(said: &VerifiedHint<'_>) -> Self {
-        Self { highest: said.number, heard: Box::new([0; WORDS]), millis: said.millis }
+        Self { highest: said.number, received: Box::new([0; WORDS]), millis: said.millis }
     }
 
     fn record_number(&mut self, number: u64) -> Result<(), HintError> {
@@ -66,10 +66,10 @@ impl LifeWindow {
         }
         self.move_to(number);
         let (word, bit) = bit_position(number);
-        if self.heard[word] & bit != 0 {
+        if self.received[word] & bit != 0 {
             return Err(HintError::Doubled);
         }
-        self.heard[word] |= bit;
+        self.received[word] |= bit;
         Ok(())
     }
 
@@ -78,7 +78,7 @@ impl LifeWindow {
         let steps = number.saturating_sub(self.highest).min(HINT_WINDOW);
         for step in 1..=steps {
             let (word, bit) = bit_position(self.highest.wrapping_add(step));
-            self.heard[word] &= !bit;
+            self.received[word] &= !bit;
         }
         self.highest = self.highest.max(number);
     }

@@ -19,9 +19,9 @@ pub struct LineRegistry {
     node: String,
     lines: Mutex<BTreeMap<AgentId, Arc<RegisteredLine>>>,
     chats: Watchers,
-    settled: Settlements,
-    asked: MarkSet<BotId>,
-    doubt: LinesInDoubt,
+    settlements: Settlements,
+    requested_bots: MarkSet<BotId>,
+    lines_in_doubt: LinesInDoubt,
     changes: Arc<MarkSet<BellAddress>>,
 }
 
@@ -36,12 +36,12 @@ impl LineRegistry {
     pub fn for_node(name: impl Into<String>) -> Self {
         let (name, changes) = (name.into(), Arc::<MarkSet<BellAddress>>::default());
         Self {
-            doubt: LinesInDoubt::for_node(&name),
+            lines_in_doubt: LinesInDoubt::for_node(&name),
             node: name,
             lines: Mutex::default(),
             chats: Watchers::new(Arc::clone(&changes)),
-            settled: Settlements::new(Arc::clone(&changes)),
-            asked: MarkSet::default(),
+            settlements: Settlements::new(Arc::clone(&changes)),
+            requested_bots: MarkSet::default(),
             changes,
         }
     }
@@ -93,17 +93,17 @@ impl LineRegistry {
     /// Returns the requests on this node that wait for another node to settle a send. Start to wait before the send is
     /// requested, and still poll its row.
     pub const fn settlements(&self) -> &Settlements {
-        &self.settled
+        &self.settlements
     }
 
     /// Returns the bots with sends that other nodes requested. One task of this node takes them and reads the rows.
     pub const fn requested_bots(&self) -> &MarkSet<BotId> {
-        &self.asked
+        &self.requested_bots
     }
 
     /// Returns the lines that may have missed a hint.
     pub const fn lines_in_doubt(&self) -> &LinesInDoubt {
-        &self.doubt
+        &self.lines_in_doubt
     }
 
     /// Returns the addresses whose subscriptions changed. The bell between nodes takes them.
@@ -208,12 +208,12 @@ impl Bell for LineRegistry {
             Ring::Asked { node, bot } => {
                 let own = node == self.node;
                 if own {
-                    self.asked.mark(bot);
+                    self.requested_bots.mark(bot);
                 }
                 own
             }
             Ring::Settled { node, agent, request } => {
-                node == self.node && self.settled.ring_key(&(agent, request))
+                node == self.node && self.settlements.ring_key(&(agent, request))
             }
         }
     }

@@ -19,12 +19,12 @@ pub enum MarkedItems<T> {
 #[derive(Debug)]
 pub struct MarkSet<T> {
     marked: Mutex<MarkedItems<T>>,
-    rung: Notify,
+    mark_signal: Notify,
 }
 
 impl<T> Default for MarkSet<T> {
     fn default() -> Self {
-        Self { marked: Mutex::new(MarkedItems::These(BTreeSet::new())), rung: Notify::new() }
+        Self { marked: Mutex::new(MarkedItems::These(BTreeSet::new())), mark_signal: Notify::new() }
     }
 }
 
@@ -39,13 +39,13 @@ impl<T: Ord> MarkSet<T> {
             }
         }
         drop(marked);
-        self.rung.notify_one();
+        self.mark_signal.notify_one();
     }
 
     /// Marks all items.
     pub fn mark_all(&self) {
         *self.lock() = MarkedItems::All;
-        self.rung.notify_one();
+        self.mark_signal.notify_one();
     }
 
     /// Waits until an item is marked, and takes the marked items. Only one task may wait at a time.
@@ -54,7 +54,7 @@ impl<T: Ord> MarkSet<T> {
             if let Some(marked) = self.take() {
                 return marked;
             }
-            self.rung.notified().await;
+            self.mark_signal.notified().await;
         }
     }
 

@@ -42,8 +42,8 @@ pub struct RegisteredLine {
     pub(crate) gateway: GatewayId,
     pub(crate) generation: Generation,
     pub(crate) closed: CancellationToken,
-    rung: Notify,
-    heard: Mutex<LineHints>,
+    ring_signal: Notify,
+    hints: Mutex<LineHints>,
 }
 
 impl RegisteredLine {
@@ -59,14 +59,14 @@ impl RegisteredLine {
             gateway,
             generation,
             closed: CancellationToken::new(),
-            rung: Notify::new(),
-            heard: Mutex::default(),
+            ring_signal: Notify::new(),
+            hints: Mutex::default(),
         }
     }
 
     /// Waits until a hint may have come. It may return without one.
     pub async fn wait_for_hint(&self) {
-        self.rung.notified().await;
+        self.ring_signal.notified().await;
     }
 
     /// Takes the hints.
@@ -79,7 +79,7 @@ impl RegisteredLine {
         let mut heard = self.lock_hints();
         heard.seq = heard.seq.max(Some(seq));
         drop(heard);
-        self.rung.notify_one();
+        self.ring_signal.notify_one();
     }
 
     pub(crate) fn send_order(&self, order: LineOrder) {
@@ -88,12 +88,12 @@ impl RegisteredLine {
             heard.orders.push(order);
         }
         drop(heard);
-        self.rung.notify_one();
+        self.ring_signal.notify_one();
     }
 
     fn lock_hints(&self) -> MutexGuard<'_, LineHints> {
         // The state is consistent at every step, also if a holder of the lock panicked.
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -36,7 +36,7 @@ pub enum HintError {
 pub struct HintSeal {
     key: hmac::Key,
     life: u64,
-    said: AtomicU64,
+    next_number: AtomicU64,
 }
 
 impl std::fmt::Debug for HintSeal {
@@ -64,7 +64,7 @@ impl HintSeal {
         Self {
             key: hmac::Key::new(HMAC_SHA256, secret),
             life: random_life(),
-            said: AtomicU64::new(0),
+            next_number: AtomicU64::new(0),
         }
     }
 
@@ -81,7 +81,7 @@ impl HintSeal {
 
     /// Seals a text, if it is not too long. Each call makes another hint, also for the same text.
     pub fn seal(&self, now: Timestamp, words: &str) -> Option<String> {
-        let number = self.said.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let said = format!("{:016x}.{number:x}.{}.{words}", self.life, now.as_millisecond());
         let mac = URL_SAFE_NO_PAD.encode(hmac::sign(&self.key, said.as_bytes()));
         let sealed = format!("{mac}.{said}");

@@ -37,7 +37,7 @@ impl std::fmt::Debug for Account {
 
 impl Account {
     /// Reports whether a person can see a place, as far as the platform's cached data shows.
-    pub(crate) fn sight(&self, source: &Source, person: &str) -> Visibility {
+    pub(crate) fn visibility(&self, source: &Source, person: &str) -> Visibility {
         self.platform
             .visibility_source()
             .map_or(Visibility::Unknown, |eyes| eyes.visibility_of(&self.bot, source, person))
@@ -54,7 +54,7 @@ struct CachedAccount {
 
 impl CachedAccount {
     /// Returns true if the cached account is still valid.
-    fn is_young(&self) -> bool {
+    fn is_fresh(&self) -> bool {
         self.asked_at.elapsed() < ACCOUNT_KEPT_FOR
     }
 }
@@ -87,13 +87,13 @@ impl Accounts {
     }
 
     /// Returns the account whose webhook has this path.
-    pub async fn at(&self, path: &str) -> Result<Option<Account>, RegisterError> {
-        if let Some(cached) = self.by_path.get(path).filter(CachedAccount::is_young) {
+    pub async fn find_by_path(&self, path: &str) -> Result<Option<Account>, RegisterError> {
+        if let Some(cached) = self.by_path.get(path).filter(CachedAccount::is_fresh) {
             return Ok(Some(cached.account));
         }
         let asked_at = Instant::now();
         let found = self.register.bot_at(path).await?;
-        let found = found.and_then(|(bot, adapter)| self.account_of(bot, &adapter));
+        let found = found.and_then(|(bot, adapter)| self.build_account(bot, &adapter));
         if let Some(account) = &found {
             let account = account.clone();
             self.by_path.insert(path.to_owned(), CachedAccount { asked_at, account });
@@ -102,13 +102,13 @@ impl Accounts {
     }
 
     /// Returns the account of a bot.
-    pub async fn of(&self, id: BotId) -> Result<Option<Account>, RegisterError> {
-        if let Some(cached) = self.by_id.get(&id).filter(CachedAccount::is_young) {
+    pub async fn find_by_id(&self, id: BotId) -> Result<Option<Account>, RegisterError> {
+        if let Some(cached) = self.by_id.get(&id).filter(CachedAccount::is_fresh) {
             return Ok(Some(cached.account));
         }
         let asked_at = Instant::now();
         let found = self.register.bot(id).await?;
-        let found = found.and_then(|(bot, adapter)| self.account_of(bot, &adapter));
+        let found = found.and_then(|(bot, adapter)| self.build_account(bot, &adapter));
         if let Some(account) = &found {
             let account = account.clone();
             self.by_id.insert(id, CachedAccount { asked_at, account });
@@ -117,14 +117,14 @@ impl Accounts {
     }
 
     /// Returns the names of the adapters that listen for at least some of their bots.
-    pub(crate) fn listening(&self) -> Vec<String> {
+    pub(crate) fn listening_adapters(&self) -> Vec<String> {
         let listen = self.adapters.iter().filter(|(_, platform)| platform.listens());
         let mut names: Vec<String> = listen.map(|(name, _)| name.clone()).collect();
         names.sort();
         names
     }
 
-    fn account_of(&self, bot: Bot, adapter: &str) -> Option<Account> {
+    fn build_account(&self, bot: Bot, adapter: &str) -> Option<Account> {
         let Some(platform) = self.adapters.get(adapter) else {
             tracing::warn!(bot.id = %bot.id, adapter, "bot {} needs adapter {adapter}, which this build lacks", bot.id);
             return None;
@@ -139,7 +139,7 @@ impl nightdesk_egress::Accounts for Accounts {
         &self,
         bot: BotId,
     ) -> Result<Option<nightdesk_egress::Account>, StoreError> {
-        let found = self.of(bot).await.map_err(store_error)?;
+        let found = self.find_by_id(bot).await.map_err(store_error)?;
         Ok(found.map(|Account { bot, platform }| {
             let capabilities = platform.capabilities(&bot);
             nightdesk_egress::Account { bot, platform, capabilities }
@@ -160,7 +160,7 @@ impl nightdesk_egress::Accounts for Accounts {
     }
 
     async fn find_file(&self, asked: &FileRequest<'_>) -> Result<Option<File>, FileError> {
-        self.spoken(asked).await
+        self.resolve_file(asked).await
     }
 }
 

@@ -22,7 +22,7 @@ use crate::Stops;
 use crate::accounts::store_error;
 
 /// Returns an event as the inbox stores it, together with the capability that the platform lent for it.
-pub(crate) async fn accept(
+pub(crate) async fn build_accept(
     register: &Register,
     event: &AdmittedEvent,
     mark: Option<SourceCursor>,
@@ -36,12 +36,12 @@ pub(crate) async fn accept(
     for recipient in event.recipients() {
         let (scope, agent) = (recipient.scope, recipient.agent);
         let sealed = register.bind(scope, agent, at, &sessions, capability).await;
-        bound.extend(sealed.map_err(store_error)?.into_iter().map(written));
+        bound.extend(sealed.map_err(store_error)?.into_iter().map(entry_capability));
     }
     Ok(accept.with_capabilities(bound))
 }
 
-fn written(sealed: SealedCapability) -> EntryCapability {
+fn entry_capability(sealed: SealedCapability) -> EntryCapability {
     let SealedCapability { agent, session, kind, sealed, key, good_for } = sealed;
     EntryCapability { agent, session: *session.bytes(), kind, sealed, key, good_for }
 }
@@ -83,27 +83,29 @@ impl FollowUps {
             session: SessionDigest::from_key(session_key.as_str()),
             kind: &kind,
         };
-        let bound = self.register.find_capability_place(&lessee).await.map_err(|_| network())?;
-        let (bot, chat_id) = bound.ok_or_else(nothing_lent)?;
+        let bound =
+            self.register.find_capability_place(&lessee).await.map_err(|_| network_error())?;
+        let (bot, chat_id) = bound.ok_or_else(no_capability)?;
         // The line must represent that bot, and the gate must still allow the agent there.
-        let sender = Sender { scope, agent, greeted, tag: &BotTag::default(), through: Some(bot) };
+        let sender =
+            Sender { scope, agent, hellos: greeted, tag: &BotTag::default(), through: Some(bot) };
         let op = Op::FollowUp { session_key: session_key.as_str().to_owned(), kind, content };
         let turn = self.egress.lanes().enter((agent, chat_id.clone()));
         let send = Send { chat_id, op, metadata };
         match self.gate.admit_send(sender, request, send).await {
             Ok(send) => Ok(AdmittedFollowUp { send, turn }),
-            Err(AdmitError::Refused(_)) => Err(nothing_lent()),
-            Err(AdmitError::Store(_)) => Err(network()),
+            Err(AdmitError::Refused(_)) => Err(no_capability()),
+            Err(AdmitError::Store(_)) => Err(network_error()),
         }
     }
 }
 
 /// The response is the same for absent, expired and foreign capabilities, so a leaked gateway secret reveals nothing.
-fn nothing_lent() -> Outcome {
+fn no_capability() -> Outcome {
     Outcome::failed("capability absent or expired")
 }
 
 /// Nothing was executed; this text makes the client retry by itself.
-fn network() -> Outcome {
+fn network_error() -> Outcome {
     Outcome::failed("network error behind the desk")
 }

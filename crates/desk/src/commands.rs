@@ -71,7 +71,7 @@ impl Commands {
         let commands = Arc::clone(self);
         self.tasks.spawn(async move {
             let until = Instant::now() + COMMANDS_WAIT;
-            let told = commands.tell(AgentOnBot { scope, agent, bot }, &offered);
+            let told = commands.register_commands(AgentOnBot { scope, agent, bot }, &offered);
             match timeout_at(until, told).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::warn!(
@@ -87,7 +87,11 @@ impl Commands {
         });
     }
 
-    async fn tell(&self, on: AgentOnBot, offered: &[PlatformCommand]) -> Result<(), StoreError> {
+    async fn register_commands(
+        &self,
+        on: AgentOnBot,
+        offered: &[PlatformCommand],
+    ) -> Result<(), StoreError> {
         let store = self.register.store();
         let held = store.commands_of(on.scope, on.agent, on.bot).await?;
         if offered.is_empty() && held.is_empty() {
@@ -102,19 +106,19 @@ impl Commands {
         scopes.sort();
         scopes.dedup();
         scopes.truncate(COMMAND_SCOPES_MAX);
-        for step in steps(offered, &scopes, &held) {
-            self.take(on, step).await?;
+        for step in plan_steps(offered, &scopes, &held) {
+            self.execute_step(on, step).await?;
         }
         Ok(())
     }
 
     /// Executes one step. The agent claims the name before the platform call; a change that the platform refuses is
     /// retried with the next hello.
-    async fn take(&self, on: AgentOnBot, step: CommandStep) -> Result<(), StoreError> {
+    async fn execute_step(&self, on: AgentOnBot, step: CommandStep) -> Result<(), StoreError> {
         let store = self.register.store();
         let CommandStep { scope_id, name, digest, change } = step;
         if digest.is_some() && !store.claim_command(on, &scope_id, &name).await? {
-            taken(on.agent);
+            log_name_taken(on.agent);
             return Ok(());
         }
         let answered = match &change {
@@ -124,11 +128,11 @@ impl Commands {
         match (answered, digest) {
             (Ok(id), Some(digest)) => {
                 let told = id.map(|id| (digest, id));
-                store.note_command(on, &HeldCommand { scope_id, name, told }).await
+                store.note_command(on, &HeldCommand { scope_id, name, registered: told }).await
             }
             (Ok(_), None) => store.drop_command(on, &scope_id, &name).await,
             (Err(error), _) => {
-                unknown(on.agent, &error);
+                log_refused_command(on.agent, &error);
                 Ok(())
             }
         }
@@ -163,7 +167,11 @@ fn scope_of(granted: GrantTarget) -> Option<String> {
 }
 
 /// Returns the steps after which the platform has exactly the offered commands in these scopes and in no other.
-fn steps(offered: &[PlatformCommand], scopes: &[String], held: &[HeldCommand]) -> Vec<CommandStep> {
+fn plan_steps(
+    offered: &[PlatformCommand],
+    scopes: &[String],
+    held: &[HeldCommand],
+) -> Vec<CommandStep> {
     let is_offered = |one: &HeldCommand| {
         scopes.contains(&one.scope_id) && offered.iter().any(|command| command.name == one.name)
     };
@@ -171,13 +179,13 @@ fn steps(offered: &[PlatformCommand], scopes: &[String], held: &[HeldCommand]) -
         scope_id: one.scope_id.clone(),
         name: one.name.clone(),
         digest: None,
-        change: one.told.clone().map(|(_, id)| CommandChange::TakenBack(id)),
+        change: one.registered.clone().map(|(_, id)| CommandChange::TakenBack(id)),
     });
     let told = |scope_id: &str, command: &PlatformCommand| {
         let written = serde_json::to_vec(command).unwrap_or_default();
         let digest = CommandDigest::from_bytes(&written);
         let before = held.iter().find(|one| one.scope_id == scope_id && one.name == command.name);
-        let before = before.and_then(|one| one.told.as_ref());
+        let before = before.and_then(|one| one.registered.as_ref());
         let is_told = before.is_some_and(|(before, _)| *before == digest);
         (!is_told).then(|| CommandStep {
             scope_id: scope_id.to_owned(),
@@ -192,14 +200,14 @@ fn steps(offered: &[PlatformCommand], scopes: &[String], held: &[HeldCommand]) -
     gone.chain(news).collect()
 }
 
-fn taken(agent: AgentId) {
+fn log_name_taken(agent: AgentId) {
     tracing::info!(
         agent.id = %agent,
         "a command of agent {agent} is not registered: another agent uses its name there"
     );
 }
 
-fn unknown(agent: AgentId, error: &DeliverError) {
+fn log_refused_command(agent: AgentId, error: &DeliverError) {
     tracing::warn!(
         agent.id = %agent,
         error = error as &dyn Error,

@@ -21,22 +21,22 @@ use nightdesk_types::{BotId, Event, StoreError};
 use tokio::time::timeout;
 
 use crate::Account;
-use crate::sight::Looking;
+use crate::visibility_check::VisibilityCheck;
 
 /// A chat, or a thread of it.
 type ContextKey = (BotId, String, Option<String>);
 
 /// Messages that were addressed to none of the agents in a room, for platforms that cannot return them later. They are
 /// in memory only, so the list is empty after a restart.
-pub(crate) struct Overheard(Cache<ContextKey, Arc<Vec<Event>>>);
+pub(crate) struct OverheardMessages(Cache<ContextKey, Arc<Vec<Event>>>);
 
-impl std::fmt::Debug for Overheard {
+impl std::fmt::Debug for OverheardMessages {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Overheard")
     }
 }
 
-impl Default for Overheard {
+impl Default for OverheardMessages {
     fn default() -> Self {
         let weigh = |_: &ContextKey, said: &Arc<Vec<Event>>| {
             let bytes: usize = said.iter().map(|event| event.to_json().len()).sum();
@@ -47,9 +47,9 @@ impl Default for Overheard {
     }
 }
 
-impl Overheard {
+impl OverheardMessages {
     /// Stores a message that an agent did not receive because it was not addressed to the agent.
-    pub(crate) fn note(
+    pub(crate) fn record(
         &self,
         account: &Account,
         event: &VerifiedEvent,
@@ -59,48 +59,48 @@ impl Overheard {
         if !is_chatter || account.platform.context_source() != ContextSource::Overheard {
             return;
         }
-        let Some(line) = shortened(event.get()) else { return };
-        self.0.entry(room(event)).and_upsert_with(|before| {
+        let Some(line) = shorten_event(event.get()) else { return };
+        self.0.entry(context_key(event)).and_upsert_with(|before| {
             let before = before.map(Entry::into_value).unwrap_or_default();
-            Arc::new(with(&before, line))
+            Arc::new(append_line(&before, line))
         });
     }
 
-    fn before(&self, event: &VerifiedEvent) -> Vec<Event> {
-        self.0.get(&room(event)).map(|said| said.to_vec()).unwrap_or_default()
+    fn messages_before(&self, event: &VerifiedEvent) -> Vec<Event> {
+        self.0.get(&context_key(event)).map(|said| said.to_vec()).unwrap_or_default()
     }
 
     /// Returns the messages before an event, if at least one of its recipients did not receive them.
-    pub(crate) async fn around(
+    pub(crate) async fn preceding_messages(
         &self,
-        looking: &Looking<'_>,
+        looking: &VisibilityCheck<'_>,
         event: &AdmittedEvent,
-    ) -> Result<Around, StoreError> {
+    ) -> Result<PrecedingMessages, StoreError> {
         let account = looking.account;
         let said = match account.platform.context_source() {
-            ContextSource::Untold => return Ok(Around::default()),
-            _ if !is_wanted(looking, event).await? => return Ok(Around::default()),
-            ContextSource::Overheard => Ok(self.before(event.verified())),
-            ContextSource::Asked => asked(account, event.verified()).await,
+            ContextSource::Untold => return Ok(PrecedingMessages::default()),
+            _ if !needs_context(looking, event).await? => return Ok(PrecedingMessages::default()),
+            ContextSource::Overheard => Ok(self.messages_before(event.verified())),
+            ContextSource::Asked => request_history(account, event.verified()).await,
         };
         let said = said.inspect_err(|error| {
             let error = error as &dyn Error;
             tracing::debug!(bot.id = %account.bot.id, error, "could not read the messages before an event");
         });
         let failed = said.is_err();
-        Ok(Around { said: said.unwrap_or_default(), failed })
+        Ok(PrecedingMessages { messages: said.unwrap_or_default(), failed })
     }
 }
 
 /// Returns the last lines of a room. An edited message replaces its earlier version.
-fn with(before: &[Event], line: Event) -> Vec<Event> {
+fn append_line(before: &[Event], line: Event) -> Vec<Event> {
     let others = before.iter().filter(|old| id_of(old) != id_of(&line));
     let mut said: Vec<Event> = others.cloned().collect();
     said.push(line);
     said.split_off(said.len().saturating_sub(CONTEXT_LINES_MAX))
 }
 
-fn room(event: &VerifiedEvent) -> ContextKey {
+fn context_key(event: &VerifiedEvent) -> ContextKey {
     let source = event.get().source();
     (event.bot(), source.chat_id.clone(), source.thread_id.clone())
 }
@@ -117,7 +117,7 @@ const fn message_of(event: &Event) -> Option<&Message> {
 }
 
 /// Returns an event with its text cut and its media removed, or `None` if it is not a message.
-fn shortened(event: &Event) -> Option<Event> {
+fn shorten_event(event: &Event) -> Option<Event> {
     let mut draft = event.clone().into_draft();
     let Content::Message(message) = &mut draft.content else { return None };
     let cut = message.text.floor_char_boundary(CONTEXT_LINE_BYTES_MAX);
@@ -128,22 +128,22 @@ fn shortened(event: &Event) -> Option<Event> {
 
 /// The messages before an event, before the gate has filtered them.
 #[derive(Debug, Default)]
-pub(crate) struct Around {
-    said: Vec<Event>,
+pub(crate) struct PrecedingMessages {
+    messages: Vec<Event>,
     failed: bool,
 }
 
-impl Around {
+impl PrecedingMessages {
     /// Returns the event with the lines that all of its recipients may see, if there are any or the lookup failed.
     pub(crate) async fn with_context(
         &self,
-        looking: &Looking<'_>,
+        looking: &VisibilityCheck<'_>,
         event: &AdmittedEvent,
     ) -> Result<Option<AdmittedEvent>, StoreError> {
         let mut lines = Vec::new();
-        for said in &self.said {
-            let may_be_told = may_be_told(looking, event, said).await?;
-            lines.extend(line_of(said).filter(|_| may_be_told));
+        for said in &self.messages {
+            let may_be_told = may_see_line(looking, event, said).await?;
+            lines.extend(context_line(said).filter(|_| may_be_told));
         }
         let is_told = self.failed || !lines.is_empty();
         Ok(is_told.then(|| event.with_context(lines, self.failed)))
@@ -151,18 +151,21 @@ impl Around {
 }
 
 /// Returns true if at least one recipient would not have received the event had it not been addressed to it.
-async fn is_wanted(looking: &Looking<'_>, event: &AdmittedEvent) -> Result<bool, StoreError> {
+async fn needs_context(
+    looking: &VisibilityCheck<'_>,
+    event: &AdmittedEvent,
+) -> Result<bool, StoreError> {
     let said = event.verified().get();
     let (Some(facts), Some(_)) = (EventFacts::from_event(said), message_of(said)) else {
         return Ok(false);
     };
     let unsaid = EventFacts { is_addressed: false, ..facts };
-    Ok(is_chatter_to_some(event, &looking.explain(&unsaid).await?))
+    Ok(is_unaddressed_to_some(event, &looking.explain(&unsaid).await?))
 }
 
 /// Returns true if all recipients of the event may see a line and at least one of them did not receive it.
-async fn may_be_told(
-    looking: &Looking<'_>,
+async fn may_see_line(
+    looking: &VisibilityCheck<'_>,
     event: &AdmittedEvent,
     said: &Event,
 ) -> Result<bool, StoreError> {
@@ -173,17 +176,17 @@ async fn may_be_told(
         let verdict = verdicts.find(|verdict| verdict.recipient.agent == recipient.agent);
         verdict.is_some_and(|verdict| matches!(verdict.refusal, None | Some(Refusal::NotAddressed)))
     });
-    Ok(is_no_secret && is_chatter_to_some(event, &decision))
+    Ok(is_no_secret && is_unaddressed_to_some(event, &decision))
 }
 
-fn is_chatter_to_some(event: &AdmittedEvent, decision: &Decision) -> bool {
+fn is_unaddressed_to_some(event: &AdmittedEvent, decision: &Decision) -> bool {
     let mut chatter =
         decision.verdicts.iter().filter(|verdict| verdict.refusal == Some(Refusal::NotAddressed));
     let receives = |agent| event.recipients().iter().any(|recipient| recipient.agent == agent);
     chatter.any(|verdict| receives(verdict.recipient.agent))
 }
 
-fn line_of(said: &Event) -> Option<ContextLine> {
+fn context_line(said: &Event) -> Option<ContextLine> {
     let text = message_of(said)?.text.clone();
     let source = said.source();
     let (user_name, user_id) = (source.user_name.clone(), source.user_id.clone());
@@ -191,7 +194,10 @@ fn line_of(said: &Event) -> Option<ContextLine> {
 }
 
 /// Requests the messages from the platform with a short timeout, because the message matters more than its context.
-async fn asked(account: &Account, event: &VerifiedEvent) -> Result<Vec<Event>, ListenError> {
+async fn request_history(
+    account: &Account,
+    event: &VerifiedEvent,
+) -> Result<Vec<Event>, ListenError> {
     let (Some(ear), Some(message)) = (account.platform.listener(&account.bot), id_of(event.get()))
     else {
         return Ok(Vec::new());
@@ -200,8 +206,8 @@ async fn asked(account: &Account, event: &VerifiedEvent) -> Result<Vec<Event>, L
     let asking = backfill(ear, &account.bot, &event.get().source().chat_id, part);
     let told = timeout(CONTEXT_WAIT, asking).await;
     let told = told.map_err(|late| ListenError::Unavailable(late.into()))??;
-    let said = told.into_iter().filter_map(|told| told.said.ok().flatten());
-    Ok(said.filter_map(|said| shortened(said.get())).collect())
+    let said = told.into_iter().filter_map(|told| told.event.ok().flatten());
+    Ok(said.filter_map(|said| shorten_event(said.get())).collect())
 }
 
 #[cfg(test)]
@@ -232,21 +238,21 @@ mod tests {
     fn so_many_lines_are_remembered_and_no_more() {
         let all: Vec<Event> =
             (0..=CONTEXT_LINES_MAX).map(|at| said(&at.to_string(), "x")).collect();
-        let room = all.into_iter().fold(Vec::new(), |room, event| with(&room, event));
+        let room = all.into_iter().fold(Vec::new(), |room, event| append_line(&room, event));
         assert_eq!(room.len(), CONTEXT_LINES_MAX);
         assert_eq!(id_of(&room[0]), Some("1"), "the oldest goes");
     }
 
     #[test]
     fn who_edits_says_the_same_anew() {
-        let room = with(&with(&[], said("1", "tea")), said("2", "no"));
-        assert_eq!(texts(&with(&room, said("1", "coffee"))), ["no", "coffee"]);
+        let room = append_line(&append_line(&[], said("1", "tea")), said("2", "no"));
+        assert_eq!(texts(&append_line(&room, said("1", "coffee"))), ["no", "coffee"]);
     }
 
     #[test]
     fn a_long_line_is_cut() {
         let long = said("1", &"é".repeat(CONTEXT_LINE_BYTES_MAX));
-        let short = shortened(&long).unwrap();
+        let short = shorten_event(&long).unwrap();
         assert_eq!(texts(&[short])[0].len(), CONTEXT_LINE_BYTES_MAX);
     }
 }

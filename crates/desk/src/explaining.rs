@@ -34,11 +34,11 @@ pub struct EntryExplanation {
     /// The entry's id.
     pub entry: EntryId,
     /// The entry.
-    pub shown: EntryDetails,
+    pub details: EntryDetails,
     /// The state of the entry's agent.
     pub agent: Option<AgentWakeStatus>,
     /// The agent's sends to the entry's chat since then.
-    pub said: Vec<PastSend>,
+    pub sends: Vec<PastSend>,
 }
 
 /// Returns the outcome of an event, found by its entry id, or by the platform's key if the gate refused it.
@@ -64,30 +64,30 @@ async fn explain_entry(
 ) -> Result<Option<EntryExplanation>, StoreError> {
     let EntryId { agent, seq } = entry;
     let Some(shown) = records.show_entry(scope, agent, seq).await? else { return Ok(None) };
-    let place = SendPlace { bot: shown.listed.bot, chat_id: &shown.listed.chat_id };
-    let said = records.read_past_sends(scope, agent, place, shown.listed.at).await?;
+    let place = SendPlace { bot: shown.summary.bot, chat_id: &shown.summary.chat_id };
+    let said = records.read_past_sends(scope, agent, place, shown.summary.at).await?;
     let status = records.status(scope, Some(agent), "").await?.pop();
-    Ok(Some(EntryExplanation { entry, shown, agent: status, said }))
+    Ok(Some(EntryExplanation { entry, details: shown, agent: status, sends: said }))
 }
 
 impl Explanation {
     /// Returns the explanation as JSON.
-    pub fn told(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         match self {
-            Self::Entry(entry) => entry.told(),
+            Self::Entry(entry) => entry.to_json(),
             Self::Refused(refusals) => json!({
                 "outcome": "refused",
-                "refusals": refusals.iter().map(refused).collect::<Vec<_>>(),
+                "refusals": refusals.iter().map(refusal_json).collect::<Vec<_>>(),
             }),
             Self::Unknown => json!({ "outcome": "unknown" }),
         }
     }
 }
 
-fn refused(kept: &StoredRefusal) -> Value {
+fn refusal_json(kept: &StoredRefusal) -> Value {
     let StoredRefusal { at, note } = kept;
     json!({
-        "at": second(*at),
+        "at": format_time(*at),
         "bot": note.bot,
         "agent": note.agent,
         "layer": note.refusal.layer().slug(),
@@ -97,81 +97,84 @@ fn refused(kept: &StoredRefusal) -> Value {
 }
 
 impl EntryExplanation {
-    fn told(&self) -> Value {
-        let Self { entry, shown, agent, said } = self;
+    fn to_json(&self) -> Value {
+        let Self { entry, details: shown, agent, sends: said } = self;
         let state = match shown.state {
             EntryStatus::Waiting { tries } => json!({ "is": "waiting", "tries": tries }),
             EntryStatus::Acked { times } => json!({
                 "is": "acked",
-                "handed_at": times.map(|(handed, _)| second(handed)),
-                "acked_at": times.map(|(_, acked)| second(acked)),
+                "handed_at": times.map(|(handed, _)| format_time(handed)),
+                "acked_at": times.map(|(_, acked)| format_time(acked)),
             }),
             EntryStatus::Parked(parked) => json!({
-                "is": "parked", "reason": parked.reason.slug(), "at": second(parked.at),
+                "is": "parked", "reason": parked.reason.slug(), "at": format_time(parked.at),
                 "resubmitted_as": parked.resubmitted_as,
             }),
         };
         json!({
             "outcome": "held",
             "entry": entry.to_string(),
-            "bot": shown.listed.bot,
-            "chat": shown.listed.chat_id,
-            "held_at": second(shown.listed.at),
+            "bot": shown.summary.bot,
+            "chat": shown.summary.chat_id,
+            "held_at": format_time(shown.summary.at),
             "state": state,
-            "agent": agent.as_ref().map(standing),
-            "answers": said.iter().map(answer).collect::<Vec<_>>(),
+            "agent": agent.as_ref().map(status_json),
+            "answers": said.iter().map(send_json).collect::<Vec<_>>(),
         })
     }
 }
 
-fn standing(status: &AgentWakeStatus) -> Value {
+fn status_json(status: &AgentWakeStatus) -> Value {
     let wake = status.wake.as_ref();
     json!({
         "name": status.name,
-        "line_since": status.line_since.map(second),
+        "line_since": status.line_since.map(format_time),
         "awake_because": status.awake_because(),
         "client_rules": status.rules.slug(),
         "waiting": status.waiting,
         "wake": wake.map(|wake| json!({
             "state": wake.state,
-            "since": second(wake.since),
+            "since": format_time(wake.since),
             "calls": wake.calls,
-            "called_at": wake.called_at.map(second),
+            "called_at": wake.called_at.map(format_time),
             "outcome": wake.outcome,
         })),
     })
 }
 
-fn answer(said: &PastSend) -> Value {
-    let came = match &said.came {
+fn send_json(said: &PastSend) -> Value {
+    let came = match &said.result {
         None => "under way".to_owned(),
         Some(SendResult::Delivered(_) | SendResult::InParts(_)) => "delivered".to_owned(),
         Some(SendResult::Failed(why)) => format!("failed: {why}"),
         Some(SendResult::Ambiguous) => "ambiguous: it may have been delivered".to_owned(),
     };
-    json!({ "request": said.request.as_str(), "asked_at": second(said.asked_at), "came": came })
+    json!({ "request": said.request.as_str(), "asked_at": format_time(said.asked_at), "came": came })
 }
 
 /// Returns the gate's decision about an event as JSON: for each agent considered, whether it receives the event, and
 /// the client rules that it is served by.
-pub async fn decided(records: &dyn Records, decision: &Decision) -> Result<Value, StoreError> {
+pub async fn decision_json(
+    records: &dyn Records,
+    decision: &Decision,
+) -> Result<Value, StoreError> {
     let mut verdicts = Vec::new();
     for one in &decision.verdicts {
         let Recipient { scope, agent, .. } = one.recipient;
         let status = records.status(scope, Some(agent), "").await?.pop();
-        let mut shown = verdict(one);
+        let mut shown = verdict_json(one);
         shown["client_rules"] = status.map(|status| status.rules.slug()).into();
         verdicts.push(shown);
     }
     let nobody = decision.recipients().err();
     Ok(json!({
         "delivered": nobody.is_none(),
-        "refusal": nobody.map(|refused| said_no(refused.refusal)),
+        "refusal": nobody.map(|refused| reason_json(refused.refusal)),
         "agents": verdicts,
     }))
 }
 
-fn verdict(verdict: &Verdict) -> Value {
+fn verdict_json(verdict: &Verdict) -> Value {
     let ground = match verdict.ground {
         Ground::Binding => "the author is linked to the agent",
         Ground::Grant(GrantExtent::Chat) => "the chat is granted to the agent",
@@ -184,16 +187,16 @@ fn verdict(verdict: &Verdict) -> Value {
         "tenant": verdict.recipient.scope.tenant(),
         "ground": ground,
         "receives": verdict.refusal.is_none(),
-        "refusal": verdict.refusal.map(said_no),
+        "refusal": verdict.refusal.map(reason_json),
     })
 }
 
-fn said_no(refusal: Refusal) -> Value {
+fn reason_json(refusal: Refusal) -> Value {
     json!({
         "layer": refusal.layer().slug(), "reason": refusal.slug(), "text": refusal.to_string()
     })
 }
 
-fn second(at: Timestamp) -> String {
+fn format_time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }

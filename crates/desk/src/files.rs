@@ -18,14 +18,14 @@ use tokio::time::timeout;
 use crate::accounts::store_error;
 use crate::{Account, Accounts};
 
-fn kept(bot: BotId, media: &Media) -> MediaRecord {
+fn media_record(bot: BotId, media: &Media) -> MediaRecord {
     let Media { url, mime, size, filename, .. } = media.clone();
-    MediaRecord { mime, filename, size, lies: MediaLocation::There { bot, reference: url } }
+    MediaRecord { mime, filename, size, location: MediaLocation::There { bot, reference: url } }
 }
 
 /// An error that prevents the delivery of an agent's file.
 #[derive(Debug, thiserror::Error)]
-pub enum GiveError {
+pub enum FileReadError {
     /// The lookup in the store failed.
     #[error("the file could not be looked up")]
     Store(#[from] StoreError),
@@ -35,7 +35,7 @@ pub enum GiveError {
 }
 
 /// Ends a stream with an error if it exceeds the maximum file size.
-fn bounded(bytes: MediaStream) -> MediaStream {
+fn limit_size(bytes: MediaStream) -> MediaStream {
     let bounded = bytes.scan(0, |came, chunk| {
         *came += chunk.as_ref().map_or(0, Bytes::len);
         let is_over = *came > MEDIA_BYTES_MAX;
@@ -47,7 +47,7 @@ fn bounded(bytes: MediaStream) -> MediaStream {
 impl Accounts {
     /// Returns the event with references in place of files that can only be fetched with the bot's key, or `None` if it
     /// has no such file.
-    pub(crate) async fn referred(
+    pub(crate) async fn with_references(
         &self,
         account: &Account,
         event: &AdmittedEvent,
@@ -57,7 +57,8 @@ impl Accounts {
             return Ok(None);
         }
         let bot = event.verified().bot();
-        let files = message.media.iter().take(MEDIA_PER_EVENT_MAX).map(|media| kept(bot, media));
+        let files =
+            message.media.iter().take(MEDIA_PER_EVENT_MAX).map(|media| media_record(bot, media));
         let agents: Vec<ScopedAgent> =
             event.recipients().iter().map(|one| (one.scope, one.agent)).collect();
         let urls = self.media.register_files(&agents, files.collect()).await?;
@@ -65,35 +66,44 @@ impl Accounts {
     }
 
     /// Returns an agent's file with its bytes, or `None` if it is not the agent's file or no longer exists.
-    pub async fn give(
+    pub async fn read_file(
         &self,
         agent: ScopedAgent,
         id: MediaId,
-    ) -> Result<Option<(MediaRecord, MediaStream)>, GiveError> {
+    ) -> Result<Option<(MediaRecord, MediaStream)>, FileReadError> {
         let Some(kept) = self.media.find_record(agent, id).await? else { return Ok(None) };
-        let bytes = match &kept.lies {
+        let bytes = match &kept.location {
             MediaLocation::Here => self.media.read_bytes(agent, id).await?,
-            MediaLocation::There { bot, reference } => self.fetched(*bot, reference).await?,
+            MediaLocation::There { bot, reference } => self.fetch_bytes(*bot, reference).await?,
         };
         Ok(bytes.map(|bytes| (kept, bytes)))
     }
 
-    async fn fetched(&self, bot: BotId, reference: &str) -> Result<Option<MediaStream>, GiveError> {
-        let Some(account) = self.of(bot).await.map_err(store_error)? else { return Ok(None) };
+    async fn fetch_bytes(
+        &self,
+        bot: BotId,
+        reference: &str,
+    ) -> Result<Option<MediaStream>, FileReadError> {
+        let Some(account) = self.find_by_id(bot).await.map_err(store_error)? else {
+            return Ok(None);
+        };
         let Some(files) = account.platform.files(&account.bot) else { return Ok(None) };
         match timeout(MEDIA_FETCH_WAIT, files.fetch(&account.bot, reference)).await {
-            Ok(Ok(bytes)) => Ok(Some(bounded(bytes))),
+            Ok(Ok(bytes)) => Ok(Some(limit_size(bytes))),
             Ok(Err(FetchError::Gone)) => Ok(None),
-            Ok(Err(error @ FetchError::Unavailable(_))) => Err(GiveError::Fetch(error.into())),
-            Err(late) => Err(GiveError::Fetch(late.into())),
+            Ok(Err(error @ FetchError::Unavailable(_))) => Err(FileReadError::Fetch(error.into())),
+            Err(late) => Err(FileReadError::Fetch(late.into())),
         }
     }
 
     /// Returns the whole file that a send refers to, if its URL is one of the desk's references.
-    pub(crate) async fn spoken(&self, spoken: &FileRequest<'_>) -> Result<Option<File>, FileError> {
+    pub(crate) async fn resolve_file(
+        &self,
+        spoken: &FileRequest<'_>,
+    ) -> Result<Option<File>, FileError> {
         let FileRequest { scope, agent, url } = *spoken;
         let Some(id) = MediaId::from_url(url) else { return Ok(None) };
-        let given = self.give((scope, agent), id).await;
+        let given = self.read_file((scope, agent), id).await;
         let given = given.map_err(|error| FileError::Unavailable(error.into()))?;
         let (MediaRecord { mime, filename, .. }, bytes) = given.ok_or(FileError::Gone)?;
         let bytes = timeout(MEDIA_TAKE_WAIT, read_whole(bytes)).await;

@@ -20,13 +20,13 @@ use crate::quarantine::quarantine;
 use crate::{Account, Accounts, Limits, Refusals, Stops, Waking};
 
 mod admission;
-mod answer;
+mod response;
 
 pub(crate) use admission::{Admission, Placement};
-pub use answer::{TakeError, WebhookResponse};
+pub use response::{TakeError, WebhookResponse};
 
 use admission::Admissions;
-use answer::answered;
+use response::build_response;
 
 /// The number of times that an event is decided before the desk gives up because its snapshot keeps changing.
 const DECISIONS_MAX: usize = 4;
@@ -69,17 +69,17 @@ impl Inbound {
         request: &SignedRequest<'_>,
     ) -> Result<WebhookResponse, TakeError> {
         let began = Instant::now();
-        let account = self.accounts.at(path).await?;
+        let account = self.accounts.find_by_path(path).await?;
         let account = account.filter(|account| account.platform.entrance() == entrance);
         let account = account.ok_or(TakeError::NoBot)?;
         match verify(&*account.platform, &account.bot, request)? {
             Intake::Challenge(answer) => Ok(WebhookResponse::Challenge(answer)),
             Intake::Events(events) => {
                 // Only verified requests count, so no third party can use up a bot's rate limit.
-                self.limits.webhook(account.bot.id).map_err(TakeError::TooFast)?;
+                self.limits.allow_webhook(account.bot.id).map_err(TakeError::TooFast)?;
                 let (body, on) = (request.body.to_vec(), account.clone());
                 let taken = self.put_in_time(Request { account: on, events, body, began }).await;
-                answered(&account, request, taken)
+                build_response(&account, request, taken)
             }
         }
     }
@@ -122,7 +122,7 @@ impl Inbound {
     ) -> Result<Placement, StoreError> {
         let mut placement = Placement::Nowhere;
         for _ in 0..DECISIONS_MAX {
-            let accepts = self.accepts(account, &admitted).await?;
+            let accepts = self.accept_requests(account, &admitted).await?;
             let mut puts = admitted.into_iter().zip(self.inbox.put_in_order(accepts).await);
             let mut stale = Vec::new();
             for (one, put) in puts.by_ref() {
@@ -136,7 +136,7 @@ impl Inbound {
                     }
                 }
                 placement = Placement::Stored;
-                self.admissions.handled(account, one.event.verified().get()).await;
+                self.admissions.finish_event(account, one.event.verified().get()).await;
             }
             // The events after a stale one are put again together with it.
             stale.extend(puts.map(|(one, _)| one));

@@ -1,19 +1,19 @@
 //! Services of the desk for letters between agents.
 
-mod later;
+mod scheduled;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_letters::{Cause, DeskConnector, LetterBackend, LetterSender, Letters, Party};
+use nightdesk_letters::{DeskConnector, FailureCause, LetterBackend, LetterSender, Letters, Party};
 use nightdesk_schedule::Scheduler;
 use nightdesk_types::{LetterId, Timestamp};
 
-pub use later::arming;
-pub(crate) use later::{deliver_fire, record_seq};
+pub use scheduled::arm_request;
+pub(crate) use scheduled::{deliver_fire, record_seq};
 
-use crate::limits::What;
+use crate::limits::LimitedAction;
 use crate::{Limits, Stops, Waking};
 
 /// The letters of a node and the services of the desk that they use.
@@ -46,16 +46,21 @@ pub fn letter_connector(context: &Arc<LetterContext>, from: Party) -> DeskConnec
 impl LetterBackend for LetterContext {
     async fn count_letter(&self, from: Party, to: Party) -> Result<(), Duration> {
         let pair = format!("{} {}", from.agent, to.agent);
-        self.limits.allow_among_all(What::Letter, &pair).await
+        self.limits.allow_among_all(LimitedAction::Letter, &pair).await
     }
 
     fn call_agent(&self, agent: Party) {
         self.waking.call(agent.scope, agent.agent);
     }
 
-    async fn schedule(&self, to: Party, letter: LetterId, when: Timestamp) -> Result<(), Cause> {
-        let Some(arm) = arming(letter, when) else { return Ok(()) };
+    async fn schedule(
+        &self,
+        to: Party,
+        letter: LetterId,
+        when: Timestamp,
+    ) -> Result<(), FailureCause> {
+        let Some(arm) = arm_request(letter, when) else { return Ok(()) };
         let armed = self.schedule.arm(to.scope, to.agent, &arm).await;
-        armed.map(drop).map_err(|error| Cause::Network(error.to_string()))
+        armed.map(drop).map_err(|error| FailureCause::Network(error.to_string()))
     }
 }

@@ -12,7 +12,7 @@ pub mod letters;
 pub mod listening;
 pub mod outbound;
 pub mod line;
-pub mod managing;
+pub mod reach_manager;
 pub mod relaying;
 pub mod shelf;
 pub mod sweep;
@@ -23,17 +23,17 @@ mod capabilities;
 mod commands;
 mod context;
 mod files;
-mod hearing;
+mod reception;
 mod limits;
 mod linking;
 mod notices;
 mod pause;
-mod presses;
+mod press_responder;
 mod quarantine;
-mod ready;
+mod readiness;
 mod refusals;
-mod sessions;
-mod sight;
+mod session_budgets;
+mod visibility_check;
 
 use std::sync::Arc;
 
@@ -50,17 +50,17 @@ use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
 pub use explaining::Records;
-pub use files::GiveError;
+pub use files::FileReadError;
 pub use inbound::Inbound;
 pub use letters::LetterContext;
-pub use limits::{Limits, RateSettings, What};
+pub use limits::{LimitedAction, Limits, RateSettings};
 pub use line::LineBackend;
 pub use listening::Listening;
-pub use managing::Managing;
 pub use outbound::Outbound;
-pub use ready::{Readiness, Unready};
+pub use reach_manager::ReachManager;
+pub use readiness::{Readiness, UnreadyReason};
 pub use refusals::Refusals;
-pub use sessions::Sessions;
+pub use session_budgets::SessionBudgets;
 pub use shelf::Shelf;
 pub use sweep::Sweeps;
 pub use timekeeping::Timekeeping;
@@ -88,7 +88,7 @@ pub struct Stops {
     /// The bell.
     pub bell: Arc<dyn Bell>,
     /// The lines of this node, which the bell rings.
-    pub ears: Arc<LineRegistry>,
+    pub lines: Arc<LineRegistry>,
     /// The records about events.
     pub records: Arc<dyn Records>,
     /// Calls agents without a line.
@@ -125,7 +125,7 @@ pub struct Desk {
     /// The services of the desk for letters.
     pub letters: Arc<LetterContext>,
     /// Changes the reach of agents.
-    pub managing: Managing,
+    pub reach_manager: ReachManager,
     /// The periodic sweeps.
     pub sweeps: Arc<Sweeps>,
 }
@@ -142,7 +142,7 @@ impl Desk {
         Self {
             line: Arc::new(LineBackend::new(&stops, outbound, &waking)),
             listening: Arc::new(Listening::new(&stops, &inbound)),
-            managing: Managing::new(&stops),
+            reach_manager: ReachManager::new(&stops),
             sweeps: Arc::new(Sweeps::new(&stops, &refusals, &waking, &timekeeping)),
             refusals,
             inbound,

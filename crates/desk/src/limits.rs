@@ -20,11 +20,11 @@ use nightdesk_types::rate_limit::{Rate, RateLimiter};
 use nightdesk_types::{AgentId, BotId, Clock, SystemClock};
 use serde::Deserialize;
 
-use crate::sight::GateDecision;
+use crate::visibility_check::GateDecision;
 
 /// An action with a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum LimitedAction {
     /// Webhooks of a bot.
     Webhook,
     /// Messages of an author to an agent.
@@ -91,31 +91,31 @@ impl RateSettings {
     }
 
     /// Returns the rates of an action. All of them must allow it.
-    fn of_action(self, what: What) -> Vec<Rate> {
+    fn rates_of(self, what: LimitedAction) -> Vec<Rate> {
         const MINUTE: Duration = Duration::from_mins(1);
         const HOUR: Duration = Duration::from_hours(1);
         match what {
-            What::Webhook => {
+            LimitedAction::Webhook => {
                 let per_second = self.webhooks_per_second.get();
                 let at_once = per_second.saturating_mul(WEBHOOKS_AT_ONCE_SECS);
                 vec![Rate::per_second(per_second, at_once)]
             }
-            What::Author => {
+            LimitedAction::Author => {
                 let per_minute = self.author_per_minute.get();
                 let in_ten_seconds = (per_minute / 3).saturating_mul(2).max(1);
                 let ten_seconds = Duration::from_secs(10);
                 vec![Rate::per(ten_seconds, in_ten_seconds), Rate::per(MINUTE, per_minute)]
             }
-            What::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
-            What::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
-            What::Job => vec![Rate::per(MINUTE, JOBS_PER_MINUTE)],
-            What::Shelf => vec![Rate::per(MINUTE, SHELF_PER_MINUTE)],
-            What::Letter => {
+            LimitedAction::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
+            LimitedAction::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
+            LimitedAction::Job => vec![Rate::per(MINUTE, JOBS_PER_MINUTE)],
+            LimitedAction::Shelf => vec![Rate::per(MINUTE, SHELF_PER_MINUTE)],
+            LimitedAction::Letter => {
                 let per_second = self.letters_per_second.get();
                 vec![Rate::per_second(per_second, per_second)]
             }
-            What::Catalogue => vec![Rate::per(MINUTE, CATALOGUES_PER_MINUTE)],
-            What::Send => {
+            LimitedAction::Catalogue => vec![Rate::per(MINUTE, CATALOGUES_PER_MINUTE)],
+            LimitedAction::Send => {
                 let per_second = self.sends_per_second.get();
                 vec![Rate::per_second(per_second, per_second)]
             }
@@ -127,7 +127,7 @@ impl RateSettings {
 #[derive(Debug)]
 pub struct Limits {
     rates: RateSettings,
-    paces: RateLimiter<(What, usize, String)>,
+    paces: RateLimiter<(LimitedAction, usize, String)>,
     nodes: AtomicU32,
     ceiling: Arc<dyn SharedRateLimit>,
     clock: SystemClock,
@@ -142,19 +142,19 @@ impl Limits {
 
     /// Adds a counter that all nodes share, for rare actions.
     #[must_use]
-    pub fn under(self, ceiling: Arc<dyn SharedRateLimit>) -> Self {
+    pub fn with_shared_limit(self, ceiling: Arc<dyn SharedRateLimit>) -> Self {
         Self { ceiling, ..self }
     }
 
     /// Sets the number of nodes that share the rates.
-    pub fn shared_by(&self, nodes: u32) {
+    pub fn set_node_count(&self, nodes: u32) {
         self.nodes.store(nodes.max(1), Ordering::Relaxed);
     }
 
     /// Counts one action, or returns the retry delay.
-    pub fn allow(&self, what: What, key: &str) -> Result<(), Duration> {
+    pub fn allow(&self, what: LimitedAction, key: &str) -> Result<(), Duration> {
         let (now, nodes) = (self.clock.moment(), self.nodes.load(Ordering::Relaxed));
-        for (nth, rate) in self.rates.of_action(what).into_iter().enumerate() {
+        for (nth, rate) in self.rates.rates_of(what).into_iter().enumerate() {
             self.paces.take((what, nth, key.to_owned()), rate.divided_by(nodes), now)?;
         }
         Ok(())
@@ -162,8 +162,8 @@ impl Limits {
 
     /// Counts one action among those of all nodes, or returns the retry delay. This node never exceeds
     /// the rate of all nodes, even if the shared counter is wrong.
-    pub async fn allow_among_all(&self, what: What, key: &str) -> Result<(), Duration> {
-        for (nth, rate) in self.rates.of_action(what).into_iter().enumerate() {
+    pub async fn allow_among_all(&self, what: LimitedAction, key: &str) -> Result<(), Duration> {
+        for (nth, rate) in self.rates.rates_of(what).into_iter().enumerate() {
             let asked = self.ceiling.take(&format!("{what:?}:{nth}:{key}"), rate).await;
             let own = match asked {
                 Some(answer) => answer.map(|()| rate)?,
@@ -176,10 +176,10 @@ impl Limits {
 
     /// Reserves the turn of an agent's send and returns its delay, or `None` if the delay would be too long. An agent
     /// has one line, so no other node passes its sends.
-    pub(crate) fn turn(&self, agent: AgentId) -> Option<Duration> {
+    pub(crate) fn reserve_send(&self, agent: AgentId) -> Option<Duration> {
         let (now, mut longest) = (self.clock.moment(), Duration::ZERO);
-        for (nth, rate) in self.rates.of_action(What::Send).into_iter().enumerate() {
-            let key = (What::Send, nth, agent.to_string());
+        for (nth, rate) in self.rates.rates_of(LimitedAction::Send).into_iter().enumerate() {
+            let key = (LimitedAction::Send, nth, agent.to_string());
             let wait = self.paces.reserve(key, rate, now, SEND_TURN_WAIT_MAX).ok()?;
             longest = longest.max(wait);
         }
@@ -187,19 +187,20 @@ impl Limits {
     }
 
     /// Counts a webhook of a bot, or returns the retry delay.
-    pub(crate) fn webhook(&self, bot: BotId) -> Result<(), Duration> {
-        self.allow(What::Webhook, &bot.to_string())
+    pub(crate) fn allow_webhook(&self, bot: BotId) -> Result<(), Duration> {
+        self.allow(LimitedAction::Webhook, &bot.to_string())
     }
 
     /// The layer after the gate: keeps the recipients to which the author does not write too fast. An event that it
     /// refuses is not stored and wakes no agent.
     #[expect(clippy::result_large_err, reason = "it is what the gate answers")]
-    pub(crate) fn paced(&self, admitted: GateDecision) -> GateDecision {
+    pub(crate) fn limit_author(&self, admitted: GateDecision) -> GateDecision {
         let event = admitted?;
         let (bot, source) = (event.verified().bot(), event.verified().get().source());
         let author = source.user_id.clone().unwrap_or_default();
         let allows = |recipient: &Recipient| {
-            self.allow(What::Author, &format!("{bot} {} {author}", recipient.agent)).is_ok()
+            self.allow(LimitedAction::Author, &format!("{bot} {} {author}", recipient.agent))
+                .is_ok()
         };
         let narrowed = event.narrow(Refusal::TooFast, allows);
         narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
@@ -212,21 +213,25 @@ mod tests {
 
     use super::*;
 
-    fn allowed(limits: &Limits, what: What, key: &str) -> usize {
+    fn allowed(limits: &Limits, what: LimitedAction, key: &str) -> usize {
         (0..5_000).filter(|_| limits.allow(what, key).is_ok()).count()
     }
 
     #[test]
     fn each_limit_is_hit_and_is_one_keys_alone() {
-        let cases = [(What::Author, 20), (What::Management, 60), (What::Scope, 30)];
+        let cases = [
+            (LimitedAction::Author, 20),
+            (LimitedAction::Management, 60),
+            (LimitedAction::Scope, 30),
+        ];
         let limits = Limits::new(RateSettings::default());
         for (what, most) in cases {
             assert_eq!(allowed(&limits, what, "ann"), most, "{what:?}");
             assert_eq!(allowed(&limits, what, "bob"), most, "{what:?}");
         }
-        let letters = allowed(&limits, What::Letter, "ann bob");
+        let letters = allowed(&limits, LimitedAction::Letter, "ann bob");
         assert!((5..8).contains(&letters), "{letters}");
-        let webhooks = allowed(&limits, What::Webhook, "ann");
+        let webhooks = allowed(&limits, LimitedAction::Webhook, "ann");
         assert!((1_000..1_200).contains(&webhooks), "{webhooks}");
     }
 
@@ -234,10 +239,11 @@ mod tests {
     fn nodes_together_allow_no_more_than_one() {
         let nodes: Vec<Limits> = (0..3).map(|_| Limits::new(RateSettings::default())).collect();
         for node in &nodes {
-            node.shared_by(3);
+            node.set_node_count(3);
         }
 
-        let together: usize = nodes.iter().map(|node| allowed(node, What::Scope, "ann")).sum();
+        let together: usize =
+            nodes.iter().map(|node| allowed(node, LimitedAction::Scope, "ann")).sum();
         assert!((27..=30).contains(&together), "{together}");
     }
 
@@ -260,11 +266,12 @@ mod tests {
             ("used up", Says(Some(Err(Duration::from_secs(1)))), 0),
         ];
         for (name, says, most) in cases {
-            let limits = Limits::new(RateSettings::default()).under(Arc::new(says));
-            limits.shared_by(3);
+            let limits = Limits::new(RateSettings::default()).with_shared_limit(Arc::new(says));
+            limits.set_node_count(3);
             let mut allowed = 0;
             for _ in 0..100 {
-                allowed += usize::from(limits.allow_among_all(What::Scope, "ann").await.is_ok());
+                allowed +=
+                    usize::from(limits.allow_among_all(LimitedAction::Scope, "ann").await.is_ok());
             }
             assert_eq!(allowed, most, "{name}");
         }
@@ -274,7 +281,7 @@ mod tests {
     fn sends_wait_for_their_turn_and_not_for_ever() {
         let (limits, agent) =
             (Limits::new(RateSettings::default()), AgentId::from_uuid(uuid::Uuid::nil()));
-        let waits: Vec<_> = (0..1_000).map_while(|_| limits.turn(agent)).collect();
+        let waits: Vec<_> = (0..1_000).map_while(|_| limits.reserve_send(agent)).collect();
 
         let at_once = waits.iter().filter(|wait| wait.is_zero()).count();
         assert!((20..30).contains(&at_once), "{at_once}");
@@ -288,7 +295,7 @@ mod tests {
     fn what_is_raised_counts() {
         let limits = Limits::new(RateSettings::UNBOUNDED);
 
-        assert_eq!(allowed(&limits, What::Author, "ann"), 5_000);
-        assert_eq!(allowed(&limits, What::Webhook, "ann"), 5_000);
+        assert_eq!(allowed(&limits, LimitedAction::Author, "ann"), 5_000);
+        assert_eq!(allowed(&limits, LimitedAction::Webhook, "ann"), 5_000);
     }
 }

@@ -53,23 +53,28 @@ impl LineBackend {
     }
 
     /// Stops the turn of a session, wherever its agent's line is.
-    pub async fn stop_turn(&self, agent: AgentId, session_key: &SessionKey, chat_id: &str) -> Stop {
+    pub async fn stop_turn(
+        &self,
+        agent: AgentId,
+        session_key: &SessionKey,
+        chat_id: &str,
+    ) -> StopResult {
         let stop = Ring::Stop {
             agent,
             session_key: session_key.as_str().to_owned(),
             chat_id: chat_id.to_owned(),
         };
-        if self.bell.ring(stop).await { Stop::Told } else { Stop::NotRunning }
+        if self.bell.ring(stop).await { StopResult::Told } else { StopResult::NotRunning }
     }
 
     /// Returns the first bot that a hello names: one of the agent's bots, or one that the agent may still be linked on.
     /// A client uses the descriptor of a platform until it exits.
-    async fn meant(
+    async fn find_named_bot(
         &self,
         caller: &AuthenticatedGateway,
         hello: &Hello,
     ) -> Result<Option<BotId>, StoreError> {
-        let (store, tag) = (self.register.store(), tag(hello));
+        let (store, tag) = (self.register.store(), bot_tag(hello));
         let own = store.bots_of(caller.scope, caller.agent).await?;
         let own = own.iter().find(|bot| tag.matches(&bot.platform, &bot.handle)).map(|bot| bot.id);
         if own.is_some() || tag.platform.is_none() {
@@ -94,7 +99,9 @@ impl LineHandler for LineBackend {
                 .await
                 .map_err(store_error)?
             {
-                Some(GatewayProof::Valid(gateway)) => IdentifyOutcome::Welcome(caller(gateway)),
+                Some(GatewayProof::Valid(gateway)) => {
+                    IdentifyOutcome::Welcome(authenticated_gateway(gateway))
+                }
                 Some(GatewayProof::Revoked(_)) => IdentifyOutcome::Revoked,
                 None => IdentifyOutcome::Unknown,
             },
@@ -106,8 +113,8 @@ impl LineHandler for LineBackend {
         caller: &AuthenticatedGateway,
         hello: &Hello,
     ) -> Result<HelloLookup, StoreError> {
-        let first = match self.meant(caller, hello).await? {
-            Some(bot) => self.accounts.of(bot).await.map_err(store_error)?,
+        let first = match self.find_named_bot(caller, hello).await? {
+            Some(bot) => self.accounts.find_by_id(bot).await.map_err(store_error)?,
             None => None,
         };
         let descriptor = match first {
@@ -134,13 +141,16 @@ impl LineHandler for LineBackend {
     ) -> BoxFuture<'static, Outcome> {
         let flow = Arc::clone(&self.outbound);
         // The turn in the lane is taken now, so that sends stay in the order of their arrival.
-        let turn = flow.turn(caller.agent, &outbound.action);
+        let turn = flow.enter_lane(caller.agent, &outbound.action);
         // A fleeting send has its own rate limit.
-        let wait =
-            if turn.is_some() { self.limits.turn(caller.agent) } else { Some(Duration::ZERO) };
+        let wait = if turn.is_some() {
+            self.limits.reserve_send(caller.agent)
+        } else {
+            Some(Duration::ZERO)
+        };
         let (tell, told) = oneshot::channel();
         self.tasks.spawn(async move {
-            let greeted: Vec<BotTag> = hellos.iter().map(tag).collect();
+            let greeted: Vec<BotTag> = hellos.iter().map(bot_tag).collect();
             let outcome = match wait {
                 Some(wait) => {
                     sleep(wait).await;
@@ -178,21 +188,21 @@ impl LineHandler for LineBackend {
 
 /// The result of a request to stop a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopResult {
     /// The agent's line got the stop; it cancels the turn of that session and no other.
     Told,
     /// The agent has no line, so no turn of it runs.
     NotRunning,
 }
 
-const fn caller(gateway: Gateway) -> AuthenticatedGateway {
+const fn authenticated_gateway(gateway: Gateway) -> AuthenticatedGateway {
     let Gateway { scope, id, agent, acks } = gateway;
     AuthenticatedGateway { scope, agent, gateway: id, acks }
 }
 
 /// Returns the bots that a hello names. A client without a configured platform sends `relay` and means all bots of the
 /// agent.
-fn tag(hello: &Hello) -> BotTag {
+fn bot_tag(hello: &Hello) -> BotTag {
     let Hello { platform, bot_handle, .. } = hello;
     BotTag {
         platform: Some(platform).filter(|platform| *platform != RELAY_PLATFORM).cloned(),

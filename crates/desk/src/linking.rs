@@ -36,7 +36,7 @@ impl Linking {
             // Other nodes refresh within a moment; the person is likely to write to this node first.
             self.gate.reload_bot(bot).await?;
         }
-        let answer = FleetingAction::link_response(ask, &words(&redeemed));
+        let answer = FleetingAction::link_response(ask, &response_text(&redeemed));
         let egress = Arc::clone(&self.egress);
         // Best effort: a person without a reply sends the code again and gets the same reply.
         self.tasks.spawn(async move { drop(egress.show(&answer).await) });
@@ -44,7 +44,7 @@ impl Linking {
     }
 }
 
-fn words(redeemed: &RedeemResult) -> String {
+fn response_text(redeemed: &RedeemResult) -> String {
     const NEW: &str = "Ask the person who gave it to you for a new one.";
     match redeemed {
         RedeemResult::Linked { name, .. } => {

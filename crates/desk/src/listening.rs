@@ -27,34 +27,34 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::accounts::store_error;
-use crate::hearing::ListenerRecord;
 use crate::inbound::Inbound;
-use crate::sweep::every;
+use crate::reception::ListenerRecord;
+use crate::sweep::repeat_every;
 use crate::{Accounts, Stops};
 
 mod gap;
-mod patience;
-mod posts;
+mod backoff;
+mod webhook_probe;
 mod source;
 
-use patience::Patience;
-use source::Source;
+use backoff::ListenBackoff;
+use source::SourceReader;
 
 /// The possible loss after a pause longer than the platform retains events.
 const LOST: &str = "no node requested events for a day, and its platform stores none longer";
 
 /// An error that ends a listening attempt.
 #[derive(Debug, thiserror::Error)]
-enum Unheard {
+enum ListenFailure {
     #[error("could not receive events")]
     Platform(#[from] ListenError),
     #[error("could not store received events")]
     Store(#[from] StoreError),
 }
 
-impl Unheard {
+impl ListenFailure {
     /// Returns the reason as text, or `None` for an error of the store, which could not be stored either.
-    fn words(&self) -> Option<String> {
+    fn reason_text(&self) -> Option<String> {
         match self {
             Self::Platform(error) => Some(error.to_string()),
             Self::Store(_) => None,
@@ -81,8 +81,8 @@ impl Listening {
     /// Listens for every bot that this node owns and whose platform needs a listener or a probe, until the node stops.
     pub async fn run(self: Arc<Self>, tasks: TaskTracker, drain: CancellationToken) {
         let listener = NodeListener { context: self, drain, bots: Arc::default() };
-        let look = || listener.look(&tasks);
-        every(LISTENING_LOOK_EVERY, "find bots to listen for", &listener.drain, look).await;
+        let look = || listener.start_listeners(&tasks);
+        repeat_every(LISTENING_LOOK_EVERY, "find bots to listen for", &listener.drain, look).await;
     }
 }
 
@@ -97,13 +97,13 @@ struct NodeListener {
 
 impl NodeListener {
     /// Finds bots without a listener on this node, and takes those without an owner.
-    async fn look(&self, tasks: &TaskTracker) -> Result<(), StoreError> {
+    async fn start_listeners(&self, tasks: &TaskTracker) -> Result<(), StoreError> {
         let Listening { accounts, register, egress, .. } = &*self.context;
-        for bot in register.store().listening_bots(&accounts.listening()).await? {
-            if !self.is_heard(bot) && egress.is_owner_now(bot).await? && self.begin(bot) {
+        for bot in register.store().listening_bots(&accounts.listening_adapters()).await? {
+            if !self.is_listening(bot) && egress.is_owner_now(bot).await? && self.begin(bot) {
                 let listener = self.clone();
                 tasks.spawn(async move {
-                    listener.hear(bot).await;
+                    listener.listen(bot).await;
                     listener.end(bot);
                 });
             }
@@ -111,7 +111,7 @@ impl NodeListener {
         Ok(())
     }
 
-    fn is_heard(&self, bot: BotId) -> bool {
+    fn is_listening(&self, bot: BotId) -> bool {
         self.bots.lock().unwrap_or_else(PoisonError::into_inner).contains(&bot)
     }
 
@@ -124,25 +124,25 @@ impl NodeListener {
     }
 
     /// Listens for a bot until another node owns it or the node stops.
-    async fn hear(&self, bot: BotId) {
+    async fn listen(&self, bot: BotId) {
         fail_point!("desk::bot_owned_before_dial");
         let register = &self.context.register;
-        let (mut patience, mut record) = (Patience::default(), ListenerRecord::new(register));
-        while let Err(error) = self.hear_on(bot, &mut patience, &mut record).await {
-            let span = patience.after(&error);
+        let (mut patience, mut record) = (ListenBackoff::default(), ListenerRecord::new(register));
+        while let Err(error) = self.listen_until_error(bot, &mut patience, &mut record).await {
+            let span = patience.next_delay(&error);
             tracing::warn!(
                 bot.id = %bot,
                 error = &error as &dyn Error,
                 "bot {bot} receives no events; the next attempt is in {} s", span.as_secs()
             );
-            self.rest(bot, span, error.words().as_deref(), &mut record).await;
+            self.wait_for_retry(bot, span, error.reason_text().as_deref(), &mut record).await;
         }
-        self.leave(bot).await;
+        self.disconnect(bot).await;
     }
 
     /// Closes the connection, so that the next listener can continue at once.
-    async fn leave(&self, bot: BotId) {
-        let Ok(Some(account)) = self.context.accounts.of(bot).await else { return };
+    async fn disconnect(&self, bot: BotId) {
+        let Ok(Some(account)) = self.context.accounts.find_by_id(bot).await else { return };
         if let Some(ear) = account.platform.listener(&account.bot) {
             // If the close times out, the next listener takes over as after a crash.
             drop(timeout(HANG_UP_WAIT, ear.leave(&account.bot)).await);
@@ -150,7 +150,7 @@ impl NodeListener {
     }
 
     /// Waits, and records meanwhile the reason that nothing arrives.
-    async fn rest(
+    async fn wait_for_retry(
         &self,
         bot: BotId,
         span: Duration,
@@ -159,8 +159,10 @@ impl NodeListener {
     ) {
         let until = Instant::now() + span;
         while Instant::now() < until && !self.drain.is_cancelled() {
-            if let (Some(why), Ok(Some(account))) = (why, self.context.accounts.of(bot).await) {
-                record.unheard(&account.bot, why).await;
+            if let (Some(why), Ok(Some(account))) =
+                (why, self.context.accounts.find_by_id(bot).await)
+            {
+                record.record_failure(&account.bot, why).await;
             }
             let left = until.saturating_duration_since(Instant::now()).min(HEARING_LOOK_EVERY);
             // Both results mean that it is time to look again.
@@ -169,38 +171,38 @@ impl NodeListener {
     }
 
     /// Listens for a bot until an error occurs.
-    async fn hear_on(
+    async fn listen_until_error(
         &self,
         bot: BotId,
-        patience: &mut Patience,
+        patience: &mut ListenBackoff,
         record: &mut ListenerRecord,
-    ) -> Result<(), Unheard> {
-        let mut source: Option<Source> = None;
+    ) -> Result<(), ListenFailure> {
+        let mut source: Option<SourceReader> = None;
         while !self.drain.is_cancelled() && self.context.egress.is_owner(bot).await? {
             // The key may have been replaced.
-            let account = self.context.accounts.of(bot).await.map_err(store_error)?;
+            let account = self.context.accounts.find_by_id(bot).await.map_err(store_error)?;
             let Some(account) = account else { return Ok(()) };
             let (ear, probe) =
                 (account.platform.listener(&account.bot), account.platform.probe(&account.bot));
             let Some(ear) = ear else {
                 let Some(probe) = probe else { return Ok(()) };
                 self.probe(probe, &account, record).await?;
-                patience.heard();
+                patience.reset();
                 continue;
             };
             let mut reading = match source.take() {
                 Some(reading) => reading,
-                None => Source::take(&self.context.inbox, &account, ear.source()).await?,
+                None => SourceReader::take(&self.context.inbox, &account, ear.source()).await?,
             };
             let cursor = reading.cursor.as_deref();
-            let told = heard(ear, &account.bot, cursor);
+            let told = request_events(ear, &account.bot, cursor);
             let Some(told) = self.drain.run_until_cancelled(told).await else { return Ok(()) };
-            let (told, is_last_try) = (told?, patience.is_at_its_end());
-            if !reading.read(self, &account, ear, told, is_last_try).await? {
+            let (told, is_last_try) = (told?, patience.is_last_try());
+            if !reading.handle_events(self, &account, ear, told, is_last_try).await? {
                 return Ok(());
             }
-            patience.heard();
-            record.heard(&account.bot, ASKED_FOR_KEPT_FOR, LOST).await?;
+            patience.reset();
+            record.record_response(&account.bot, ASKED_FOR_KEPT_FOR, LOST).await?;
             source = Some(reading);
         }
         Ok(())
@@ -208,7 +210,7 @@ impl NodeListener {
 }
 
 /// Requests events, and waits for the rest of the interval if there are none.
-async fn heard(
+async fn request_events(
     ear: &dyn Listen,
     bot: &Bot,
     cursor: Option<&str>,

@@ -42,8 +42,8 @@ impl Notices {
     }
 
     /// Returns the time for which the bot's platform shows a status. `None`: until the next message.
-    pub(crate) async fn lasts(&self, bot: BotId) -> Option<Duration> {
-        self.accounts.of(bot).await.ok()??.platform.status_lasts()
+    pub(crate) async fn status_duration(&self, bot: BotId) -> Option<Duration> {
+        self.accounts.find_by_id(bot).await.ok()??.platform.status_lasts()
     }
 
     /// Shows a status in the chats of a wake, if they got none recently.
@@ -51,12 +51,12 @@ impl Notices {
         for place in &claimed.places {
             let Some(_permit) = self.permit(place.bot, &place.chat_id) else { continue };
             // An agent that is not called is not working, so a platform that shows no text shows nothing.
-            if status == HELD && self.lasts(place.bot).await.is_some() {
+            if status == HELD && self.status_duration(place.bot).await.is_some() {
                 continue;
             }
             let op = Op::Typing { content: Some(status.to_owned()) };
             // Best effort: without the status, people only wait with less information.
-            if let Ok(Some(admitted)) = self.admitted(claimed, place, "waking", op).await
+            if let Ok(Some(admitted)) = self.admit_send(claimed, place, "waking", op).await
                 && let Some(fleeting) = FleetingAction::from_send(&admitted)
             {
                 drop(self.egress.show(&fleeting.as_desk_action()).await);
@@ -66,23 +66,23 @@ impl Notices {
 
     /// Notifies people that the desk gave their agent up: one message in each chat, whichever node sends it. A message
     /// that the platform refuses is not retried.
-    pub(crate) async fn gave_up(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
+    pub(crate) async fn notify_given_up(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
         for place in &claimed.places {
-            if let Some(SendResult::Failed(why)) = self.say(claimed, place).await? {
-                not_told(claimed.agent, &why);
+            if let Some(SendResult::Failed(why)) = self.send_unreachable(claimed, place).await? {
+                log_failed_notice(claimed.agent, &why);
             }
         }
         Ok(())
     }
 
     /// Sends the message to one chat. `None` means that the agent may no longer write there.
-    async fn say(
+    async fn send_unreachable(
         &self,
         claimed: &WakeClaim,
         place: &WaitingChat,
     ) -> Result<Option<SendResult>, StoreError> {
         let op = Op::Send { content: UNREACHABLE.to_owned(), reply_to: None };
-        let Some(admitted) = self.admitted(claimed, place, "unreachable", op).await? else {
+        let Some(admitted) = self.admit_send(claimed, place, "unreachable", op).await? else {
             return Ok(None);
         };
         // Without a turn the wake stays due, and the next round sends the message.
@@ -96,7 +96,7 @@ impl Notices {
     }
 
     /// Returns the desk's send in an agent's place, if the gate admits it. The request id identifies a repeat.
-    async fn admitted(
+    async fn admit_send(
         &self,
         claimed: &WakeClaim,
         place: &WaitingChat,
@@ -110,7 +110,7 @@ impl Notices {
         let Some(request) = RequestId::new(name) else { return Ok(None) };
         let any = BotTag::default();
         let (greeted, tag, through) = (std::slice::from_ref(&any), &any, Some(*bot));
-        let sender = Sender { scope: *scope, agent: *agent, greeted, tag, through };
+        let sender = Sender { scope: *scope, agent: *agent, hellos: greeted, tag, through };
         let send = Send { chat_id: chat_id.clone(), op, metadata: Map::new() };
         match self.gate.admit_send(sender, request, send).await {
             Ok(admitted) => Ok(Some(admitted)),
@@ -120,6 +120,6 @@ impl Notices {
     }
 }
 
-fn not_told(agent: AgentId, why: &str) {
+fn log_failed_notice(agent: AgentId, why: &str) {
     tracing::warn!(agent.id = %agent, "could not notify the people of agent {agent}: {why}");
 }

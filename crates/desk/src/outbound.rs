@@ -31,7 +31,7 @@ impl Outbound {
     }
 
     /// Returns a turn in the chat's lane, if the action needs one and the lane has room.
-    pub(crate) fn turn(&self, agent: AgentId, action: &Action) -> Option<SendTurn> {
+    pub(crate) fn enter_lane(&self, agent: AgentId, action: &Action) -> Option<SendTurn> {
         match action {
             Action::Send(send) if !send.op.is_fleeting() => {
                 self.egress.lanes().enter((agent, send.chat_id.clone()))
@@ -51,7 +51,7 @@ impl Outbound {
         outbound: OutboundFrame,
         turn: Option<SendTurn>,
     ) -> Outcome {
-        let turn = in_time(turn).await;
+        let turn = wait_for_turn(turn).await;
         let OutboundFrame { request_id, action, platform, bot_handle } = outbound;
         let send = match action {
             Action::Send(send) => send,
@@ -59,7 +59,7 @@ impl Outbound {
                 let admitted = self.follow_ups.admit(caller, greeted, request_id, follow_up);
                 return match admitted.await {
                     Ok(admitted) => {
-                        self.deliver(&admitted.send, in_time(admitted.turn).await).await
+                        self.deliver(&admitted.send, wait_for_turn(admitted.turn).await).await
                     }
                     Err(refused) => refused,
                 };
@@ -69,7 +69,7 @@ impl Outbound {
                 return Outcome::failed(format!("{op} has no usable {missing}"));
             }
         };
-        if timekeeping::is_ours(&send.chat_id) {
+        if timekeeping::is_job_chat(&send.chat_id) {
             return Outcome::delivered(None);
         }
         if is_letter_chat(&send.chat_id) {
@@ -79,7 +79,7 @@ impl Outbound {
         let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
         let tag = BotTag { platform, handle: bot_handle };
         let AuthenticatedGateway { scope, agent, .. } = caller;
-        let sender = Sender { scope, agent, greeted, tag: &tag, through: None };
+        let sender = Sender { scope, agent, hellos: greeted, tag: &tag, through: None };
         let admitted = match self.gate.admit_send(sender, request_id, send).await {
             Ok(admitted) => admitted,
             Err(AdmitError::Refused(why)) => return Outcome::refused(&named, &why.to_string()),
@@ -87,27 +87,27 @@ impl Outbound {
             Err(AdmitError::Store(_)) => return Outcome::failed("network error behind the desk"),
         };
         if let Some(fleeting) = FleetingAction::from_send(&admitted) {
-            return told(self.egress.show(&fleeting).await);
+            return send_outcome(self.egress.show(&fleeting).await);
         }
         self.deliver(&admitted, turn).await
     }
 
     async fn deliver(&self, admitted: &AdmittedSend, turn: Option<SendTurn>) -> Outcome {
-        let Some(turn) = turn else { return told(SendResult::without_turn()) };
+        let Some(turn) = turn else { return send_outcome(SendResult::without_turn()) };
         match self.egress.deliver(admitted, &turn).await {
-            Ok(settled) => told(settled),
+            Ok(settled) => send_outcome(settled),
             // The send may be stored, and then it will be executed.
             Err(_) => Outcome::ambiguous(),
         }
     }
 }
 
-async fn in_time(turn: Option<SendTurn>) -> Option<SendTurn> {
+async fn wait_for_turn(turn: Option<SendTurn>) -> Option<SendTurn> {
     let mut turn = turn?;
     turn.wait_for_turn().await.then_some(turn)
 }
 
-fn told(settled: SendResult) -> Outcome {
+fn send_outcome(settled: SendResult) -> Outcome {
     match settled {
         SendResult::Delivered(Receipt { chat: Some(chat), .. }) => {
             Outcome::chat(chat.name, chat.kind)
@@ -122,7 +122,7 @@ fn told(settled: SendResult) -> Outcome {
         }
         // A reply or an edit refers to the first part.
         SendResult::InParts(parts) if parts.is_whole() => {
-            told(SendResult::Delivered(parts.said.into_iter().next().unwrap_or_default()))
+            send_outcome(SendResult::Delivered(parts.said.into_iter().next().unwrap_or_default()))
         }
         SendResult::InParts(parts) => Outcome::partial(parts.said.len(), parts.of),
         SendResult::Failed(why) => Outcome::failed(why),

@@ -23,18 +23,18 @@ impl Refusals {
     }
 
     /// Records an event that has no recipient.
-    pub fn refused(&self, event: &VerifiedEvent, refused: AdmissionRefusal) {
-        self.note(note(event, refused));
+    pub fn record_refused(&self, event: &VerifiedEvent, refused: AdmissionRefusal) {
+        self.enqueue(refusal_note(event, refused));
     }
 
     /// Records the agents that the gate considered and refused for an event that has other recipients.
-    pub fn passed_over(&self, event: &AdmittedEvent) {
+    pub fn record_passed_over(&self, event: &AdmittedEvent) {
         for refused in event.passed_over() {
-            self.note(note(event.verified(), *refused));
+            self.enqueue(refusal_note(event.verified(), *refused));
         }
     }
 
-    fn note(&self, note: RefusalNote) {
+    fn enqueue(&self, note: RefusalNote) {
         self.refused.get_or_create(&[("reason", note.refusal.slug())]).inc();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.0.len() < REFUSAL_QUEUE_MAX {
@@ -51,7 +51,7 @@ impl Refusals {
 }
 
 /// A refusal goes into the ring of the tenant whose agent came closest, otherwise into the operator's.
-fn note(
+fn refusal_note(
     event: &VerifiedEvent,
     AdmissionRefusal { agent, refusal }: AdmissionRefusal,
 ) -> RefusalNote {
@@ -82,7 +82,7 @@ mod tests {
             agent: None,
             refusal: Refusal::UnboundAuthor,
         };
-        (0..REFUSAL_QUEUE_MAX + 2).for_each(|_| refusals.note(note.clone()));
+        (0..REFUSAL_QUEUE_MAX + 2).for_each(|_| refusals.enqueue(note.clone()));
 
         let (waiting, counted) = refusals.take();
         assert_eq!((waiting.len(), counted), (REFUSAL_QUEUE_MAX, 2));

@@ -33,7 +33,7 @@ pub async fn relay(
     let by = Instant::now() + RELAY_WAIT;
     loop {
         let armed = schedule.armed_jobs(scope, agent).await?;
-        let stands = stands(&armed, job, now);
+        let stands = relay_state(&armed, job, now);
         if stands != RelayState::Trying || Instant::now() >= by {
             return Ok(stands);
         }
@@ -41,7 +41,7 @@ pub async fn relay(
     }
 }
 
-fn stands(armed: &[ActiveJob], job: &JobId, now: Timestamp) -> RelayState {
+fn relay_state(armed: &[ActiveJob], job: &JobId, now: Timestamp) -> RelayState {
     let Some(armed) = armed.iter().find(|armed| armed.arm.job == *job) else {
         return RelayState::Done;
     };

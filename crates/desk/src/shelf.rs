@@ -57,7 +57,7 @@ pub struct SkillWrite {
 
 /// The result of a write. The status may differ from the one in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SkillWritten {
+pub struct SkillWriteReceipt {
     /// The skill's name.
     pub name: String,
     /// The new version.
@@ -72,7 +72,7 @@ pub struct SkillWritten {
 
 impl Shelf {
     /// Creates the shelves over these stores.
-    pub fn over(skills: Arc<dyn Skills>, records: Arc<dyn Records>) -> Self {
+    pub fn new(skills: Arc<dyn Skills>, records: Arc<dyn Records>) -> Self {
         Self { skills, records }
     }
 
@@ -114,12 +114,12 @@ impl Shelf {
         &self,
         Party { scope, agent }: Party,
         write: &SkillWrite,
-    ) -> Result<SkillWritten, SkillStoreError> {
+    ) -> Result<SkillWriteReceipt, SkillStoreError> {
         let (author, only_new) = (Some(agent.to_string()), !write.overwrite);
         let patch = SkillPatch { author, only_new, ..SkillPatch::default() };
         let kept = self.skills(scope).store(&write.name, &write.source, &patch).await?;
         let VersionInfo { name, version, content_hash, status, changed_at, .. } = kept;
-        Ok(SkillWritten { name, version, content_hash, status, changed_at })
+        Ok(SkillWriteReceipt { name, version, content_hash, status, changed_at })
     }
 
     /// Changes a skill's status. In secured mode, only a signed skill can be approved.

@@ -29,7 +29,7 @@ pub struct Sweeps {
     inbox: Arc<Inbox>,
     egress: Arc<Egress>,
     media: Arc<Media>,
-    ears: Arc<LineRegistry>,
+    lines: Arc<LineRegistry>,
     refusals: Arc<Refusals>,
     readiness: Readiness,
     waking: Arc<Waking>,
@@ -43,7 +43,8 @@ impl Sweeps {
         waking: &Arc<Waking>,
         timekeeping: &Arc<Timekeeping>,
     ) -> Self {
-        let Stops { register, gate, inbox, egress, media, ears, readiness, .. } = stops.clone();
+        let Stops { register, gate, inbox, egress, media, lines: ears, readiness, .. } =
+            stops.clone();
         let (refusals, waking) = (Arc::clone(refusals), Arc::clone(waking));
         let timekeeping = Arc::clone(timekeeping);
         Self {
@@ -52,7 +53,7 @@ impl Sweeps {
             inbox,
             egress,
             media,
-            ears,
+            lines: ears,
             refusals,
             readiness,
             waking,
@@ -64,16 +65,18 @@ impl Sweeps {
     pub async fn run(self: Arc<Self>, upkeep: Arc<dyn InboxSweeper>, drain: CancellationToken) {
         let (Self { gate, waking, .. }, drain) = (&*self, &drain);
         tokio::join!(
-            every(UPKEEP_EVERY, "maintain the tables", drain, || keep(&*upkeep)),
-            every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || self.compare_clocks()),
-            every(REACH_LOOK_EVERY, "refresh the reach of agents", drain, || gate.reload_changed()),
-            every(REFUSAL_FLUSH_EVERY, "store refusals", drain, || self.flush_refusals()),
-            every(MEDIA_SWEPT_EVERY, "remove old files", drain, || self.sweep_files()),
-            every(WAKE_SWEEP_EVERY, "call agents", drain, || waking.sweep()),
-            every(WAKE_SWEEP_EVERY, "close lines of dead nodes", drain, || waking.bury()),
+            repeat_every(UPKEEP_EVERY, "maintain the tables", drain, || sweep_inboxes(&*upkeep)),
+            repeat_every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || self.compare_clocks()),
+            repeat_every(REACH_LOOK_EVERY, "refresh the reach of agents", drain, || gate
+                .reload_changed()),
+            repeat_every(REFUSAL_FLUSH_EVERY, "store refusals", drain, || self.flush_refusals()),
+            repeat_every(MEDIA_SWEPT_EVERY, "remove old files", drain, || self.sweep_files()),
+            repeat_every(WAKE_SWEEP_EVERY, "call agents", drain, || waking.sweep()),
+            repeat_every(WAKE_SWEEP_EVERY, "close lines of dead nodes", drain, || waking
+                .close_dead_lines()),
             self.timekeeping.run(drain),
-            self.lines(drain),
-            self.doubts(drain),
+            self.sweep_lines(drain),
+            self.sweep_doubted_lines(drain),
         );
     }
 
@@ -82,16 +85,17 @@ impl Sweeps {
     pub async fn serve(self: Arc<Self>, until: CancellationToken) {
         let until = &until;
         tokio::join!(
-            every(SEND_SWEEP_EVERY, "find waiting sends", until, || self.sweep_sends()),
-            every(REVOCATION_SWEEP_EVERY, "find revoked gateways", until, || self.close_revoked()),
-            self.asked(until),
+            repeat_every(SEND_SWEEP_EVERY, "find waiting sends", until, || self.sweep_sends()),
+            repeat_every(REVOCATION_SWEEP_EVERY, "find revoked gateways", until, || self
+                .close_revoked()),
+            self.serve_requested_bots(until),
         );
     }
 
-    async fn asked(&self, until: &CancellationToken) {
-        while until.run_until_cancelled(self.ears.requested_bots().wait_and_take()).await.is_some()
+    async fn serve_requested_bots(&self, until: &CancellationToken) {
+        while until.run_until_cancelled(self.lines.requested_bots().wait_and_take()).await.is_some()
         {
-            told("serve other nodes", self.egress.serve().await.map(drop));
+            log_failure("serve other nodes", self.egress.serve().await.map(drop));
         }
     }
 
@@ -101,9 +105,9 @@ impl Sweeps {
         if revoked.is_empty() {
             return Ok(());
         }
-        let here = self.ears.gateways();
+        let here = self.lines.gateways();
         for (_, gateway) in revoked.into_iter().filter(|(_, gateway)| here.contains(gateway)) {
-            self.ears.ring(Ring::Revoked { gateway }).await;
+            self.lines.ring(Ring::Revoked { gateway }).await;
         }
         Ok(())
     }
@@ -113,7 +117,7 @@ impl Sweeps {
     }
 
     async fn compare_clocks(&self) -> Result<(), StoreError> {
-        self.readiness.look(self.register.store().time()).await
+        self.readiness.compare_clocks(self.register.store().time()).await
     }
 
     async fn sweep_sends(&self) -> Result<(), StoreError> {
@@ -136,16 +140,16 @@ impl Sweeps {
 
     /// Checks every inbox whose line is on this node, one share at a time and in a fixed order, so that a lost ring
     /// costs at most one round.
-    async fn lines(&self, drain: &CancellationToken) {
+    async fn sweep_lines(&self, drain: &CancellationToken) {
         let mut last = None;
         while !drain.is_cancelled() {
             let began = Instant::now();
-            let shares = self.ears.count().div_ceil(SWEEP_LINES_MAX).max(1);
-            let mut share = self.ears.agents_after(last, SWEEP_LINES_MAX);
+            let shares = self.lines.count().div_ceil(SWEEP_LINES_MAX).max(1);
+            let mut share = self.lines.agents_after(last, SWEEP_LINES_MAX);
             if share.is_empty() {
-                share = self.ears.agents_after(None, SWEEP_LINES_MAX);
+                share = self.lines.agents_after(None, SWEEP_LINES_MAX);
             }
-            told("check inboxes", self.look(&share).await);
+            log_failure("check inboxes", self.ring_heads(&share).await);
             last = share.last().map(|(_, agent)| *agent);
             let span = SWEEP_EVERY / u32::try_from(shares).unwrap_or(u32::MAX);
             drain.run_until_cancelled(sleep(span.saturating_sub(began.elapsed()))).await;
@@ -154,67 +158,68 @@ impl Sweeps {
 
     /// Checks inboxes whose lines may have missed the bell: at once, but all of them at most as often as
     /// [`nightdesk_bus::LinesInDoubt::next_pause`] allows, however often the bell breaks.
-    async fn doubts(&self, drain: &CancellationToken) {
+    async fn sweep_doubted_lines(&self, drain: &CancellationToken) {
         while let Some(doubted) =
-            drain.run_until_cancelled(self.ears.lines_in_doubt().next_doubts()).await
+            drain.run_until_cancelled(self.lines.lines_in_doubt().next_doubts()).await
         {
             let began = Instant::now();
             let (looked, rest) = match doubted {
                 MarkedItems::All => {
-                    (self.look_at_all().await, self.ears.lines_in_doubt().next_pause())
+                    (self.check_all_inboxes().await, self.lines.lines_in_doubt().next_pause())
                 }
-                MarkedItems::These(agents) => {
-                    (self.look_at(&self.ears.lines_of_agents(agents)).await, DOUBT_GATHERED_FOR)
-                }
+                MarkedItems::These(agents) => (
+                    self.check_inboxes(&self.lines.lines_of_agents(agents)).await,
+                    DOUBT_GATHERED_FOR,
+                ),
             };
-            told("check inboxes that may have missed a ring", looked);
+            log_failure("check inboxes that may have missed a ring", looked);
             drain.run_until_cancelled(sleep(rest.saturating_sub(began.elapsed()))).await;
         }
     }
 
-    async fn look_at_all(&self) -> Result<(), StoreError> {
-        self.look_at(&self.ears.agents_after(None, usize::MAX)).await
+    async fn check_all_inboxes(&self) -> Result<(), StoreError> {
+        self.check_inboxes(&self.lines.agents_after(None, usize::MAX)).await
     }
 
-    async fn look_at(&self, agents: &[(TenantScope, AgentId)]) -> Result<(), StoreError> {
+    async fn check_inboxes(&self, agents: &[(TenantScope, AgentId)]) -> Result<(), StoreError> {
         for share in agents.chunks(SWEEP_LINES_MAX) {
-            self.look(share).await?;
+            self.ring_heads(share).await?;
         }
         Ok(())
     }
 
-    async fn look(&self, share: &[(TenantScope, AgentId)]) -> Result<(), StoreError> {
+    async fn ring_heads(&self, share: &[(TenantScope, AgentId)]) -> Result<(), StoreError> {
         if share.is_empty() {
             return Ok(());
         }
         let heads = self.inbox.store().read_heads(share).await?;
         for ((_, agent), seq) in share.iter().zip(heads) {
-            self.ears.ring(Ring::Entry { agent: *agent, seq }).await;
+            self.lines.ring(Ring::Entry { agent: *agent, seq }).await;
         }
         Ok(())
     }
 }
 
 /// Repeats a round until this node stops. A failure is logged, and the next round retries.
-pub async fn every<F: Future<Output = Result<(), StoreError>>>(
+pub async fn repeat_every<F: Future<Output = Result<(), StoreError>>>(
     span: Duration,
     what: &'static str,
     drain: &CancellationToken,
     mut round: impl FnMut() -> F,
 ) {
     while !drain.is_cancelled() {
-        told(what, round().await);
+        log_failure(what, round().await);
         drain.run_until_cancelled(sleep(span)).await;
     }
 }
 
-fn told(what: &'static str, done: Result<(), StoreError>) {
+fn log_failure(what: &'static str, done: Result<(), StoreError>) {
     if let Err(error) = done {
         tracing::warn!(error = &error as &dyn Error, "a sweep could not {what}");
     }
 }
 
-async fn keep(upkeep: &dyn InboxSweeper) -> Result<(), StoreError> {
+async fn sweep_inboxes(upkeep: &dyn InboxSweeper) -> Result<(), StoreError> {
     let swept = upkeep.sweep().await?;
     if swept.expired > 0 {
         tracing::warn!(

@@ -16,15 +16,15 @@ use tokio_util::task::TaskTracker;
 
 use crate::{Stops, Waking};
 
-mod inbox;
+mod fire_inboxes;
 
-pub(crate) use inbox::is_ours;
+pub(crate) use fire_inboxes::is_job_chat;
 
 /// Fires due jobs.
 #[derive(Debug)]
 pub struct Timekeeping {
     schedule: Arc<Scheduler>,
-    inboxes: Arc<inbox::Inboxes>,
+    inboxes: Arc<fire_inboxes::FireInboxes>,
     tasks: TaskTracker,
 }
 
@@ -32,12 +32,16 @@ impl Timekeeping {
     pub(crate) fn new(stops: &Stops, waking: &Arc<Waking>) -> Self {
         let Stops { schedule, bell, tasks, letters, .. } = stops.clone();
         let waking = Arc::clone(waking);
-        Self { schedule, inboxes: Arc::new(inbox::Inboxes { letters, waking, bell }), tasks }
+        Self {
+            schedule,
+            inboxes: Arc::new(fire_inboxes::FireInboxes { letters, waking, bell }),
+            tasks,
+        }
     }
 
     /// Fires due jobs until this node stops.
     pub async fn run(&self, stop: &CancellationToken) {
-        let deliver = Arc::<inbox::Inboxes>::clone(&self.inboxes);
+        let deliver = Arc::<fire_inboxes::FireInboxes>::clone(&self.inboxes);
         Arc::clone(&self.schedule).run(deliver, self.tasks.clone(), stop.clone()).await;
     }
 }
@@ -55,10 +59,10 @@ impl StoreTime for StoreClock {
 
 /// Creates the tokens of fires.
 #[derive(Clone, Debug)]
-pub struct Mint(pub Arc<Issuers>);
+pub struct DeskTokenMinter(pub Arc<Issuers>);
 
 #[async_trait]
-impl FireTokenMinter for Mint {
+impl FireTokenMinter for DeskTokenMinter {
     async fn mint_token(
         &self,
         fire: &FireClaim,

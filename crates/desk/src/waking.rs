@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 use crate::notices::Notices;
 use crate::{Records, Stops};
 
-mod showing;
+mod status_displays;
 
 /// Wakes agents.
 #[derive(Debug)]
@@ -30,12 +30,12 @@ pub struct Waking {
     notices: Notices,
     tasks: TaskTracker,
     tried: RateLimits<AgentId>,
-    showing: showing::Showing,
+    showing: status_displays::StatusDisplays,
 }
 
 impl Waking {
     pub(crate) fn new(stops: &Stops) -> Self {
-        let (notices, showing) = (Notices::new(stops), showing::Showing::default());
+        let (notices, showing) = (Notices::new(stops), status_displays::StatusDisplays::default());
         let Stops { wake, egress, records, tasks, .. } = stops.clone();
         Self { wake, egress, records, notices, tasks, tried: RateLimits::default(), showing }
     }
@@ -51,7 +51,7 @@ impl Waking {
         }
         // If at least one recipient has a line, the sender gets a reply as usual.
         if of(AgentPresence::Awake).next().is_none() {
-            self.tell(event, of(AgentPresence::Asleep).next().copied());
+            self.show_status(event, of(AgentPresence::Asleep).next().copied());
         }
     }
 
@@ -63,22 +63,22 @@ impl Waking {
         let waking = Arc::clone(self);
         self.tasks.spawn(async move {
             match waking.wake.claim_agent(scope, agent).await {
-                Ok(Some((claimed, room))) => waking.see_to(&claimed, room).await,
+                Ok(Some((claimed, room))) => waking.handle_claim(&claimed, room).await,
                 Ok(None) => {}
-                Err(error) => lost(agent, &error),
+                Err(error) => log_failed_wake(agent, &error),
             }
         });
     }
 
     /// Shows the sender that an agent is called, or that none is, if the limit allows it. Nothing depends on it.
-    fn tell(self: &Arc<Self>, event: &AdmittedEvent, called: Option<StoredEntry>) {
+    fn show_status(self: &Arc<Self>, event: &AdmittedEvent, called: Option<StoredEntry>) {
         let (bot, chat) = (event.verified().bot(), event.verified().get().source().chat_id.clone());
         let Some(permit) = self.notices.permit(bot, &chat) else { return };
         let fleeting =
             FleetingAction::desk_status(event, if called.is_some() { WAKING } else { HELD });
         let waking = Arc::clone(self);
         self.tasks.spawn(async move {
-            let lasts = waking.notices.lasts(bot).await;
+            let lasts = waking.notices.status_duration(bot).await;
             // An agent that is not called is not working, so a platform that shows no text shows nothing.
             if lasts.is_some() && called.is_none() {
                 return;
@@ -103,14 +103,14 @@ impl Waking {
             }
             for (claimed, room) in claimed {
                 let waking = Arc::clone(self);
-                self.tasks.spawn(async move { waking.see_to(&claimed, room).await });
+                self.tasks.spawn(async move { waking.handle_claim(&claimed, room).await });
             }
         }
         Ok(())
     }
 
     /// Closes the lines of dead nodes.
-    pub(crate) async fn bury(&self) -> Result<(), StoreError> {
+    pub(crate) async fn close_dead_lines(&self) -> Result<(), StoreError> {
         for _ in 0..WAKE_BATCHES_MAX {
             let buried = self.wake.close_dead_lines().await?;
             if buried == 0 {
@@ -130,7 +130,7 @@ impl Waking {
     }
 
     /// Executes the step of a claimed wake.
-    async fn see_to(&self, claimed: &WakeClaim, room: CallPermit) {
+    async fn handle_claim(&self, claimed: &WakeClaim, room: CallPermit) {
         let done = match claimed.step {
             WakeStep::Call => {
                 // The status is shown while the call is made.
@@ -145,13 +145,13 @@ impl Waking {
             WakeStep::GaveUp => self.give_up(claimed).await,
         };
         if let Err(error) = done {
-            lost(claimed.agent, &error);
+            log_failed_wake(claimed.agent, &error);
         }
         drop(room);
     }
 
     async fn give_up(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
-        self.notices.gave_up(claimed).await?;
+        self.notices.notify_given_up(claimed).await?;
         let WakeClaim { agent, calls, .. } = claimed;
         tracing::warn!(agent.id = %agent, "gave up agent {agent} after {calls} calls");
         self.wake.record_notified(claimed).await
@@ -159,7 +159,7 @@ impl Waking {
 }
 
 /// Logs a failure. The wake stays due.
-fn lost(agent: AgentId, error: &StoreError) {
+fn log_failed_wake(agent: AgentId, error: &StoreError) {
     tracing::warn!(
         agent.id = %agent,
         error = error as &dyn Error,

@@ -23,7 +23,7 @@ impl Egress {
         let account = account.map_err(|error| DeliverError::Unavailable(error.into()))?;
         let account = account.ok_or(DeliverError::KeyRejected)?;
         let (key, pace) = (RateKey::Bot(bot), account.capabilities.bot_pace);
-        let at = self.paces.reserve(&key, pace, Instant::now() + within);
+        let at = self.rate_limits.reserve(&key, pace, Instant::now() + within);
         let at = at.ok_or(DeliverError::RateLimited { retry_after: within })?;
         sleep_until(at).await;
         let call = account.platform.command(&account.bot, scope_id, change);

@@ -42,13 +42,13 @@ pub struct Egress {
     pub(crate) owners: Owners,
     pub(crate) bell: Arc<dyn Bell>,
     pub(crate) settled: Settlements,
-    pub(crate) in_hand: ActiveSends,
+    pub(crate) active_sends: ActiveSends,
     /// The tasks that make sends for other nodes.
     pub(crate) tasks: TaskTracker,
     lanes: SendLanes,
     /// Agents may share a chat: the send that has the floor there sends all its parts.
-    floors: Lanes<(BotId, String)>,
-    pub(crate) paces: RateLimits<RateKey>,
+    chat_lanes: Lanes<(BotId, String)>,
+    pub(crate) rate_limits: RateLimits<RateKey>,
     metrics: Metrics,
 }
 
@@ -71,10 +71,10 @@ impl Egress {
             bell,
             settled,
             tasks,
-            in_hand: ActiveSends::default(),
+            active_sends: ActiveSends::default(),
             lanes: Lanes::default(),
-            floors: Lanes::default(),
-            paces: RateLimits::default(),
+            chat_lanes: Lanes::default(),
+            rate_limits: RateLimits::default(),
             metrics: Metrics::default(),
         }
     }
@@ -107,7 +107,7 @@ impl Egress {
         };
         let key = SendKey::from(send);
         // Taken before the row is written, so that a query for waiting sends does not take it too.
-        let Some(_held) = self.in_hand.take(&key) else { return Ok(SendResult::Ambiguous) };
+        let Some(_held) = self.active_sends.take(&key) else { return Ok(SendResult::Ambiguous) };
         match self.store.record_request(send, &self.node().name).await? {
             SendState::New => self.send_by_owner(&key, &errand).await,
             SendState::Settled(settled) => Ok(settled),
@@ -140,7 +140,7 @@ impl Egress {
         epoch: OwnerEpoch,
     ) -> Result<Option<SendResult>, StoreError> {
         let floor = (errand.account.bot.id, errand.chat.clone());
-        let mut floor = self.floors.enter_until(floor, errand.until);
+        let mut floor = self.chat_lanes.enter_until(floor, errand.until);
         let has_floor = match &mut floor {
             Some(floor) => floor.wait_for_turn().await,
             None => false,
@@ -170,7 +170,7 @@ impl Egress {
         let mut said = Vec::new();
         for send in &errand.calls {
             let name = format!("{}/{}/{}", key.agent, key.request, said.len());
-            let call = PlatformCall { send, aid, name: &name };
+            let call = PlatformCall { send, resource: aid, name: &name };
             match self.make_call(errand, call, said.is_empty()).await {
                 Ok(receipt) => said.push(receipt),
                 Err(error) => return SendResult::from_partial(said, errand.calls.len(), error),
@@ -212,7 +212,7 @@ impl Egress {
         let chat = RateKey::Chat(bot, errand.chat.clone());
         // In sequence: a chat that waits takes no slot of the bot meanwhile.
         for (key, pace) in [(chat, can.chat_pace), (RateKey::Bot(bot), can.bot_pace)] {
-            let at = self.paces.reserve(&key, pace, errand.until).ok_or_else(out_of_time)?;
+            let at = self.rate_limits.reserve(&key, pace, errand.until).ok_or_else(out_of_time)?;
             sleep_until(at).await;
         }
         Ok(())
@@ -223,7 +223,7 @@ impl Egress {
     pub(crate) fn hold_chat(&self, account: &Account, chat: &str, retry_after: Duration) {
         let span = retry_after.clamp(RATE_LIMITED_MIN, RATE_LIMITED_MAX);
         let key = RateKey::Chat(account.bot.id, chat.to_owned());
-        self.paces.hold(&key, account.capabilities.chat_pace, span);
+        self.rate_limits.hold(&key, account.capabilities.chat_pace, span);
     }
 
     /// Stores the result. The platform's answer counts even if it cannot be stored; then the send becomes ambiguous in

@@ -87,8 +87,8 @@ impl Egress {
     fn has_room(&self, account: &Account, send: &Send, is_own: bool) -> bool {
         let (bot, can) = (account.bot.id, &account.capabilities);
         let typing = RateKey::Typing(bot, send.chat_id.clone());
-        self.paces.is_free(&RateKey::Chat(bot, send.chat_id.clone()), can.chat_pace)
-            && (is_own || self.paces.take_once_per(&typing, TYPING_EVERY))
-            && self.paces.take_spare(&RateKey::Bot(bot), can.bot_pace)
+        self.rate_limits.is_free(&RateKey::Chat(bot, send.chat_id.clone()), can.chat_pace)
+            && (is_own || self.rate_limits.take_once_per(&typing, TYPING_EVERY))
+            && self.rate_limits.take_spare(&RateKey::Bot(bot), can.bot_pace)
     }
 }

@@ -115,7 +115,7 @@ impl Egress {
         let waiting = self.store.waiting_sends(self.node(), WAITING_SENDS_MAX).await?;
         let mut taken = 0;
         for send in waiting {
-            let Some(held) = self.in_hand.take(&send.key) else { continue };
+            let Some(held) = self.active_sends.take(&send.key) else { continue };
             // In the order of the requests. If the lanes are full, the next query finds the rest.
             let lane = (send.key.agent, send.send.chat_id.clone());
             let Some(turn) = self.lanes().enter_until(lane, send_deadline(&send)) else { break };

@@ -13,7 +13,7 @@ pub struct PastSend {
     /// The time of the request.
     pub asked_at: Timestamp,
     /// The result. `None`: it is in progress.
-    pub came: Option<SendResult>,
+    pub result: Option<SendResult>,
 }
 
 /// The place of a send.

@@ -34,14 +34,14 @@ pub(crate) enum CallResource {
 pub(crate) struct PlatformCall<'a> {
     pub(crate) send: &'a Send,
     pub(crate) name: &'a str,
-    pub(crate) aid: &'a CallResource,
+    pub(crate) resource: &'a CallResource,
 }
 
 impl PlatformCall<'_> {
     /// Makes the call. If the capability has expired, sends the text as an ordinary message.
     pub(crate) async fn make(self, account: &Account) -> Result<Receipt, DeliverError> {
         let Account { bot, platform, .. } = account;
-        match self.aid {
+        match self.resource {
             CallResource::Nothing => platform.deliver_as(bot, self.send, self.name).await,
             CallResource::File(file) => platform.upload(bot, self.send, file, self.name).await,
             CallResource::Ended => self.make_without_capability(account).await,

@@ -30,7 +30,7 @@ pub enum AdmitError<R: std::error::Error + 'static> {
 /// admission with an old version. It may delay a new grant for a moment.
 pub struct Gate {
     store: Arc<dyn Store>,
-    kept: ReachCache,
+    reach_cache: ReachCache,
 }
 
 nightdesk_types::opaque_debug!(Gate);
@@ -38,7 +38,7 @@ nightdesk_types::opaque_debug!(Gate);
 impl Gate {
     /// Creates a gate over this store.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { kept: ReachCache::new(Arc::clone(&store)), store }
+        Self { reach_cache: ReachCache::new(Arc::clone(&store)), store }
     }
 
     /// Decides which agents receive an event.
@@ -86,7 +86,9 @@ impl Gate {
         stale: AdmittedEvent,
         floor: VisibilityLookup<'_>,
     ) -> Result<AdmittedEvent, (VerifiedEvent, AdmitError<AdmissionRefusal>)> {
-        if let Err(error) = self.kept.reload_outdated(stale.inner.bot(), &stale.recipients).await {
+        if let Err(error) =
+            self.reach_cache.reload_outdated(stale.inner.bot(), &stale.recipients).await
+        {
             return Err((stale.inner, error.into()));
         }
         self.admit(stale.inner, floor).await
@@ -110,24 +112,24 @@ impl Gate {
         facts: &EventFacts<'_>,
         floor: VisibilityLookup<'_>,
     ) -> Result<Decision, StoreError> {
-        let decision = self.kept.decide(bot, facts, floor).await?;
+        let decision = self.reach_cache.decide(bot, facts, floor).await?;
         let Some(agent) = decision.may_continue() else { return Ok(decision) };
         let takes_part =
             self.store.takes_part(agent.scope, agent.agent, bot, facts.place.chat).await?;
         if !takes_part {
             return Ok(decision);
         }
-        self.kept.decide(bot, &EventFacts { takes_part, ..*facts }, floor).await
+        self.reach_cache.decide(bot, &EventFacts { takes_part, ..*facts }, floor).await
     }
 
     /// Reloads a bot after the bell rang for a change.
     pub async fn reload_bot(&self, bot: BotId) -> Result<(), StoreError> {
-        self.kept.reload_cached(bot).await
+        self.reach_cache.reload_cached(bot).await
     }
 
     /// Reloads all bots that changed without a bell.
     pub async fn reload_changed(&self) -> Result<(), StoreError> {
-        self.kept.reload_changed().await
+        self.reach_cache.reload_changed().await
     }
 
     /// Returns the stored refusals of an event for a tenant, newest first.
@@ -151,7 +153,7 @@ impl Gate {
         request: RequestId,
         send: Send,
     ) -> Result<AdmittedSend, AdmitError<SendRefusal>> {
-        let Sender { scope, agent, greeted, tag, through } = sender;
+        let Sender { scope, agent, hellos: greeted, tag, through } = sender;
         let mut reaches = self.store.find_reaches(scope, agent, &send.chat_id).await?;
         reaches.retain(|reach| through.is_none_or(|bot| reach.bot == bot));
         let reach = decide_send(greeted, &reaches, tag).map_err(AdmitError::Refused)?;
@@ -177,7 +179,7 @@ pub struct Sender<'a> {
     /// The agent.
     pub agent: AgentId,
     /// The hellos of its line.
-    pub greeted: &'a [BotTag],
+    pub hellos: &'a [BotTag],
     /// The platform and bot that the send names.
     pub tag: &'a BotTag,
     /// The only bot that the send may use, if one is fixed.

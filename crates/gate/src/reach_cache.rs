@@ -23,11 +23,11 @@ pub(crate) struct ReachCache {
 /// The cached reach of a bot.
 #[derive(Default)]
 struct CachedReach {
-    known: RwLock<BotReach>,
+    reach: RwLock<BotReach>,
     /// The start of the last read that confirmed it, by the clock that tests can move.
     looked_at: RwLock<Option<Instant>>,
     /// Permits one read at a time.
-    looking: Mutex<()>,
+    read_lock: Mutex<()>,
 }
 
 impl ReachCache {
@@ -46,7 +46,7 @@ impl ReachCache {
         if of_bot.confirmed_at().is_none_or(|at| at.elapsed() > STALE_REFUSAL_MAX) {
             self.reload_since(bot, &of_bot, Instant::now()).await?;
         }
-        let known = of_bot.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = of_bot.reach.read().unwrap_or_else(PoisonError::into_inner);
         Ok(known.decide(facts, floor))
     }
 
@@ -67,7 +67,7 @@ impl ReachCache {
     ) -> Result<(), StoreError> {
         self.reload_cached(bot).await?;
         let Some(of_bot) = self.bots.get(&bot) else { return Ok(()) };
-        let _looking = of_bot.looking.lock().await;
+        let _looking = of_bot.read_lock.lock().await;
         if of_bot.has_newer_terms(old) {
             Ok(())
         } else {
@@ -105,7 +105,7 @@ impl ReachCache {
         of_bot: &CachedReach,
         wanted: Instant,
     ) -> Result<(), StoreError> {
-        let _looking = of_bot.looking.lock().await;
+        let _looking = of_bot.read_lock.lock().await;
         if of_bot.confirmed_at().is_some_and(|at| at > wanted) {
             return Ok(());
         }
@@ -122,7 +122,7 @@ impl ReachCache {
     ) -> Result<(), StoreError> {
         let began = Instant::now();
         let change = self.store.read_changes(bot, since).await?;
-        of_bot.known.write().unwrap_or_else(PoisonError::into_inner).apply(change);
+        of_bot.reach.write().unwrap_or_else(PoisonError::into_inner).apply(change);
         of_bot.confirm(began);
         Ok(())
     }
@@ -130,11 +130,11 @@ impl ReachCache {
 
 impl CachedReach {
     fn version(&self) -> i64 {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).version()
+        self.reach.read().unwrap_or_else(PoisonError::into_inner).version()
     }
 
     fn has_newer_terms(&self, old: &[Recipient]) -> bool {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).has_newer_terms(old)
+        self.reach.read().unwrap_or_else(PoisonError::into_inner).has_newer_terms(old)
     }
 
     fn confirmed_at(&self) -> Option<Instant> {

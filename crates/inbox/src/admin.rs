@@ -48,7 +48,7 @@ pub struct ParkRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryDetails {
     /// The fields of the list.
-    pub listed: EntrySummary,
+    pub summary: EntrySummary,
     /// The state of the entry.
     pub state: EntryStatus,
     /// The number of the parked entry that was resubmitted as this one.

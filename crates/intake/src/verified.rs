@@ -115,7 +115,7 @@ pub fn verify(
 #[derive(Debug)]
 pub struct SourceEvent {
     /// The event. `None`: the item contains none.
-    pub said: Result<Option<VerifiedEvent>, UnreadableEvent>,
+    pub event: Result<Option<VerifiedEvent>, UnreadableEvent>,
     /// The received bytes.
     pub body: Vec<u8>,
     /// The position of the source after it.
@@ -150,12 +150,12 @@ pub async fn backfill(
 }
 
 fn source_event(bot: &Bot, heard: PlatformEvent) -> SourceEvent {
-    let PlatformEvent { said, body, cursor, capability, is_after_gap } = heard;
+    let PlatformEvent { event: said, body, cursor, capability, is_after_gap } = heard;
     let said = said.map_err(|error| unreadable_event(bot, &error));
     let proven = |draft: Option<Draft>| {
         draft.map(|draft| verified_event(bot, draft, capability)).transpose()
     };
-    SourceEvent { said: said.and_then(proven), body, cursor, is_after_gap }
+    SourceEvent { event: said.and_then(proven), body, cursor, is_after_gap }
 }
 
 fn verified_event(

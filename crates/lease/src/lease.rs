@@ -12,7 +12,7 @@ pub struct Lease {
     node: Node,
     clock: Box<dyn Clock>,
     until: Mutex<Moment>,
-    over: CancellationToken,
+    ended: CancellationToken,
 }
 
 impl std::fmt::Debug for Lease {
@@ -25,7 +25,7 @@ impl Lease {
     /// Creates the lease of a life that began at this moment or later.
     pub fn new(node: Node, clock: Box<dyn Clock>, asked_at: Moment) -> Self {
         let until = Mutex::new(asked_at + LEASE_LASTS);
-        Self { node, clock, until, over: CancellationToken::new() }
+        Self { node, clock, until, ended: CancellationToken::new() }
     }
 
     /// Returns the node.
@@ -40,12 +40,12 @@ impl Lease {
 
     /// Returns true if no other node can consider this node dead yet.
     pub fn is_held(&self) -> bool {
-        !self.over.is_cancelled() && self.remaining() > Duration::ZERO
+        !self.ended.is_cancelled() && self.remaining() > Duration::ZERO
     }
 
     /// Waits until this life is over.
     pub async fn wait_until_over(&self) {
-        self.over.cancelled().await;
+        self.ended.cancelled().await;
     }
 
     /// Records a renewal whose request was sent at this moment.
@@ -56,7 +56,7 @@ impl Lease {
     }
 
     pub(crate) fn end(&self) {
-        self.over.cancel();
+        self.ended.cancel();
     }
 
     fn remaining(&self) -> Duration {

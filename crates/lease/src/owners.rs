@@ -24,7 +24,7 @@ pub struct Owners {
     lease: Arc<Lease>,
     store: Arc<dyn Store>,
     /// Each with the time of its query, by the clock that tests can move.
-    kept: Cache<Resource, (Instant, Owner)>,
+    cache: Cache<Resource, (Instant, Owner)>,
 }
 
 impl std::fmt::Debug for Owners {
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Owners {
 impl Owners {
     /// Creates the cache for this node's lease.
     pub fn new(lease: Arc<Lease>, store: Arc<dyn Store>) -> Self {
-        Self { lease, store, kept: Cache::new(OWNERS_KEPT_MAX) }
+        Self { lease, store, cache: Cache::new(OWNERS_KEPT_MAX) }
     }
 
     /// Returns this node's lease.
@@ -47,7 +47,7 @@ impl Owners {
     /// Returns the owner of a resource. This node claims a resource without an owner. A cached owner may be outdated:
     /// then the store refuses the write.
     pub async fn find_or_claim(&self, resource: Resource) -> Result<Ownership, StoreError> {
-        let kept = self.kept.get(&resource);
+        let kept = self.cache.get(&resource);
         if let Some((_, owner)) = kept.filter(|(at, _)| at.elapsed() < OWNER_KEPT_FOR) {
             return Ok(self.ownership_of(owner));
         }
@@ -56,13 +56,13 @@ impl Owners {
         let owner = owner.ok_or_else(|| {
             StoreError::unavailable("claim ownership", "the lease of this node ran out")
         })?;
-        self.kept.insert(resource, (asked_at, owner.clone()));
+        self.cache.insert(resource, (asked_at, owner.clone()));
         Ok(self.ownership_of(owner))
     }
 
     /// Removes an outdated owner from the cache.
     pub fn forget(&self, resource: Resource) {
-        self.kept.invalidate(&resource);
+        self.cache.invalidate(&resource);
     }
 
     fn ownership_of(&self, owner: Owner) -> Ownership {

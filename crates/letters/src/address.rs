@@ -35,7 +35,7 @@ impl<'a> Address<'a> {
     }
 
     /// Returns the name by which an agent is known: the whole address, or the part before the `@`.
-    pub fn known(&self, is_known: impl Fn(&str) -> bool) -> Option<&'a str> {
+    pub fn find_known_name(&self, is_known: impl Fn(&str) -> bool) -> Option<&'a str> {
         [self.whole, self.agent].into_iter().find(|name| is_known(name))
     }
 }
@@ -73,8 +73,11 @@ mod tests {
     #[test]
     fn a_whole_address_is_looked_for_before_its_agent() {
         let address = Address::parse("perry@kitchen");
-        assert_eq!(address.known(|name| name.starts_with("perry")), Some("perry@kitchen"));
-        assert_eq!(address.known(|name| name == "perry"), Some("perry"));
-        assert_eq!(address.known(|name| name == "kitchen"), None);
+        assert_eq!(
+            address.find_known_name(|name| name.starts_with("perry")),
+            Some("perry@kitchen")
+        );
+        assert_eq!(address.find_known_name(|name| name == "perry"), Some("perry"));
+        assert_eq!(address.find_known_name(|name| name == "kitchen"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_types::{LetterId, Timestamp};
 
-use crate::error::Cause;
+use crate::error::FailureCause;
 use crate::letter::Party;
 
 /// The services of other stops that a letter needs on its path. The desk implements them.
@@ -18,5 +18,10 @@ pub trait LetterBackend: Send + Sync {
     fn call_agent(&self, agent: Party);
 
     /// Schedules the delivery of a stored letter. Repeated calls change nothing.
-    async fn schedule(&self, to: Party, letter: LetterId, when: Timestamp) -> Result<(), Cause>;
+    async fn schedule(
+        &self,
+        to: Party,
+        letter: LetterId,
+        when: Timestamp,
+    ) -> Result<(), FailureCause>;
 }

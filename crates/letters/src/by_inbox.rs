@@ -7,9 +7,9 @@ use nightdesk_types::limits::{EXCHANGE_WAIT_MAX, WOKEN_LOOKED_EVERY, WOKEN_WAIT}
 use tokio::time::{Instant, sleep};
 
 use crate::context::{Correspondent, NOT_DUE, SenderContext, store_failure};
-use crate::error::Cause;
-use crate::fresh::now_millis;
-use crate::letter::{Letter, Live, Party};
+use crate::error::FailureCause;
+use crate::ids::now_millis;
+use crate::letter::{Letter, Party, PeerLine};
 use crate::letters::Letters;
 use crate::put::{LetterDraft, PutResult};
 use crate::reply::wait_for_reply;
@@ -22,12 +22,12 @@ pub(crate) async fn deliver(
     context: &SenderContext,
     to: &Correspondent,
     payload: &Payload,
-) -> Result<DeliveryReceipt, Cause> {
+) -> Result<DeliveryReceipt, FailureCause> {
     let result = context.put(to, &LetterDraft::from_payload(payload)).await?;
     let live = match &result {
         PutResult::Stored(_, live) => live.clone(),
         PutResult::Repeated(_) | PutResult::Scheduled(_) | PutResult::Noted(_) => {
-            context.letters.store.live(to.party).await.map_err(store_failure)?
+            context.letters.store.find_line(to.party).await.map_err(store_failure)?
         }
     };
     let is_asleep = live.is_none();
@@ -45,7 +45,7 @@ pub(crate) async fn wake(
     context: &SenderContext,
     to: &Correspondent,
     draft: &LetterDraft<'_>,
-) -> Result<WakeReceipt, Cause> {
+) -> Result<WakeReceipt, FailureCause> {
     let result = context.put(to, draft).await?;
     let warning = if result.is_scheduled() { NOT_DUE } else { ASLEEP };
     let live = match result {
@@ -59,10 +59,10 @@ pub(crate) async fn wake(
 }
 
 /// Calls an agent that has entries waiting and no line. Puts no letter.
-pub(crate) async fn rouse(
+pub(crate) async fn call_agent(
     context: &SenderContext,
     to: &Correspondent,
-) -> Result<WakeReceipt, Cause> {
+) -> Result<WakeReceipt, FailureCause> {
     context.backend.call_agent(to.party);
     let live = wait_for_line(&context.letters, to.party).await?;
     Ok(to.wake_receipt(live, NOTHING_PUT))
@@ -74,7 +74,7 @@ pub(crate) async fn exchange(
     to: &Correspondent,
     payload: &Payload,
     wait: Duration,
-) -> Result<Letter, Cause> {
+) -> Result<Letter, FailureCause> {
     let draft = LetterDraft::from_payload(payload);
     let draft = LetterDraft {
         correlation_id: draft.correlation_id.or(Some(draft.dispatch_id)),
@@ -83,15 +83,16 @@ pub(crate) async fn exchange(
     };
     let letter = context.put(to, &draft).await?.letter();
     let found = wait_for_reply(&context.letters, context.from, letter).await;
-    found.map_err(store_failure)?.ok_or(Cause::UnknownAgent)
+    found.map_err(store_failure)?.ok_or(FailureCause::UnknownAgent)
 }
 
 /// Waits up to [`WOKEN_WAIT`] for an agent to dial in.
-async fn wait_for_line(letters: &Letters, party: Party) -> Result<Option<Live>, Cause> {
+async fn wait_for_line(letters: &Letters, party: Party) -> Result<Option<PeerLine>, FailureCause> {
     let until = Instant::now() + WOKEN_WAIT;
     loop {
-        let live = letters.store.live(party).await;
-        let live = live.map_err(|_| Cause::Network("the line cannot be read now".to_owned()))?;
+        let live = letters.store.find_line(party).await;
+        let live =
+            live.map_err(|_| FailureCause::Network("the line cannot be read now".to_owned()))?;
         if live.is_some() || Instant::now() >= until {
             return Ok(live);
         }

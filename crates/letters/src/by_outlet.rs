@@ -6,10 +6,10 @@
 use nightdesk_protocol::delivery::{DeliveryReceipt, Meta, Payload, WakeOpts, WakeReceipt};
 
 use crate::context::{Correspondent, NOT_DUE, SenderContext};
-use crate::error::Cause;
+use crate::error::FailureCause;
 use crate::outlet::Outlet;
 use crate::put::LetterDraft;
-use crate::receipt::{DeliveryOutcome, Record};
+use crate::receipt::{DeliveryOutcome, DeliveryRecord};
 
 /// Delivers a payload.
 pub(crate) async fn deliver(
@@ -17,7 +17,7 @@ pub(crate) async fn deliver(
     outlet: &Outlet,
     to: &Correspondent,
     payload: &Payload,
-) -> Result<DeliveryReceipt, Cause> {
+) -> Result<DeliveryReceipt, FailureCause> {
     let draft = LetterDraft::from_payload(payload);
     let result = context.put(to, &draft).await?;
     let earlier = find_earlier_outcome(context, outlet, to, draft.dispatch_id).await;
@@ -38,7 +38,7 @@ pub(crate) async fn wake(
     to: &Correspondent,
     draft: &LetterDraft<'_>,
     opts: &WakeOpts,
-) -> Result<WakeReceipt, Cause> {
+) -> Result<WakeReceipt, FailureCause> {
     if context.put(to, draft).await?.is_scheduled() {
         return Ok(to.wake_receipt(None, NOT_DUE));
     }
@@ -59,9 +59,10 @@ async fn find_earlier_outcome(
     to: &Correspondent,
     dispatch_id: &str,
 ) -> Option<DeliveryOutcome> {
-    let records = context.letters.store.receipts(context.from.scope, dispatch_id).await.ok()?;
-    let is_same = |record: &Record| {
-        record.connector == outlet.way.slug()
+    let records =
+        context.letters.store.read_receipts(context.from.scope, dispatch_id).await.ok()?;
+    let is_same = |record: &DeliveryRecord| {
+        record.connector == outlet.method.slug()
             && record.address == to.address
             && record.outcome.is_ok()
     };

@@ -8,7 +8,7 @@ use nightdesk_protocol::delivery::{
 use nightdesk_types::limits::CONNECTOR_WAIT;
 use tokio::time::timeout;
 
-use crate::error::{Cause, ConnectorError};
+use crate::error::{ConnectorError, FailureCause};
 
 /// A connector that delivers payloads to agents (`AgentConnector` 1.0).
 #[async_trait]
@@ -58,5 +58,7 @@ pub(crate) async fn call_in_time<T>(
     agent: &str,
     call: impl Future<Output = Result<T, ConnectorError>>,
 ) -> Result<T, ConnectorError> {
-    timeout(CONNECTOR_WAIT, call).await.unwrap_or_else(|_| Err(Cause::TimedOut.to(agent)))
+    timeout(CONNECTOR_WAIT, call)
+        .await
+        .unwrap_or_else(|_| Err(FailureCause::TimedOut.into_error(agent)))
 }

@@ -2,14 +2,14 @@
 
 mod file_drop;
 mod noop;
-mod recent;
+mod recent_receipts;
 mod tmux;
 mod webhook;
 
 pub use file_drop::FileDrop;
 pub use noop::NoOp;
 pub use tmux::{BadTarget, Tmux};
-pub use webhook::{Hook, Webhook};
+pub use webhook::{HookTarget, Webhook};
 
 use nightdesk_protocol::delivery::{
     DeliveryOrigin, Meta, Millis, TriggerKind, WakeOpts, WakeReceipt, When,
@@ -17,8 +17,8 @@ use nightdesk_protocol::delivery::{
 use nightdesk_types::limits::LETTER_BYTES_MAX;
 
 use crate::address::Address;
-use crate::error::{Cause, ConnectorError};
-use crate::fresh::fresh_id;
+use crate::error::{ConnectorError, FailureCause};
+use crate::ids::new_id;
 
 /// Warning in the receipt of a wake for later, if the connector cannot wait.
 const NOT_PUT_OFF: &str = "this connector cannot delay letters; the letter was delivered at once";
@@ -27,11 +27,12 @@ const NOT_PUT_OFF: &str = "this connector cannot delay letters; the letter was d
 const UNNAMED: &str = "(unnamed)";
 
 /// Checks that a letter has a size that every connector accepts.
-fn check_words(agent: &str, words: &str) -> Result<(), ConnectorError> {
+fn check_size(agent: &str, words: &str) -> Result<(), ConnectorError> {
     if words.len() <= LETTER_BYTES_MAX {
         return Ok(());
     }
-    Err(Cause::Invalid(format!("a letter has at most {LETTER_BYTES_MAX} bytes")).to(agent))
+    Err(FailureCause::Invalid(format!("a letter has at most {LETTER_BYTES_MAX} bytes"))
+        .into_error(agent))
 }
 
 /// Returns true if the wake is for later than now.
@@ -40,9 +41,9 @@ fn is_later(opts: &WakeOpts, now: Millis) -> bool {
 }
 
 /// Returns the meta of a wake, or a new one without a sender.
-fn meta_of(opts: &WakeOpts, now: Millis) -> Meta {
+fn meta_or_new(opts: &WakeOpts, now: Millis) -> Meta {
     let unknown = || Meta {
-        dispatch_id: fresh_id(),
+        dispatch_id: new_id(),
         sent_at: now,
         origin: DeliveryOrigin {
             skill_name: UNNAMED.to_owned(),
@@ -57,7 +58,7 @@ fn meta_of(opts: &WakeOpts, now: Millis) -> Meta {
 }
 
 /// Returns the receipt of a wake, with a warning if it was for later.
-fn woken(address: &Address<'_>, opts: &WakeOpts, now: Millis, woken: bool) -> WakeReceipt {
+fn wake_receipt(address: &Address<'_>, opts: &WakeOpts, now: Millis, woken: bool) -> WakeReceipt {
     let warnings = is_later(opts, now).then(|| NOT_PUT_OFF.to_owned()).into_iter().collect();
     let session_id = address.session_of(opts).map(str::to_owned);
     WakeReceipt { woken_at: now, woken, session_id, warnings }

@@ -10,9 +10,9 @@ use nightdesk_types::{AgentId, StoreError};
 use crate::address::Address;
 use crate::backend::LetterBackend;
 use crate::decide::{AddressRefusal, decide_recipient};
-use crate::error::Cause;
-use crate::fresh::now_millis;
-use crate::letter::{AddressQuery, Live, Party};
+use crate::error::FailureCause;
+use crate::ids::now_millis;
+use crate::letter::{AddressQuery, Party, PeerLine};
 use crate::letters::Letters;
 
 /// The sender's name in a letter from outside the tenant's agents.
@@ -41,18 +41,19 @@ impl SenderContext {
         &self,
         address: &str,
         session: Option<&str>,
-    ) -> Result<Correspondent, Cause> {
+    ) -> Result<Correspondent, FailureCause> {
         if address.len() > ADDRESS_BYTES_MAX {
-            return Err(Cause::Invalid(format!(
+            return Err(FailureCause::Invalid(format!(
                 "an address has at most {ADDRESS_BYTES_MAX} bytes"
             )));
         }
         let Address { agent, session: addressed, .. } = Address::parse(address);
         let query = AddressQuery { from: self.from, agent: agent.to_owned() };
-        let facts = self.letters.writer.address(query.clone()).await.map_err(store_failure)?;
+        let facts =
+            self.letters.writer.resolve_address(query.clone()).await.map_err(store_failure)?;
         let recipient = decide_recipient(&query, &facts).map_err(|refusal| match refusal {
-            AddressRefusal::UnknownAgent => Cause::UnknownAgent,
-            AddressRefusal::NotGranted => Cause::Refused(NOT_GRANTED),
+            AddressRefusal::UnknownAgent => FailureCause::UnknownAgent,
+            AddressRefusal::NotGranted => FailureCause::Refused(NOT_GRANTED),
         })?;
         Ok(Correspondent {
             party: recipient.party,
@@ -87,7 +88,7 @@ impl Correspondent {
 
     /// Returns a receipt that reports a wake only if the agent's line is up and has the session of the address. If the
     /// agent has no line, the receipt has `warning`.
-    pub(crate) fn wake_receipt(&self, live: Option<Live>, warning: &str) -> WakeReceipt {
+    pub(crate) fn wake_receipt(&self, live: Option<PeerLine>, warning: &str) -> WakeReceipt {
         let mut receipt = WakeReceipt { woken_at: now_millis(), ..WakeReceipt::default() };
         match (live, &self.session) {
             (Some(live), Some(session)) if live.session != *session => {
@@ -109,10 +110,10 @@ impl Correspondent {
 
 /// Logs a failure of the store and returns the cause for the sender.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
-pub(crate) fn store_failure(error: StoreError) -> Cause {
+pub(crate) fn store_failure(error: StoreError) -> FailureCause {
     let words =
         if error.retryable { "the desk cannot store it now" } else { "the desk cannot store it" };
     let error = &error as &dyn std::error::Error;
     tracing::warn!(error, "a letter could not be addressed or stored");
-    Cause::Network(words.to_owned())
+    FailureCause::Network(words.to_owned())
 }

@@ -10,12 +10,13 @@ use nightdesk_types::limits::HOPS_MAX;
 use nightdesk_types::{AgentId, LetterId, Timestamp};
 
 use crate::letter::{
-    AddressFacts, AddressQuery, LetterState, NewLetter, Party, Posting, Put, ReplyOutcome,
+    AddressFacts, AddressQuery, LetterState, NewLetter, Party, Posting, PostingOutcome,
+    ReplyOutcome,
 };
 
 /// The entries that wait in an inbox, and the quota of its tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InboxRoom {
+pub struct InboxCapacity {
     /// Numbers that were given out and are not acked.
     pub entries: i64,
     /// The quota of entries.
@@ -26,20 +27,20 @@ pub struct InboxRoom {
     pub bytes_max: i64,
 }
 
-impl InboxRoom {
+impl InboxCapacity {
     /// Returns true if one more entry stays within the quota. An entry that is alone always fits by its bytes.
     pub fn has_room_for(&self, body_bytes: usize) -> bool {
-        let bytes = self.bytes.saturating_add(length(body_bytes));
+        let bytes = self.bytes.saturating_add(byte_count(body_bytes));
         self.entries < self.entries_max && (self.bytes == 0 || bytes <= self.bytes_max)
     }
 
-    fn take(&mut self, body_bytes: usize) {
+    fn add_entry(&mut self, body_bytes: usize) {
         self.entries += 1;
-        self.bytes = self.bytes.saturating_add(length(body_bytes));
+        self.bytes = self.bytes.saturating_add(byte_count(body_bytes));
     }
 }
 
-fn length(bytes: usize) -> i64 {
+fn byte_count(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
@@ -51,7 +52,7 @@ pub struct LetterFacts {
     /// The grants between the two agents.
     pub grants: LetterGrants,
     /// The recipient's inbox. `None`: there is no such agent.
-    pub room: Option<InboxRoom>,
+    pub capacity: Option<InboxCapacity>,
     /// The highest hop of the letters that came to the sender lately; 0 if there is none.
     pub highest_hop: u32,
 }
@@ -98,7 +99,7 @@ pub enum PutRefusal {
     InboxFull,
 }
 
-impl From<PutRefusal> for Put {
+impl From<PutRefusal> for PostingOutcome {
     fn from(refusal: PutRefusal) -> Self {
         match refusal {
             PutRefusal::NotGranted => Self::NotGranted,
@@ -122,7 +123,7 @@ pub fn decide(
     let Ok(admitted) = decide_letter(letter.from.key(), letter.to.key(), facts.grants) else {
         return LetterDecision::Refuse(PutRefusal::NotGranted);
     };
-    let Some(room) = facts.room else {
+    let Some(room) = facts.capacity else {
         return LetterDecision::Refuse(PutRefusal::UnknownAgent);
     };
     let hop = facts.highest_hop.saturating_add(1);
@@ -131,7 +132,7 @@ pub fn decide(
     }
     // A letter for later is checked against the quota when it is due.
     let is_due = letter.when.is_none_or(|when| when <= now);
-    if is_due && !letter.goes_out && !room.has_room_for(body_bytes) {
+    if is_due && !letter.by_outlet && !room.has_room_for(body_bytes) {
         return LetterDecision::Refuse(PutRefusal::InboxFull);
     }
     LetterDecision::Write { admitted, hop, place: place_of(letter) }
@@ -140,7 +141,7 @@ pub fn decide(
 const fn place_of(letter: &NewLetter) -> LetterPlace {
     match letter {
         NewLetter { when: Some(_), .. } => LetterPlace::Later,
-        NewLetter { goes_out: true, .. } => LetterPlace::Outlet,
+        NewLetter { by_outlet: true, .. } => LetterPlace::Outlet,
         NewLetter { .. } => LetterPlace::Inbox,
     }
 }
@@ -153,7 +154,7 @@ pub fn decide_batch(
 ) -> Vec<LetterDecision> {
     let mut written = BatchWrites::default();
     let decide_one = |(posting, facts): (&Posting, &LetterFacts)| {
-        let facts = written.brought_up_to_date(&posting.letter, *facts);
+        let facts = written.update_facts(&posting.letter, *facts);
         let decision = decide(&posting.letter, posting.entry.body.len(), &facts, now);
         written.add(posting, &facts, &decision);
         decision
@@ -168,16 +169,16 @@ type DispatchKey = (Party, Party, String);
 #[derive(Default)]
 struct BatchWrites {
     letters: HashMap<DispatchKey, LetterId>,
-    rooms: HashMap<Party, InboxRoom>,
+    capacities: HashMap<Party, InboxCapacity>,
     hops: HashMap<Party, u32>,
 }
 
 impl BatchWrites {
-    fn brought_up_to_date(&self, letter: &NewLetter, facts: LetterFacts) -> LetterFacts {
+    fn update_facts(&self, letter: &NewLetter, facts: LetterFacts) -> LetterFacts {
         let hop = self.hops.get(&letter.from).copied().unwrap_or(0);
         LetterFacts {
             repeated: facts.repeated.or_else(|| self.letters.get(&dispatch_key(letter)).copied()),
-            room: self.rooms.get(&letter.to).copied().or(facts.room),
+            capacity: self.capacities.get(&letter.to).copied().or(facts.capacity),
             highest_hop: facts.highest_hop.max(hop),
             ..facts
         }
@@ -189,9 +190,9 @@ impl BatchWrites {
         self.letters.insert(dispatch_key(letter), letter.id);
         let highest = self.hops.entry(letter.to).or_default();
         *highest = (*highest).max(*hop);
-        if let (LetterPlace::Inbox, Some(mut room)) = (place, facts.room) {
-            room.take(posting.entry.body.len());
-            self.rooms.insert(letter.to, room);
+        if let (LetterPlace::Inbox, Some(mut room)) = (place, facts.capacity) {
+            room.add_entry(posting.entry.body.len());
+            self.capacities.insert(letter.to, room);
         }
     }
 }
@@ -246,7 +247,7 @@ pub struct DueFacts {
     /// The grants between the two agents.
     pub grants: LetterGrants,
     /// The recipient's inbox. `None`: there is no such agent any more.
-    pub room: Option<InboxRoom>,
+    pub capacity: Option<InboxCapacity>,
     /// Bytes of the stored body. `None`: the letter was delivered already.
     pub body_bytes: Option<usize>,
 }
@@ -265,7 +266,7 @@ pub enum DueDecision {
 /// Decides about a letter that is due. A grant that was revoked meanwhile counts.
 pub fn decide_due(facts: &DueFacts) -> DueDecision {
     let admitted = decide_letter(facts.from.key(), facts.to.key(), facts.grants);
-    let (Ok(_), Some(body_bytes), Some(room)) = (admitted, facts.body_bytes, facts.room) else {
+    let (Ok(_), Some(body_bytes), Some(room)) = (admitted, facts.body_bytes, facts.capacity) else {
         return DueDecision::Drop;
     };
     if room.has_room_for(body_bytes) { DueDecision::Deliver } else { DueDecision::WaitForRoom }
@@ -277,7 +278,7 @@ pub fn decide_reply(
     reply_by: Option<Timestamp>,
     now: Timestamp,
 ) -> ReplyOutcome {
-    match settled(state, reply_by, now) {
+    match current_state(state, reply_by, now) {
         LetterState::Scheduled => ReplyOutcome::Unknown,
         LetterState::Replied => ReplyOutcome::Again,
         LetterState::TimedOut => ReplyOutcome::Late,
@@ -286,7 +287,11 @@ pub fn decide_reply(
 }
 
 /// Returns the current state of a letter. If the time to reply is over, the letter has timed out.
-pub fn settled(state: LetterState, reply_by: Option<Timestamp>, now: Timestamp) -> LetterState {
+pub fn current_state(
+    state: LetterState,
+    reply_by: Option<Timestamp>,
+    now: Timestamp,
+) -> LetterState {
     let is_over = reply_by.is_some_and(|by| now >= by);
     if state == LetterState::Put && is_over { LetterState::TimedOut } else { state }
 }

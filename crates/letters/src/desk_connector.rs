@@ -14,12 +14,12 @@ use crate::backend::LetterBackend;
 use crate::connector::AgentConnector;
 use crate::context::{Correspondent, SenderContext, store_failure};
 use crate::error::ConnectorError;
-use crate::fresh::fresh_id;
-use crate::letter::{Live, Party, Peer};
+use crate::ids::new_id;
+use crate::letter::{Party, Peer, PeerLine};
 use crate::letters::Letters;
 use crate::outlet::Outlet;
 use crate::put::LetterDraft;
-use crate::reply::reply_in;
+use crate::reply::response_from;
 use crate::{by_inbox, by_outlet};
 
 /// The desk's connector, for one sender.
@@ -37,7 +37,7 @@ impl DeskConnector {
     pub(crate) async fn peers(&self) -> Result<Vec<Peer>, ConnectorError> {
         let SenderContext { letters, from, .. } = &self.context;
         let peers = letters.store.peers(*from, AGENTS_PAGE_MAX).await;
-        peers.map_err(|error| store_failure(error).to(""))
+        peers.map_err(|error| store_failure(error).into_error(""))
     }
 
     pub(crate) async fn find_recipient(
@@ -45,11 +45,14 @@ impl DeskConnector {
         address: &str,
         session: Option<&str>,
     ) -> Result<Correspondent, ConnectorError> {
-        self.context.find_recipient(address, session).await.map_err(|cause| cause.to(address))
+        self.context
+            .find_recipient(address, session)
+            .await
+            .map_err(|cause| cause.into_error(address))
     }
 
     pub(crate) fn outlet(&self, party: Party) -> Option<&Outlet> {
-        self.context.letters.ways.outlet(party)
+        self.context.letters.outlets.outlet(party)
     }
 
     /// Delivers a payload to a recipient that was looked up.
@@ -62,7 +65,7 @@ impl DeskConnector {
             Some(outlet) => by_outlet::deliver(&self.context, outlet, to, payload).await,
             None => by_inbox::deliver(&self.context, to, payload).await,
         };
-        receipt.map_err(|cause| cause.to(&to.address))
+        receipt.map_err(|cause| cause.into_error(&to.address))
     }
 
     /// Wakes a recipient that was looked up.
@@ -71,13 +74,13 @@ impl DeskConnector {
         to: &Correspondent,
         opts: &WakeOpts,
     ) -> Result<WakeReceipt, ConnectorError> {
-        let fresh_id = fresh_id();
+        let fresh_id = new_id();
         let draft = LetterDraft::from_wake(opts, &fresh_id);
         let receipt = match self.outlet(to.party) {
             Some(outlet) => by_outlet::wake(&self.context, outlet, to, &draft, opts).await,
             None => by_inbox::wake(&self.context, to, &draft).await,
         };
-        receipt.map_err(|cause| cause.to(&to.address))
+        receipt.map_err(|cause| cause.into_error(&to.address))
     }
 
     /// Delivers a payload to a recipient that was looked up, and waits for the reply.
@@ -92,7 +95,7 @@ impl DeskConnector {
         }
         let wait = Duration::from_millis(timeout_ms);
         let letter = by_inbox::exchange(&self.context, to, payload, wait).await;
-        reply_in(letter.map_err(|cause| cause.to(&to.address))?, &to.name, timeout_ms)
+        response_from(letter.map_err(|cause| cause.into_error(&to.address))?, &to.name, timeout_ms)
     }
 }
 
@@ -148,15 +151,15 @@ impl AgentConnector for DeskConnector {
         if let Some(outlet) = self.outlet(to.party) {
             return Ok(outlet.status().await);
         }
-        let live = self.context.letters.store.live(to.party).await;
-        Ok(line_status(live.map_err(|error| store_failure(error).to(agent_id))?.as_ref()))
+        let live = self.context.letters.store.find_line(to.party).await;
+        Ok(line_status(live.map_err(|error| store_failure(error).into_error(agent_id))?.as_ref()))
     }
 }
 
 /// Returns the status of an agent by its line.
-pub(crate) const fn line_status(live: Option<&Live>) -> AgentStatus {
+pub(crate) const fn line_status(live: Option<&PeerLine>) -> AgentStatus {
     match live {
-        Some(Live { is_busy: true, .. }) => AgentStatus::Active,
+        Some(PeerLine { is_busy: true, .. }) => AgentStatus::Active,
         Some(_) => AgentStatus::Idle,
         None => AgentStatus::Asleep,
     }

@@ -5,13 +5,13 @@ use nightdesk_types::limits::WAY_WHEN_DUE_WAIT;
 use nightdesk_types::{LetterId, StoreError};
 use tokio::time::timeout;
 
+use crate::delivery_method::DeliveryMethod;
 use crate::entry::{EntryPayload, read_entry};
-use crate::error::{Cause, is_passing};
-use crate::letter::{Due, LetterEntry, Party, Route};
+use crate::error::{FailureCause, is_temporary};
+use crate::letter::{DueLetter, LetterEntry, Party, Route};
 use crate::letters::Letters;
 use crate::outlet::Outlet;
 use crate::receipt::DeliveryOutcome;
-use crate::way::Way;
 
 /// The delivery of a letter that is due.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub enum DueDelivery {
     /// The letter goes into the agent's inbox.
     Inbox(LetterEntry),
     /// Another connector delivered it.
-    Delivered(Way),
+    Delivered(DeliveryMethod),
     /// The letter cannot be delivered now, for this reason.
     Retry(String),
     /// The letter cannot be delivered at all, for this reason.
@@ -33,24 +33,25 @@ impl Letters {
         to: Party,
         letter: LetterId,
     ) -> Result<DueDelivery, StoreError> {
-        let Some(due) = self.store.due(to, letter).await? else {
+        let Some(due) = self.store.take_due(to, letter).await? else {
             let reason = "the letter may no longer be delivered";
             return Ok(DueDelivery::Refused(reason.to_owned()));
         };
-        let Some(outlet) = self.ways.outlet(to) else {
+        let Some(outlet) = self.outlets.outlet(to) else {
             let full = || DueDelivery::Retry("the inbox is full".to_owned());
             return Ok(if due.is_full { full() } else { DueDelivery::Inbox(due.entry) });
         };
-        self.metrics.count_letter(outlet.way);
-        let failed = |cause: Cause| DeliveryOutcome::Failed(cause.to(&outlet.called).into());
+        self.metrics.count_letter(outlet.method);
+        let failed =
+            |cause: FailureCause| DeliveryOutcome::Failed(cause.into_error(&outlet.name).into());
         let outcome = deliver(outlet, &due).await.unwrap_or_else(failed);
-        self.metrics.count_outcome(outlet.way, &outcome);
+        self.metrics.count_outcome(outlet.method, &outcome);
         Ok(match outcome {
             DeliveryOutcome::Delivered(_) | DeliveryOutcome::Woken(_) => {
                 self.store.record_delivery(to, letter, None).await?;
-                DueDelivery::Delivered(outlet.way)
+                DueDelivery::Delivered(outlet.method)
             }
-            DeliveryOutcome::Failed(failure) if is_passing(&failure.cause) => {
+            DeliveryOutcome::Failed(failure) if is_temporary(&failure.cause) => {
                 DueDelivery::Retry(failure.words)
             }
             DeliveryOutcome::Failed(failure) => DueDelivery::Refused(failure.words),
@@ -58,18 +59,18 @@ impl Letters {
     }
 }
 
-async fn deliver(outlet: &Outlet, due: &Due) -> Result<DeliveryOutcome, Cause> {
-    let unreadable = || Cause::Invalid("the stored letter cannot be read".to_owned());
+async fn deliver(outlet: &Outlet, due: &DueLetter) -> Result<DeliveryOutcome, FailureCause> {
+    let unreadable = || FailureCause::Invalid("the stored letter cannot be read".to_owned());
     let letter = read_entry(&due.entry).ok_or_else(unreadable)?;
     let delivery = call(outlet, due.route, letter);
-    timeout(WAY_WHEN_DUE_WAIT, delivery).await.unwrap_or(Err(Cause::TimedOut))
+    timeout(WAY_WHEN_DUE_WAIT, delivery).await.unwrap_or(Err(FailureCause::TimedOut))
 }
 
 async fn call(
     outlet: &Outlet,
     route: Route,
     letter: EntryPayload,
-) -> Result<DeliveryOutcome, Cause> {
+) -> Result<DeliveryOutcome, FailureCause> {
     let EntryPayload { session, payload } = letter;
     let session = session.as_deref();
     match route {

@@ -9,7 +9,7 @@ use nightdesk_types::{BotId, Event, LetterId};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::fresh::now_millis;
+use crate::ids::now_millis;
 use crate::letter::{LetterEntry, NewLetter};
 
 /// The platform name of the desk itself.
@@ -144,7 +144,7 @@ mod tests {
             correlation_id: Some("c1".to_owned()),
             when: None,
             wait: None,
-            goes_out: false,
+            by_outlet: false,
         }
     }
 

@@ -13,7 +13,7 @@ pub enum ConnectorError {
         /// The recipient.
         agent: String,
         /// The cause.
-        cause: Cause,
+        cause: FailureCause,
     },
     /// The connector does not have this method.
     #[error("{0} is not implemented by this connector")]
@@ -41,13 +41,13 @@ impl ConnectorError {
 const PASSING: [&str; 6] = ["full", "http_status", "network", "no-reply", "timeout", "too-fast"];
 
 /// Returns true if a later try may succeed after the error with this name.
-pub fn is_passing(slug: &str) -> bool {
+pub fn is_temporary(slug: &str) -> bool {
     PASSING.contains(&slug)
 }
 
 /// The reason why a letter was not delivered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Cause {
+pub enum FailureCause {
     /// There is no such agent, or the sender may not address it.
     #[error("no such agent")]
     UnknownAgent,
@@ -77,7 +77,7 @@ pub enum Cause {
     Status(u16),
 }
 
-impl Cause {
+impl FailureCause {
     /// Returns the name in rows and for programs.
     pub const fn slug(&self) -> &'static str {
         match self {
@@ -93,12 +93,12 @@ impl Cause {
     }
 
     /// Returns the error of a delivery to this agent.
-    pub fn to(self, agent: &str) -> ConnectorError {
+    pub fn into_error(self, agent: &str) -> ConnectorError {
         ConnectorError::DeliveryFailed { agent: agent.to_owned(), cause: self }
     }
 }
 
-impl From<CallError> for Cause {
+impl From<CallError> for FailureCause {
     fn from(error: CallError) -> Self {
         match error {
             CallError::TimedOut => Self::TimedOut,
@@ -120,19 +120,19 @@ mod tests {
     fn what_passes_is_said_once_for_all() {
         let wait = Duration::from_secs(1);
         let cases = [
-            (Cause::UnknownAgent.to("a"), false),
-            (Cause::Invalid(String::new()).to("a"), false),
-            (Cause::Refused("no").to("a"), false),
+            (FailureCause::UnknownAgent.into_error("a"), false),
+            (FailureCause::Invalid(String::new()).into_error("a"), false),
+            (FailureCause::Refused("no").into_error("a"), false),
             (ConnectorError::NotImplemented("wake"), false),
-            (Cause::Full.to("a"), true),
-            (Cause::TooFast { retry_after: wait }.to("a"), true),
-            (Cause::Network(String::new()).to("a"), true),
-            (Cause::TimedOut.to("a"), true),
-            (Cause::Status(503).to("a"), true),
+            (FailureCause::Full.into_error("a"), true),
+            (FailureCause::TooFast { retry_after: wait }.into_error("a"), true),
+            (FailureCause::Network(String::new()).into_error("a"), true),
+            (FailureCause::TimedOut.into_error("a"), true),
+            (FailureCause::Status(503).into_error("a"), true),
             (ConnectorError::Timeout { timeout_ms: 1 }, true),
         ];
         for (error, passes) in cases {
-            assert_eq!(is_passing(error.slug()), passes, "{error}");
+            assert_eq!(is_temporary(error.slug()), passes, "{error}");
         }
     }
 }

@@ -70,7 +70,7 @@ pub struct NewLetter {
     /// The time that the sender waits for the reply; `None`: the sender does not wait.
     pub wait: Option<Duration>,
     /// True if another connector delivers it, so it takes no room in the inbox.
-    pub goes_out: bool,
+    pub by_outlet: bool,
 }
 
 /// The inbox entry of a letter.
@@ -203,7 +203,7 @@ pub struct Letter {
 
 /// The open line of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Live {
+pub struct PeerLine {
     /// The name of its gateway, which is the session.
     pub session: String,
     /// True if an entry waits for its ack.
@@ -212,13 +212,13 @@ pub struct Live {
 
 /// The result of putting a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Put {
+pub enum PostingOutcome {
     /// It is in the inbox, and this line of the agent is up.
     Stored {
         /// The number in the inbox.
         seq: Seq,
         /// The line.
-        live: Option<Live>,
+        live: Option<PeerLine>,
     },
     /// It is stored until it is due.
     Scheduled,
@@ -238,7 +238,7 @@ pub enum Put {
 
 /// A letter that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DueLetter {
     /// The entry, if it goes into the inbox.
     pub entry: LetterEntry,
     /// Delivery or wake.
@@ -255,7 +255,7 @@ pub struct Peer {
     /// The name; `None`: it belongs to another tenant and is known by its id alone.
     pub name: Option<String>,
     /// The line, if it is up.
-    pub live: Option<Live>,
+    pub live: Option<PeerLine>,
 }
 
 /// The result of a reply.

@@ -9,8 +9,8 @@ use nightdesk_types::{StoreError, TenantScope};
 use tokio_util::task::TaskTracker;
 
 use crate::metrics::Metrics;
-use crate::outlet::Ways;
-use crate::receipt::{Receipt, Record};
+use crate::outlet::Outlets;
+use crate::receipt::{DeliveryRecord, Receipt};
 use crate::store::{Receipts, Store};
 use crate::writer::LetterWriter;
 
@@ -25,7 +25,7 @@ pub struct Letters {
     /// The callers on this node that wait for replies.
     pub(crate) waits: Watchers,
     /// The ways of agents whose letters do not go through their inboxes.
-    pub(crate) ways: Ways,
+    pub(crate) outlets: Outlets,
     /// The counters.
     pub metrics: Metrics,
 }
@@ -36,11 +36,11 @@ impl Letters {
         store: Arc<dyn Store>,
         bell: Arc<dyn Bell>,
         waits: Watchers,
-        ways: Ways,
+        ways: Outlets,
         tasks: &TaskTracker,
     ) -> Self {
         let writer = LetterWriter::start(&store, tasks);
-        Self { store, writer, bell, waits, ways, metrics: Metrics::default() }
+        Self { store, writer, bell, waits, outlets: ways, metrics: Metrics::default() }
     }
 }
 
@@ -53,14 +53,18 @@ impl fmt::Debug for Letters {
 /// Stores receipts together with those of other senders.
 #[async_trait]
 impl Receipts for Letters {
-    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
+    async fn store_receipts(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
         for receipt in receipts {
-            self.writer.note(receipt.clone()).await?;
+            self.writer.store_receipt(receipt.clone()).await?;
         }
         Ok(())
     }
 
-    async fn receipts(&self, scope: TenantScope, id: &str) -> Result<Vec<Record>, StoreError> {
-        self.store.receipts(scope, id).await
+    async fn read_receipts(
+        &self,
+        scope: TenantScope,
+        id: &str,
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
+        self.store.read_receipts(scope, id).await
     }
 }

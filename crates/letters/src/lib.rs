@@ -16,8 +16,8 @@ mod letter;
 mod error;
 mod connector;
 pub mod decide;
-mod way;
-mod fresh;
+mod delivery_method;
+mod ids;
 mod receipt;
 mod store;
 mod writer;
@@ -33,7 +33,7 @@ mod put;
 mod by_inbox;
 mod by_outlet;
 mod desk_connector;
-mod run;
+mod skill_run;
 mod dispatch;
 mod sender;
 pub mod connectors;
@@ -41,22 +41,22 @@ pub mod connectors;
 pub use address::Address;
 pub use backend::LetterBackend;
 pub use connector::AgentConnector;
+pub use delivery_method::DeliveryMethod;
 pub use desk_connector::DeskConnector;
-pub use dispatch::{DispatchReport, Dispatcher, Notify, Unhealthy};
+pub use dispatch::{DispatchReport, Dispatcher, NotifyRequest, UnhealthyConnector};
 pub use due::DueDelivery;
 pub use entry::{LetterText, build_entry, is_letter_chat};
-pub use error::{Cause, ConnectorError, is_passing};
-pub use fresh::{fresh_id, hook_key, millis, now_millis};
+pub use error::{ConnectorError, FailureCause, is_temporary};
+pub use ids::{hook_key, millis, new_id, now_millis};
 pub use letter::{
-    AddressFacts, AddressQuery, Due, Grant, GrantedPeer, Letter, LetterEntry, LetterState, Live,
-    NamedAgent, NewLetter, Party, Peer, Posting, Put, ReplyOutcome, Route,
+    AddressFacts, AddressQuery, DueLetter, Grant, GrantedPeer, Letter, LetterEntry, LetterState,
+    NamedAgent, NewLetter, Party, Peer, PeerLine, Posting, PostingOutcome, ReplyOutcome, Route,
 };
 pub use letters::Letters;
 pub use metrics::Metrics;
 pub use nightdesk_protocol::delivery::PayloadKind;
-pub use outlet::{Outlet, Ways};
-pub use receipt::{DeliveryOutcome, Failure, Receipt, Record};
-pub use run::Run;
+pub use outlet::{Outlet, Outlets};
+pub use receipt::{DeliveryFailure, DeliveryOutcome, DeliveryRecord, Receipt};
 pub use sender::LetterSender;
+pub use skill_run::SkillRun;
 pub use store::{Grants, Hooks, LetterStore, Receipts, Store};
-pub use way::Way;

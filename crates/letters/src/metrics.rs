@@ -4,9 +4,9 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
+use crate::delivery_method::DeliveryMethod;
 use crate::error::ConnectorError;
 use crate::receipt::DeliveryOutcome;
-use crate::way::Way;
 
 /// The causes of failed deliveries, by [`ConnectorError::slug`].
 const CAUSES: [&str; 9] = [
@@ -41,7 +41,7 @@ impl Default for Metrics {
             CounterFamily::default(),
             CounterFamily::default(),
         );
-        for way in Way::ALL.map(Way::slug) {
+        for way in DeliveryMethod::ALL.map(DeliveryMethod::slug) {
             drop(taken.get_or_create(&[("way", way)]));
             for route in ["deliver", "wake"] {
                 drop(delivered.get_or_create(&[("way", way), ("route", route)]));
@@ -71,12 +71,12 @@ impl Metrics {
     }
 
     /// Counts a letter that takes this way.
-    pub fn count_letter(&self, way: Way) {
+    pub fn count_letter(&self, way: DeliveryMethod) {
         self.taken.get_or_create(&[("way", way.slug())]).inc();
     }
 
     /// Counts the result of a letter.
-    pub fn count_outcome(&self, way: Way, outcome: &DeliveryOutcome) {
+    pub fn count_outcome(&self, way: DeliveryMethod, outcome: &DeliveryOutcome) {
         let route = match outcome {
             DeliveryOutcome::Delivered(_) => "deliver",
             DeliveryOutcome::Woken(_) => "wake",
@@ -86,7 +86,7 @@ impl Metrics {
     }
 
     /// Counts the result of an exchange.
-    pub fn count_exchange<T>(&self, way: Way, result: &Result<T, ConnectorError>) {
+    pub fn count_exchange<T>(&self, way: DeliveryMethod, result: &Result<T, ConnectorError>) {
         let outcome = match result {
             Ok(_) => "answered",
             Err(ConnectorError::Timeout { .. }) => "timed_out",
@@ -98,7 +98,7 @@ impl Metrics {
         self.exchanges.get_or_create(&[("way", way.slug()), ("outcome", outcome)]).inc();
     }
 
-    fn count_refusal(&self, way: Way, cause: &str) {
+    fn count_refusal(&self, way: DeliveryMethod, cause: &str) {
         let known = CAUSES.into_iter().find(|known| *known == cause);
         let cause = known.unwrap_or("refused");
         self.refused.get_or_create(&[("way", way.slug()), ("cause", cause)]).inc();
@@ -112,25 +112,31 @@ mod tests {
     use prometheus_client::encoding::text::encode;
 
     use super::*;
-    use crate::error::Cause;
+    use crate::error::FailureCause;
 
     #[test]
     fn every_cause_is_counted_by_its_own_name() {
         let causes = [
-            Cause::UnknownAgent,
-            Cause::Invalid(String::new()),
-            Cause::Refused("no"),
-            Cause::Full,
-            Cause::TooFast { retry_after: Duration::ZERO },
-            Cause::Network(String::new()),
-            Cause::TimedOut,
-            Cause::Status(500),
+            FailureCause::UnknownAgent,
+            FailureCause::Invalid(String::new()),
+            FailureCause::Refused("no"),
+            FailureCause::Full,
+            FailureCause::TooFast { retry_after: Duration::ZERO },
+            FailureCause::Network(String::new()),
+            FailureCause::TimedOut,
+            FailureCause::Status(500),
         ];
         let metrics = Metrics::default();
         for cause in causes {
-            metrics.count_outcome(Way::Tmux, &DeliveryOutcome::Failed(cause.to("a").into()));
+            metrics.count_outcome(
+                DeliveryMethod::Tmux,
+                &DeliveryOutcome::Failed(cause.into_error("a").into()),
+            );
         }
-        metrics.count_exchange::<()>(Way::Tmux, &Err(ConnectorError::NotImplemented("exchange")));
+        metrics.count_exchange::<()>(
+            DeliveryMethod::Tmux,
+            &Err(ConnectorError::NotImplemented("exchange")),
+        );
 
         let mut registry = Registry::default();
         metrics.register(&mut registry);

@@ -11,9 +11,9 @@ use nightdesk_types::{LetterId, Timestamp};
 
 use crate::context::{Correspondent, NOT_GRANTED, SenderContext, store_failure};
 use crate::entry::{LetterText, build_entry};
-use crate::error::Cause;
-use crate::fresh::{fresh_id, now_millis};
-use crate::letter::{Letter, LetterState, Live, NewLetter, Posting, Put, Route};
+use crate::error::FailureCause;
+use crate::ids::{new_id, now_millis};
+use crate::letter::{Letter, LetterState, NewLetter, PeerLine, Posting, PostingOutcome, Route};
 
 const TOO_MANY_HOPS: &str =
     "a chain of letters in which each answers the one before has at most eight letters";
@@ -70,9 +70,10 @@ impl<'a> LetterDraft<'a> {
     }
 
     /// Checks the lengths.
-    pub(crate) fn check(&self) -> Result<(), Cause> {
-        let too_long =
-            |what: &str, bytes: usize| Cause::Invalid(format!("{what} has at most {bytes} bytes"));
+    pub(crate) fn check(&self) -> Result<(), FailureCause> {
+        let too_long = |what: &str, bytes: usize| {
+            FailureCause::Invalid(format!("{what} has at most {bytes} bytes"))
+        };
         if self.words.len() > LETTER_BYTES_MAX {
             return Err(too_long("a letter", LETTER_BYTES_MAX));
         }
@@ -101,7 +102,7 @@ fn longest_word(origin: &DeliveryOrigin) -> usize {
 /// The result of putting a letter that was not refused.
 pub(crate) enum PutResult {
     /// It is in the inbox of an agent with this line.
-    Stored(LetterId, Option<Live>),
+    Stored(LetterId, Option<PeerLine>),
     /// It is stored until it is due.
     Scheduled(LetterId),
     /// It is recorded, and another connector delivers it.
@@ -134,19 +135,20 @@ impl SenderContext {
         &self,
         to: &Correspondent,
         draft: &LetterDraft<'_>,
-    ) -> Result<PutResult, Cause> {
+    ) -> Result<PutResult, FailureCause> {
         draft.check()?;
         let counted = self.backend.count_letter(self.from, to.party).await;
-        counted.map_err(|retry_after| Cause::TooFast { retry_after })?;
+        counted.map_err(|retry_after| FailureCause::TooFast { retry_after })?;
         let letter = self.new_letter(to, draft);
         let LetterDraft { words, event_type, origin, .. } = *draft;
         let text = LetterText { from: &to.sender, words, event_type, origin };
         let entry = build_entry(&letter, text);
-        let entry = entry.ok_or_else(|| Cause::Invalid("the text cannot be encoded".to_owned()))?;
+        let entry =
+            entry.ok_or_else(|| FailureCause::Invalid("the text cannot be encoded".to_owned()))?;
         let id = letter.id;
         let put = self.letters.writer.put(Posting { letter, entry }).await;
         let result = match put.map_err(store_failure)? {
-            Put::Stored { seq, live } => {
+            PostingOutcome::Stored { seq, live } => {
                 // An agent whose line is up is not called, as after an accept.
                 if live.is_none() {
                     self.backend.call_agent(to.party);
@@ -154,13 +156,13 @@ impl SenderContext {
                 self.letters.bell.ring(Ring::Entry { agent: to.party.agent, seq }).await;
                 PutResult::Stored(id, live)
             }
-            Put::Scheduled => PutResult::Scheduled(id),
-            Put::Noted => PutResult::Noted(id),
-            Put::Duplicate(first) => PutResult::Repeated(first),
-            Put::Unknown => return Err(Cause::UnknownAgent),
-            Put::NotGranted => return Err(Cause::Refused(NOT_GRANTED)),
-            Put::TooManyHops => return Err(Cause::Refused(TOO_MANY_HOPS)),
-            Put::Full => return Err(Cause::Full),
+            PostingOutcome::Scheduled => PutResult::Scheduled(id),
+            PostingOutcome::Noted => PutResult::Noted(id),
+            PostingOutcome::Duplicate(first) => PutResult::Repeated(first),
+            PostingOutcome::Unknown => return Err(FailureCause::UnknownAgent),
+            PostingOutcome::NotGranted => return Err(FailureCause::Refused(NOT_GRANTED)),
+            PostingOutcome::TooManyHops => return Err(FailureCause::Refused(TOO_MANY_HOPS)),
+            PostingOutcome::Full => return Err(FailureCause::Full),
         };
         self.schedule(to, &result, draft.when).await?;
         Ok(result)
@@ -172,13 +174,13 @@ impl SenderContext {
         to: &Correspondent,
         result: &PutResult,
         when: Option<Timestamp>,
-    ) -> Result<(), Cause> {
+    ) -> Result<(), FailureCause> {
         let Some(when) = when.filter(|_| result.is_scheduled()) else { return Ok(()) };
         self.backend.schedule(to.party, result.letter(), when).await
     }
 
     fn new_letter(&self, to: &Correspondent, draft: &LetterDraft<'_>) -> NewLetter {
-        let id = fresh_id().parse().unwrap_or(LetterId::from_uuid(uuid::Uuid::nil()));
+        let id = new_id().parse().unwrap_or(LetterId::from_uuid(uuid::Uuid::nil()));
         NewLetter {
             id,
             from: self.from,
@@ -190,7 +192,7 @@ impl SenderContext {
             correlation_id: draft.correlation_id.map(str::to_owned),
             when: draft.when,
             wait: draft.wait,
-            goes_out: self.letters.ways.outlet(to.party).is_some(),
+            by_outlet: self.letters.outlets.outlet(to.party).is_some(),
         }
     }
 }

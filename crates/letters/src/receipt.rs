@@ -16,19 +16,19 @@ pub enum DeliveryOutcome {
     /// The letter was delivered, and the agent woken or not.
     Woken(WakeReceipt),
     /// The letter was not delivered.
-    Failed(Failure),
+    Failed(DeliveryFailure),
 }
 
 /// The stored reason why a letter was not delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct DeliveryFailure {
     /// The cause, for programs.
     pub cause: String,
     /// The text, for people.
     pub words: String,
 }
 
-impl From<ConnectorError> for Failure {
+impl From<ConnectorError> for DeliveryFailure {
     fn from(error: ConnectorError) -> Self {
         Self { cause: error.slug().to_owned(), words: error.to_string() }
     }
@@ -46,7 +46,7 @@ impl DeliveryOutcome {
 
 /// The result of one dispatch through one connector.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct DeliveryRecord {
     /// The dispatch.
     pub dispatch_id: String,
     /// The connector.
@@ -65,5 +65,5 @@ pub struct Receipt {
     /// The sender's tenant.
     pub scope: TenantScope,
     /// The record.
-    pub record: Record,
+    pub record: DeliveryRecord,
 }

@@ -28,7 +28,7 @@ impl Letters {
         if content.len() > LETTER_BYTES_MAX {
             return Outcome::failed(format!("a reply has at most {LETTER_BYTES_MAX} bytes"));
         }
-        match self.store.reply(by, letter, &content.replace('\0', "")).await {
+        match self.store.store_reply(by, letter, &content.replace('\0', "")).await {
             Ok(ReplyOutcome::Taken) => {
                 self.bell.ring(Ring::Chat { bot: NO_BOT, chat: chat_id(letter) }).await;
                 Outcome::delivered(Some(letter.to_string()))
@@ -76,7 +76,7 @@ pub(crate) async fn wait_for_reply(
 }
 
 /// Returns the reply in a letter, or a timeout if there is none.
-pub(crate) fn reply_in(
+pub(crate) fn response_from(
     letter: Letter,
     by: &str,
     timeout_ms: u64,

@@ -13,14 +13,14 @@ use nightdesk_types::{LetterId, StoreError, SystemClock};
 use crate::by_inbox;
 use crate::connector::AgentConnector;
 use crate::context::Correspondent;
+use crate::delivery_method::DeliveryMethod;
 use crate::desk_connector::{DeskConnector, descriptor, line_status};
-use crate::dispatch::{DispatchReport, Dispatcher, Notify};
-use crate::error::{Cause, ConnectorError};
+use crate::dispatch::{DispatchReport, Dispatcher, NotifyRequest};
+use crate::error::{ConnectorError, FailureCause};
 use crate::letter::{Grant, Letter, Party, Route};
 use crate::letters::Letters;
-use crate::receipt::{DeliveryOutcome, Receipt, Record};
-use crate::run::Run;
-use crate::way::Way;
+use crate::receipt::{DeliveryOutcome, DeliveryRecord, Receipt};
+use crate::skill_run::SkillRun;
 
 /// The letters of one sender. The sender is the authenticated caller, never a field of a body.
 #[derive(Clone, Debug)]
@@ -43,7 +43,9 @@ impl LetterSender {
 
     /// Returns the agents that the sender can write to, with their status: its tenant's own agents, and agents of other
     /// tenants if both sides granted it.
-    pub async fn reachable(&self) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
+    pub async fn list_reachable(
+        &self,
+    ) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
         let peers = self.0.peers().await?;
         let mut reachable = Vec::with_capacity(peers.len());
         for peer in peers {
@@ -58,13 +60,13 @@ impl LetterSender {
 
     /// Sends a letter as its address says: with an `@` it wakes the agent, otherwise it is only delivered. An address
     /// that names no agent is no error: the letter then has no record.
-    pub async fn notify(&self, notify: &Notify) -> Result<DispatchReport, ConnectorError> {
-        let (way, to) = self.begin(&notify.address, None).await;
+    pub async fn notify(&self, notify: &NotifyRequest) -> Result<DispatchReport, ConnectorError> {
+        let (way, to) = self.find_and_count(&notify.address, None).await;
         let clock = Arc::new(SystemClock::start());
         let mut dispatcher = Dispatcher::new(Arc::<Letters>::clone(&self.0.context.letters), clock);
         let to = match to {
             Ok(to) => to,
-            Err(ConnectorError::DeliveryFailed { cause: Cause::UnknownAgent, .. }) => {
+            Err(ConnectorError::DeliveryFailed { cause: FailureCause::UnknownAgent, .. }) => {
                 return Ok(dispatcher.report_unreachable(notify));
             }
             Err(error) => {
@@ -73,13 +75,13 @@ impl LetterSender {
                 return Err(error);
             }
         };
-        let run = Run::new(self.from().scope, TriggerKind::Agent, Some(to.sender.clone()));
+        let run = SkillRun::new(self.from().scope, TriggerKind::Agent, Some(to.sender.clone()));
         let address = to.canonical_address();
         let to = Correspondent { address: address.clone(), ..to };
         let connector = Arc::new(RecipientConnector { connector: self.0.clone(), to });
         // The desk's connector is always healthy.
-        drop(dispatcher.take_on(way.slug(), connector).await);
-        let report = dispatcher.notify(&run, &Notify { address, ..notify.clone() }).await;
+        drop(dispatcher.add_connector(way.slug(), connector).await);
+        let report = dispatcher.notify(&run, &NotifyRequest { address, ..notify.clone() }).await;
         for record in &report.records {
             self.letters().metrics.count_outcome(way, &record.outcome);
         }
@@ -91,14 +93,15 @@ impl LetterSender {
         &self,
         address: &str,
         payload: &Payload,
-    ) -> Result<(Way, DeliveryReceipt), ConnectorError> {
-        let (way, to) = self.begin(address, None).await;
+    ) -> Result<(DeliveryMethod, DeliveryReceipt), ConnectorError> {
+        let (way, to) = self.find_and_count(address, None).await;
         let receipt = match to {
             Ok(to) => self.0.deliver_to(&to, payload).await,
             Err(error) => Err(error),
         };
         let outcome = receipt.clone().map(DeliveryOutcome::Delivered);
-        self.record(way, Route::Deliver, address, &payload.meta().dispatch_id, outcome).await;
+        self.store_receipt(way, Route::Deliver, address, &payload.meta().dispatch_id, outcome)
+            .await;
         receipt.map(|receipt| (way, receipt))
     }
 
@@ -107,21 +110,21 @@ impl LetterSender {
         &self,
         address: &str,
         opts: &WakeOpts,
-    ) -> Result<(Way, WakeReceipt), ConnectorError> {
-        let (way, to) = self.begin(address, opts.session_id.as_deref()).await;
+    ) -> Result<(DeliveryMethod, WakeReceipt), ConnectorError> {
+        let (way, to) = self.find_and_count(address, opts.session_id.as_deref()).await;
         let receipt = match to {
             Ok(to) => self.0.wake_to(&to, opts).await,
             Err(error) => Err(error),
         };
         if let Some(meta) = &opts.meta {
             let outcome = receipt.clone().map(DeliveryOutcome::Woken);
-            self.record(way, Route::Wake, address, &meta.dispatch_id, outcome).await;
+            self.store_receipt(way, Route::Wake, address, &meta.dispatch_id, outcome).await;
         }
         receipt.map(|receipt| (way, receipt))
     }
 
     /// Calls an agent without a payload, so that it reads its inbox.
-    pub async fn rouse(
+    pub async fn call_agent(
         &self,
         address: &str,
         session: Option<&str>,
@@ -129,9 +132,9 @@ impl LetterSender {
         let to = self.0.find_recipient(address, session).await?;
         let receipt = match self.0.outlet(to.party) {
             Some(outlet) => outlet.wake(to.session.as_deref(), &WakeOpts::default()).await,
-            None => by_inbox::rouse(&self.0.context, &to).await,
+            None => by_inbox::call_agent(&self.0.context, &to).await,
         };
-        receipt.map_err(|cause| cause.to(address))
+        receipt.map_err(|cause| cause.into_error(address))
     }
 
     /// Delivers a payload and waits for the reply until the timeout.
@@ -142,7 +145,7 @@ impl LetterSender {
         wait: Duration,
     ) -> Result<Response, ConnectorError> {
         let timeout_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        let (way, to) = self.begin(address, None).await;
+        let (way, to) = self.find_and_count(address, None).await;
         let response = match to {
             Ok(to) => self.0.exchange_with(&to, payload, timeout_ms).await,
             Err(error) => Err(error),
@@ -162,8 +165,8 @@ impl LetterSender {
     }
 
     /// Returns the receipts of an emit, one for each way that it took.
-    pub async fn receipts(&self, dispatch_id: &str) -> Result<Vec<Record>, StoreError> {
-        self.letters().store.receipts(self.from().scope, dispatch_id).await
+    pub async fn receipts(&self, dispatch_id: &str) -> Result<Vec<DeliveryRecord>, StoreError> {
+        self.letters().store.read_receipts(self.from().scope, dispatch_id).await
     }
 
     /// Returns the grants that the sender's tenant gave to agents of other tenants, for this agent.
@@ -173,28 +176,28 @@ impl LetterSender {
     }
 
     /// Looks a recipient up, once for the whole letter, and counts the letter by the way that it goes.
-    async fn begin(
+    async fn find_and_count(
         &self,
         address: &str,
         session: Option<&str>,
-    ) -> (Way, Result<Correspondent, ConnectorError>) {
-        let Letters { ways, metrics, .. } = self.letters();
+    ) -> (DeliveryMethod, Result<Correspondent, ConnectorError>) {
+        let Letters { outlets: ways, metrics, .. } = self.letters();
         let to = self.0.find_recipient(address, session).await;
-        let way = to.as_ref().map_or(Way::Road, |to| ways.way(to.party));
+        let way = to.as_ref().map_or(DeliveryMethod::Road, |to| ways.method_for(to.party));
         metrics.count_letter(way);
         (way, to)
     }
 
     /// Counts the result of a letter by its way, and stores its receipt.
-    async fn record(
+    async fn store_receipt(
         &self,
-        way: Way,
+        way: DeliveryMethod,
         route: Route,
         address: &str,
         dispatch_id: &str,
         outcome: Result<DeliveryOutcome, ConnectorError>,
     ) {
-        let record = Record {
+        let record = DeliveryRecord {
             dispatch_id: dispatch_id.to_owned(),
             connector: way.slug().to_owned(),
             address: address.to_owned(),
@@ -203,7 +206,7 @@ impl LetterSender {
         };
         self.letters().metrics.count_outcome(way, &record.outcome);
         let receipt = Receipt { scope: self.from().scope, record };
-        if let Err(error) = self.letters().writer.note(receipt).await {
+        if let Err(error) = self.letters().writer.store_receipt(receipt).await {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(error, "the receipt of a letter could not be stored");
         }

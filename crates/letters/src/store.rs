@@ -4,38 +4,42 @@ use async_trait::async_trait;
 use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantScope};
 
 use crate::letter::{
-    AddressFacts, AddressQuery, Due, Grant, Letter, Live, Party, Peer, Posting, Put, ReplyOutcome,
+    AddressFacts, AddressQuery, DueLetter, Grant, Letter, Party, Peer, PeerLine, Posting,
+    PostingOutcome, ReplyOutcome,
 };
-use crate::receipt::{Receipt, Record};
+use crate::receipt::{DeliveryRecord, Receipt};
 
 /// Stores the receipts of letters.
 #[async_trait]
 pub trait Receipts: Send + Sync {
     /// Stores receipts. A receipt of the same dispatch, connector and address is replaced.
-    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError>;
+    async fn store_receipts(&self, receipts: &[Receipt]) -> Result<(), StoreError>;
 
     /// Returns the records of a dispatch, by the name of the connector.
-    async fn receipts(
+    async fn read_receipts(
         &self,
         scope: TenantScope,
         dispatch_id: &str,
-    ) -> Result<Vec<Record>, StoreError>;
+    ) -> Result<Vec<DeliveryRecord>, StoreError>;
 }
 
 /// Stores letters.
 #[async_trait]
 pub trait LetterStore: Send + Sync {
     /// Returns the facts about each address, in order.
-    async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError>;
+    async fn resolve_addresses(
+        &self,
+        queries: &[AddressQuery],
+    ) -> Result<Vec<AddressFacts>, StoreError>;
 
     /// Puts letters as [`decide_batch`](crate::decide::decide_batch) decides: into the inbox of the agent, which is
     /// woken if it sleeps, or into a row until the letter is due. Returns one outcome for each letter, in order. The
     /// store writes all decisions, or nothing.
-    async fn put(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError>;
+    async fn put(&self, postings: &[Posting]) -> Result<Vec<PostingOutcome>, StoreError>;
 
     /// Returns a letter that is due. Repeated calls return the same until [`LetterStore::record_delivery`] records its delivery.
     /// `None`: no such letter waits, or it may not be delivered any more.
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError>;
+    async fn take_due(&self, to: Party, letter: LetterId) -> Result<Option<DueLetter>, StoreError>;
 
     /// Records that a due letter is in the inbox under this number, or that another connector delivered it.
     async fn record_delivery(
@@ -47,7 +51,7 @@ pub trait LetterStore: Send + Sync {
 
     /// Stores an agent's reply to a letter. The first reply in time counts. Either the reply or the end of the wait
     /// counts, and the row shows which.
-    async fn reply(
+    async fn store_reply(
         &self,
         by: Party,
         letter: LetterId,
@@ -68,7 +72,7 @@ pub trait LetterStore: Send + Sync {
     async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError>;
 
     /// Returns the line of an agent, if it is up.
-    async fn live(&self, party: Party) -> Result<Option<Live>, StoreError>;
+    async fn find_line(&self, party: Party) -> Result<Option<PeerLine>, StoreError>;
 }
 
 /// Stores the grants for letters between tenants.
@@ -106,7 +110,7 @@ pub trait Hooks: Send + Sync {
     async fn hooks(&self, scope: TenantScope) -> Result<Vec<(String, Party)>, StoreError>;
 
     /// Returns the agent of the webhook whose secret has this digest.
-    async fn hook_at(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError>;
+    async fn find_hook_agent(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError>;
 }
 
 /// The whole store of letters.

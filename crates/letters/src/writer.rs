@@ -9,7 +9,7 @@ use nightdesk_types::{AgentId, LetterId, StoreError, TenantScope};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use crate::letter::{AddressFacts, AddressQuery, Posting, Put};
+use crate::letter::{AddressFacts, AddressQuery, Posting, PostingOutcome};
 use crate::receipt::Receipt;
 use crate::store::Store;
 
@@ -33,24 +33,27 @@ impl LetterWriter {
     }
 
     /// Returns the facts about an address.
-    pub(crate) async fn address(&self, query: AddressQuery) -> Result<AddressFacts, StoreError> {
-        in_time("look up an address", self.addresses.send_request(query)).await
+    pub(crate) async fn resolve_address(
+        &self,
+        query: AddressQuery,
+    ) -> Result<AddressFacts, StoreError> {
+        with_timeout("look up an address", self.addresses.send_request(query)).await
     }
 
     /// Puts a letter. A sender that stops waiting may send it again: the dispatch id makes it the same letter. Letters
     /// to one agent share a writer, so two batches seldom wait for one inbox.
-    pub(crate) async fn put(&self, posting: Posting) -> Result<Put, StoreError> {
+    pub(crate) async fn put(&self, posting: Posting) -> Result<PostingOutcome, StoreError> {
         let writer = self.postings.queue_for(posting.letter.to.agent);
-        in_time("put a letter", writer.send_request(posting)).await
+        with_timeout("put a letter", writer.send_request(posting)).await
     }
 
     /// Stores a receipt.
-    pub(crate) async fn note(&self, receipt: Receipt) -> Result<(), StoreError> {
-        in_time("store a receipt", self.receipts.send_request(receipt)).await
+    pub(crate) async fn store_receipt(&self, receipt: Receipt) -> Result<(), StoreError> {
+        with_timeout("store a receipt", self.receipts.send_request(receipt)).await
     }
 }
 
-async fn in_time<T>(
+async fn with_timeout<T>(
     operation: &'static str,
     asked: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
@@ -69,7 +72,7 @@ impl Batch for Addresses {
     type WriterShare = TenantScope;
 
     async fn run(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
-        self.0.addresses(queries).await
+        self.0.resolve_addresses(queries).await
     }
 
     fn key(query: &AddressQuery) -> AddressQuery {
@@ -86,12 +89,12 @@ struct Postings(Arc<dyn Store>);
 #[async_trait]
 impl Batch for Postings {
     type Ask = Posting;
-    type Answer = Put;
+    type Answer = PostingOutcome;
     type Key = LetterId;
     type Stream = AgentId;
     type WriterShare = TenantScope;
 
-    async fn run(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
+    async fn run(&self, postings: &[Posting]) -> Result<Vec<PostingOutcome>, StoreError> {
         self.0.put(postings).await
     }
 
@@ -116,7 +119,7 @@ impl Batch for ReceiptBatch {
     type WriterShare = TenantScope;
 
     async fn run(&self, receipts: &[Receipt]) -> Result<Vec<()>, StoreError> {
-        self.0.note(receipts).await?;
+        self.0.store_receipts(receipts).await?;
         Ok(vec![(); receipts.len()])
     }
 

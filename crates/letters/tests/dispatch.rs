@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use nightdesk_letters::{
-    AgentConnector, Cause, ConnectorError, DeliveryOutcome, Dispatcher, Notify, Receipt, Receipts,
-    Record, Route, Run,
+    AgentConnector, ConnectorError, DeliveryOutcome, DeliveryRecord, Dispatcher, FailureCause,
+    NotifyRequest, Receipt, Receipts, Route, SkillRun,
 };
 use nightdesk_protocol::delivery::{
     AgentDescriptor, ConnectorCapabilities, DeliveryReceipt, Features, Millis, Payload,
@@ -43,7 +43,7 @@ impl Noting {
 
     fn answer<T>(&self, asked: Asked, receipt: T) -> Result<T, ConnectorError> {
         self.asked.lock().unwrap().push(asked);
-        if self.fails { Err(Cause::Status(500).to(self.agent)) } else { Ok(receipt) }
+        if self.fails { Err(FailureCause::Status(500).into_error(self.agent)) } else { Ok(receipt) }
     }
 
     fn asked(&self) -> Vec<Asked> {
@@ -59,7 +59,7 @@ impl AgentConnector for Noting {
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
         if self.agent.is_empty() {
-            return Err(Cause::TimedOut.to(""));
+            return Err(FailureCause::TimedOut.into_error(""));
         }
         let agent_id = self.agent.to_owned();
         Ok(vec![AgentDescriptor { agent_id, ..AgentDescriptor::default() }])
@@ -86,17 +86,21 @@ impl AgentConnector for Noting {
 }
 
 #[derive(Default)]
-struct Notes(Mutex<Vec<Record>>);
+struct Notes(Mutex<Vec<DeliveryRecord>>);
 
 #[async_trait]
 impl Receipts for Notes {
-    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
+    async fn store_receipts(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
         let records = receipts.iter().map(|receipt| receipt.record.clone());
         self.0.lock().unwrap().extend(records);
         Ok(())
     }
 
-    async fn receipts(&self, _: TenantScope, id: &str) -> Result<Vec<Record>, StoreError> {
+    async fn read_receipts(
+        &self,
+        _: TenantScope,
+        id: &str,
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
         let notes = self.0.lock().unwrap();
         Ok(notes.iter().filter(|record| record.dispatch_id == id).cloned().collect())
     }
@@ -113,17 +117,22 @@ async fn stage(connectors: &[(&str, &Arc<Noting>)]) -> Stage {
     let mut dispatcher = Dispatcher::new(Arc::clone(&notes) as Arc<dyn Receipts>, clock);
     for (name, connector) in connectors {
         let connector = Arc::clone(*connector) as Arc<dyn AgentConnector>;
-        dispatcher.take_on(name, connector).await.expect("it is healthy");
+        dispatcher.add_connector(name, connector).await.expect("it is healthy");
     }
     Stage { dispatcher, notes }
 }
 
-fn run() -> Run {
-    Run::new(TenantScope::desk_own(), TriggerKind::Agent, Some("cc".to_owned())).with_skill("ping")
+fn run() -> SkillRun {
+    SkillRun::new(TenantScope::desk_own(), TriggerKind::Agent, Some("cc".to_owned()))
+        .with_skill("ping")
 }
 
-fn notify(address: &str, words: &str) -> Notify {
-    Notify { address: address.to_owned(), words: words.to_owned(), ..Notify::default() }
+fn notify(address: &str, words: &str) -> NotifyRequest {
+    NotifyRequest {
+        address: address.to_owned(),
+        words: words.to_owned(),
+        ..NotifyRequest::default()
+    }
 }
 
 #[tokio::test]
@@ -132,7 +141,7 @@ async fn the_address_says_whether_an_agent_is_woken() {
     let Stage { dispatcher, .. } = stage(&[("one", &perry)]).await;
     dispatcher.notify(&run(), &notify("perry", "hi")).await;
     dispatcher
-        .notify(&run(), &Notify { kind: PayloadKind::Template, ..notify("perry", "do") })
+        .notify(&run(), &NotifyRequest { kind: PayloadKind::Template, ..notify("perry", "do") })
         .await;
     dispatcher.notify(&run(), &notify("perry@kitchen", "up")).await;
     dispatcher.notify(&run(), &notify("perry@kitchen", "")).await;
@@ -172,7 +181,7 @@ async fn all_who_reach_an_agent_get_one_emit_and_the_next_call_is_another() {
         .collect();
     assert_eq!(emits, BTreeSet::from([(first.dispatch_id.clone(), first.sent_at)]));
     assert!(connectors[2].asked().is_empty() && connectors[3].asked().is_empty());
-    let kept = notes.receipts(TenantScope::desk_own(), &first.dispatch_id).await.unwrap();
+    let kept = notes.read_receipts(TenantScope::desk_own(), &first.dispatch_id).await.unwrap();
     assert_eq!(kept, first.records);
     assert_eq!(kept.len(), 2);
 }
@@ -186,7 +195,7 @@ async fn what_fails_is_told_and_hinders_nobody() {
 
     assert_eq!(
         report.records[0].outcome,
-        DeliveryOutcome::Failed(Cause::Status(500).to("perry").into())
+        DeliveryOutcome::Failed(FailureCause::Status(500).into_error("perry").into())
     );
     assert_eq!(report.records[0].route, Route::Wake);
     let DeliveryOutcome::Woken(receipt) = &report.records[1].outcome else { panic!("{report:?}") };
@@ -198,7 +207,7 @@ async fn what_fails_is_told_and_hinders_nobody() {
 async fn only_named_ways_are_taken_and_nobody_reached_is_no_error() {
     let (one, two) = (Noting::of("perry"), Noting::of("perry"));
     let Stage { dispatcher, .. } = stage(&[("one", &one), ("two", &two)]).await;
-    let only = Notify { connectors: Some(vec!["two".to_owned()]), ..notify("perry", "hi") };
+    let only = NotifyRequest { connectors: Some(vec!["two".to_owned()]), ..notify("perry", "hi") };
 
     assert_eq!(dispatcher.notify(&run(), &only).await.records.len(), 1);
     assert!(one.asked().is_empty());
@@ -210,8 +219,8 @@ async fn only_named_ways_are_taken_and_nobody_reached_is_no_error() {
 async fn a_letter_says_who_was_proven_to_call_and_which_label_counts() {
     let perry = Noting::of("perry");
     let Stage { dispatcher, .. } = stage(&[("one", &perry)]).await;
-    let skill = run().with_label("skill").composing("helper").with_label("helper's");
-    let call = Notify { event_type: Some("call".to_owned()), ..notify("perry", "hi") };
+    let skill = run().with_label("skill").for_called_skill("helper").with_label("helper's");
+    let call = NotifyRequest { event_type: Some("call".to_owned()), ..notify("perry", "hi") };
     dispatcher.notify(&skill, &call).await;
     dispatcher.notify(&skill, &notify("perry@x", "hi")).await;
 
@@ -232,5 +241,5 @@ async fn a_connector_that_is_ill_is_not_taken_on() {
     let ill = Arc::new(Noting { agent: "perry", is_ill: true, ..Noting::default() });
     let Stage { mut dispatcher, .. } = stage(&[]).await;
 
-    assert!(dispatcher.take_on("ill", ill as Arc<dyn AgentConnector>).await.is_err());
+    assert!(dispatcher.add_connector("ill", ill as Arc<dyn AgentConnector>).await.is_err());
 }

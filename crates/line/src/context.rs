@@ -27,7 +27,7 @@ pub struct LineContext {
     /// The store of each agent's newest line.
     pub store: Arc<dyn Store>,
     /// The ears of the lines.
-    pub ears: Arc<LineRegistry>,
+    pub lines: Arc<LineRegistry>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// This node.

@@ -39,19 +39,19 @@ const CONTROLS: Rate = Rate::per(CONTROL_WINDOW, CONTROL_FRAMES_MAX);
 
 /// One line, from its upgrade to its end.
 pub(crate) struct LineDriver<S> {
-    room: Arc<LineContext>,
+    context: Arc<LineContext>,
     caller: AuthenticatedGateway,
     socket: LineSocket<S>,
     session: LineSession,
     lines: Lines,
     /// The line's ear and claim, once the line is the agent's newest.
-    taken: Option<(Arc<RegisteredLine>, LineClaim)>,
+    claimed_line: Option<(Arc<RegisteredLine>, LineClaim)>,
     reading: Option<BoxFuture<'static, Result<ReadResponse, StoreError>>>,
     acks: Acks,
     sends: Sends,
     controls: Bucket,
     /// The rate of frames other than acks. Acks are bounded by the number of delivered entries.
-    said: Bucket,
+    frame_rate: Bucket,
     leave: DrainPhase,
 }
 
@@ -72,24 +72,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         let client = LineClient { agent: caller.agent, acks: caller.acks };
         let session = LineSession::new(now(&*room.clock), client);
         Self {
-            room,
+            context: room,
             caller,
             socket,
             session,
             lines: Lines::new(),
-            taken: None,
+            claimed_line: None,
             reading: None,
             acks: Acks::default(),
             sends: Sends::new(),
             controls: Bucket::default(),
-            said: Bucket::default(),
+            frame_rate: Bucket::default(),
             leave: DrainPhase::Staying,
         }
     }
 
     /// Runs the line to its end.
     pub(crate) async fn run(mut self) {
-        self.room.metrics.count_opened();
+        self.context.metrics.count_opened();
         while !self.session.is_closed() {
             match self.next_event().await {
                 LineEvent::Heard(heard) => self.handle_socket_event(heard).await,
@@ -109,13 +109,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
 
     /// Waits for the first event.
     async fn next_event(&mut self) -> LineEvent {
-        let now = self.room.clock.moment();
+        let now = self.context.clock.moment();
         // A gateway over its frame rate is read later, so only its own socket backs up.
-        let rest = self.said.wait(self.room.frames, now);
+        let rest = self.frame_rate.wait(self.context.frames, now);
         let deadline = sooner(self.deadline(), (!rest.is_zero()).then(|| now + rest));
         tokio::select! {
             heard = self.socket.next_event(), if rest.is_zero() => LineEvent::Heard(heard),
-            rung = next_hints(self.taken.as_ref()) => LineEvent::Rung(rung),
+            rung = next_hints(self.claimed_line.as_ref()) => LineEvent::Rung(rung),
             read = finish_read(&mut self.reading) => {
                 self.reading = None;
                 fail_point!("line::entries_read");
@@ -125,12 +125,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
             Some((request, outcome)) = self.sends.next(), if !self.sends.is_empty() => {
                 LineEvent::Other(LineInput::Sent(request, Box::new(outcome)))
             }
-            () = self.room.drain.cancelled(), if matches!(self.leave, DrainPhase::Staying) => {
-                let stays = self.room.leaving.next_delay(self.room.ears.count());
-                self.leave = DrainPhase::At(self.room.clock.moment() + stays);
+            () = self.context.drain.cancelled(), if matches!(self.leave, DrainPhase::Staying) => {
+                let stays = self.context.leaving.next_delay(self.context.lines.count());
+                self.leave = DrainPhase::At(self.context.clock.moment() + stays);
                 LineEvent::Other(LineInput::Tick)
             }
-            () = sleep_until_deadline(deadline, &*self.room.clock) => LineEvent::Other(self.due_input()),
+            () = sleep_until_deadline(deadline, &*self.context.clock) => LineEvent::Other(self.due_input()),
         }
     }
 
@@ -145,7 +145,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
     /// Returns the input that is due now.
     fn due_input(&mut self) -> LineInput {
         match self.leave {
-            DrainPhase::At(moment) if moment <= self.room.clock.moment() => {
+            DrainPhase::At(moment) if moment <= self.context.clock.moment() => {
                 self.leave = DrainPhase::Told;
                 LineInput::Drain
             }
@@ -170,7 +170,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 for line in whole {
                     let frame = FromGateway::decode(&line);
                     if !matches!(frame, FromGateway::InboundAck { .. }) {
-                        self.said.take(self.room.frames, self.room.clock.moment());
+                        self.frame_rate.take(self.context.frames, self.context.clock.moment());
                     }
                     self.settle(LineInput::Heard(frame)).await;
                 }
@@ -181,7 +181,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
     }
 
     async fn handle_control(&mut self, input: LineInput) {
-        let now = self.room.clock.moment();
+        let now = self.context.clock.moment();
         let is_within = self.controls.wait(CONTROLS, now).is_zero();
         self.controls.take(CONTROLS, now);
         self.settle(if is_within { input } else { LineInput::Misbehaved(Close::Policy) }).await;
@@ -208,7 +208,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
     async fn settle(&mut self, input: LineInput) {
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
-            let effects = self.session.step(now(&*self.room.clock), input);
+            let effects = self.session.step(now(&*self.context.clock), input);
             if effects.is_empty() {
                 continue;
             }
@@ -235,7 +235,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
     ) -> Result<Option<LineInput>, SocketBroken> {
         match effect {
             LineEffect::Greet(hello) => {
-                let LineContext { desk, dials, .. } = &*self.room;
+                let LineContext { desk, dials, .. } = &*self.context;
                 let greeted = dials.run_in_turn(desk.greet(&self.caller, &hello)).await;
                 let greeted = self.log_store_error("look up a hello", greeted);
                 return Ok(Some(greeted.map_or(LineInput::StoreLost, |greeted| {
@@ -246,8 +246,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
             LineEffect::Say(frame) => self.socket.feed_frame(frame).await?,
             LineEffect::Ping => self.socket.feed_ping().await?,
             LineEffect::Read { after, since, entries_max, taken_at } => {
-                let Some((_, line)) = self.taken else { return Ok(None) };
-                let inbox = Arc::clone(&self.room.inbox);
+                let Some((_, line)) = self.claimed_line else { return Ok(None) };
+                let inbox = Arc::clone(&self.context.inbox);
                 if after < taken_at {
                     fail_point!("line::backlog_page");
                 } else {
@@ -261,22 +261,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 self.acks.add(range);
             }
             LineEffect::Park(seq, reason) => {
-                if let Some((_, line)) = &self.taken {
-                    let parked = self.room.inbox.store().park(line, seq, reason).await;
+                if let Some((_, line)) = &self.claimed_line {
+                    let parked = self.context.inbox.store().park(line, seq, reason).await;
                     self.log_store_error("park an entry", parked);
                 }
             }
             LineEffect::Send(outbound) => self.send(*outbound),
-            LineEffect::Stop(interrupt) => self.room.desk.stop(&self.caller, interrupt).await,
+            LineEffect::Stop(interrupt) => self.context.desk.stop(&self.caller, interrupt).await,
             LineEffect::Suspect => {
-                if let Some((_, line)) = &self.taken {
-                    let suspected = self.room.desk.suspect(line).await;
+                if let Some((_, line)) = &self.claimed_line {
+                    let suspected = self.context.desk.suspect(line).await;
                     let suspected = self.log_store_error("request a call to its agent", suspected);
                     return Ok(suspected.is_none().then_some(LineInput::SuspectFailed));
                 }
             }
             LineEffect::FollowRules(rules) => {
-                let followed = self.room.desk.follow_rules(&self.caller, rules).await;
+                let followed = self.context.desk.follow_rules(&self.caller, rules).await;
                 self.log_store_error("store the rules of a client", followed);
             }
             LineEffect::Close(close) => drop(self.socket.close(close).await),
@@ -288,7 +288,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
     fn send(&mut self, outbound: nightdesk_protocol::frame::Outbound) {
         let request = outbound.request_id.clone();
         let hellos = self.session.hellos().to_vec();
-        let sent = self.room.desk.send(self.caller, hellos, outbound);
+        let sent = self.context.desk.send(self.caller, hellos, outbound);
         self.sends.push(Box::pin(async move { (request, sent.await) }));
     }
 
@@ -296,8 +296,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
     /// are known.
     async fn take(&mut self) -> LineInput {
         let AuthenticatedGateway { scope, agent, gateway, acks: _ } = self.caller;
-        drop(timeout(REPLACED_WAIT, self.room.ears.replace_line(agent)).await);
-        let LineContext { store, dials, node, .. } = &*self.room;
+        drop(timeout(REPLACED_WAIT, self.context.lines.replace_line(agent)).await);
+        let LineContext { store, dials, node, .. } = &*self.context;
         let taken = dials.run_in_turn(store.take(&self.caller, node)).await;
         let Some(taken) = self.log_store_error("take a line", taken) else {
             return LineInput::StoreLost;
@@ -307,27 +307,33 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         }
         let line = LineClaim { scope, agent, generation: taken.generation };
         // Open the ear before the first read, so that the bell rings for every later entry.
-        let ear = self.room.ears.register_line(scope, agent, gateway, taken.generation);
-        self.taken = Some((ear, line));
+        let ear = self.context.lines.register_line(scope, agent, gateway, taken.generation);
+        self.claimed_line = Some((ear, line));
         LineInput::Taken(taken)
     }
 
     async fn end(&mut self, end: crate::store::CloseRecord) {
-        self.room.metrics.count_ended(end.code);
-        let Some((ear, line)) = self.taken.take() else { return };
-        self.acks.flush(&self.room.inbox, line, LAST_ACKS_WAIT).await;
-        let closed = self.room.store.close(&line, end).await;
+        self.context.metrics.count_ended(end.code);
+        let Some((ear, line)) = self.claimed_line.take() else { return };
+        self.acks.flush(&self.context.inbox, line, LAST_ACKS_WAIT).await;
+        let closed = self.context.store.close(&line, end).await;
         // From here on, a newer line need not wait for this one.
-        self.room.ears.close_line(&ear);
+        self.context.lines.close_line(&ear);
         if self.log_store_error("store the end of a line", closed).is_none() {
-            retry_recording_end(&*self.room.store, &line, end, LINE_END_AGAIN, &self.room.drain)
-                .await;
+            retry_recording_end(
+                &*self.context.store,
+                &line,
+                end,
+                LINE_END_AGAIN,
+                &self.context.drain,
+            )
+            .await;
         }
     }
 
     fn begin_acks(&mut self) {
-        if let Some((_, line)) = &self.taken {
-            self.acks.begin_write(&self.room.inbox, *line);
+        if let Some((_, line)) = &self.claimed_line {
+            self.acks.begin_write(&self.context.inbox, *line);
         }
     }
 

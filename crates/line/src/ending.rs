@@ -74,7 +74,7 @@ mod tests {
             generation: Generation::new(1),
         };
         let end =
-            CloseRecord { code: 1006, tried: Some(Seq::new(1)), parting: ClosingSide::Client };
+            CloseRecord { code: 1006, tried: Some(Seq::new(1)), closed_by: ClosingSide::Client };
         retry_recording_end(&store, &line, end, Duration::ZERO, drain).await;
         store.asked.into_inner()
     }

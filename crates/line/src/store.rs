@@ -50,7 +50,7 @@ pub struct CloseRecord {
     /// The oldest waiting entry, if the delivery on this line counts as a failed try.
     pub tried: Option<Seq>,
     /// The side that ended it.
-    pub parting: ClosingSide,
+    pub closed_by: ClosingSide,
 }
 
 /// The side that ended a line. It determines the time that the client gets to reconnect.

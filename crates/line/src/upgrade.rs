@@ -38,14 +38,14 @@ const MANY_DIAL: &str = "too many gateways dial now; retry later";
 
 /// State of the route.
 struct DialRoute {
-    room: Arc<LineContext>,
+    context: Arc<LineContext>,
     lines: TaskTracker,
     addresses: DialAddresses,
 }
 
 /// Returns the route that gateways dial. Every line runs as a task of `lines`.
 pub fn route(room: Arc<LineContext>, lines: TaskTracker) -> Router {
-    let door = DialRoute { room, lines, addresses: DialAddresses::default() };
+    let door = DialRoute { context: room, lines, addresses: DialAddresses::default() };
     Router::new().route("/relay", get(dial)).with_state(Arc::new(door))
 }
 
@@ -54,18 +54,18 @@ async fn dial(
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     mut request: Request,
 ) -> Response {
-    let arrived = door.room.clock.moment();
-    let now = door.room.clock.now();
+    let arrived = door.context.clock.moment();
+    let now = door.context.clock.now();
     let Some(shown) = bearer_token(request.headers()).and_then(|text| Bearer::read(text, now))
     else {
         return door.refuse_token(from.ip());
     };
-    let LineContext { desk, dials, .. } = &*door.room;
+    let LineContext { desk, dials, .. } = &*door.context;
     let greeting = match dials.run_in_turn(desk.identify(&shown, now)).await {
         Ok(IdentifyOutcome::Unknown) => return door.refuse_token(from.ip()),
         Ok(greeting) => greeting,
         Err(error) => {
-            door.room.metrics.count_dial(DialOutcome::Unavailable);
+            door.context.metrics.count_dial(DialOutcome::Unavailable);
             tracing::warn!(error = &error as &dyn Error, "a dial could not be identified");
             return retry_response(CANNOT_TELL);
         }
@@ -73,7 +73,7 @@ async fn dial(
     if let IdentifyOutcome::Welcome(_) = greeting
         && !door.wait_for_admission(arrived).await
     {
-        door.room.metrics.count_dial(DialOutcome::PutOff);
+        door.context.metrics.count_dial(DialOutcome::PutOff);
         return retry_response(MANY_DIAL);
     }
     door.record_dial(&greeting, from.ip());
@@ -82,7 +82,7 @@ async fn dial(
     let Some((accepted, upgrade)) = accepted.zip(upgrade) else {
         return (StatusCode::UPGRADE_REQUIRED, "a WebSocket upgrade is required").into_response();
     };
-    let room = Arc::clone(&door.room);
+    let room = Arc::clone(&door.context);
     door.lines.spawn(async move {
         // A failed upgrade has no line and leaves no record.
         if let Ok(connection) = upgrade.await {
@@ -95,7 +95,7 @@ async fn dial(
 impl DialRoute {
     /// Waits until a dial may become a line. Returns false if the client should retry.
     async fn wait_for_admission(&self, arrived: Moment) -> bool {
-        match self.room.dials.reserve_place(arrived, self.room.clock.moment()) {
+        match self.context.dials.reserve_place(arrived, self.context.clock.moment()) {
             Some(Duration::ZERO) => true,
             Some(wait) => {
                 sleep(wait).await;
@@ -107,11 +107,11 @@ impl DialRoute {
 
     fn record_dial(&self, greeting: &IdentifyOutcome, address: IpAddr) {
         let IdentifyOutcome::Welcome(caller) = greeting else {
-            return self.room.metrics.count_dial(DialOutcome::Revoked);
+            return self.context.metrics.count_dial(DialOutcome::Revoked);
         };
-        self.room.metrics.count_dial(DialOutcome::Welcome);
+        self.context.metrics.count_dial(DialOutcome::Welcome);
         let gateway = caller.gateway;
-        if self.addresses.is_elsewhere(gateway, address, self.room.clock.moment()) {
+        if self.addresses.is_elsewhere(gateway, address, self.context.clock.moment()) {
             tracing::warn!(
                 gateway.id = %gateway,
                 "gateway {gateway} dialled from two addresses within a minute; if its owner \
@@ -121,8 +121,8 @@ impl DialRoute {
     }
 
     fn refuse_token(&self, address: IpAddr) -> Response {
-        self.room.metrics.count_dial(DialOutcome::Unknown);
-        if self.room.failures.count(address, self.room.clock.moment()) {
+        self.context.metrics.count_dial(DialOutcome::Unknown);
+        if self.context.failures.count(address, self.context.clock.moment()) {
             (StatusCode::UNAUTHORIZED, "no trusted issuer signed this token").into_response()
         } else {
             let later = [(header::RETRY_AFTER, "60")];

@@ -98,7 +98,7 @@ impl Media {
             .await
             .map_err(store_error("put a file"))?;
         let UploadLabel { mime, filename } = label;
-        let kept = MediaRecord { mime, filename, size: Some(size), lies: MediaLocation::Here };
+        let kept = MediaRecord { mime, filename, size: Some(size), location: MediaLocation::Here };
         self.store.permit_read(scope, agent, &[(id, kept)], MEDIA_KEPT).await?;
         Ok((id, size))
     }

@@ -20,7 +20,7 @@ pub struct MediaRecord {
     /// The file's size.
     pub size: Option<u64>,
     /// The location of its bytes.
-    pub lies: MediaLocation,
+    pub location: MediaLocation,
 }
 
 /// The location of a file's bytes.

@@ -76,7 +76,7 @@ async fn a_file_is_its_agents_and_nobody_elses() {
 async fn what_a_platform_has_is_told_to_those_it_is_told_to() {
     let (media, bot) = (media(), BotId::from_uuid(Uuid::from_u128(9)));
     let lies = MediaLocation::There { bot, reference: "file-1".to_owned() };
-    let photo = MediaRecord { mime: None, filename: None, size: Some(7), lies };
+    let photo = MediaRecord { mime: None, filename: None, size: Some(7), location: lies };
     let both = [agent(1, 1), agent(2, 2)];
     let urls = media.register_files(&both, vec![photo.clone()]).await.expect("refer to a file");
 

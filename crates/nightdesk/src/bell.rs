@@ -16,9 +16,9 @@ use crate::config::{Config, RedisSection};
 #[derive(Clone)]
 pub(crate) struct BellTasks {
     /// The waiting lines of this node.
-    pub(crate) ears: Arc<LineRegistry>,
+    pub(crate) lines: Arc<LineRegistry>,
     /// The bell between nodes, if there are several.
-    pub(crate) between: Option<Arc<RedisBell>>,
+    pub(crate) redis_bell: Option<Arc<RedisBell>>,
     runs: TaskTracker,
     stop: CancellationToken,
 }
@@ -29,19 +29,19 @@ impl BellTasks {
         let ears = Arc::new(LineRegistry::for_node(&config.node.name));
         let (runs, stop) = (TaskTracker::new(), CancellationToken::new());
         let Some(redis) = &config.redis else {
-            return Ok(Self { ears, between: None, runs, stop });
+            return Ok(Self { lines: ears, redis_bell: None, runs, stop });
         };
         let bell = Arc::new(open_redis_bell(config, redis, secret, &ears)?);
         let (running, until) = (Arc::clone(&bell), stop.clone());
         runs.spawn(async move { running.run(&until).await });
-        Ok(Self { ears, between: Some(bell), runs, stop })
+        Ok(Self { lines: ears, redis_bell: Some(bell), runs, stop })
     }
 
     /// Returns the bell to ring.
     pub(crate) fn bell(&self) -> Arc<dyn Bell> {
-        match &self.between {
+        match &self.redis_bell {
             Some(bell) => Arc::<RedisBell>::clone(bell),
-            None => Arc::<LineRegistry>::clone(&self.ears),
+            None => Arc::<LineRegistry>::clone(&self.lines),
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) async fn record_failures(
     stop: CancellationToken,
 ) {
     let round = || record_recent(&room, &*store);
-    sweep::every(AUTH_FAILURES_TOLD_EVERY, "record failures", &stop, round).await;
+    sweep::repeat_every(AUTH_FAILURES_TOLD_EVERY, "record failures", &stop, round).await;
     // The node stops, so no later round could report the error.
     drop(round().await);
 }

@@ -24,17 +24,17 @@ pub(crate) struct Lifecycle {
     /// Cancelled when the node stops.
     pub(crate) drain: CancellationToken,
     /// Listeners, connections, lines and sweeps. They stop by themselves.
-    pub(crate) street: TaskTracker,
+    pub(crate) serving: TaskTracker,
     /// Cancelled when the lines are gone.
-    pub(crate) leave: CancellationToken,
+    pub(crate) lines_gone: CancellationToken,
     /// Work for other nodes, as long as this node owns anything.
-    pub(crate) rooms: TaskTracker,
+    pub(crate) node_work: TaskTracker,
     /// Detached work: requests and sends that were begun. It is completed.
     pub(crate) work: TaskTracker,
     /// Cancelled when no work is in progress any more.
-    pub(crate) hang_up: CancellationToken,
+    pub(crate) work_done: CancellationToken,
     /// Listeners of bots: no other node listens before this node gives the bots back.
-    pub(crate) ears: TaskTracker,
+    pub(crate) bot_listeners: TaskTracker,
     /// The inbox's writers. They stop when no task can send to them any more.
     pub(crate) writers: TaskTracker,
 }
@@ -44,22 +44,22 @@ impl Lifecycle {
     pub(crate) async fn stop(&self) {
         self.drain.cancel();
         let stopped = async {
-            self.street.close();
-            self.street.wait().await;
-            self.leave.cancel();
-            self.rooms.close();
-            self.rooms.wait().await;
+            self.serving.close();
+            self.serving.wait().await;
+            self.lines_gone.cancel();
+            self.node_work.close();
+            self.node_work.wait().await;
             self.work.close();
             self.work.wait().await;
-            self.hang_up.cancel();
-            self.ears.close();
-            self.ears.wait().await;
+            self.work_done.cancel();
+            self.bot_listeners.close();
+            self.bot_listeners.wait().await;
             // The last received events may have begun new work.
             self.work.wait().await;
         };
         if tokio::time::timeout(STOP_WAIT, stopped).await.is_err() {
-            let inside = self.rooms.len() + self.work.len() + self.ears.len();
-            let left = self.street.len() + inside;
+            let inside = self.node_work.len() + self.work.len() + self.bot_listeners.len();
+            let left = self.serving.len() + inside;
             tracing::warn!("stopped with {left} tasks still running");
         }
     }

@@ -75,7 +75,7 @@ struct NodeBase {
     /// The lease of this life of the node.
     lease: Arc<Lease>,
     /// The bell and the lines that wait for it.
-    ringing: BellTasks,
+    bell_tasks: BellTasks,
     /// The node's tasks.
     life: Lifecycle,
 }
@@ -97,14 +97,15 @@ impl RunningNode {
         let lease = Arc::new(lease);
         let keeper = start_keeper(config, &lease)?;
         let ringing = BellTasks::start(config, &secret)?;
-        let base = NodeBase { pg, lease, ringing, life: Lifecycle::default() };
+        let base = NodeBase { pg, lease, bell_tasks: ringing, life: Lifecycle::default() };
         let webchat = Arc::new(webchat(config, &base));
         let desk = Arc::new(desk::build(config, &base, vault, &webchat).await?);
         let room = Arc::new(line_context(config, &base, &desk));
         tasks::spawn(config, &base, &desk, &room);
         let relays = config.schedule.relays(&config.public_url())?;
-        let lines = base.life.street.clone();
-        let street = ApiParts { desk: Arc::clone(&desk), room, relays, webchat, lines };
+        let lines = base.life.serving.clone();
+        let street =
+            ApiParts { desk: Arc::clone(&desk), line_context: room, relays, webchat, lines };
         open(config, &base, street).await?;
         Ok(Self { base, desk, keeper })
     }
@@ -118,7 +119,7 @@ impl RunningNode {
     pub(crate) async fn stop(self) {
         self.desk.stops.readiness.stop();
         self.base.life.stop().await;
-        self.base.ringing.stop().await;
+        self.base.bell_tasks.stop().await;
         self.keeper.stop().await;
         self.base.pg.close().await;
     }
@@ -165,8 +166,8 @@ fn is_unavailable(error: &anyhow::Error) -> bool {
 async fn open(config: &Config, base: &NodeBase, street: ApiParts) -> anyhow::Result<()> {
     let life = &base.life;
     if let Some(address) = config.metrics.address {
-        let bell = base.ringing.between.as_ref().map(|bell| bell.metrics());
-        let registry = Arc::new(telemetry::metrics(&street.desk, &street.room, bell));
+        let bell = base.bell_tasks.redis_bell.as_ref().map(|bell| bell.metrics());
+        let registry = Arc::new(telemetry::metrics(&street.desk, &street.line_context, bell));
         listen(address, nightdesk_api::metrics_routes(registry), life).await?;
     }
     open_ambient(config, &street, life).await?;
@@ -183,7 +184,7 @@ async fn open_ambient(config: &Config, street: &ApiParts, life: &Lifecycle) -> a
         let whose = AgentArgs { tenant: ambient.tenant.clone(), agent: ambient.agent.clone() };
         let (scope, agent) = whose.resolve(&street.desk.stops.register).await?;
         let issuers = Arc::clone(&street.desk.stops.issuers);
-        let clock = Arc::clone(&street.room.clock);
+        let clock = Arc::clone(&street.line_context.clock);
         let routes = nightdesk_api::ambient_routes(AmbientAgent { issuers, clock, scope, agent });
         listen(ambient.address, routes, life).await?;
         let address = ambient.address;
@@ -200,8 +201,8 @@ async fn listen(
     let listener = TcpListener::bind(address).await.with_context(|| {
         format!("could not listen on {address}; is another desk running there?")
     })?;
-    let (street, drain) = (life.street.clone(), life.drain.clone());
-    life.street.spawn(nightdesk_api::serve(listener, routes, street, drain));
+    let (street, drain) = (life.serving.clone(), life.drain.clone());
+    life.serving.spawn(nightdesk_api::serve(listener, routes, street, drain));
     Ok(())
 }
 
@@ -211,7 +212,7 @@ fn line_context(config: &Config, base: &NodeBase, desk: &Desk) -> LineContext {
         desk: Arc::<LineBackend>::clone(&desk.line),
         inbox: Arc::clone(&desk.stops.inbox),
         store: Arc::<Pg>::clone(&base.pg),
-        ears: Arc::clone(&base.ringing.ears),
+        lines: Arc::clone(&base.bell_tasks.lines),
         clock: Arc::new(SystemClock::start()),
         node: base.lease.node().clone(),
         drain: base.life.drain.clone(),
@@ -273,7 +274,7 @@ pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizin
 fn webchat(config: &Config, base: &NodeBase) -> Webchat {
     let clock = Arc::new(SystemClock::start());
     let store = Arc::<Pg>::clone(&base.pg);
-    Webchat::new(store, base.ringing.bell(), clock, config.public_url())
+    Webchat::new(store, base.bell_tasks.bell(), clock, config.public_url())
 }
 
 /// Prepares the database connections.
@@ -286,7 +287,7 @@ pub(crate) fn connect(config: &Config) -> anyhow::Result<Pg> {
 /// newer release may have migrated it.
 pub(crate) async fn has_its_tables(pg: &Pg) -> anyhow::Result<()> {
     let lacking = pg
-        .lacks(failpoints::next_release().as_deref())
+        .find_missing_migration(failpoints::next_release().as_deref())
         .await
         .context("could not query the database; check that it runs, and run `nightdesk migrate`")?;
     let Some(lacking) = lacking else { return Ok(()) };

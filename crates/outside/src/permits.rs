@@ -19,7 +19,7 @@ pub(crate) struct PermitPool {
 #[derive(Debug)]
 pub(crate) struct OutsidePermit {
     places: Arc<PermitPool>,
-    whose: PermitGroup,
+    group: PermitGroup,
 }
 
 impl PermitPool {
@@ -32,7 +32,7 @@ impl PermitPool {
             return None;
         }
         taken.insert(whose.clone(), of_these + 1);
-        Some(OutsidePermit { places: Arc::clone(self), whose })
+        Some(OutsidePermit { places: Arc::clone(self), group: whose })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<PermitGroup, u32>> {
@@ -44,9 +44,9 @@ impl PermitPool {
 impl Drop for OutsidePermit {
     fn drop(&mut self) {
         let mut taken = self.places.lock();
-        match taken.get_mut(&self.whose) {
+        match taken.get_mut(&self.group) {
             Some(count) if *count > 1 => *count -= 1,
-            Some(_) | None => drop(taken.remove(&self.whose)),
+            Some(_) | None => drop(taken.remove(&self.group)),
         }
     }
 }

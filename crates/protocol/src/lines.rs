@@ -10,13 +10,13 @@ use crate::frame::TooLong;
 #[derive(Debug, Default)]
 pub struct Lines {
     /// The beginning of a line without its end.
-    begun: Vec<u8>,
+    partial_line: Vec<u8>,
 }
 
 impl Lines {
     /// Creates an empty buffer.
     pub const fn new() -> Self {
-        Self { begun: Vec::new() }
+        Self { partial_line: Vec::new() }
     }
 
     /// Takes a message and returns the lines that it completes, without line ends and blank lines.
@@ -26,14 +26,14 @@ impl Lines {
     /// A line is longer than [`FRAME_IN_BYTES_MAX`]. Then the begun line is lost, and the caller should close the
     /// socket.
     pub fn push<'m>(&mut self, message: &'m [u8]) -> Result<CompleteLines<'m>, TooLong> {
-        let begun = std::mem::take(&mut self.begun);
+        let begun = std::mem::take(&mut self.partial_line);
         check(&begun, message)?;
         let Some(last_end) = message.iter().rposition(|byte| *byte == END) else {
-            self.begun = join_pieces(begun, message);
+            self.partial_line = join_pieces(begun, message);
             return Ok(CompleteLines { first: None, rest: &[] });
         };
         let (ended, rest) = message.split_at(last_end + 1);
-        self.begun = rest.to_vec();
+        self.partial_line = rest.to_vec();
         if begun.is_empty() {
             return Ok(CompleteLines { first: None, rest: ended });
         }

@@ -12,7 +12,7 @@ pub struct Caller {
     /// The agent that the caller speaks for.
     pub agent: AgentId,
     /// The proof that the caller presented.
-    pub by: CallerProof,
+    pub proof: CallerProof,
 }
 
 /// The proof that a caller presented. A gateway's secret is stored on the agent's machine, so it permits less than a
@@ -39,7 +39,7 @@ impl From<GatewayProof> for CallerCheck {
         match proof {
             GatewayProof::Valid(gateway) => {
                 let Gateway { scope, agent, .. } = gateway;
-                Self::Known(Caller { scope, agent, by: CallerProof::Gateway(gateway) })
+                Self::Known(Caller { scope, agent, proof: CallerProof::Gateway(gateway) })
             }
             GatewayProof::Revoked(gateway) => Self::Revoked(gateway),
         }

@@ -37,7 +37,7 @@ pub struct HeldCommand {
     /// The command's name in that scope.
     pub name: String,
     /// The registered command and the platform's id for it. `None`: it is not registered yet.
-    pub told: Option<(CommandDigest, String)>,
+    pub registered: Option<(CommandDigest, String)>,
 }
 
 /// Stores which agent holds which name in which scope.

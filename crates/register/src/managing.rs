@@ -121,7 +121,7 @@ pub async fn may_change_reach(
 ) -> Result<bool, StoreError> {
     // A change that does not widen the narrowest reach widens no reach, so no read is needed: a gateway declares at
     // every boot.
-    if caller.by == CallerProof::Token || !wish.widens(&AgentReach::NARROWEST) {
+    if caller.proof == CallerProof::Token || !wish.widens(&AgentReach::NARROWEST) {
         return Ok(true);
     }
     let now = store.reach_of(caller.scope, caller.agent).await?;

@@ -55,7 +55,7 @@ pub struct Front {
 #[derive(Clone, Debug)]
 pub struct GatewayProvision {
     /// The gateway's description of itself.
-    pub said: GatewayDescription,
+    pub description: GatewayDescription,
     /// The new secret, unless the gateway got one just now.
     pub secret: NewSecret,
     /// The time during which an earlier secret counts as of the same boot.

@@ -15,7 +15,7 @@ pub struct BotReception {
     /// The time of the last message to the bot.
     pub said_at: Option<Timestamp>,
     /// The current outage, if there is one.
-    pub silence: Option<Outage>,
+    pub outage: Option<Outage>,
 }
 
 /// An outage: the bot receives nothing.

@@ -188,7 +188,7 @@ async fn a_caller_is_the_agent_that_the_audience_names() {
     ];
     for (name, says, known) in cases {
         let found = stage.caller(&stage.login.token(&says)).await.expect("a store");
-        let want = CallerCheck::Known(Caller { scope, agent, by: CallerProof::Token });
+        let want = CallerCheck::Known(Caller { scope, agent, proof: CallerProof::Token });
         assert_eq!(found, known.then_some(want), "{name}");
     }
 }

@@ -35,7 +35,7 @@ use crate::store::{Revision, RevisionStamp};
 /// Skills in a folder.
 #[derive(Clone)]
 pub struct FolderSkills {
-    room: Arc<SkillFolder>,
+    folder: Arc<SkillFolder>,
     approval: Approval,
     clock: Arc<dyn Clock>,
 }
@@ -48,7 +48,7 @@ impl FolderSkills {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StoreError> {
         let room = SkillFolder::open(path.into())?;
-        Ok(Self { room: Arc::new(room), approval, clock })
+        Ok(Self { folder: Arc::new(room), approval, clock })
     }
 
     /// Runs work in the folder under its lock, with a time limit.
@@ -56,7 +56,7 @@ impl FolderSkills {
         &self,
         work: impl FnOnce(&LockedFolder<'_>) -> Result<T, SkillStoreError> + Send + 'static,
     ) -> Result<T, SkillStoreError> {
-        let room = Arc::clone(&self.room);
+        let room = Arc::clone(&self.folder);
         let done = spawn_blocking(move || work(&room.lock()?));
         let waited = timeout(FOLDER_WAIT, done).await.map_err(|_| SkillStoreError::Timeout {
             timeout_ms: u64::try_from(FOLDER_WAIT.as_millis()).unwrap_or(u64::MAX),
@@ -131,7 +131,7 @@ impl SkillStore for FolderSkills {
         self.run_locked(move |folder| {
             let before = folder.current(&name)?;
             let draft = SkillDraft { name: &name, source: &source, patch: &patch };
-            let planned = plan(before.as_ref().map(|before| &before.kept), draft, &approval)?;
+            let planned = plan(before.as_ref().map(|before| &before.skill), draft, &approval)?;
             if let Some(before) = before.as_ref().filter(|_| !planned.changes) {
                 return Ok(before.info.clone());
             }
@@ -160,7 +160,7 @@ impl SkillStore for FolderSkills {
         let (name, approval, now) = (name.to_owned(), self.approval.clone(), self.now());
         self.run_locked(move |folder| {
             let before = find_current(folder, &name)?;
-            let planned = plan_status(&name, &before.kept, status, &approval)?;
+            let planned = plan_status(&name, &before.skill, status, &approval)?;
             if !planned.changes {
                 return Ok(before.as_it_stands());
             }
@@ -175,7 +175,7 @@ impl SkillStore for FolderSkills {
     async fn manifest(&self) -> Result<ManifestInfo<SkillStoreManifest>, SkillStoreError> {
         let manifest = SkillStoreManifest {
             kind: "folder".to_owned(),
-            root_dir: Some(self.room.root().display().to_string()),
+            root_dir: Some(self.folder.root().display().to_string()),
             ..<_>::default()
         };
         Ok(ManifestInfo { capabilities_version: CONTRACT_VERSION.to_owned(), manifest })

@@ -36,7 +36,7 @@ pub struct SkillDraft<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WritePlan {
     /// The skill to store.
-    pub kept: StoredSkill,
+    pub skill: StoredSkill,
     /// The status, which is also in the bytes.
     pub status: SkillStatus,
     /// The previous status, if it differs.
@@ -72,7 +72,7 @@ pub fn plan(
     }
     Ok(WritePlan {
         changes,
-        kept: planned,
+        skill: planned,
         status,
         previous_status: had.filter(|had| *had != status),
     })
@@ -98,7 +98,7 @@ pub fn plan_status(
         if had == status { kept.source.clone() } else { with_status(&kept.source, status) };
     Ok(WritePlan {
         changes: source != kept.source,
-        kept: StoredSkill { source, ..kept.clone() },
+        skill: StoredSkill { source, ..kept.clone() },
         status,
         previous_status: Some(had),
     })

@@ -107,7 +107,7 @@ pub struct Revision {
     /// The change.
     pub info: VersionInfo,
     /// The stored skill after the change.
-    pub kept: StoredSkill,
+    pub skill: StoredSkill,
     /// The time when the name was first used.
     pub created_at: i64,
     /// The time of the last change of status.
@@ -127,7 +127,7 @@ impl Revision {
     /// Creates the first revision of a name.
     pub fn first(name: &str, kept: StoredSkill, stamp: RevisionStamp) -> Self {
         let status = Header::parse(&kept.source).declared_status();
-        let planned = WritePlan { kept, status, previous_status: None, changes: true };
+        let planned = WritePlan { skill: kept, status, previous_status: None, changes: true };
         Self::next(name, planned, None, stamp)
     }
 
@@ -139,7 +139,7 @@ impl Revision {
         stamp: RevisionStamp,
     ) -> Self {
         let RevisionStamp { changed_at, changed_by } = stamp;
-        let content_hash = content_hash(&planned.kept.source);
+        let content_hash = content_hash(&planned.skill.source);
         let same_status = before.filter(|before| before.info.status == planned.status);
         Self {
             created_at: before.map_or(changed_at, |before| before.created_at),
@@ -153,7 +153,7 @@ impl Revision {
                 changed_at,
                 changed_by,
             },
-            kept: planned.kept,
+            skill: planned.skill,
         }
     }
 
@@ -165,7 +165,7 @@ impl Revision {
 
     /// Returns the metadata.
     pub fn meta(&self) -> SkillMeta {
-        let header = Header::parse(&self.kept.source);
+        let header = Header::parse(&self.skill.source);
         let triggers = header.triggers.into_iter().map(|trigger| SkillTrigger {
             source: trigger.source,
             name: trigger.name,
@@ -191,8 +191,8 @@ impl Revision {
             outputs: non_empty(outputs.collect()),
             kind: header.kind,
             status_changed_at: Some(self.status_changed_at),
-            author: self.kept.author.clone(),
-            metadata_bag: self.kept.metadata_bag.clone(),
+            author: self.skill.author.clone(),
+            metadata_bag: self.skill.metadata_bag.clone(),
         }
     }
 
@@ -203,7 +203,7 @@ impl Revision {
             name: self.info.name,
             version: self.info.version,
             content_hash: self.info.content_hash,
-            source: self.kept.source,
+            source: self.skill.source,
             metadata,
         }
     }

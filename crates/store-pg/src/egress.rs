@@ -19,7 +19,7 @@ use sqlx::PgConnection;
 
 use crate::Pg;
 use crate::register::audit::record_act;
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 
 #[async_trait]
 impl Store for Pg {
@@ -134,7 +134,8 @@ impl Store for Pg {
                         request: request_id(row.request)?,
                     },
                     bot: BotId::from_uuid(row.bot),
-                    send: serde_json::from_slice(&row.body).map_err(|_| misfit("sends", "body"))?,
+                    send: serde_json::from_slice(&row.body)
+                        .map_err(|_| bad_column("sends", "body"))?,
                     asked_on: row.asked_on,
                     waits_for: Duration::from_millis(row.asked_ago_ms.try_into().unwrap_or(0)),
                 })
@@ -251,7 +252,7 @@ impl PastSends for Pg {
                 Ok(PastSend {
                     request: request_id(row.request_id)?,
                     asked_at: row.asked_at.to_jiff(),
-                    came: match read_state(&row.state, row.receipt.as_deref())? {
+                    result: match read_state(&row.state, row.receipt.as_deref())? {
                         SendState::Settled(settled) => Some(settled),
                         SendState::New | SendState::UnderWay => None,
                     },
@@ -281,11 +282,11 @@ fn read_state(state: &str, receipt: Option<&[u8]>) -> sqlx::Result<SendState> {
         ("ambiguous", _) => Ok(SendState::Settled(SendResult::Ambiguous)),
         ("settled", Some(receipt)) => serde_json::from_slice(receipt)
             .map(SendState::Settled)
-            .map_err(|_| misfit("sends", "receipt")),
-        _ => Err(misfit("sends", "state")),
+            .map_err(|_| bad_column("sends", "receipt")),
+        _ => Err(bad_column("sends", "state")),
     }
 }
 
 fn request_id(text: String) -> sqlx::Result<RequestId> {
-    RequestId::new(text).ok_or_else(|| misfit("sends", "request_id"))
+    RequestId::new(text).ok_or_else(|| bad_column("sends", "request_id"))
 }

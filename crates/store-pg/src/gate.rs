@@ -10,7 +10,7 @@ use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
 
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 #[async_trait]
 impl Store for Pg {
@@ -20,7 +20,7 @@ impl Store for Pg {
         since: Option<i64>,
     ) -> Result<ReachChange, StoreError> {
         run_to_end!(self.single("read the reach of a bot"), |connection| {
-            reach::changes(connection, bot, since).await
+            reach::read_changes(connection, bot, since).await
         })
     }
 
@@ -154,7 +154,7 @@ impl Store for Pg {
                     bot: BotId::from_uuid(row.bot_id),
                     event_key: event_key.clone(),
                     agent: row.agent_id.map(AgentId::from_uuid),
-                    refusal: refusal.ok_or_else(|| misfit("refusals", "reason"))?,
+                    refusal: refusal.ok_or_else(|| bad_column("refusals", "reason"))?,
                 };
                 Ok(StoredRefusal { at: row.at.to_jiff(), note })
             });
@@ -166,14 +166,14 @@ impl Store for Pg {
         let mut by_tenant: Vec<RefusalNote> = notes.to_vec();
         by_tenant.sort_by_key(|note| note.scope);
         for notes in by_tenant.chunk_by(|one, other| one.scope == other.scope) {
-            self.note_refusals_of(notes[0].scope, notes).await?;
+            self.note_tenant_refusals(notes[0].scope, notes).await?;
         }
         Ok(())
     }
 }
 
 impl Pg {
-    async fn note_refusals_of(
+    async fn note_tenant_refusals(
         &self,
         scope: TenantScope,
         notes: &[RefusalNote],

@@ -2,7 +2,7 @@
 
 mod accept;
 mod ack;
-mod aside;
+mod admin;
 mod read;
 
 use async_trait::async_trait;
@@ -14,22 +14,22 @@ use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
 use uuid::Uuid;
 
-pub(crate) use aside::put_by_hand;
+pub(crate) use admin::put_local_entry;
 
 use crate::Pg;
 
 #[async_trait]
 impl Store for Pg {
     async fn accept(&self, events: &[AcceptRequest]) -> Result<Vec<PutOutcome>, StoreError> {
-        accept::run(self, events).await
+        accept::accept_events(self, events).await
     }
 
     async fn read_waiting(&self, asks: &[ReadRequest]) -> Result<Vec<ReadResponse>, StoreError> {
-        read::run(self, asks).await
+        read::read_waiting(self, asks).await
     }
 
     async fn ack(&self, acks: &[AckRequest]) -> Result<Vec<AckOutcome>, StoreError> {
-        ack::run(self, acks).await
+        ack::store_acks(self, acks).await
     }
 
     async fn park(

@@ -1,7 +1,7 @@
 //! The store of letters, their receipts, and the grants between agents.
 
 mod addresses;
-mod answering;
+mod due_and_replies;
 mod grants;
 mod hooks;
 mod put;
@@ -10,8 +10,8 @@ mod row;
 
 use async_trait::async_trait;
 use nightdesk_letters::{
-    AddressFacts, AddressQuery, Due, Letter, LetterStore, Live, Party, Peer, Posting, Put, Receipt,
-    Receipts, Record, ReplyOutcome, Route,
+    AddressFacts, AddressQuery, DeliveryRecord, DueLetter, Letter, LetterStore, Party, Peer,
+    PeerLine, Posting, PostingOutcome, Receipt, Receipts, ReplyOutcome, Route,
 };
 use nightdesk_types::limits::LETTERS_PAGE_MAX;
 use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantId, TenantScope};
@@ -19,7 +19,7 @@ use sqlx::PgConnection;
 
 use self::row::LetterRow;
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 /// The rows of a function that returns letters.
 macro_rules! letter_rows {
@@ -41,24 +41,27 @@ macro_rules! letter_rows {
 
 #[async_trait]
 impl LetterStore for Pg {
-    async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
+    async fn resolve_addresses(
+        &self,
+        queries: &[AddressQuery],
+    ) -> Result<Vec<AddressFacts>, StoreError> {
         let queries = queries.to_vec();
         run_to_end!(self.single("look up addresses"), |connection| {
             addresses::read(connection, &queries).await
         })
     }
 
-    async fn put(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
+    async fn put(&self, postings: &[Posting]) -> Result<Vec<PostingOutcome>, StoreError> {
         let Some(first) = postings.first() else { return Ok(Vec::new()) };
         let (scope, postings) = (first.letter.from.scope, postings.to_vec());
         run_to_end!(self.for_tenant("put letters", scope), |connection| {
-            put::run(connection, &postings).await
+            put::put_letters(connection, &postings).await
         })
     }
 
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError> {
+    async fn take_due(&self, to: Party, letter: LetterId) -> Result<Option<DueLetter>, StoreError> {
         run_to_end!(self.for_tenant("look for a letter that is due", to.scope), |connection| {
-            answering::due(connection, to, letter).await
+            due_and_replies::take_due(connection, to, letter).await
         })
     }
 
@@ -82,7 +85,7 @@ impl LetterStore for Pg {
         })
     }
 
-    async fn reply(
+    async fn store_reply(
         &self,
         by: Party,
         letter: LetterId,
@@ -90,7 +93,7 @@ impl LetterStore for Pg {
     ) -> Result<ReplyOutcome, StoreError> {
         let words = words.to_owned();
         run_to_end!(self.for_tenant("take a reply", by.scope), |connection| {
-            answering::reply(connection, by, letter, &words).await
+            due_and_replies::decide_and_reply(connection, by, letter, &words).await
         })
     }
 
@@ -137,14 +140,14 @@ impl LetterStore for Pg {
                 Peer {
                     party: Party { scope, agent: AgentId::from_uuid(row.agent) },
                     name: row.name,
-                    live: live_line(row.session, row.is_busy),
+                    live: peer_line(row.session, row.is_busy),
                 }
             });
             Ok(peers.collect())
         })
     }
 
-    async fn live(&self, party: Party) -> Result<Option<Live>, StoreError> {
+    async fn find_line(&self, party: Party) -> Result<Option<PeerLine>, StoreError> {
         run_to_end!(self.for_tenant("find an agent's line", party.scope), |connection| {
             let row = sqlx::query!(
                 "select session, is_busy from letter_live($1, $2)",
@@ -153,13 +156,13 @@ impl LetterStore for Pg {
             )
             .fetch_one(connection)
             .await?;
-            Ok(live_line(row.session, row.is_busy))
+            Ok(peer_line(row.session, row.is_busy))
         })
     }
 }
 
-fn live_line(session: Option<String>, is_busy: Option<bool>) -> Option<Live> {
-    session.map(|session| Live { session, is_busy: is_busy.unwrap_or_default() })
+fn peer_line(session: Option<String>, is_busy: Option<bool>) -> Option<PeerLine> {
+    session.map(|session| PeerLine { session, is_busy: is_busy.unwrap_or_default() })
 }
 
 async fn read_letter(
@@ -180,18 +183,18 @@ async fn read_letter(
 
 #[async_trait]
 impl Receipts for Pg {
-    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
+    async fn store_receipts(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
         let receipts = receipts.to_vec();
         run_to_end!(self.single("store receipts"), |connection| {
             receipts::write(connection, &receipts).await
         })
     }
 
-    async fn receipts(
+    async fn read_receipts(
         &self,
         scope: TenantScope,
         dispatch_id: &str,
-    ) -> Result<Vec<Record>, StoreError> {
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
         let dispatch_id = dispatch_id.to_owned();
         run_to_end!(self.for_tenant("read the receipts of a letter", scope), |connection| {
             let rows = sqlx::query!(
@@ -205,12 +208,12 @@ impl Receipts for Pg {
             let records = rows.into_iter().map(|row| {
                 let route = Route::from_slug(&row.route);
                 let outcome = serde_json::from_value(row.came);
-                Ok(Record {
+                Ok(DeliveryRecord {
                     dispatch_id: dispatch_id.clone(),
                     connector: row.connector,
                     address: row.address,
-                    route: route.ok_or_else(|| misfit("letter_receipts", "route"))?,
-                    outcome: outcome.map_err(|_| misfit("letter_receipts", "came"))?,
+                    route: route.ok_or_else(|| bad_column("letter_receipts", "route"))?,
+                    outcome: outcome.map_err(|_| bad_column("letter_receipts", "came"))?,
                 })
             });
             records.collect()

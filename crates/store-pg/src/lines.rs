@@ -10,7 +10,7 @@ use nightdesk_types::{ClientRules, Generation, Node, Seq, StoreError};
 use nightdesk_wake::LineEnd;
 
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 use crate::wake::end_lines;
 use crate::wake::rows::WakeKey;
 
@@ -50,7 +50,7 @@ impl Store for Pg {
                 restarted_ago: row.ended_ago_ms.map(millis),
                 parked: row.parked_seq.map(Seq::new),
                 rules: ClientRules::from_slug(&row.rules)
-                    .ok_or_else(|| misfit("agents", "client_rules"))?,
+                    .ok_or_else(|| bad_column("agents", "client_rules"))?,
             })
         })
     }
@@ -59,7 +59,7 @@ impl Store for Pg {
         let LineClaim { scope, agent, generation } = *line;
         run_to_end!(self.for_tenant("close a line", scope), |connection| {
             let key = WakeKey::new(scope, agent);
-            let grace = end.parting.grace();
+            let grace = end.closed_by.grace();
             let ended_at = sqlx::query_scalar!(
                 r#"select line_close($1, $2, $3, $4, $5, $6, make_interval(secs => $7))
                        as "ended_at: jiff_sqlx::Timestamp""#,
@@ -68,7 +68,7 @@ impl Store for Pg {
                 generation.get(),
                 i32::from(end.code),
                 end.tried.map(Seq::get),
-                end.parting.slug(),
+                end.closed_by.slug(),
                 grace.as_secs_f64()
             )
             .fetch_one(&mut *connection)

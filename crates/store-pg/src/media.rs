@@ -18,7 +18,7 @@ impl Store for Pg {
         files: &[(MediaId, MediaRecord)],
         good_for: Duration,
     ) -> Result<(), StoreError> {
-        let rows: Rows = files.iter().map(|(id, kept)| (*id, kept.clone())).collect();
+        let rows: MediaColumns = files.iter().map(|(id, kept)| (*id, kept.clone())).collect();
         let good_for_secs = good_for.as_secs_f64();
         run_to_end!(self.for_tenant("grant files to an agent", scope), |connection| {
             sqlx::query!(
@@ -64,7 +64,7 @@ impl Store for Pg {
                 mime: row.mime,
                 filename: row.filename,
                 size: row.size_bytes.map(i64::unsigned_abs),
-                lies: match row.bot_id.zip(row.reference) {
+                location: match row.bot_id.zip(row.reference) {
                     Some((bot, reference)) => {
                         MediaLocation::There { bot: BotId::from_uuid(bot), reference }
                     }
@@ -77,7 +77,7 @@ impl Store for Pg {
 
 /// Files as columns.
 #[derive(Default)]
-struct Rows {
+struct MediaColumns {
     ids: Vec<Uuid>,
     bots: Vec<Option<Uuid>>,
     references: Vec<Option<String>>,
@@ -86,10 +86,10 @@ struct Rows {
     sizes: Vec<Option<i64>>,
 }
 
-impl FromIterator<(MediaId, MediaRecord)> for Rows {
+impl FromIterator<(MediaId, MediaRecord)> for MediaColumns {
     fn from_iter<T: IntoIterator<Item = (MediaId, MediaRecord)>>(files: T) -> Self {
         let mut rows = Self::default();
-        for (id, MediaRecord { mime, filename, size, lies }) in files {
+        for (id, MediaRecord { mime, filename, size, location: lies }) in files {
             let (bot, reference) = match lies {
                 MediaLocation::Here => (None, None),
                 MediaLocation::There { bot, reference } => (Some(bot.uuid()), Some(reference)),

@@ -61,7 +61,10 @@ async fn known_migrations(further: Option<&Path>) -> Result<Migrator, sqlx::migr
 impl Pg {
     /// Returns the first migration of this release, or in the folder `further`, that the database lacks, by its file's
     /// name.
-    pub async fn lacks(&self, further: Option<&Path>) -> Result<Option<String>, StoreError> {
+    pub async fn find_missing_migration(
+        &self,
+        further: Option<&Path>,
+    ) -> Result<Option<String>, StoreError> {
         let operation = "read which migrations ran";
         let known = known_migrations(further)
             .await

@@ -6,14 +6,14 @@ mod capabilities;
 mod commands;
 mod enrolment;
 mod gateways;
-mod hearing;
+mod reception;
 mod issuer;
 mod linking;
 mod listing;
-mod managing;
+mod agent_reach;
 mod provision;
 mod quota;
-mod reaching;
+mod reach;
 mod sessions;
 
 use async_trait::async_trait;

@@ -9,7 +9,7 @@ pub(crate) fn store_error(operation: &'static str, error: sqlx::Error) -> StoreE
     if let Some(over) = over_quota(&error) {
         return StoreError::quota_exceeded(operation, over);
     }
-    if is_passing(&error) {
+    if is_temporary(&error) {
         StoreError::unavailable(operation, error)
     } else {
         StoreError::broken(operation, error)
@@ -30,7 +30,7 @@ fn over_quota(error: &sqlx::Error) -> Option<OverQuota> {
     clippy::wildcard_enum_match_arm,
     reason = "the driver may add kinds; none of the rest passes"
 )]
-fn is_passing(error: &sqlx::Error) -> bool {
+fn is_temporary(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
@@ -48,7 +48,7 @@ fn is_passing(error: &sqlx::Error) -> bool {
 }
 
 /// The error for a row with an unknown value.
-pub(crate) fn misfit(table: &'static str, column: &'static str) -> sqlx::Error {
+pub(crate) fn bad_column(table: &'static str, column: &'static str) -> sqlx::Error {
     sqlx::Error::Decode(format!("{table}.{column} has an unknown value").into())
 }
 

@@ -36,7 +36,7 @@ use self::write::{
     write_fires, write_jobs, write_run,
 };
 use crate::Pg;
-use crate::inbox::put_by_hand;
+use crate::inbox::put_local_entry;
 use crate::register::audit::record_act;
 
 #[async_trait]
@@ -95,7 +95,7 @@ impl Store for Pg {
             )
             .fetch_all(connection)
             .await?;
-            rows.into_iter().map(ArmedRow::armed).collect()
+            rows.into_iter().map(ArmedRow::into_active_job).collect()
         })
     }
 
@@ -131,7 +131,7 @@ impl Store for Pg {
             if !end_locked(connection, &attempt, FireEnd::Taken).await? {
                 return Ok(None);
             }
-            put_by_hand(connection, attempt.scope, agent, &entry).await
+            put_local_entry(connection, attempt.scope, agent, &entry).await
         })
     }
 

@@ -44,7 +44,7 @@ impl Skills for Pg {
             let (approval, now) = lock_shelf(connection, scope).await?;
             let before = newest_revision(connection, scope, &name).await?;
             let draft = SkillDraft { name: &name, source: &source, patch: &patch };
-            let kept = before.as_ref().map(|before| &before.kept);
+            let kept = before.as_ref().map(|before| &before.skill);
             let planned = match plan(kept, draft, &approval) {
                 Ok(planned) => planned,
                 Err(refused) => return Ok(Err(refused)),
@@ -101,7 +101,7 @@ impl Skills for Pg {
             )
             .fetch_all(connection)
             .await?;
-            let sources = rows.into_iter().map(|row| Ok(row.newest()?.into_source()));
+            let sources = rows.into_iter().map(|row| Ok(row.into_newest()?.into_source()));
             sources.collect()
         })
     }
@@ -132,7 +132,7 @@ impl Skills for Pg {
             let Some(before) = newest_revision(connection, scope, &name).await? else {
                 return Ok(Err(SkillStoreError::not_found(&name)));
             };
-            let planned = match plan_status(&name, &before.kept, status, &approval) {
+            let planned = match plan_status(&name, &before.skill, status, &approval) {
                 Ok(planned) => planned,
                 Err(refused) => return Ok(Err(refused)),
             };
@@ -223,7 +223,7 @@ async fn newest_revision(
     )
     .fetch_optional(connection)
     .await?;
-    row.map(RevisionRow::newest).transpose()
+    row.map(RevisionRow::into_newest).transpose()
 }
 
 async fn earlier_revision(
@@ -246,7 +246,7 @@ async fn earlier_revision(
     )
     .fetch_optional(connection)
     .await?;
-    row.map(RevisionRow::earlier).transpose()
+    row.map(RevisionRow::into_earlier).transpose()
 }
 
 async fn versions(
@@ -287,7 +287,7 @@ async fn put(
         scope.tenant().uuid(),
         next.info.name,
         Json(next.meta()) as Json<SkillMeta>,
-        next.kept.source.as_bytes(),
+        next.skill.source.as_bytes(),
         next.info.version,
         next.info.content_hash,
         next.info.status.as_str(),

@@ -17,7 +17,7 @@ const KEPT_DAYS: i32 = if PENDING_DAYS > DEDUPE_DAYS { PENDING_DAYS } else { DED
 /// Runs a function that removes old rows, again while its batches are full. Its last argument is the size of a batch.
 macro_rules! run_batches {
     ($store:ident.single($operation:literal), $sql:literal $(, $age:expr)?) => {
-        crate::upkeep::in_batches(|| async move {
+        crate::upkeep::run_in_batches(|| async move {
             run_to_end!($store.single($operation), |connection| {
                 let rows = sqlx::query_scalar!($sql, $($age,)? UPKEEP_ROWS_MAX);
                 Ok(rows.fetch_one(connection).await?.unsigned_abs())
@@ -49,7 +49,7 @@ impl InboxSweeper for Pg {
 }
 
 /// Runs batches until one is not full or the limit of the round is reached. Returns the number of rows.
-pub(crate) async fn in_batches<F: Future<Output = Result<u64, StoreError>>>(
+pub(crate) async fn run_in_batches<F: Future<Output = Result<u64, StoreError>>>(
     batch: impl Fn() -> F,
 ) -> Result<u64, StoreError> {
     let mut rows = 0;

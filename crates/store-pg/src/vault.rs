@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 #[async_trait]
 impl Store for Pg {
@@ -85,7 +85,7 @@ impl Store for Pg {
             let resealed = match was.table {
                 OwnTable::SigningKeys => {
                     let number = i64::try_from(was.row.as_u128())
-                        .map_err(|_| misfit("signing_keys", "number"))?;
+                        .map_err(|_| bad_column("signing_keys", "number"))?;
                     sqlx::query!(
                         "update signing_keys set sealed = $3 where number = $1 and sealed = $2",
                         number,

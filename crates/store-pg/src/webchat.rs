@@ -10,7 +10,7 @@ use nightdesk_webchat::store::{
 use sqlx::PgConnection;
 
 use crate::Pg;
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 use crate::upkeep::run_batches;
 
 mod read;
@@ -49,7 +49,7 @@ impl Store for Pg {
         run_to_end!(self.for_tenant("store an agent's message", chat.scope), |connection| {
             let written = write(connection, &chat, line).await?;
             set_status(connection, &chat, None).await?;
-            written.ok_or_else(|| misfit("webchat_messages", "nonce"))
+            written.ok_or_else(|| bad_column("webchat_messages", "nonce"))
         })
     }
 
@@ -62,9 +62,9 @@ impl Store for Pg {
         let (chat, amend) = (chat.clone(), amend.clone());
         run_to_end!(self.for_tenant("edit an agent's message", chat.scope), |connection| {
             let seq = lock(connection, &chat).await? + 1;
-            let amended = change(connection, &chat, message, seq, amend).await?;
+            let amended = write_line_change(connection, &chat, message, seq, amend).await?;
             if amended {
-                move_on(connection, &chat, seq).await?;
+                advance_chat(connection, &chat, seq).await?;
             }
             Ok(amended)
         })
@@ -86,7 +86,7 @@ impl Store for Pg {
     ) -> Result<ChatUpdate, StoreError> {
         let chat = chat.clone();
         run_to_end!(self.for_tenant("read the changes of a chat", chat.scope), |connection| {
-            let mut news = read::news_without_lines(connection, &chat).await?;
+            let mut news = read::read_chat_state(connection, &chat).await?;
             // Most requests find nothing new.
             if news.head > after {
                 news.lines = read::lines_after(connection, &chat, after, lines_max).await?;
@@ -103,7 +103,7 @@ impl Store for Pg {
         let chat = chat.clone();
         run_to_end!(self.for_tenant("read a chat", chat.scope), |connection| {
             // The head is read first, so that a line written in between is read twice instead of missed.
-            let mut news = read::news_without_lines(connection, &chat).await?;
+            let mut news = read::read_chat_state(connection, &chat).await?;
             news.lines = read::last_lines(connection, &chat, lines_max).await?;
             Ok(news)
         })
@@ -153,20 +153,24 @@ async fn write(
         line.author,
         line.text,
         line.nonce,
-        prompt.map_err(|_| misfit("webchat_messages", "prompt"))?
+        prompt.map_err(|_| bad_column("webchat_messages", "prompt"))?
     )
     .execute(&mut *connection)
     .await?;
     if written.rows_affected() == 0 {
         return Ok(None);
     }
-    move_on(connection, chat, seq).await?;
+    advance_chat(connection, chat, seq).await?;
     Ok(Some(seq))
 }
 
 /// Writes the last number and deletes lines beyond the limit. Each number is used once, so each write deletes at most
 /// one line.
-async fn move_on(connection: &mut PgConnection, chat: &VisitorChat, seq: i64) -> sqlx::Result<()> {
+async fn advance_chat(
+    connection: &mut PgConnection,
+    chat: &VisitorChat,
+    seq: i64,
+) -> sqlx::Result<()> {
     let (tenant, bot) = (chat.scope.tenant().uuid(), chat.bot.uuid());
     sqlx::query!(
         "update webchat_chats set last_seq = $4
@@ -191,7 +195,7 @@ async fn move_on(connection: &mut PgConnection, chat: &VisitorChat, seq: i64) ->
     Ok(())
 }
 
-async fn change(
+async fn write_line_change(
     connection: &mut PgConnection,
     chat: &VisitorChat,
     message: i64,

@@ -103,7 +103,7 @@ impl Bucket {
 /// A rate-limit table of at most `kept_max` keys. Free keys are dropped while it grows.
 #[derive(Debug)]
 pub struct RateLimiter<K> {
-    kept: Mutex<BucketTable<K>>,
+    buckets: Mutex<BucketTable<K>>,
     kept_max: usize,
 }
 
@@ -131,7 +131,7 @@ impl<K: Hash + Eq> RateLimiter<K> {
     pub fn new(kept_max: usize) -> Self {
         let kept =
             BucketTable { buckets: HashMap::new(), shrinks_at: kept_max.min(PACES_KEPT_MIN) };
-        Self { kept: Mutex::new(kept), kept_max }
+        Self { buckets: Mutex::new(kept), kept_max }
     }
 
     /// Returns the state of a key.
@@ -183,7 +183,7 @@ impl<K: Hash + Eq> RateLimiter<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, BucketTable<K>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -153,7 +153,7 @@ mod tests {
     #[tokio::test]
     async fn its_end_is_the_outcome() {
         assert!(matches!(sh("exit 0").call(TENANT_ID, AGENT_ID).await, CallOutcome::Taken(_)));
-        assert_eq!(said(&sh("echo oh >&2; exit 3")).await, "the command ended with 3: oh");
+        assert_eq!(said(&sh("echo oh >&2; exit 3")).await, "the command exited with code 3: oh");
         let gone = WakeCommand { program: "/nowhere/at/all".to_owned(), ..sh("") };
         assert!(said(&gone).await.starts_with("the command could not be run"));
     }
@@ -162,7 +162,7 @@ mod tests {
     async fn it_gets_ids_and_nothing_else() {
         let words = said(&sh("echo $1 $2 >&2; env | cut -d= -f1 | sort >&2; exit 1")).await;
 
-        let words: Vec<&str> = words.split_whitespace().skip(5).collect();
+        let words: Vec<&str> = words.split_whitespace().skip(6).collect();
         let (agent, tenant) = (AGENT_ID.to_string(), TENANT_ID.to_string());
         assert_eq!(words[..2], [agent.as_str(), tenant.as_str()]);
         // A shell adds its own variables.
@@ -175,7 +175,7 @@ mod tests {
     #[tokio::test]
     async fn one_that_hangs_is_ended_and_one_that_babbles_is_cut_short() {
         let hangs = WakeCommand { wait: Duration::from_millis(50), ..sh("exec sleep 60") };
-        assert!(said(&hangs).await.contains("was ended"));
+        assert!(said(&hangs).await.contains("was stopped"));
         let babbles = said(&sh("head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1")).await;
         assert!(babbles.len() < WAKE_COMMAND_BYTES_MAX + 100, "{}", babbles.len());
     }

@@ -73,8 +73,8 @@ pub const GATEWAY_URL: &str = "wss://gateway.discord.gg";
 /// The Discord adapter.
 pub struct Discord {
     api: Arc<Api>,
-    hands: DriverContext,
-    ears: GatewaySockets,
+    driver_context: DriverContext,
+    sockets: GatewaySockets,
     guilds: GuildCache,
     clock: Arc<dyn Clock>,
     reads: receive::ReadCounter,
@@ -115,8 +115,8 @@ impl Discord {
         );
         Ok(Self {
             api: Arc::new(Api::open(at.api, at.cdn, Arc::clone(&clock))?),
-            hands: DriverContext { dialler, budget, turns: Arc::default() },
-            ears: GatewaySockets::default(),
+            driver_context: DriverContext { dialler, budget, turns: Arc::default() },
+            sockets: GatewaySockets::default(),
             guilds: GuildCache::default(),
             clock,
             reads: receive::ReadCounter::default(),

@@ -125,7 +125,7 @@ impl Listen for Discord {
         if bot.key.is_none() {
             return Err(ListenError::KeyRejected);
         }
-        if let Some(why) = self.ears.refusal_of(bot, self.clock.moment()) {
+        if let Some(why) = self.sockets.refusal_of(bot, self.clock.moment()) {
             return Err(why.into());
         }
         let cursors = self.resume_cursors(bot, cursor);
@@ -157,7 +157,7 @@ impl Discord {
     /// Returns the positions to resume at. If the number of sockets grew, all sessions begin anew.
     fn resume_cursors(&self, bot: &Bot, stored: Option<&str>) -> SocketCursors {
         let stored = SocketCursors::parse(stored);
-        match self.ears.wanted_sockets(bot.id) {
+        match self.sockets.wanted_sockets(bot.id) {
             Some(sockets) if sockets > stored.0.len() => SocketCursors::new(sockets),
             Some(_) | None => stored,
         }

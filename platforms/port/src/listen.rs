@@ -13,7 +13,7 @@ use crate::{Bot, Capability, ReceiveError};
 #[derive(Debug)]
 pub struct PlatformEvent {
     /// The event in the desk's types. `None` if it carries no content.
-    pub said: Result<Option<Draft>, ReceiveError>,
+    pub event: Result<Option<Draft>, ReceiveError>,
     /// The original bytes, so that the operator can inspect an unreadable event.
     pub body: Vec<u8>,
     /// The source's position after this event, in the source's own format.

@@ -119,7 +119,7 @@ fn convert_updates(
         let cursor = UpdateCursor { next: last.saturating_add(1), since: now }.to_text();
         let body = update.get().as_bytes();
         PlatformEvent {
-            said: convert_update(bot, body),
+            event: convert_update(bot, body),
             body: body.to_vec(),
             cursor,
             capability: None,

@@ -164,17 +164,17 @@ impl<'h> Cast<'h> {
     /// Ends a line whose gateway is gone.
     pub(super) async fn close(&self, line: &Line, tried: Option<i64>) {
         let (tried, parting) = (tried.map(Seq::new), ClosingSide::Client);
-        self.end(line, CloseRecord { code: 1006, tried, parting }).await;
+        self.end(line, CloseRecord { code: 1006, tried, closed_by: parting }).await;
     }
 
     /// Ends a line because the desk restarts.
     pub(super) async fn restart(&self, line: &Line) {
-        self.end(line, CloseRecord { code: 1012, tried: None, parting: ClosingSide::Desk }).await;
+        self.end(line, CloseRecord { code: 1012, tried: None, closed_by: ClosingSide::Desk }).await;
     }
 
     /// Ends a line whose client goes idle.
     pub(super) async fn goes_idle(&self, line: &Line) {
-        self.end(line, CloseRecord { code: 1000, tried: None, parting: ClosingSide::Idle }).await;
+        self.end(line, CloseRecord { code: 1000, tried: None, closed_by: ClosingSide::Idle }).await;
     }
 
     async fn end(&self, line: &Line, end: CloseRecord) {

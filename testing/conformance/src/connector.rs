@@ -10,7 +10,7 @@ mod stricter;
 mod upstream;
 
 use async_trait::async_trait;
-use nightdesk_letters::{AgentConnector, fresh_id};
+use nightdesk_letters::{AgentConnector, new_id};
 use nightdesk_protocol::delivery::{
     DeliveryOrigin, Meta, Millis, Payload, PayloadKind, TriggerKind,
 };
@@ -127,12 +127,12 @@ fn must(holds: bool, wrong: impl Into<String>) -> Verdict {
 
 /// Returns a unique text, so that a message is recognisable.
 fn word(about: &str) -> String {
-    format!("{about} {}", fresh_id())
+    format!("{about} {}", new_id())
 }
 
 fn meta() -> Meta {
     Meta {
-        dispatch_id: fresh_id(),
+        dispatch_id: new_id(),
         sent_at: Millis(1_794_696_802_569),
         origin: DeliveryOrigin {
             skill_name: "conformance".to_owned(),

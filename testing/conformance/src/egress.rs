@@ -250,7 +250,7 @@ impl<'h> Sends<'h> {
     async fn send(&self, person: &Person, name: &str, chat_id: String) -> AdmittedSend {
         let (any, through) = ([BotTag::default()], Some(self.cast.bot.id));
         let Person { scope, agent, .. } = *person;
-        let sender = Sender { scope, agent, greeted: &any, tag: &any[0], through };
+        let sender = Sender { scope, agent, hellos: &any, tag: &any[0], through };
         let send = Send { chat_id, ..send_to("") };
         let gate = Gate::new(self.cast.harness.gate());
         gate.admit_send(sender, request(name), send).await.expect("it may write there")

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use nightdesk_letters::{
-    DeliveryOutcome, Due, Failure, LetterEntry, LetterState, NewLetter, Party, Posting, Put,
-    Receipt, Record, ReplyOutcome, Route,
+    DeliveryFailure, DeliveryOutcome, DeliveryRecord, DueLetter, LetterEntry, LetterState,
+    NewLetter, Party, Posting, PostingOutcome, Receipt, ReplyOutcome, Route,
 };
 use nightdesk_protocol::delivery::{DeliveryReceipt, Millis, PayloadKind};
 use nightdesk_types::limits::{HOP_REMEMBERED, HOPS_MAX, LETTERS_KEPT};
@@ -44,7 +44,7 @@ fn letter(from: Party, to: Party, dispatch: &str) -> NewLetter {
         correlation_id: None,
         when: None,
         wait: None,
-        goes_out: false,
+        by_outlet: false,
     }
 }
 
@@ -63,21 +63,21 @@ fn entry(letter: &NewLetter) -> LetterEntry {
 }
 
 /// Returns the due letter of an agent whose inbox has room.
-fn due_with_room(letter: &NewLetter) -> Due {
-    Due { entry: entry(letter), route: letter.route, is_full: false }
+fn due_with_room(letter: &NewLetter) -> DueLetter {
+    DueLetter { entry: entry(letter), route: letter.route, is_full: false }
 }
 
 fn posting(letter: &NewLetter) -> Posting {
     Posting { letter: letter.clone(), entry: entry(letter) }
 }
 
-async fn put(harness: &dyn Harness, letter: &NewLetter) -> Put {
+async fn put(harness: &dyn Harness, letter: &NewLetter) -> PostingOutcome {
     let mut puts = put_together(harness, std::slice::from_ref(letter)).await;
     puts.pop().expect("one outcome")
 }
 
 /// Puts letters in one batch.
-async fn put_together(harness: &dyn Harness, letters: &[NewLetter]) -> Vec<Put> {
+async fn put_together(harness: &dyn Harness, letters: &[NewLetter]) -> Vec<PostingOutcome> {
     let postings: Vec<_> = letters.iter().map(posting).collect();
     let puts = harness.letters().put(&postings).await.expect("put letters");
     assert_eq!(puts.len(), letters.len(), "every letter has an outcome");
@@ -86,7 +86,9 @@ async fn put_together(harness: &dyn Harness, letters: &[NewLetter]) -> Vec<Put> 
 
 async fn stored(harness: &dyn Harness, letter: &NewLetter) -> Seq {
     let put = put(harness, letter).await;
-    let Put::Stored { seq, .. } = put else { panic!("it was to be stored, not {put:?}") };
+    let PostingOutcome::Stored { seq, .. } = put else {
+        panic!("it was to be stored, not {put:?}")
+    };
     seq
 }
 
@@ -129,7 +131,7 @@ pub async fn a_sleeper_is_woken_by_a_letter(harness: &impl Harness) {
     let (ann, to, from) = pair(&cast).await;
 
     let came = put(harness, &letter(from, to, "d1")).await;
-    assert_eq!(came, Put::Stored { seq: Seq::new(1), live: None });
+    assert_eq!(came, PostingOutcome::Stored { seq: Seq::new(1), live: None });
     let status = harness.wakers().status(ann.scope, Some(ann.agent), "").await.expect("look");
     assert_eq!(status.len(), 1, "a wake is due: {status:?}");
 }
@@ -141,16 +143,18 @@ pub async fn a_line_that_is_up_is_told_with_its_session(harness: &impl Harness) 
     harness.lease().begin("node-1", Duration::from_mins(1)).await.expect("a node lives");
     let dialled = cast.line(&ann).await;
 
-    let Put::Stored { live: Some(live), .. } = put(harness, &letter(from, to, "d1")).await else {
+    let PostingOutcome::Stored { live: Some(live), .. } =
+        put(harness, &letter(from, to, "d1")).await
+    else {
         panic!("its line is up");
     };
     assert_eq!((live.session.as_str(), live.is_busy), ("ann", true));
     cast.ack(&dialled, &[(1, 1)]).await;
-    let live = harness.letters().live(to).await.expect("look").expect("it is up");
+    let live = harness.letters().find_line(to).await.expect("look").expect("it is up");
     assert!(!live.is_busy);
     cast.close(&dialled, None).await;
-    assert_eq!(harness.letters().live(to).await.expect("look"), None);
-    assert_eq!(harness.letters().live(from).await.expect("look"), None, "it never had one");
+    assert_eq!(harness.letters().find_line(to).await.expect("look"), None);
+    assert_eq!(harness.letters().find_line(from).await.expect("look"), None, "it never had one");
 }
 
 /// The same dispatch to the same agent is the same letter.
@@ -161,7 +165,9 @@ pub async fn the_same_dispatch_to_the_same_agent_is_the_same_letter(harness: &im
     stored(harness, &first).await;
     let again = NewLetter { id: LetterId::from_uuid(id_of("letter", "again")), ..first.clone() };
 
-    let Put::Duplicate(before) = put(harness, &again).await else { panic!("it was here before") };
+    let PostingOutcome::Duplicate(before) = put(harness, &again).await else {
+        panic!("it was here before")
+    };
     assert_eq!(before.id, first.id);
     assert_eq!(stored(harness, &letter(from, to, "d2")).await, Seq::new(2));
     assert_eq!(stored(harness, &letter(from, from, "d1")).await, Seq::new(1), "to another");
@@ -178,12 +184,12 @@ pub async fn the_same_dispatch_at_once_is_one_letter(harness: &impl Harness) {
     let letters: Vec<_> = (0..8).map(same).collect();
 
     let puts = futures(harness, &letters).await;
-    let stored = puts.iter().filter(|put| matches!(put, Put::Stored { .. })).count();
-    let before = puts.iter().filter(|put| matches!(put, Put::Duplicate(_))).count();
+    let stored = puts.iter().filter(|put| matches!(put, PostingOutcome::Stored { .. })).count();
+    let before = puts.iter().filter(|put| matches!(put, PostingOutcome::Duplicate(_))).count();
     assert_eq!((stored, before), (1, 7), "{puts:?}");
 }
 
-async fn futures(harness: &impl Harness, letters: &[NewLetter]) -> Vec<Put> {
+async fn futures(harness: &impl Harness, letters: &[NewLetter]) -> Vec<PostingOutcome> {
     let mut tasks = tokio::task::JoinSet::new();
     for letter in letters {
         let (letters, letter) = (harness.letters(), letter.clone());
@@ -199,14 +205,14 @@ pub async fn nothing_goes_between_tenants_without_both_grants(harness: &impl Har
     let (ann, bob) = (party(&ann), party(&bob));
     let (letters, letter) = (harness.letters(), letter(ann, bob, "d1"));
 
-    assert_eq!(put(harness, &letter).await, Put::NotGranted);
+    assert_eq!(put(harness, &letter).await, PostingOutcome::NotGranted);
     assert!(letters.grant(ann, bob).await.expect("grant"));
-    assert_eq!(put(harness, &letter).await, Put::NotGranted, "one side is not enough");
+    assert_eq!(put(harness, &letter).await, PostingOutcome::NotGranted, "one side is not enough");
     assert!(letters.grant(bob, ann).await.expect("grant"));
     assert_eq!(stored(harness, &letter).await, Seq::new(1));
     assert!(letters.release(bob, ann).await.expect("release"));
     let next = self::letter(ann, bob, "d2");
-    assert_eq!(put(harness, &next).await, Put::NotGranted);
+    assert_eq!(put(harness, &next).await, PostingOutcome::NotGranted);
     assert_eq!(letters.letter(ann, next.id).await.expect("look"), None, "nothing is left of it");
     let woken = harness.wakers().status(bob.scope, Some(bob.agent), "").await.expect("look");
     assert_eq!(woken.len(), 1, "the one that was let through");
@@ -241,7 +247,7 @@ pub async fn nobody_writes_to_an_agent_that_is_not_there(harness: &impl Harness)
     let (_, _, from) = pair(&cast).await;
     let nobody = Party { agent: nightdesk_types::AgentId::from_uuid(Uuid::max()), ..from };
 
-    assert_eq!(put(harness, &letter(from, nobody, "d1")).await, Put::Unknown);
+    assert_eq!(put(harness, &letter(from, nobody, "d1")).await, PostingOutcome::Unknown);
 }
 
 /// Hops of letters that reply to letters are counted and limited.
@@ -257,7 +263,7 @@ pub async fn letters_that_answer_letters_are_counted_and_end(harness: &impl Harn
         (from, to) = (to, from);
     }
 
-    assert_eq!(put(harness, &letter(from, to, "one more")).await, Put::TooManyHops);
+    assert_eq!(put(harness, &letter(from, to, "one more")).await, PostingOutcome::TooManyHops);
 }
 
 /// Hops stop counting after `HOP_REMEMBERED`.
@@ -280,7 +286,7 @@ pub async fn the_first_reply_in_time_is_the_reply(harness: &impl Harness) {
     let letters = harness.letters();
     for letter in [waited_for(from, to, "d1", SECOND * 60), letter(from, to, "d2")] {
         stored(harness, &letter).await;
-        let reply = |words: &'static str| letters.reply(to, letter.id, words);
+        let reply = |words: &'static str| letters.store_reply(to, letter.id, words);
         assert_eq!(reply("yes").await.expect("reply"), ReplyOutcome::Taken);
         assert_eq!(reply("no").await.expect("reply"), ReplyOutcome::Again);
 
@@ -299,7 +305,7 @@ pub async fn nobody_replies_to_a_letter_that_came_to_another(harness: &impl Harn
     stored(harness, &letter).await;
 
     for other in [from, bob, Party { agent: to.agent, ..bob }] {
-        let came = harness.letters().reply(other, letter.id, "no").await.expect("reply");
+        let came = harness.letters().store_reply(other, letter.id, "no").await.expect("reply");
         assert_eq!(came, ReplyOutcome::Unknown, "{other:?}");
     }
     assert_eq!(state(harness, &letter).await, LetterState::Put);
@@ -313,7 +319,7 @@ pub async fn a_reply_that_comes_late_is_none(harness: &impl TimedHarness) {
     stored(harness, &letter).await;
     harness.let_pass(SECOND * 61).await;
 
-    let came = harness.letters().reply(to, letter.id, "late").await.expect("reply");
+    let came = harness.letters().store_reply(to, letter.id, "late").await.expect("reply");
     assert_eq!(came, ReplyOutcome::Late);
     let found = harness.letters().letter(from, letter.id).await.expect("look").expect("there");
     assert_eq!((found.state, found.reply), (LetterState::TimedOut, None));
@@ -327,7 +333,7 @@ pub async fn of_a_reply_and_the_end_of_the_wait_one_counts(harness: &impl Harnes
         let letter = waited_for(from, to, &format!("d{round}"), Duration::from_millis(round));
         stored(harness, &letter).await;
         let (letters, id) = (harness.letters(), letter.id);
-        let answering = tokio::spawn(async move { letters.reply(to, id, "yes").await });
+        let answering = tokio::spawn(async move { letters.store_reply(to, id, "yes").await });
         let (letters, id) = (harness.letters(), letter.id);
         let looks = tokio::spawn(async move { letters.letter(from, id).await });
         let replied = answering.await.expect("no panic").expect("reply");
@@ -352,21 +358,27 @@ pub async fn a_letter_for_later_is_kept_until_it_is_due(harness: &impl TimedHarn
     let letter = NewLetter { when: Some(when), ..letter(from, to, "d1") };
     let letters = harness.letters();
 
-    assert_eq!(put(harness, &letter).await, Put::Scheduled);
+    assert_eq!(put(harness, &letter).await, PostingOutcome::Scheduled);
     assert_eq!(state(harness, &letter).await, LetterState::Scheduled);
-    assert_eq!(letters.reply(to, letter.id, "?").await.expect("reply"), ReplyOutcome::Unknown);
+    assert_eq!(
+        letters.store_reply(to, letter.id, "?").await.expect("reply"),
+        ReplyOutcome::Unknown
+    );
     let line = cast.line(&ann).await;
     assert!(cast.waiting(&line).await.is_empty(), "nothing came yet");
     let bob = party(&cast.person("bob").await);
-    assert_eq!(letters.due(bob, letter.id).await.expect("due"), None, "it is not for them");
+    assert_eq!(letters.take_due(bob, letter.id).await.expect("due"), None, "it is not for them");
     for _ in 0..2 {
-        let due = letters.due(to, letter.id).await.expect("due");
+        let due = letters.take_due(to, letter.id).await.expect("due");
         assert_eq!(due, Some(due_with_room(&letter)), "until it is known where it lies");
     }
     assert_eq!(state(harness, &letter).await, LetterState::Put);
     letters.record_delivery(to, letter.id, Some(Seq::new(7))).await.expect("note");
-    assert_eq!(letters.due(to, letter.id).await.expect("due"), None);
-    assert_eq!(letters.reply(to, letter.id, "yes").await.expect("reply"), ReplyOutcome::Taken);
+    assert_eq!(letters.take_due(to, letter.id).await.expect("due"), None);
+    assert_eq!(
+        letters.store_reply(to, letter.id, "yes").await.expect("reply"),
+        ReplyOutcome::Taken
+    );
     let found = letters.letter(from, letter.id).await.expect("look").expect("there");
     assert_eq!(found.seq, Some(Seq::new(7)));
 }
@@ -383,17 +395,17 @@ pub async fn a_deprovisioned_agent_has_no_grants_and_no_webhooks(harness: &impl 
     harness.register().deprovision(ann.scope, ann.agent).await.expect("deprovision");
 
     assert_eq!(letters.grants(ann.scope, None).await.expect("list"), []);
-    assert_eq!(letters.hook_at([7; 32]).await.expect("find"), None);
-    assert_eq!(put(harness, &letter(peer, own, "d1")).await, Put::NotGranted);
+    assert_eq!(letters.find_hook_agent([7; 32]).await.expect("find"), None);
+    assert_eq!(put(harness, &letter(peer, own, "d1")).await, PostingOutcome::NotGranted);
     assert_eq!(letters.grants(bob.scope, None).await.expect("list").len(), 1, "its own it keeps");
-    assert_eq!(letters.hook_at([8; 32]).await.expect("find"), Some(peer));
+    assert_eq!(letters.find_hook_agent([8; 32]).await.expect("find"), Some(peer));
 }
 
 /// Receipts are stored unchanged, and the newest one for a connector and address replaces the previous one.
 pub async fn receipts_are_kept_as_they_were(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
-    let record = |connector: &str, outcome| Record {
+    let record = |connector: &str, outcome| DeliveryRecord {
         dispatch_id: "d1".to_owned(),
         connector: connector.to_owned(),
         address: "perry@kitchen".to_owned(),
@@ -401,20 +413,23 @@ pub async fn receipts_are_kept_as_they_were(harness: &impl Harness) {
         outcome,
     };
     let receipt = DeliveryReceipt { delivered_at: Millis(7), ..DeliveryReceipt::default() };
-    let failed = Failure { cause: "network".to_owned(), words: "it broke".to_owned() };
+    let failed = DeliveryFailure { cause: "network".to_owned(), words: "it broke".to_owned() };
     let (one, two) = (
         record("a", DeliveryOutcome::Delivered(receipt)),
         record("b", DeliveryOutcome::Failed(failed)),
     );
     let letters = harness.letters();
-    let receipt = |record: &Record| Receipt { scope: ann.scope, record: record.clone() };
-    let again = Record { outcome: two.outcome.clone(), ..one.clone() };
-    letters.note(&[receipt(&two), receipt(&again)]).await.expect("note");
-    letters.note(&[receipt(&again), receipt(&one)]).await.expect("note, twice in one batch");
+    let receipt = |record: &DeliveryRecord| Receipt { scope: ann.scope, record: record.clone() };
+    let again = DeliveryRecord { outcome: two.outcome.clone(), ..one.clone() };
+    letters.store_receipts(&[receipt(&two), receipt(&again)]).await.expect("note");
+    letters
+        .store_receipts(&[receipt(&again), receipt(&one)])
+        .await
+        .expect("note, twice in one batch");
 
-    assert_eq!(letters.receipts(ann.scope, "d1").await.expect("look"), [one, two]);
-    assert_eq!(letters.receipts(ann.scope, "d2").await.expect("look"), []);
-    assert_eq!(letters.receipts(bob.scope, "d1").await.expect("look"), []);
+    assert_eq!(letters.read_receipts(ann.scope, "d1").await.expect("look"), [one, two]);
+    assert_eq!(letters.read_receipts(ann.scope, "d2").await.expect("look"), []);
+    assert_eq!(letters.read_receipts(bob.scope, "d1").await.expect("look"), []);
 }
 
 /// A webhook is found by the digest of its secret only.
@@ -425,13 +440,13 @@ pub async fn a_webhook_is_found_by_its_secret_alone(harness: &impl Harness) {
 
     assert!(letters.make_hook(own, "runtime", [7; 32]).await.expect("make"));
     assert!(!letters.make_hook(own, "runtime", [8; 32]).await.expect("make"), "the name is taken");
-    assert_eq!(letters.hook_at([7; 32]).await.expect("find"), Some(own));
-    assert_eq!(letters.hook_at([8; 32]).await.expect("find"), None);
+    assert_eq!(letters.find_hook_agent([7; 32]).await.expect("find"), Some(own));
+    assert_eq!(letters.find_hook_agent([8; 32]).await.expect("find"), None);
     assert_eq!(letters.hooks(ann.scope).await.expect("list"), [("runtime".to_owned(), own)]);
     assert!(letters.hooks(bob.scope).await.expect("list").is_empty());
     assert!(!letters.remove_hook(bob.scope, "runtime").await.expect("remove"), "not theirs");
     assert!(letters.remove_hook(ann.scope, "runtime").await.expect("remove"));
-    assert_eq!(letters.hook_at([7; 32]).await.expect("find"), None);
+    assert_eq!(letters.find_hook_agent([7; 32]).await.expect("find"), None);
 }
 
 /// Letters older than the retention time are removed.

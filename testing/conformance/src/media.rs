@@ -16,7 +16,12 @@ fn name(number: u128) -> MediaId {
 
 fn kept(lies: MediaLocation) -> MediaRecord {
     let text = |text: &str| Some(text.to_owned());
-    MediaRecord { mime: text("image/png"), filename: text("cat.png"), size: Some(7), lies }
+    MediaRecord {
+        mime: text("image/png"),
+        filename: text("cat.png"),
+        size: Some(7),
+        location: lies,
+    }
 }
 
 async fn keep(harness: &impl Harness, person: &Person, files: &[(MediaId, MediaRecord)]) {
@@ -34,7 +39,8 @@ pub async fn a_file_is_found_by_its_agent_alone(harness: &impl Harness) {
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let reference = "file-1".to_owned();
     let there = kept(MediaLocation::There { bot: cast.bot.id, reference });
-    let here = MediaRecord { mime: None, filename: None, size: None, lies: MediaLocation::Here };
+    let here =
+        MediaRecord { mime: None, filename: None, size: None, location: MediaLocation::Here };
     keep(harness, &ann, &[(name(1), there.clone()), (name(2), here.clone())]).await;
 
     assert_eq!(find(harness, &ann, name(1)).await, Some(there.clone()));

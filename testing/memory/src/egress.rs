@@ -80,7 +80,7 @@ impl PastSends for Memory {
         let said = state.sends.iter().filter(its).map(|(name, row)| PastSend {
             request: name.2.clone(),
             asked_at: row.asked_at,
-            came: match &row.stage {
+            result: match &row.stage {
                 Stage::Asked | Stage::Calling(_) => None,
                 Stage::Settled(settled) => Some(settled.clone()),
             },

@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use nightdesk_gate::{LetterGrants, decide_letter};
 use nightdesk_inbox::LocalEntry;
 use nightdesk_letters::decide::{
-    DueDecision, DueFacts, InboxRoom, LetterDecision, LetterFacts, LetterPlace, decide_batch,
-    decide_due, decide_reply, settled,
+    DueDecision, DueFacts, InboxCapacity, LetterDecision, LetterFacts, LetterPlace, current_state,
+    decide_batch, decide_due, decide_reply,
 };
 use nightdesk_letters::{
-    AddressFacts, AddressQuery, Due, Grant, GrantedPeer, Grants, Hooks, Letter, LetterEntry,
-    LetterState, LetterStore, Live, NamedAgent, NewLetter, Party, Peer, Posting, Put, Receipt,
-    Receipts, Record, ReplyOutcome,
+    AddressFacts, AddressQuery, DeliveryRecord, DueLetter, Grant, GrantedPeer, Grants, Hooks,
+    Letter, LetterEntry, LetterState, LetterStore, NamedAgent, NewLetter, Party, Peer, PeerLine,
+    Posting, PostingOutcome, Receipt, Receipts, ReplyOutcome,
 };
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::{HOP_REMEMBERED, LETTERS_KEPT, LETTERS_PAGE_MAX};
@@ -39,7 +39,7 @@ impl LetterRow {
     }
 
     fn settle(&mut self, now: Timestamp) {
-        self.state = settled(self.state, self.reply_by, now);
+        self.state = current_state(self.state, self.reply_by, now);
     }
 
     fn letter(&self, is_acked: bool) -> Letter {
@@ -95,17 +95,17 @@ impl State {
         Some(row.letter(acked))
     }
 
-    fn live(&self, party: Party, now: Timestamp) -> Option<Live> {
+    fn live(&self, party: Party, now: Timestamp) -> Option<PeerLine> {
         let agent = self.agents.get(&(party.scope, party.agent))?;
         let line = agent.line.as_ref().filter(|line| self.is_open(line, now))?;
         let session = self.gateways.get(&line.gateway)?.called().to_owned();
-        Some(Live { session, is_busy: agent.is_waited_for() })
+        Some(PeerLine { session, is_busy: agent.is_waited_for() })
     }
 
     /// Returns the size of an agent's pending entries and its tenant's quota.
-    fn room(&self, to: Party) -> Option<InboxRoom> {
+    fn room(&self, to: Party) -> Option<InboxCapacity> {
         let (entries, bytes) = self.agents.get(&(to.scope, to.agent))?.pending();
-        Some(InboxRoom {
+        Some(InboxCapacity {
             entries,
             entries_max: self.allowed(to.scope, Quota::PendingEntries),
             bytes,
@@ -122,18 +122,23 @@ impl State {
         LetterFacts {
             repeated: self.letters.iter().find(is_it).map(|row| row.new.id),
             grants: self.grants_between(letter.from, letter.to),
-            room: self.room(letter.to),
+            capacity: self.room(letter.to),
             highest_hop: self.highest_hop(letter.from, now),
         }
     }
 
     /// Applies the decision about a letter.
-    fn put_letter(&mut self, posting: &Posting, decision: LetterDecision, now: Timestamp) -> Put {
+    fn put_letter(
+        &mut self,
+        posting: &Posting,
+        decision: LetterDecision,
+        now: Timestamp,
+    ) -> PostingOutcome {
         match decision {
-            LetterDecision::Refuse(refusal) => Put::from(refusal),
+            LetterDecision::Refuse(refusal) => PostingOutcome::from(refusal),
             LetterDecision::Repeat(first) => {
                 let first = self.sent(posting.letter.from, first, now);
-                first.map(Box::new).map_or(Put::Unknown, Put::Duplicate)
+                first.map(Box::new).map_or(PostingOutcome::Unknown, PostingOutcome::Duplicate)
             }
             LetterDecision::Write { hop, place, .. } => self.write_letter(posting, hop, place, now),
         }
@@ -145,7 +150,7 @@ impl State {
         hop: u32,
         place: LetterPlace,
         now: Timestamp,
-    ) -> Put {
+    ) -> PostingOutcome {
         let mut row = LetterRow {
             new: letter.clone(),
             entry: letter.when.map(|_| entry.clone()),
@@ -158,14 +163,14 @@ impl State {
             reply: None,
         };
         let put = match place {
-            LetterPlace::Later => Put::Scheduled,
-            LetterPlace::Outlet => Put::Noted,
+            LetterPlace::Later => PostingOutcome::Scheduled,
+            LetterPlace::Outlet => PostingOutcome::Noted,
             LetterPlace::Inbox => {
                 let LetterEntry { bot, chat_id, body } = entry.clone();
                 let entry = LocalEntry { bot, chat_id, body };
                 row.seq = self.put_by_hand((letter.to.scope, letter.to.agent), entry, now);
                 let seq = row.seq.unwrap_or_default();
-                Put::Stored { seq, live: self.live(letter.to, now) }
+                PostingOutcome::Stored { seq, live: self.live(letter.to, now) }
             }
         };
         self.letters.push(row);
@@ -202,12 +207,15 @@ impl State {
 
 #[async_trait]
 impl LetterStore for Memory {
-    async fn addresses(&self, queries: &[AddressQuery]) -> Result<Vec<AddressFacts>, StoreError> {
+    async fn resolve_addresses(
+        &self,
+        queries: &[AddressQuery],
+    ) -> Result<Vec<AddressFacts>, StoreError> {
         let state = self.lock();
         Ok(queries.iter().map(|query| state.address_facts(query)).collect())
     }
 
-    async fn put(&self, postings: &[Posting]) -> Result<Vec<Put>, StoreError> {
+    async fn put(&self, postings: &[Posting]) -> Result<Vec<PostingOutcome>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
         let facts: Vec<_> =
@@ -226,7 +234,7 @@ impl LetterStore for Memory {
         Ok(puts)
     }
 
-    async fn due(&self, to: Party, letter: LetterId) -> Result<Option<Due>, StoreError> {
+    async fn take_due(&self, to: Party, letter: LetterId) -> Result<Option<DueLetter>, StoreError> {
         let mut state = self.lock();
         let its = |row: &LetterRow| row.new.to == to && row.new.id == letter;
         let Some(nth) = state.letters.iter().position(its) else { return Ok(None) };
@@ -235,7 +243,7 @@ impl LetterStore for Memory {
             from: row.new.from,
             to,
             grants: state.grants_between(row.new.from, to),
-            room: state.room(to),
+            capacity: state.room(to),
             body_bytes: row.entry.as_ref().map(|entry| entry.body.len()),
         };
         let decision = decide_due(&facts);
@@ -245,7 +253,7 @@ impl LetterStore for Memory {
         }
         let entry = row.entry.clone().filter(|_| decision != DueDecision::Drop);
         let is_full = decision == DueDecision::WaitForRoom;
-        Ok(entry.map(|entry| Due { entry, route: row.new.route, is_full }))
+        Ok(entry.map(|entry| DueLetter { entry, route: row.new.route, is_full }))
     }
 
     async fn record_delivery(
@@ -265,7 +273,7 @@ impl LetterStore for Memory {
         Ok(())
     }
 
-    async fn reply(
+    async fn store_reply(
         &self,
         by: Party,
         letter: LetterId,
@@ -325,7 +333,7 @@ impl LetterStore for Memory {
         Ok(own.into_iter().chain(others).take(at_most).collect())
     }
 
-    async fn live(&self, party: Party) -> Result<Option<Live>, StoreError> {
+    async fn find_line(&self, party: Party) -> Result<Option<PeerLine>, StoreError> {
         Ok(self.lock().live(party, self.now()))
     }
 }
@@ -416,7 +424,7 @@ impl Hooks for Memory {
         Ok(its.map(|((_, name), (party, _))| (name.clone(), *party)).collect())
     }
 
-    async fn hook_at(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError> {
+    async fn find_hook_agent(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError> {
         let state = self.lock();
         let found = state.letter_hooks.values().find(|(_, kept)| *kept == digest);
         Ok(found.map(|(party, _)| *party))
@@ -425,20 +433,20 @@ impl Hooks for Memory {
 
 #[async_trait]
 impl Receipts for Memory {
-    async fn note(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
+    async fn store_receipts(&self, receipts: &[Receipt]) -> Result<(), StoreError> {
         let mut state = self.lock();
         for Receipt { scope, record } in receipts.iter().cloned() {
-            let Record { dispatch_id, connector, address, .. } = record.clone();
+            let DeliveryRecord { dispatch_id, connector, address, .. } = record.clone();
             state.letter_receipts.insert((scope, dispatch_id, connector, address), record);
         }
         Ok(())
     }
 
-    async fn receipts(
+    async fn read_receipts(
         &self,
         scope: TenantScope,
         dispatch_id: &str,
-    ) -> Result<Vec<Record>, StoreError> {
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
         let state = self.lock();
         let its = state.letter_receipts.iter();
         let its = its.filter(|((of, id, ..), _)| *of == scope && id == dispatch_id);

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nightdesk_gate::{RefusalNote, StoredRefusal};
 use nightdesk_inbox::{DedupeKey, ParkReason, QuarantinedEvent};
-use nightdesk_letters::{Party, Record};
+use nightdesk_letters::{DeliveryRecord, Party};
 use nightdesk_register::BotReception;
 use nightdesk_register::audit::AuditRecord;
 use nightdesk_register::issuer::StoredKey;
@@ -153,7 +153,7 @@ struct State {
     letters: Vec<letters::LetterRow>,
     letter_grants: BTreeMap<(Party, Party), Timestamp>,
     letter_hooks: BTreeMap<(TenantScope, String), (Party, [u8; 32])>,
-    letter_receipts: BTreeMap<(TenantScope, String, String, String), Record>,
+    letter_receipts: BTreeMap<(TenantScope, String, String, String), DeliveryRecord>,
     /// The day on which each event was last accepted.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,

@@ -82,8 +82,8 @@ impl Agent {
         let Some(open) = self.line.as_mut().filter(is_open) else { return false };
         open.closed_at = Some(now);
         open.restarted_at = end.is_restart().then_some(now);
-        open.grace = end.parting.grace();
-        open.parting = Some(end.parting);
+        open.grace = end.closed_by.grace();
+        open.parting = Some(end.closed_by);
         true
     }
 

@@ -28,7 +28,7 @@ pub(super) struct ShelfRow {
 
 impl ShelfRow {
     fn bytes(&self) -> usize {
-        let skills = self.skills.values().flatten().map(|revision| revision.kept.source.len());
+        let skills = self.skills.values().flatten().map(|revision| revision.skill.source.len());
         skills.sum::<usize>() + self.data.iter().map(|(entry, _)| entry.bytes()).sum::<usize>()
     }
 
@@ -56,7 +56,7 @@ impl Memory {
                 return Err(StoreError::quota_exceeded("store a skill", over));
             }
         }
-        state.keep_bytes("store a skill", scope, had + next.kept.source.len())?;
+        state.keep_bytes("store a skill", scope, had + next.skill.source.len())?;
         let info = next.info.clone();
         let kind = info.previous_status.map_or(Kind::SkillWritten, |_| Kind::SkillStatusSet);
         let mine = state.shelves.entry(scope).or_default();
@@ -98,7 +98,7 @@ impl Skills for Memory {
         let mut state = self.lock();
         let mine = state.shelves.entry(scope).or_default();
         let before = mine.newest(name).cloned();
-        let kept = before.as_ref().map(|before| &before.kept);
+        let kept = before.as_ref().map(|before| &before.skill);
         let planned = match plan(kept, SkillDraft { name, source, patch }, &mine.approval) {
             Ok(planned) => planned,
             Err(refused) => return Ok(Err(refused)),
@@ -166,7 +166,7 @@ impl Skills for Memory {
         let Some(before) = mine.newest(name).cloned() else {
             return Ok(Err(SkillStoreError::not_found(name)));
         };
-        let planned = match plan_status(name, &before.kept, status, &mine.approval) {
+        let planned = match plan_status(name, &before.skill, status, &mine.approval) {
             Ok(planned) => planned,
             Err(refused) => return Ok(Err(refused)),
         };

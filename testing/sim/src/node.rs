@@ -17,7 +17,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_judge::Event;
 use nightdesk_lease::{Lease, Owners, Store as _};
-use nightdesk_letters::{Letters, Ways};
+use nightdesk_letters::{Letters, Outlets};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
 use nightdesk_memory::media;
 use nightdesk_port::Platform;
@@ -133,16 +133,16 @@ impl Parts {
             accounts,
             media,
             bell: self.bell(),
-            ears: Arc::clone(&self.ears),
+            lines: Arc::clone(&self.ears),
             records: self.store(),
             wake: Arc::new(Waker::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
             schedule,
-            shelf: Shelf::over(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
+            shelf: Shelf::new(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
             letters: Arc::new(Letters::start(
                 self.store(),
                 self.bell(),
                 self.ears.chat_watchers().clone(),
-                Ways::default(),
+                Outlets::default(),
                 &self.life.writers,
             )),
             tasks: self.life.work.clone(),
@@ -180,7 +180,7 @@ impl Parts {
             desk: Arc::<LineBackend>::clone(&desk.line),
             inbox: Arc::clone(&desk.stops.inbox),
             store: store(),
-            ears: Arc::clone(&self.ears),
+            lines: Arc::clone(&self.ears),
             clock: self.clock(),
             node: self.lease.node().clone(),
             drain: self.life.drain.clone(),
@@ -193,7 +193,7 @@ impl Parts {
         let webchat = Webchat::new(store(), self.bell(), self.clock(), URL.to_owned());
         ApiParts {
             desk: Arc::clone(desk),
-            room: Arc::new(room),
+            line_context: Arc::new(room),
             relays: Relays::default(),
             webchat: Arc::new(webchat),
             lines: self.life.street.clone(),

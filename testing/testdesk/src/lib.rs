@@ -20,7 +20,7 @@ use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, InboxAdmin};
 use nightdesk_lease::{Lease, Owners, Store as _};
-use nightdesk_letters::{Letters, Ways};
+use nightdesk_letters::{Letters, Outlets};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
 use nightdesk_port::Platform;
 use nightdesk_register::{AgentOnBot, BotDraft, Issuer, Issuers, Register};
@@ -180,7 +180,7 @@ impl TestDesk {
             desk: Arc::<LineBackend>::clone(&desk.line),
             inbox: Arc::clone(&desk.stops.inbox),
             store: Arc::<Lines>::clone(&lines),
-            ears: Arc::clone(&ears),
+            lines: Arc::clone(&ears),
             clock: Arc::new(SystemClock::start()),
             node: node(),
             drain: drain.clone(),
@@ -192,7 +192,7 @@ impl TestDesk {
         });
         let routes = nightdesk_api::routes(ApiParts {
             desk: Arc::clone(&desk),
-            room: Arc::clone(&room),
+            line_context: Arc::clone(&room),
             relays: relays(),
             webchat,
             lines: street.clone(),
@@ -453,7 +453,7 @@ impl Rooms<'_> {
         let owners = Owners::new(Arc::new(lease), store());
         let wake = Waker::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
         let (bell, chats) = (Arc::<LineRegistry>::clone(ears), ears.chat_watchers().clone());
-        let letters = Letters::start(store(), bell, chats, Ways::default(), writers);
+        let letters = Letters::start(store(), bell, chats, Outlets::default(), writers);
         Desk::new(Stops {
             register: Arc::clone(register),
             issuers,
@@ -471,11 +471,11 @@ impl Rooms<'_> {
             accounts,
             media,
             bell: Arc::<LineRegistry>::clone(ears),
-            ears: Arc::clone(ears),
+            lines: Arc::clone(ears),
             records: store(),
             wake: Arc::new(wake),
             schedule,
-            shelf: Shelf::over(store(), store()),
+            shelf: Shelf::new(store(), store()),
             letters: Arc::new(letters),
             tasks: work.clone(),
             readiness: Readiness::new(Arc::new(SystemClock::start())),

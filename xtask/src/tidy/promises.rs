@@ -216,7 +216,7 @@ mod tests {
             file("crates/api/tests/street/hooks.rs", "#[tokio::test]\nasync fn is_refused() {}\n"),
             file("crates/gate/src/lib.rs", "// #[test]\nfn only_in_a_comment() {}\n"),
             file(
-                "crates/wake/src/backoff.rs",
+                "crates/wake/src/waits.rs",
                 "proptest! {\n    #[test]\n    fn holds(\n        a in 0..9,\n    ) {}\n}",
             ),
         ]

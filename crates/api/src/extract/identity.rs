@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use nightdesk_desk::{Stops, What};
+use nightdesk_desk::{LimitedAction, Stops};
 use nightdesk_letters::Party;
 use nightdesk_line::upgrade::bearer_token;
 use nightdesk_protocol::Bearer;
@@ -59,7 +59,8 @@ impl FromRequestParts<ApiState> for AgentCaller {
                  issuer for agent:{id}",
             ));
         };
-        let counted = limits.allow_among_all(What::Management, &caller.agent.to_string()).await;
+        let counted =
+            limits.allow_among_all(LimitedAction::Management, &caller.agent.to_string()).await;
         let detail = "at most sixty calls a minute for an agent; wait";
         counted.map_err(|_| problem::TOO_MANY.with_detail(detail))?;
         Ok(Self(caller))
@@ -99,7 +100,7 @@ async fn find_agent(api: &ApiState, text: &str) -> Result<Option<Party>, Registe
     let (Stops { register, issuers, .. }, now) = (&api.desk.stops, api.now());
     let Some(shown) = Bearer::read(text, now) else { return Ok(None) };
     match register.caller(issuers, &shown, now).await? {
-        Some(CallerCheck::Known(Caller { scope, agent, by: _ })) => {
+        Some(CallerCheck::Known(Caller { scope, agent, proof: _ })) => {
             return Ok(Some(Party { scope, agent }));
         }
         Some(CallerCheck::Revoked(_)) => return Ok(None),
@@ -111,7 +112,11 @@ async fn find_agent(api: &ApiState, text: &str) -> Result<Option<Party>, Registe
 }
 
 /// Authenticates an agent, and counts its call against a rate limit.
-async fn counted_agent<S>(parts: &mut Parts, state: &S, what: What) -> Result<Party, Problem>
+async fn counted_agent<S>(
+    parts: &mut Parts,
+    state: &S,
+    what: LimitedAction,
+) -> Result<Party, Problem>
 where
     S: Send + Sync,
     ApiState: FromRef<S>,
@@ -128,7 +133,7 @@ impl FromRequestParts<ApiState> for JobAgent {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &ApiState) -> Result<Self, Problem> {
-        counted_agent(parts, api, What::Job).await.map(Self)
+        counted_agent(parts, api, LimitedAction::Job).await.map(Self)
     }
 }
 
@@ -142,6 +147,6 @@ where
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        counted_agent(parts, state, What::Shelf).await.map(Self)
+        counted_agent(parts, state, LimitedAction::Shelf).await.map(Self)
     }
 }

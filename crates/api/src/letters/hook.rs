@@ -73,7 +73,7 @@ pub(super) async fn wake(
     let waking = async move {
         match &body.opts.context {
             Some(_) => letters.wake(&body.agent_id, &body.opts).await.map(|(_, receipt)| receipt),
-            None => letters.rouse(&body.agent_id, body.opts.session_id.as_deref()).await,
+            None => letters.call_agent(&body.agent_id, body.opts.session_id.as_deref()).await,
         }
     };
     complete(&api, waking).await
@@ -114,7 +114,7 @@ impl FromRequestParts<ApiState> for HookSender {
         let path = Path::<String>::from_request_parts(parts, api).await;
         let Path(secret) = path.map_err(unreadable)?;
         let unknown = "no webhook has this secret; create one with `nightdesk letter hook`";
-        let owner = api.desk.stops.letters.store.hook_at(hook_key(&secret)).await;
+        let owner = api.desk.stops.letters.store.find_hook_agent(hook_key(&secret)).await;
         let owner = owner.or_unavailable("a webhook could not be found")?;
         let owner = owner.ok_or_else(|| api.unauthorized(from, unknown))?;
         Ok(Self { letters: letter_sender(&api.desk.letters, owner), secret, from })

@@ -1,6 +1,8 @@
 //! Letters and receipts in responses.
 
-use nightdesk_letters::{DeliveryOutcome, Letter, LetterSender, Record, Route, Way};
+use nightdesk_letters::{
+    DeliveryMethod, DeliveryOutcome, DeliveryRecord, Letter, LetterSender, Route,
+};
 use nightdesk_protocol::delivery::{DeliveryReceipt, Millis, WakeReceipt};
 use nightdesk_protocol::http::letters::{DispatchResult, SentLetter};
 use nightdesk_types::{LetterId, StoreError, Timestamp};
@@ -15,7 +17,7 @@ pub(super) async fn find(
     Ok(Some(sent_letter(letter, &records)))
 }
 
-pub(super) fn sent_letter(letter: Letter, records: &[Record]) -> SentLetter {
+pub(super) fn sent_letter(letter: Letter, records: &[DeliveryRecord]) -> SentLetter {
     let (reply, replied_at) = letter.reply.unzip();
     SentLetter {
         letter_id: letter.id.to_string(),
@@ -39,7 +41,7 @@ fn to_millis(moment: Timestamp) -> Millis {
     Millis(moment.as_millisecond())
 }
 
-pub(super) fn dispatch_result(record: &Record) -> DispatchResult {
+pub(super) fn dispatch_result(record: &DeliveryRecord) -> DispatchResult {
     let empty = empty_result(&record.connector, record.route);
     match record.outcome.clone() {
         DeliveryOutcome::Delivered(receipt) => DispatchResult { delivered: Some(receipt), ..empty },
@@ -53,11 +55,11 @@ pub(super) fn dispatch_result(record: &Record) -> DispatchResult {
     }
 }
 
-pub(super) fn delivery_result(way: Way, receipt: DeliveryReceipt) -> DispatchResult {
+pub(super) fn delivery_result(way: DeliveryMethod, receipt: DeliveryReceipt) -> DispatchResult {
     DispatchResult { delivered: Some(receipt), ..empty_result(way.slug(), Route::Deliver) }
 }
 
-pub(super) fn wake_result(way: Way, receipt: WakeReceipt) -> DispatchResult {
+pub(super) fn wake_result(way: DeliveryMethod, receipt: WakeReceipt) -> DispatchResult {
     DispatchResult { woken: Some(receipt), ..empty_result(way.slug(), Route::Wake) }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_letters::{ConnectorError, LetterSender, Notify, fresh_id, now_millis};
+use nightdesk_letters::{ConnectorError, LetterSender, NotifyRequest, new_id, now_millis};
 use nightdesk_protocol::delivery::{DeliveryOrigin, Meta, Payload, WakeOpts};
 use nightdesk_protocol::http::letters::{LetterOp, LetterSendRequest, LetterSendResponse};
 use nightdesk_types::limits::EXCHANGE_WAIT;
@@ -14,7 +14,7 @@ pub(crate) async fn send(
     letters: &LetterSender,
     requested: LetterSendRequest,
 ) -> Result<LetterSendResponse, ConnectorError> {
-    let dispatch_id = requested.dispatch_id.clone().unwrap_or_else(fresh_id);
+    let dispatch_id = requested.dispatch_id.clone().unwrap_or_else(new_id);
     let agent = requested.agent.clone();
     let (dispatched, response) = match requested.op {
         LetterOp::Notify => {
@@ -43,8 +43,8 @@ pub(crate) async fn send(
     Ok(LetterSendResponse { agent, dispatch_id, dispatched, response })
 }
 
-fn notify(send: LetterSendRequest, dispatch_id: &str) -> Notify {
-    Notify {
+fn notify(send: LetterSendRequest, dispatch_id: &str) -> NotifyRequest {
+    NotifyRequest {
         dispatch_id: Some(dispatch_id.to_owned()),
         address: send.agent,
         words: send.message,

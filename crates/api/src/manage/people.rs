@@ -31,7 +31,7 @@ pub(super) async fn link(
     State(api): State<ApiState>,
     AgentCaller(caller): AgentCaller,
 ) -> Result<impl IntoResponse, Problem> {
-    let (code, bots) = api.desk.managing.link(&caller).await?;
+    let (code, bots) = api.desk.reach_manager.link(&caller).await?;
     let bot = |bot: OpenBot| BotSelector { platform: bot.platform, bot_id: Some(bot.handle) };
     let link = LinkCodeResponse {
         code: code.with(str::to_owned),
@@ -52,7 +52,7 @@ pub(super) async fn unlink(
     AgentCaller(caller): AgentCaller,
     JsonBody(Person { on, user_id }): JsonBody<Person>,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.unlink(&caller, bot_name(&on), &user_id).await?;
+    api.desk.reach_manager.unlink(&caller, bot_name(&on), &user_id).await?;
     Ok(DONE)
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn dm_default(
     AgentCaller(caller): AgentCaller,
     JsonBody(Person { on, user_id }): JsonBody<Person>,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.prefer(&caller, bot_name(&on), &user_id).await?;
+    api.desk.reach_manager.prefer(&caller, bot_name(&on), &user_id).await?;
     Ok(DONE)
 }
 
@@ -85,6 +85,6 @@ pub(super) async fn allow_list(
     if user_ids.len() > LISTED_AUTHORS_MAX {
         return Err(problem::BAD_REQUEST.with_detail(AllowList::EXPECTED));
     }
-    api.desk.managing.list(&caller, bot_name(&on), &user_ids).await?;
+    api.desk.reach_manager.list(&caller, bot_name(&on), &user_ids).await?;
     Ok(DONE)
 }

@@ -27,7 +27,7 @@ pub(super) async fn scope(
     AgentCaller(caller): AgentCaller,
     JsonBody(scope): JsonBody<Scope>,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.claim(&caller, bot_name(&scope.on), &read_grant(&scope)?).await?;
+    api.desk.reach_manager.claim(&caller, bot_name(&scope.on), &read_grant(&scope)?).await?;
     Ok(DONE)
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn release(
     AgentCaller(caller): AgentCaller,
     JsonBody(scope): JsonBody<Scope>,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.release(&caller, bot_name(&scope.on), &read_grant(&scope)?).await?;
+    api.desk.reach_manager.release(&caller, bot_name(&scope.on), &read_grant(&scope)?).await?;
     Ok(DONE)
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn show(
     State(api): State<ApiState>,
     AgentCaller(caller): AgentCaller,
 ) -> Result<Json<manage::Reach>, Problem> {
-    Ok(Json(reach_body(&api.desk.managing.show(&caller).await?)))
+    Ok(Json(reach_body(&api.desk.reach_manager.show(&caller).await?)))
 }
 
 /// Sets the people who may reach the agent in chats and scopes that are granted to it.
@@ -41,7 +41,7 @@ pub(super) async fn principal(
 ) -> Result<StatusCode, Problem> {
     let unknown = || problem::BAD_REQUEST.with_detail(manage::Principal::EXPECTED);
     let principal = Principal::from_slug(&body.principal).ok_or_else(unknown)?;
-    api.desk.managing.open_to(&caller, principal).await?;
+    api.desk.reach_manager.open_to(&caller, principal).await?;
     Ok(DONE)
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn deprovision(
     State(api): State<ApiState>,
     AgentCaller(caller): AgentCaller,
 ) -> Result<StatusCode, Problem> {
-    api.desk.managing.deprovision(&caller).await?;
+    api.desk.reach_manager.deprovision(&caller).await?;
     Ok(DONE)
 }
 

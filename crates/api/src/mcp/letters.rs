@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aws_lc_rs::digest;
 use nightdesk_desk::LetterContext;
 use nightdesk_desk::letters::letter_sender;
-use nightdesk_letters::{ConnectorError, Party, is_passing, now_millis};
+use nightdesk_letters::{ConnectorError, Party, is_temporary, now_millis};
 use nightdesk_mcp::{ToolCall, ToolError};
 use nightdesk_protocol::http::letters::{LetterOp, LetterSendRequest, LetterSendResponse};
 use nightdesk_types::limits::CALL_REMEMBERED_MS;
@@ -64,5 +64,5 @@ fn send_error(error: &ConnectorError) -> ToolError {
 }
 
 fn tool_error(cause: &str, words: String) -> ToolError {
-    if is_passing(cause) { ToolError::Unavailable(words) } else { ToolError::Refused(words) }
+    if is_temporary(cause) { ToolError::Unavailable(words) } else { ToolError::Refused(words) }
 }

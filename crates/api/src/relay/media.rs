@@ -69,7 +69,7 @@ pub(super) async fn get(
         problem::NOT_FOUND.with_detail(detail)
     };
     let id = MediaId::parse(&id).ok_or_else(not_found)?;
-    let found = api.desk.stops.accounts.give((caller.scope, caller.agent), id).await;
+    let found = api.desk.stops.accounts.read_file((caller.scope, caller.agent), id).await;
     let found = found.or_unavailable("a file could not be read")?;
     let (kept, bytes) = found.ok_or_else(not_found)?;
     Ok((file_headers(&kept), Body::from_stream(bytes)))
@@ -86,7 +86,7 @@ fn file_headers(kept: &MediaRecord) -> HeaderMap {
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // The size of a file on a platform is only the platform's claim.
-    if let (MediaLocation::Here, Some(size)) = (&kept.lies, kept.size) {
+    if let (MediaLocation::Here, Some(size)) = (&kept.location, kept.size) {
         headers.insert(header::CONTENT_LENGTH, size.into());
     }
     headers

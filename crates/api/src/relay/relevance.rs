@@ -41,7 +41,7 @@ pub(super) async fn policy(
         allow_other_bots,
         ..Relevance::default()
     };
-    let declared = api.desk.managing.declare(&caller, &platform, &relevance).await;
+    let declared = api.desk.reach_manager.declare(&caller, &platform, &relevance).await;
     declared.or_unavailable("a policy could not be stored")?;
     Ok(Json(StoredPolicy { platform }))
 }

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use nightdesk_desk::What;
-use nightdesk_desk::shelf::{SkillRead, SkillWrite, SkillWritten};
+use nightdesk_desk::LimitedAction;
+use nightdesk_desk::shelf::{SkillRead, SkillWrite, SkillWriteReceipt};
 use nightdesk_shelf::{
     Audience, CatalogueFilter, CatalogueResponse, SkillStatus, TriggerKind, VersionInfo,
 };
@@ -103,7 +103,7 @@ pub(super) async fn list(
     ShelfAgent(agent): ShelfAgent,
     query: Result<UrlQuery<CatalogueQuery>, Problem>,
 ) -> Result<Json<CatalogueResponse>, Problem> {
-    api.count_call(What::Catalogue, agent)?;
+    api.count_call(LimitedAction::Catalogue, agent)?;
     let UrlQuery(mut query) = query?;
     let seen = query.if_none_match.take();
     let filter = query.filter();
@@ -123,7 +123,7 @@ pub(super) async fn write(
     State(api): State<ApiState>,
     ShelfAgent(agent): ShelfAgent,
     JsonBody(body): JsonBody<SkillBody>,
-) -> Result<Json<SkillWritten>, Problem> {
+) -> Result<Json<SkillWriteReceipt>, Problem> {
     let SkillBody { name, source, overwrite } = body;
     let write = SkillWrite { name, source, overwrite };
     Ok(Json(api.desk.stops.shelf.skill_write(agent, &write).await?))

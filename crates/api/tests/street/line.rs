@@ -1,7 +1,7 @@
 //! Frames on a line.
 
 use nightdesk_bus::{Bell, Ring};
-use nightdesk_desk::line::Stop;
+use nightdesk_desk::line::StopResult;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_testdesk::{Heard, TestDesk, TestGateway};
 use nightdesk_types::limits::{CONTROL_FRAMES_MAX, FRAGMENTS_MAX, FRAME_IN_BYTES_MAX};
@@ -72,7 +72,7 @@ async fn a_stop_reaches_the_agents_line_or_nobody() {
     let (desk, ann, mut gateway) = on_a_line().await;
     let session = SessionKey::new("agent:main:discord:dm:c1").expect("a session key");
 
-    assert_eq!(desk.desk.line.stop_turn(ann.agent, &session, "c1").await, Stop::Told);
+    assert_eq!(desk.desk.line.stop_turn(ann.agent, &session, "c1").await, StopResult::Told);
     let frame = gateway.hear_frame("interrupt_inbound").await;
     assert_eq!(frame["session_key"], session.as_str());
     assert_eq!(frame["chat_id"], "c1");
@@ -81,7 +81,7 @@ async fn a_stop_reaches_the_agents_line_or_nobody() {
     while desk.ears.find_line(ann.agent).is_some() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(desk.desk.line.stop_turn(ann.agent, &session, "c1").await, Stop::NotRunning);
+    assert_eq!(desk.desk.line.stop_turn(ann.agent, &session, "c1").await, StopResult::NotRunning);
 }
 
 #[tokio::test]

@@ -11,18 +11,18 @@ use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::{Event, StoreError};
 
 use super::Inbound;
-use crate::context::{Around, Overheard};
-use crate::hearing::Hearing;
+use crate::context::{OverheardMessages, PrecedingMessages};
 use crate::linking::Linking;
-use crate::presses::Presses;
-use crate::sight::{GateDecision, Looking};
+use crate::press_responder::PressResponder;
+use crate::reception::ReceptionRecorder;
+use crate::visibility_check::{GateDecision, VisibilityCheck};
 use crate::{Account, Limits, Refusals, Stops, capabilities};
 
 /// An event that may be stored.
 pub(crate) struct Admission<'a> {
-    looking: Looking<'a>,
+    visibility: VisibilityCheck<'a>,
     pub(super) event: AdmittedEvent,
-    around: Around,
+    preceding: PrecedingMessages,
     /// The source's cursor after this event.
     mark: Option<SourceCursor>,
 }
@@ -42,19 +42,19 @@ pub(crate) struct Admissions {
     gate: Arc<Gate>,
     limits: Arc<Limits>,
     linking: Linking,
-    overheard: Overheard,
+    overheard: OverheardMessages,
     refusals: Arc<Refusals>,
-    presses: Presses,
-    hearing: Hearing,
+    presses: PressResponder,
+    reception: ReceptionRecorder,
 }
 
 impl Admissions {
     pub(super) fn new(stops: &Stops, refusals: &Arc<Refusals>) -> Self {
-        let (linking, hearing) = (Linking::new(stops), Hearing::new(&stops.register));
+        let (linking, hearing) = (Linking::new(stops), ReceptionRecorder::new(&stops.register));
         let Stops { gate, limits, tasks, .. } = stops.clone();
-        let (overheard, presses) = (Overheard::default(), Presses::new(tasks));
+        let (overheard, presses) = (OverheardMessages::default(), PressResponder::new(tasks));
         let refusals = Arc::clone(refusals);
-        Self { gate, limits, linking, overheard, refusals, presses, hearing }
+        Self { gate, limits, linking, overheard, refusals, presses, reception: hearing }
     }
 
     /// Submits a verified event to the gate. `Err` means that nothing remains to be stored and the event is handled.
@@ -67,16 +67,22 @@ impl Admissions {
         fail_point!("desk::event_verified");
         if let Some(ask) = ChatLinkCommand::from_event(&event) {
             self.linking.link(&ask).await?;
-            self.hearing.said(&account.bot).await;
+            self.reception.record_message(&account.bot).await;
             return Ok(Err(Placement::Stored));
         }
-        let looking = Looking::new(account, &self.gate, &event);
-        let decided = self.limits.paced(looking.admit(event).await);
+        let looking = VisibilityCheck::new(account, &self.gate, &event);
+        let decided = self.limits.limit_author(looking.admit(event).await);
         let around = match &decided {
-            Ok(event) => self.overheard.around(&looking, event).await?,
-            Err(_) => Around::default(),
+            Ok(event) => self.overheard.preceding_messages(&looking, event).await?,
+            Err(_) => PrecedingMessages::default(),
         };
-        self.decision(account, decided, |event| Admission { looking, event, around, mark }).await
+        self.complete_decision(account, decided, |event| Admission {
+            visibility: looking,
+            event,
+            preceding: around,
+            mark,
+        })
+        .await
     }
 
     /// Submits events to the gate again: the one that the inbox found stale, and those after it.
@@ -86,15 +92,15 @@ impl Admissions {
         stale: Vec<Admission<'a>>,
     ) -> Result<Vec<Admission<'a>>, StoreError> {
         let mut admitted = Vec::with_capacity(stale.len());
-        for Admission { looking, event, around, mark } in stale {
+        for Admission { visibility: looking, event, preceding: around, mark } in stale {
             let decided = looking.admit_again(event).await;
-            let again = |event| Admission { looking, event, around, mark };
-            admitted.extend(self.decision(account, decided, again).await?);
+            let again = |event| Admission { visibility: looking, event, preceding: around, mark };
+            admitted.extend(self.complete_decision(account, decided, again).await?);
         }
         Ok(admitted)
     }
 
-    async fn decision<'a>(
+    async fn complete_decision<'a>(
         &self,
         account: &Account,
         decided: GateDecision,
@@ -102,7 +108,7 @@ impl Admissions {
     ) -> Result<Result<Admission<'a>, Placement>, StoreError> {
         match decided {
             Ok(event) => {
-                self.overheard.note(account, event.verified(), event.passed_over());
+                self.overheard.record(account, event.verified(), event.passed_over());
                 Ok(Ok(admission(event)))
             }
             Err((_, AdmitError::Store(error))) => Err(error),
@@ -119,32 +125,32 @@ impl Admissions {
         event: &VerifiedEvent,
         refused: AdmissionRefusal,
     ) {
-        self.refusals.refused(event, refused);
-        self.overheard.note(account, event, &[refused]);
-        self.handled(account, event.get()).await;
+        self.refusals.record_refused(event, refused);
+        self.overheard.record(account, event, &[refused]);
+        self.finish_event(account, event.get()).await;
     }
 
     /// Answers a pressed button after its event was handled, and records that the bot received a message.
-    pub(super) async fn handled(&self, account: &Account, event: &Event) {
+    pub(super) async fn finish_event(&self, account: &Account, event: &Event) {
         self.presses.answer(account, event);
-        self.hearing.said(&account.bot).await;
+        self.reception.record_message(&account.bot).await;
     }
 }
 
 impl Inbound {
     /// Returns admitted events as the inbox stores them.
-    pub(super) async fn accepts(
+    pub(super) async fn accept_requests(
         &self,
         account: &Account,
         admitted: &[Admission<'_>],
     ) -> Result<Vec<AcceptRequest>, StoreError> {
         let mut accepts = Vec::with_capacity(admitted.len());
-        for Admission { looking, event, around, mark } in admitted {
-            let told = self.accounts.referred(account, event).await?;
+        for Admission { visibility: looking, event, preceding: around, mark } in admitted {
+            let told = self.accounts.with_references(account, event).await?;
             let context = around.with_context(looking, told.as_ref().unwrap_or(event)).await?;
             let told = context.or(told);
             let event = told.as_ref().unwrap_or(event);
-            accepts.push(capabilities::accept(&self.register, event, mark.clone()).await?);
+            accepts.push(capabilities::build_accept(&self.register, event, mark.clone()).await?);
         }
         Ok(accepts)
     }
@@ -157,7 +163,7 @@ impl Inbound {
         began: Instant,
     ) {
         fail_point!("desk::stored_before_ring");
-        self.admissions.refusals.passed_over(&admission.event);
+        self.admissions.refusals.record_passed_over(&admission.event);
         trail::trace_stored(trail::TAKE, stored, began.elapsed());
         self.waking.wake(&admission.event, stored);
         for StoredEntry { agent, seq, .. } in stored.iter().copied() {

@@ -15,7 +15,7 @@ use nightdesk_types::limits::{
 use nightdesk_types::{StoreError, Timestamp};
 use tokio::time::sleep;
 
-use super::{Listening, NodeListener, Unheard};
+use super::{ListenFailure, Listening, NodeListener};
 use crate::Account;
 use crate::quarantine::quarantine;
 
@@ -39,20 +39,23 @@ enum BackfillState {
 
 impl NodeListener {
     /// Records a gap. Returns the time since which messages may be missing, and the chats.
-    pub(super) async fn missed(&self, Account { bot, .. }: &Account) -> Result<Gap, StoreError> {
+    pub(super) async fn record_gap(
+        &self,
+        Account { bot, .. }: &Account,
+    ) -> Result<Gap, StoreError> {
         tracing::warn!(bot.id = %bot.id, "bot {} may have missed messages; requesting them", bot.id);
         self.context.register.store().record_gap(bot.operator, bot.id, WORDS).await
     }
 
     /// Fills a gap as far as the platform returns messages, and notifies the operator if some may be missing. Returns
     /// true if nothing remains to be done. While retries remain, a platform that does not respond is an error.
-    pub(super) async fn fill(
+    pub(super) async fn fill_gap(
         &self,
         account: &Account,
         ear: &dyn Listen,
         Gap { since, chats }: Gap,
         is_last_try: bool,
-    ) -> Result<bool, Unheard> {
+    ) -> Result<bool, ListenFailure> {
         // A bot that never received anything has missed nothing.
         let Some(since) = since else { return Ok(true) };
         let since = since.checked_sub(GAP_MARGIN).unwrap_or(since);
@@ -61,7 +64,7 @@ impl NodeListener {
             match self.fill_chat(account, ear, &chat, since).await {
                 Ok(BackfillState::Stopped) => return Ok(false),
                 Ok(chat) => is_whole &= chat == BackfillState::Whole,
-                Err(Unheard::Platform(_)) if is_last_try => is_whole = false,
+                Err(ListenFailure::Platform(_)) if is_last_try => is_whole = false,
                 Err(error) => return Err(error),
             }
         }
@@ -78,11 +81,11 @@ impl NodeListener {
         ear: &dyn Listen,
         chat: &str,
         since: Timestamp,
-    ) -> Result<BackfillState, Unheard> {
+    ) -> Result<BackfillState, ListenFailure> {
         let mut last: Option<String> = None;
         for _ in 0..GAP_CALLS_MAX {
             let part = last.as_deref().map_or(HistoryRange::Since(since), HistoryRange::After);
-            let page = self.page(account, ear, chat, part);
+            let page = self.fetch_page(account, ear, chat, part);
             let asking = self.drain.run_until_cancelled(page);
             let Some(page) = asking.await else { return Ok(BackfillState::Stopped) };
             let page = match page? {
@@ -90,13 +93,13 @@ impl NodeListener {
                 ControlFlow::Break(known) => return Ok(known),
             };
             last = page.last().map(|told| told.cursor.clone()).or(last);
-            self.keep(account, page).await?;
+            self.store_page(account, page).await?;
         }
         Ok(BackfillState::Partly)
     }
 
     /// Returns the next page of a chat, or the state of the chat if there is none. After a rate limit it is empty.
-    async fn page(
+    async fn fetch_page(
         &self,
         account: &Account,
         ear: &dyn Listen,
@@ -120,10 +123,14 @@ impl NodeListener {
     }
 
     /// Stores a page in batches. An event that is stored already is recognised by its key.
-    async fn keep(&self, account: &Account, page: Vec<SourceEvent>) -> Result<(), StoreError> {
+    async fn store_page(
+        &self,
+        account: &Account,
+        page: Vec<SourceEvent>,
+    ) -> Result<(), StoreError> {
         let (Listening { inbound, inbox, .. }, began) = (&*self.context, Instant::now());
         let mut admitted = Vec::new();
-        for SourceEvent { said, body, .. } in page {
+        for SourceEvent { event: said, body, .. } in page {
             match said {
                 Ok(Some(event)) => {
                     admitted.extend(inbound.admissions.admit(account, event, None).await?);

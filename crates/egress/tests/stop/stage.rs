@@ -178,7 +178,7 @@ impl Stage {
     /// Returns an admitted send of an agent.
     pub(crate) async fn send(&self, agent: AgentId, name: &str, send: Send) -> AdmittedSend {
         let (any, through) = ([BotTag::default()], Some(self.bot));
-        let sender = Sender { scope: self.scope, agent, greeted: &any, tag: &any[0], through };
+        let sender = Sender { scope: self.scope, agent, hellos: &any, tag: &any[0], through };
         let request = RequestId::new(name).expect("it is short");
         let gate = Gate::new(Arc::new(self.store.clone()));
         gate.admit_send(sender, request, send).await.expect("it may write there")

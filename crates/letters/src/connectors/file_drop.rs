@@ -15,11 +15,11 @@ use nightdesk_types::limits::{AGENTS_PAGE_MAX, DISPATCH_ID_BYTES_MAX};
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 
-use super::{check_words, meta_of, woken};
+use super::{check_size, meta_or_new, wake_receipt};
 use crate::address::Address;
 use crate::connector::AgentConnector;
-use crate::error::{Cause, ConnectorError};
-use crate::fresh::millis;
+use crate::error::{ConnectorError, FailureCause};
+use crate::ids::millis;
 
 /// Puts letters into `DIR/AGENT/DISPATCH_ID.json`. Each folder in `DIR` is an agent.
 pub struct FileDrop {
@@ -40,30 +40,32 @@ impl FileDrop {
     }
 
     /// Writes a file for an agent, once.
-    async fn drop(
+    async fn drop_letter(
         &self,
         agent_id: &str,
         dispatch_id: &str,
         letter: &impl Serialize,
     ) -> Result<String, ConnectorError> {
-        let fails = |cause: Cause| cause.to(agent_id);
+        let fails = |cause: FailureCause| cause.into_error(agent_id);
         let address = Address::parse(agent_id);
-        let folder = address.known(|name| is_name(name) && self.dir.join(name).is_dir());
-        let folder = self.dir.join(folder.ok_or_else(|| fails(Cause::UnknownAgent))?);
+        let folder = address.find_known_name(|name| is_name(name) && self.dir.join(name).is_dir());
+        let folder = self.dir.join(folder.ok_or_else(|| fails(FailureCause::UnknownAgent))?);
         if !is_name(dispatch_id) {
-            return Err(fails(Cause::Invalid("dispatch_id must be a valid file name".to_owned())));
+            return Err(fails(FailureCause::Invalid(
+                "dispatch_id must be a valid file name".to_owned(),
+            )));
         }
         let name = format!("{dispatch_id}.json");
-        let bytes =
-            serde_json::to_vec(letter).map_err(|error| fails(Cause::Invalid(error.to_string())))?;
+        let bytes = serde_json::to_vec(letter)
+            .map_err(|error| fails(FailureCause::Invalid(error.to_string())))?;
         let written = spawn_blocking({
             let name = name.clone();
-            move || put(&folder, &name, &bytes)
+            move || write_file(&folder, &name, &bytes)
         });
         match written.await {
             Ok(Ok(())) => Ok(name),
-            Ok(Err(error)) => Err(fails(Cause::Network(error.to_string()))),
-            Err(_) => Err(fails(Cause::Network("the write was interrupted".to_owned()))),
+            Ok(Err(error)) => Err(fails(FailureCause::Network(error.to_string()))),
+            Err(_) => Err(fails(FailureCause::Network("the write was interrupted".to_owned()))),
         }
     }
 }
@@ -78,7 +80,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Writes a file atomically and durably. An existing file stays as it is.
-fn put(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+fn write_file(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let (whole, part) = (folder.join(name), folder.join(format!(".{name}.part")));
     if whole.exists() {
         return Ok(());
@@ -115,7 +117,7 @@ impl AgentConnector for FileDrop {
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
         let read = fs::read_dir(&self.dir);
-        let read = read.map_err(|error| Cause::Network(error.to_string()).to(""))?;
+        let read = read.map_err(|error| FailureCause::Network(error.to_string()).into_error(""))?;
         let folders = read.flatten().filter(|entry| entry.path().is_dir());
         let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
         let mut names: Vec<String> =
@@ -132,24 +134,24 @@ impl AgentConnector for FileDrop {
         agent_id: &str,
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
-        check_words(agent_id, payload.text())?;
+        check_size(agent_id, payload.text())?;
         let letter = Delivery { agent_id: agent_id.to_owned(), payload: payload.clone() };
-        let name = self.drop(agent_id, &payload.meta().dispatch_id, &letter).await?;
+        let name = self.drop_letter(agent_id, &payload.meta().dispatch_id, &letter).await?;
         let session_id = Address::parse(agent_id).session.map(str::to_owned);
         let (delivered_at, delivery_id) = (millis(&*self.clock), Some(name));
         Ok(DeliveryReceipt { delivered_at, delivery_id, session_id, ..DeliveryReceipt::default() })
     }
 
     async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
-        check_words(agent_id, opts.context.as_deref().unwrap_or_default())?;
+        check_size(agent_id, opts.context.as_deref().unwrap_or_default())?;
         let now = millis(&*self.clock);
-        let (address, meta) = (Address::parse(agent_id), meta_of(opts, now));
+        let (address, meta) = (Address::parse(agent_id), meta_or_new(opts, now));
         let session_id = address.session_of(opts).map(str::to_owned);
         let id = meta.dispatch_id.clone();
         let opts = WakeOpts { session_id, meta: Some(Box::new(meta)), ..opts.clone() };
         let letter = WakeRequest { agent_id: agent_id.to_owned(), opts };
-        self.drop(agent_id, &id, &letter).await?;
-        Ok(woken(&address, &letter.opts, now, false))
+        self.drop_letter(agent_id, &id, &letter).await?;
+        Ok(wake_receipt(&address, &letter.opts, now, false))
     }
 
     async fn health_check(&self) -> bool {

@@ -11,7 +11,7 @@ use nightdesk_types::Clock;
 
 use crate::connector::AgentConnector;
 use crate::error::ConnectorError;
-use crate::fresh::millis;
+use crate::ids::millis;
 
 /// Accepts everything and delivers nothing, for desks without own agents.
 pub struct NoOp(Arc<dyn Clock>);

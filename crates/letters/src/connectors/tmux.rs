@@ -18,12 +18,12 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::recent::Recent;
-use super::{meta_of, woken};
+use super::recent_receipts::RecentReceipts;
+use super::{meta_or_new, wake_receipt};
 use crate::address::Address;
 use crate::connector::AgentConnector;
-use crate::error::{Cause, ConnectorError};
-use crate::fresh::millis;
+use crate::error::{ConnectorError, FailureCause};
+use crate::ids::millis;
 
 /// Maximum length in bytes of the name of a session or a window.
 const TARGET_BYTES_MAX: usize = 64;
@@ -41,7 +41,7 @@ pub struct Tmux {
     server: String,
     agents: BTreeMap<String, String>,
     clock: Arc<dyn Clock>,
-    recent: Recent<Option<String>>,
+    recent: RecentReceipts<Option<String>>,
     /// Serialises typing, so that letters do not mix.
     typing: Mutex<()>,
 }
@@ -67,59 +67,61 @@ impl Tmux {
         if let Some(bad) = bad {
             return Err(BadTarget(bad.to_owned()));
         }
-        let (server, recent) = (server.to_owned(), Recent::new());
+        let (server, recent) = (server.to_owned(), RecentReceipts::new());
         Ok(Self { server, agents, clock, recent, typing: Mutex::new(()) })
     }
 
     /// Types a letter, once. Returns the window, if the address names one.
-    async fn say(
+    async fn type_letter(
         &self,
         agent_id: &str,
         session: Option<&str>,
         meta: &Meta,
         words: &str,
     ) -> Result<Option<String>, ConnectorError> {
-        let fails = |cause: Cause| cause.to(agent_id);
+        let fails = |cause: FailureCause| cause.into_error(agent_id);
         let address = Address::parse(agent_id);
-        let known = address.known(|name| self.agents.contains_key(name));
-        let name = known.ok_or_else(|| fails(Cause::UnknownAgent))?;
-        let target = target(&self.agents[name], session).map_err(|error| fails(error.into()))?;
-        let line = line(meta, words);
+        let known = address.find_known_name(|name| self.agents.contains_key(name));
+        let name = known.ok_or_else(|| fails(FailureCause::UnknownAgent))?;
+        let target =
+            format_target(&self.agents[name], session).map_err(|error| fails(error.into()))?;
+        let line = format_line(meta, words);
         if line.len() > TMUX_WORDS_BYTES_MAX {
             let most = format!("a letter to a terminal has at most {TMUX_WORDS_BYTES_MAX} bytes");
-            return Err(fails(Cause::Invalid(most)));
+            return Err(fails(FailureCause::Invalid(most)));
         }
         let _typing = self.typing.lock().await;
         if let Some(before) = self.recent.find(name, &meta.dispatch_id) {
             return Ok(before);
         }
-        self.run(&["send-keys", "-t", &target, "-l", "--", &line]).await.map_err(fails)?;
-        self.run(&["send-keys", "-t", &target, "Enter"]).await.map_err(fails)?;
+        self.run_tmux(&["send-keys", "-t", &target, "-l", "--", &line]).await.map_err(fails)?;
+        self.run_tmux(&["send-keys", "-t", &target, "Enter"]).await.map_err(fails)?;
         let session = session.map(str::to_owned);
         self.recent.insert(name, &meta.dispatch_id, session.clone());
         Ok(session)
     }
 
     /// Runs tmux, without a shell.
-    async fn run(&self, arguments: &[&str]) -> Result<(), Cause> {
+    async fn run_tmux(&self, arguments: &[&str]) -> Result<(), FailureCause> {
         let mut tmux = Command::new("tmux");
         tmux.args(["-L", &self.server]).args(arguments);
         tmux.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-        let ran = timeout(TMUX_WAIT, tmux.output()).await.map_err(|_| Cause::TimedOut)?;
-        let ran = ran.map_err(|error| Cause::Network(format!("tmux cannot be run: {error}")))?;
+        let ran = timeout(TMUX_WAIT, tmux.output()).await.map_err(|_| FailureCause::TimedOut)?;
+        let ran =
+            ran.map_err(|error| FailureCause::Network(format!("tmux cannot be run: {error}")))?;
         if ran.status.success() {
             return Ok(());
         }
         let stderr = String::from_utf8_lossy(&ran.stderr);
-        Err(Cause::Network(format!("tmux: {}", stderr.trim())))
+        Err(FailureCause::Network(format!("tmux: {}", stderr.trim())))
     }
 
-    async fn is_up(&self, session: &str) -> bool {
-        self.run(&["has-session", "-t", &format!("={session}")]).await.is_ok()
+    async fn has_session(&self, session: &str) -> bool {
+        self.run_tmux(&["has-session", "-t", &format!("={session}")]).await.is_ok()
     }
 }
 
-impl From<BadTarget> for Cause {
+impl From<BadTarget> for FailureCause {
     fn from(bad: BadTarget) -> Self {
         Self::Invalid(bad.to_string())
     }
@@ -134,7 +136,7 @@ fn is_target(name: &str) -> bool {
 }
 
 /// Returns the target with exact names, because tmux also accepts the beginning of a name.
-fn target(session: &str, window: Option<&str>) -> Result<String, BadTarget> {
+fn format_target(session: &str, window: Option<&str>) -> Result<String, BadTarget> {
     match window {
         Some(window) if !is_target(window) => Err(BadTarget(window.to_owned())),
         Some(window) => Ok(format!("={session}:={window}.")),
@@ -143,7 +145,7 @@ fn target(session: &str, window: Option<&str>) -> Result<String, BadTarget> {
 }
 
 /// Formats a letter as one line: its sender and its text.
-fn line(meta: &Meta, words: &str) -> String {
+fn format_line(meta: &Meta, words: &str) -> String {
     let from = meta.origin.caller_agent_id.as_deref().unwrap_or(&meta.origin.skill_name);
     let line = format!("[letter {} from {from}] {words}", meta.dispatch_id);
     line.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
@@ -185,21 +187,21 @@ impl AgentConnector for Tmux {
     ) -> Result<DeliveryReceipt, ConnectorError> {
         let session = Address::parse(agent_id).session;
         let (meta, words) = (payload.meta(), payload.text());
-        let session_id = self.say(agent_id, session, meta, words).await?;
+        let session_id = self.type_letter(agent_id, session, meta, words).await?;
         let delivered_at = millis(&*self.clock);
         Ok(DeliveryReceipt { delivered_at, session_id, ..DeliveryReceipt::default() })
     }
 
     async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
-        let (address, meta) = (Address::parse(agent_id), meta_of(opts, millis(&*self.clock)));
+        let (address, meta) = (Address::parse(agent_id), meta_or_new(opts, millis(&*self.clock)));
         let words = opts.context.as_deref().unwrap_or_default();
-        self.say(agent_id, address.session_of(opts), &meta, words).await?;
-        Ok(woken(&address, opts, millis(&*self.clock), true))
+        self.type_letter(agent_id, address.session_of(opts), &meta, words).await?;
+        Ok(wake_receipt(&address, opts, millis(&*self.clock), true))
     }
 
     async fn health_check(&self) -> bool {
         for session in self.agents.values() {
-            if !self.is_up(session).await {
+            if !self.has_session(session).await {
                 return false;
             }
         }
@@ -208,9 +210,9 @@ impl AgentConnector for Tmux {
 
     async fn agent_status(&self, agent_id: &str) -> Result<AgentStatus, ConnectorError> {
         let address = Address::parse(agent_id);
-        let known = address.known(|name| self.agents.contains_key(name));
-        let name = known.ok_or_else(|| Cause::UnknownAgent.to(agent_id))?;
-        let is_up = self.is_up(&self.agents[name]).await;
+        let known = address.find_known_name(|name| self.agents.contains_key(name));
+        let name = known.ok_or_else(|| FailureCause::UnknownAgent.into_error(agent_id))?;
+        let is_up = self.has_session(&self.agents[name]).await;
         Ok(if is_up { AgentStatus::Idle } else { AgentStatus::Asleep })
     }
 }
@@ -224,14 +226,14 @@ mod tests {
         for bad in ["", "-t", "a:b", "a.b", "a b", "=a", "$1", "a;b", "a\n", &"x".repeat(65)] {
             assert!(!is_target(bad), "{bad:?}");
         }
-        assert_eq!(target("perry", Some("kitchen")).unwrap(), "=perry:=kitchen.");
-        assert_eq!(target("perry", Some("k;ls")), Err(BadTarget("k;ls".to_owned())));
+        assert_eq!(format_target("perry", Some("kitchen")).unwrap(), "=perry:=kitchen.");
+        assert_eq!(format_target("perry", Some("k;ls")), Err(BadTarget("k;ls".to_owned())));
     }
 
     #[test]
     fn a_letter_is_one_line_and_moves_no_cursor() {
-        let meta = meta_of(&WakeOpts::default(), nightdesk_protocol::delivery::Millis(1));
-        let line = line(&meta, "a\nrm -rf /\u{1b}[2J\r\u{7}b");
+        let meta = meta_or_new(&WakeOpts::default(), nightdesk_protocol::delivery::Millis(1));
+        let line = format_line(&meta, "a\nrm -rf /\u{1b}[2J\r\u{7}b");
         assert!(!line.chars().any(char::is_control), "{line:?}");
         assert!(line.ends_with("a rm -rf / [2J  b"), "{line:?}");
     }

@@ -19,15 +19,15 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{check_words, is_later, meta_of, woken};
+use super::{check_size, is_later, meta_or_new, wake_receipt};
 use crate::address::Address;
 use crate::connector::AgentConnector;
-use crate::error::{Cause, ConnectorError};
-use crate::fresh::millis;
+use crate::error::{ConnectorError, FailureCause};
+use crate::ids::millis;
 
 /// The URLs of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Hook {
+pub struct HookTarget {
     /// The URL for letters.
     pub url: String,
     /// The URL for wakes, if the agent can be woken.
@@ -40,7 +40,7 @@ pub struct Hook {
 pub struct Webhook {
     outside: Outside,
     tenant: TenantId,
-    agents: BTreeMap<String, Hook>,
+    agents: BTreeMap<String, HookTarget>,
     bearer: Option<SecretString>,
     secret: Option<SecretString>,
     clock: Arc<dyn Clock>,
@@ -64,7 +64,7 @@ struct HookResponse {
 }
 
 impl HookResponse {
-    fn read(body: &[u8]) -> Self {
+    fn parse(body: &[u8]) -> Self {
         let Ok(fields) = serde_json::from_slice::<Value>(body) else { return Self::default() };
         let text = |name: &str| fields[name].as_str().map(str::to_owned);
         let warnings = fields["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -84,7 +84,7 @@ impl Webhook {
     pub fn new(
         outside: Outside,
         tenant: TenantId,
-        agents: BTreeMap<String, Hook>,
+        agents: BTreeMap<String, HookTarget>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         Self { outside, tenant, agents, bearer: None, secret: None, clock }
@@ -92,19 +92,21 @@ impl Webhook {
 
     /// Returns the connector with a bearer token for each call.
     #[must_use]
-    pub fn bearing(self, bearer: SecretString) -> Self {
+    pub fn with_bearer(self, bearer: SecretString) -> Self {
         Self { bearer: Some(bearer), ..self }
     }
 
     /// Returns the connector with a secret that signs each body.
     #[must_use]
-    pub fn signing(self, secret: SecretString) -> Self {
+    pub fn with_secret(self, secret: SecretString) -> Self {
         Self { secret: Some(secret), ..self }
     }
 
-    fn hook(&self, agent_id: &str) -> Result<&Hook, ConnectorError> {
-        let known = Address::parse(agent_id).known(|name| self.agents.contains_key(name));
-        known.map(|name| &self.agents[name]).ok_or_else(|| Cause::UnknownAgent.to(agent_id))
+    fn find_hook(&self, agent_id: &str) -> Result<&HookTarget, ConnectorError> {
+        let known = Address::parse(agent_id).find_known_name(|name| self.agents.contains_key(name));
+        known
+            .map(|name| &self.agents[name])
+            .ok_or_else(|| FailureCause::UnknownAgent.into_error(agent_id))
     }
 
     async fn post(
@@ -113,15 +115,15 @@ impl Webhook {
         url: &str,
         letter: &impl Serialize,
     ) -> Result<HookResponse, ConnectorError> {
-        let fails = |cause: Cause| cause.to(agent_id);
+        let fails = |cause: FailureCause| cause.into_error(agent_id);
         let body = serde_json::to_vec(letter);
-        let body = body.map_err(|error| fails(Cause::Invalid(error.to_string())))?;
-        let signature = self.secret.as_ref().map(|secret| signed(secret, &body));
+        let body = body.map_err(|error| fails(FailureCause::Invalid(error.to_string())))?;
+        let signature = self.secret.as_ref().map(|secret| sign_body(secret, &body));
         let signature = signature.as_deref();
         let reply = self.call(url, Method::Post, signature, Some(body)).await.map_err(fails)?;
         match reply.status {
-            200..=299 => Ok(HookResponse::read(&reply.body)),
-            status => Err(fails(Cause::Status(status))),
+            200..=299 => Ok(HookResponse::parse(&reply.body)),
+            status => Err(fails(FailureCause::Status(status))),
         }
     }
 
@@ -131,9 +133,9 @@ impl Webhook {
         method: Method,
         signature: Option<&str>,
         body: Option<Vec<u8>>,
-    ) -> Result<CallResponse, Cause> {
+    ) -> Result<CallResponse, FailureCause> {
         let url = TenantUrl::parse(url, self.outside.rules());
-        let url = url.map_err(|refused| Cause::Invalid(refused.to_string()))?;
+        let url = url.map_err(|refused| FailureCause::Invalid(refused.to_string()))?;
         let bearer = self.bearer.as_ref();
         let call = OutsideCall { url: &url, method, bearer, signature, body: body.map(Into::into) };
         Ok(self.outside.call(self.tenant, call).await?)
@@ -141,7 +143,7 @@ impl Webhook {
 }
 
 /// Returns the signature of a body, in the form that real runtimes use.
-fn signed(secret: &SecretString, body: &[u8]) -> String {
+fn sign_body(secret: &SecretString, body: &[u8]) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
     format!("sha256={}", hex::encode(hmac::sign(&key, body)))
 }
@@ -162,7 +164,7 @@ impl AgentConnector for Webhook {
     }
 
     async fn list_agents(&self) -> Result<Vec<AgentDescriptor>, ConnectorError> {
-        let agent = |(agent_id, hook): (&String, &Hook)| {
+        let agent = |(agent_id, hook): (&String, &HookTarget)| {
             let mut can =
                 vec![AgentAbility::Deliver, AgentAbility::Augment, AgentAbility::Template];
             can.extend(hook.wake_url.is_some().then_some(AgentAbility::Wake));
@@ -177,8 +179,8 @@ impl AgentConnector for Webhook {
         agent_id: &str,
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
-        check_words(agent_id, payload.text())?;
-        let hook = self.hook(agent_id)?;
+        check_size(agent_id, payload.text())?;
+        let hook = self.find_hook(agent_id)?;
         let letter = Delivery { agent_id: agent_id.to_owned(), payload: payload.clone() };
         let response = self.post(agent_id, &hook.url, &letter).await?;
         Ok(DeliveryReceipt {
@@ -191,18 +193,18 @@ impl AgentConnector for Webhook {
     }
 
     async fn wake(&self, agent_id: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
-        check_words(agent_id, opts.context.as_deref().unwrap_or_default())?;
-        let (hook, address) = (self.hook(agent_id)?, Address::parse(agent_id));
+        check_size(agent_id, opts.context.as_deref().unwrap_or_default())?;
+        let (hook, address) = (self.find_hook(agent_id)?, Address::parse(agent_id));
         let now = millis(&*self.clock);
         let Some(wake_url) = &hook.wake_url else {
             let words = opts.context.clone().unwrap_or_default();
-            let payload = PayloadKind::Augment.make_payload(words, meta_of(opts, now));
+            let payload = PayloadKind::Augment.make_payload(words, meta_or_new(opts, now));
             let letter = Delivery { agent_id: agent_id.to_owned(), payload };
             self.post(agent_id, &hook.url, &letter).await?;
-            return Ok(woken(&address, opts, now, false));
+            return Ok(wake_receipt(&address, opts, now, false));
         };
         let session_id = address.session_of(opts).map(str::to_owned);
-        let meta = Some(Box::new(meta_of(opts, now)));
+        let meta = Some(Box::new(meta_or_new(opts, now)));
         let opts = WakeOpts { session_id: session_id.clone(), meta, ..opts.clone() };
         let letter = WakeRequest { agent_id: agent_id.to_owned(), opts };
         let response = self.post(agent_id, wake_url, &letter).await?;

@@ -18,13 +18,16 @@ struct World {
     agents: HashSet<Party>,
     hops: HashMap<Party, u32>,
     stored: HashMap<DispatchKey, LetterId>,
-    rooms: HashMap<Party, InboxRoom>,
+    rooms: HashMap<Party, InboxCapacity>,
 }
 
 impl World {
     fn facts(&self, letter: &NewLetter) -> LetterFacts {
-        let empty =
-            InboxRoom { entries_max: ENTRIES_MAX, bytes_max: BYTES_MAX, ..InboxRoom::default() };
+        let empty = InboxCapacity {
+            entries_max: ENTRIES_MAX,
+            bytes_max: BYTES_MAX,
+            ..InboxCapacity::default()
+        };
         let room = self.rooms.get(&letter.to).copied().unwrap_or(empty);
         LetterFacts {
             repeated: self.stored.get(&dispatch_key(letter)).copied(),
@@ -32,7 +35,7 @@ impl World {
                 by_sender: self.granted.contains(&(letter.from, letter.to)),
                 by_recipient: self.granted.contains(&(letter.to, letter.from)),
             },
-            room: self.agents.contains(&letter.to).then_some(room),
+            capacity: self.agents.contains(&letter.to).then_some(room),
             highest_hop: self.hops.get(&letter.from).copied().unwrap_or(0),
         }
     }
@@ -46,12 +49,12 @@ impl World {
     fn store(&mut self, batch: &[Posting], decisions: &[LetterDecision]) {
         for (Posting { letter, entry }, decision) in batch.iter().zip(decisions) {
             let LetterDecision::Write { hop, place, .. } = decision else { continue };
-            let room = self.facts(letter).room;
+            let room = self.facts(letter).capacity;
             self.stored.insert(dispatch_key(letter), letter.id);
             let highest = self.hops.entry(letter.to).or_default();
             *highest = (*highest).max(*hop);
             if let (LetterPlace::Inbox, Some(mut room)) = (place, room) {
-                room.take(entry.body.len());
+                room.add_entry(entry.body.len());
                 self.rooms.insert(letter.to, room);
             }
         }
@@ -84,7 +87,7 @@ prop_compose! {
         let mut posting = posting(0, from, to, &format!("d{dispatch}"));
         posting.entry.body = vec![b'x'; bytes];
         posting.letter.when = when.map(|secs| now() + Duration::from_secs(secs));
-        posting.letter.goes_out = goes_out;
+        posting.letter.by_outlet = goes_out;
         posting
     }
 }
@@ -185,7 +188,7 @@ proptest! {
             })
             .collect();
         for posting in &mut batch {
-            posting.letter.goes_out = true;
+            posting.letter.by_outlet = true;
         }
 
         let decisions = world.decide(&batch);
@@ -203,7 +206,7 @@ proptest! {
             world.store(&batch, &decisions);
         }
 
-        let is_kept = |room: &InboxRoom| {
+        let is_kept = |room: &InboxCapacity| {
             room.entries <= room.entries_max && (room.bytes <= room.bytes_max || room.entries == 1)
         };
         prop_assert!(world.rooms.values().all(is_kept), "{:?}", world.rooms);

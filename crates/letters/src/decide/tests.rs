@@ -32,7 +32,7 @@ pub(super) fn posting(id: u128, from: Party, to: Party, dispatch_id: &str) -> Po
         correlation_id: None,
         when: None,
         wait: None,
-        goes_out: false,
+        by_outlet: false,
     };
     let bot = BotId::from_uuid(Uuid::nil());
     let entry = LetterEntry { bot, chat_id: format!("letter:{id}"), body: vec![b'x'; 10] };
@@ -40,8 +40,8 @@ pub(super) fn posting(id: u128, from: Party, to: Party, dispatch_id: &str) -> Po
 }
 
 pub(super) fn good() -> LetterFacts {
-    let room = InboxRoom { entries: 0, entries_max: 100, bytes: 0, bytes_max: 1_000 };
-    LetterFacts { room: Some(room), ..LetterFacts::default() }
+    let room = InboxCapacity { entries: 0, entries_max: 100, bytes: 0, bytes_max: 1_000 };
+    LetterFacts { capacity: Some(room), ..LetterFacts::default() }
 }
 
 fn decided(posting: &Posting, facts: &LetterFacts) -> LetterDecision {
@@ -53,13 +53,13 @@ fn the_first_reason_in_order_counts() {
     let (own, abroad) =
         (posting(1, party(1, 1), party(1, 2), "d"), posting(1, party(1, 1), party(2, 2), "d"));
     let first = LetterId::from_uuid(Uuid::from_u128(9));
-    let full = InboxRoom { entries: 3, entries_max: 3, bytes: 30, bytes_max: 1_000 };
-    let heavy = InboxRoom { entries: 3, entries_max: 100, bytes: 30, bytes_max: 39 };
-    let alone = InboxRoom { entries: 0, entries_max: 100, bytes: 0, bytes_max: 1 };
+    let full = InboxCapacity { entries: 3, entries_max: 3, bytes: 30, bytes_max: 1_000 };
+    let heavy = InboxCapacity { entries: 3, entries_max: 100, bytes: 30, bytes_max: 39 };
+    let alone = InboxCapacity { entries: 0, entries_max: 100, bytes: 0, bytes_max: 1 };
     let both = LetterGrants { by_sender: true, by_recipient: true };
     let one = LetterGrants { by_sender: true, by_recipient: false };
     let refuse = LetterDecision::Refuse;
-    let in_room = |room| LetterFacts { room: Some(room), ..good() };
+    let in_room = |room| LetterFacts { capacity: Some(room), ..good() };
     let worst = LetterFacts { highest_hop: HOPS_MAX, ..in_room(full) };
     let cases = [
         (
@@ -77,7 +77,7 @@ fn the_first_reason_in_order_counts() {
         (
             "nobody there",
             &own,
-            LetterFacts { room: None, ..worst },
+            LetterFacts { capacity: None, ..worst },
             refuse(PutRefusal::UnknownAgent),
         ),
         (
@@ -98,7 +98,7 @@ fn the_first_reason_in_order_counts() {
 
 #[test]
 fn a_letter_that_does_not_go_into_the_inbox_now_needs_no_room() {
-    let full = LetterFacts { room: Some(InboxRoom::default()), ..good() };
+    let full = LetterFacts { capacity: Some(InboxCapacity::default()), ..good() };
     let later = now() + Duration::from_secs(1);
     let cases = [
         ("later", Some(later), false, Ok(LetterPlace::Later)),
@@ -109,7 +109,7 @@ fn a_letter_that_does_not_go_into_the_inbox_now_needs_no_room() {
     ];
     for (name, when, goes_out, want) in cases {
         let mut posting = posting(1, party(1, 1), party(1, 2), "d");
-        (posting.letter.when, posting.letter.goes_out) = (when, goes_out);
+        (posting.letter.when, posting.letter.by_outlet) = (when, goes_out);
         let got = match decided(&posting, &full) {
             LetterDecision::Write { place, .. } => Ok(place),
             LetterDecision::Refuse(refusal) => Err(refusal),
@@ -123,15 +123,19 @@ fn a_letter_that_does_not_go_into_the_inbox_now_needs_no_room() {
 fn a_due_letter_waits_for_room_and_is_dropped_without_its_grants() {
     let (from, to) = (party(1, 1), party(2, 2));
     let both = LetterGrants { by_sender: true, by_recipient: true };
-    let room = good().room;
-    let facts = DueFacts { from, to, grants: both, room, body_bytes: Some(10) };
+    let room = good().capacity;
+    let facts = DueFacts { from, to, grants: both, capacity: room, body_bytes: Some(10) };
     let released = LetterGrants { by_recipient: false, ..both };
     let cases = [
         ("with room", facts, DueDecision::Deliver),
-        ("full", DueFacts { room: Some(InboxRoom::default()), ..facts }, DueDecision::WaitForRoom),
+        (
+            "full",
+            DueFacts { capacity: Some(InboxCapacity::default()), ..facts },
+            DueDecision::WaitForRoom,
+        ),
         ("a grant taken back", DueFacts { grants: released, ..facts }, DueDecision::Drop),
         ("delivered before", DueFacts { body_bytes: None, ..facts }, DueDecision::Drop),
-        ("no agent", DueFacts { room: None, ..facts }, DueDecision::Drop),
+        ("no agent", DueFacts { capacity: None, ..facts }, DueDecision::Drop),
     ];
     for (name, facts, want) in cases {
         assert_eq!(decide_due(&facts), want, "{name}");

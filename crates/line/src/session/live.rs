@@ -426,7 +426,7 @@ impl LiveLine {
             .map(|(seq, _)| seq);
         let goes_idle = self.idle_until.is_some_and(|until| now.moment <= until);
         let parting = if goes_idle { ClosingSide::Idle } else { parting };
-        CloseRecord { code, tried, parting }
+        CloseRecord { code, tried, closed_by: parting }
     }
 }
 

@@ -213,7 +213,7 @@ fn step_before_live(
             effects.push(LineEffect::End(CloseRecord {
                 code,
                 tried: None,
-                parting: ClosingSide::Client,
+                closed_by: ClosingSide::Client,
             }));
             return LineState::Closed;
         }
@@ -233,7 +233,7 @@ fn step_before_live(
     effects.push(LineEffect::End(CloseRecord {
         code: close.code(),
         tried: None,
-        parting: ClosingSide::Desk,
+        closed_by: ClosingSide::Desk,
     }));
     LineState::Closed
 }

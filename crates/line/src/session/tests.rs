@@ -333,7 +333,7 @@ fn a_line_with_nothing_unacked_was_not_in_vain() {
     session.step(at(HOLD_BACK), ack_of(1));
 
     let end = end_of(&session.step(at(HOLD_BACK), LineInput::Replaced)).unwrap();
-    assert_eq!(end, CloseRecord { code: 4409, tried: None, parting: ClosingSide::Desk });
+    assert_eq!(end, CloseRecord { code: 4409, tried: None, closed_by: ClosingSide::Desk });
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn every_end_has_its_close_code() {
         assert!(matches!(effects[0], LineEffect::Close(close) if close.code() == code), "{name}");
         assert_eq!(
             end_of(&effects),
-            Some(CloseRecord { code, tried: None, parting: ClosingSide::Desk }),
+            Some(CloseRecord { code, tried: None, closed_by: ClosingSide::Desk }),
             "{name}"
         );
         assert!(session.is_closed());

@@ -59,7 +59,7 @@ pub(super) async fn list_bots(register: &Register, tenant: &str) -> anyhow::Resu
 
 /// Formats the reception state of a bot on one line.
 fn reception_text(hearing: &BotReception) -> String {
-    match (&hearing.silence, hearing.heard_at) {
+    match (&hearing.outage, hearing.heard_at) {
         (Some(silence), _) => {
             let word = if silence.is_told { "not receiving" } else { "interrupted" };
             format!("{word} since {}: {}", list::format_second(silence.since), silence.why)
@@ -99,7 +99,7 @@ pub(super) async fn check(
 
 /// Returns the faults that the bot's listener recorded.
 fn reception_faults(hearing: Option<&BotReception>, now: Timestamp) -> Vec<String> {
-    let Some(BotReception { heard_at, silence, .. }) = hearing else { return Vec::new() };
+    let Some(BotReception { heard_at, outage: silence, .. }) = hearing else { return Vec::new() };
     if let Some(silence) = silence {
         let since = list::format_second(silence.since);
         return vec![format!("no events arrive since {since}: {}", silence.why)];
@@ -156,9 +156,9 @@ mod tests {
     #[test]
     fn who_listens_says_what_is_wrong() {
         let bot = BotId::from_uuid(uuid::Uuid::nil());
-        let well = BotReception { bot, heard_at: Some(at(1_000)), said_at: None, silence: None };
+        let well = BotReception { bot, heard_at: Some(at(1_000)), said_at: None, outage: None };
         let silence = Outage { since: at(1_000), why: "key rejected".to_owned(), is_told: true };
-        let deaf = BotReception { silence: Some(silence), ..well.clone() };
+        let deaf = BotReception { outage: Some(silence), ..well.clone() };
         let told_within = i64::try_from(DEAF_TOLD_WITHIN.as_secs()).unwrap();
 
         assert_eq!(reception_faults(None, at(0)), [""; 0]);

@@ -118,6 +118,6 @@ async fn ways(config: &Config) -> anyhow::Result<()> {
 async fn clock(config: &Config) -> anyhow::Result<()> {
     let readiness = Readiness::new(Arc::new(SystemClock::start()));
     let pg = wiring::connect(config)?;
-    readiness.look(pg.time()).await.context("could not read the time of the database")?;
+    readiness.compare_clocks(pg.time()).await.context("could not read the time of the database")?;
     Ok(readiness.get()?)
 }

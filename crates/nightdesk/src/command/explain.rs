@@ -60,7 +60,7 @@ pub(super) async fn run(
              entries are deleted after a day; `nightdesk inbox list` shows the entries of an agent"
         ),
         known @ (Explanation::Entry(_) | Explanation::Refused(_)) => {
-            Ok(CommandOutput::One(known.told()))
+            Ok(CommandOutput::One(known.to_json()))
         }
     }
 }
@@ -83,5 +83,5 @@ async fn explain_dry_run(pg: &Arc<Pg>, explain: &ExplainArgs) -> anyhow::Result<
         },
     };
     let decision = Gate::new(Arc::<Pg>::clone(pg)).explain(bot, &facts, None).await?;
-    Ok(CommandOutput::One(explaining::decided(&**pg, &decision).await?))
+    Ok(CommandOutput::One(explaining::decision_json(&**pg, &decision).await?))
 }

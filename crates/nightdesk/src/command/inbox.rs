@@ -133,7 +133,7 @@ fn add_parked(row: &mut Value, parked: &ParkRecord) {
 }
 
 fn entry_json(shown: &EntryDetails, with_body: bool) -> Value {
-    let mut all = row(&shown.listed, None);
+    let mut all = row(&shown.summary, None);
     let body: Value = serde_json::from_slice(&shown.body).unwrap_or_default();
     // The source of a passthrough is in `forward`, that of a message in `event`.
     let source = [&body["event"]["source"], &body["forward"]["source"]];

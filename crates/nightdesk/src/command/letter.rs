@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
-use nightdesk_letters::{Grants, Hooks, LetterStore, Party, fresh_id, hook_key};
+use nightdesk_letters::{Grants, Hooks, LetterStore, Party, hook_key, new_id};
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{LetterId, TenantScope};
@@ -152,7 +152,7 @@ fn read(id: &str) -> anyhow::Result<LetterId> {
 }
 
 async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Result<CommandOutput> {
-    let secret = [fresh_id(), fresh_id()].concat().replace('-', "");
+    let secret = [new_id(), new_id()].concat().replace('-', "");
     let made = pg.make_hook(party, name, hook_key(&secret)).await?;
     ensure!(made, "a webhook called {name} exists; choose another name, or remove it first");
     let at = |what: &str| format!("{}/v1/webhook/{secret}/{what}", config.public_url());

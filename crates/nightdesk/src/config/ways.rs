@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use nightdesk_letters::connectors::{FileDrop, Hook, Tmux, Webhook};
-use nightdesk_letters::{AgentConnector, Way};
+use nightdesk_letters::connectors::{FileDrop, HookTarget, Tmux, Webhook};
+use nightdesk_letters::{AgentConnector, DeliveryMethod};
 use nightdesk_outside::{Outside, Rules, TenantUrl};
 use nightdesk_types::limits::WAYS_MAX;
 use nightdesk_types::{SystemClock, TenantId};
@@ -72,13 +72,13 @@ fn default_server() -> String {
 
 impl WaySection {
     /// Returns the selected way.
-    pub(crate) fn way(&self) -> anyhow::Result<Way> {
+    pub(crate) fn way(&self) -> anyhow::Result<DeliveryMethod> {
         let ways = [
-            self.webhook.as_ref().map(|_| Way::Webhook),
-            self.file_drop.as_ref().map(|_| Way::FileDrop),
-            self.tmux.as_ref().map(|_| Way::Tmux),
+            self.webhook.as_ref().map(|_| DeliveryMethod::Webhook),
+            self.file_drop.as_ref().map(|_| DeliveryMethod::FileDrop),
+            self.tmux.as_ref().map(|_| DeliveryMethod::Tmux),
         ];
-        let said: Vec<Way> = ways.into_iter().flatten().collect();
+        let said: Vec<DeliveryMethod> = ways.into_iter().flatten().collect();
         ensure!(
             said.len() == 1,
             "ways: {self} needs exactly one of webhook, file_drop and tmux, and has {}",
@@ -139,14 +139,14 @@ impl WebhookWay {
     fn open(&self, tenant: TenantId, agent: &str, outside: &Outside) -> anyhow::Result<Webhook> {
         let Self { url, wake_url, status_url, bearer_file, secret_file } = self;
         let (url, wake_url, status_url) = (url.clone(), wake_url.clone(), status_url.clone());
-        let agents = BTreeMap::from([(agent.to_owned(), Hook { url, wake_url, status_url })]);
+        let agents = BTreeMap::from([(agent.to_owned(), HookTarget { url, wake_url, status_url })]);
         let clock = Arc::new(SystemClock::start());
         let mut webhook = Webhook::new(outside.clone(), tenant, agents, clock);
         if let Some(file) = bearer_file {
-            webhook = webhook.bearing(secret(file)?);
+            webhook = webhook.with_bearer(secret(file)?);
         }
         if let Some(file) = secret_file {
-            webhook = webhook.signing(secret(file)?);
+            webhook = webhook.with_secret(secret(file)?);
         }
         Ok(webhook)
     }

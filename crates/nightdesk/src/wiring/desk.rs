@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use nightdesk_bus_redis::RedisBell;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, Readiness, Sessions, Shelf, Stops, timekeeping,
+    Accounts, Adapters, Desk, Limits, Readiness, SessionBudgets, Shelf, Stops, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -35,7 +35,7 @@ pub(super) async fn build(
     vault: Vault,
     webchat: &Arc<Webchat>,
 ) -> anyhow::Result<Desk> {
-    let NodeBase { pg, ringing, life, .. } = base;
+    let NodeBase { pg, bell_tasks: ringing, life, .. } = base;
     let pg = || Arc::<Pg>::clone(pg);
     let register = Arc::new(Register::new(pg(), vault.clone()));
     let outside = outside(config)?;
@@ -56,15 +56,15 @@ pub(super) async fn build(
         accounts,
         media,
         bell: ringing.bell(),
-        ears: Arc::clone(&ringing.ears),
+        lines: Arc::clone(&ringing.lines),
         records: pg(),
         wake: Arc::new(wake(config, &base.pg, outside)?),
         schedule,
-        shelf: Shelf::over(pg(), pg()),
+        shelf: Shelf::new(pg(), pg()),
         letters: Arc::new(Letters::start(
             pg(),
             ringing.bell(),
-            ringing.ears.chat_watchers().clone(),
+            ringing.lines.chat_watchers().clone(),
             ways,
             &life.writers,
         )),
@@ -75,13 +75,13 @@ pub(super) async fn build(
 
 /// Returns the stop that makes agents' sends.
 fn egress(base: &NodeBase, accounts: &Arc<Accounts>) -> Egress {
-    let NodeBase { pg, lease, ringing, life } = base;
+    let NodeBase { pg, lease, bell_tasks: ringing, life } = base;
     Egress::new(
         Arc::<Pg>::clone(pg),
         Arc::<Accounts>::clone(accounts),
         Owners::new(Arc::clone(lease), Arc::<Pg>::clone(pg)),
         ringing.bell(),
-        ringing.ears.settlements().clone(),
+        ringing.lines.settlements().clone(),
         life.work.clone(),
     )
 }
@@ -93,7 +93,7 @@ fn schedule(
     register: &Arc<Register>,
     issuers: &Arc<Issuers>,
 ) -> Scheduler {
-    let minting = Arc::new(timekeeping::Mint(Arc::clone(issuers)));
+    let minting = Arc::new(timekeeping::DeskTokenMinter(Arc::clone(issuers)));
     let clocks = ScheduleClocks {
         store: Arc::new(timekeeping::StoreClock(Arc::clone(register))),
         wall: Arc::new(SystemClock::start()),
@@ -104,8 +104,8 @@ fn schedule(
 
 fn limits(config: &Config, ringing: &BellTasks) -> Limits {
     let limits = Limits::new(config.limits);
-    match &ringing.between {
-        Some(bell) => limits.under(Arc::<RedisBell>::clone(bell)),
+    match &ringing.redis_bell {
+        Some(bell) => limits.with_shared_limit(Arc::<RedisBell>::clone(bell)),
         None => limits,
     }
 }
@@ -123,7 +123,7 @@ fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
 fn adapters(config: &Config, pg: &Arc<Pg>, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {
     let mut adapters: HashMap<String, Arc<dyn Platform>> = HashMap::new();
     adapters.insert(nightdesk_webchat::NAME.to_owned(), Arc::<Webchat>::clone(webchat));
-    let budget = Arc::new(Sessions(Arc::<Pg>::clone(pg)));
+    let budget = Arc::new(SessionBudgets(Arc::<Pg>::clone(pg)));
     let discord = Arc::new(config.discord.adapter(budget)?);
     adapters.insert(nightdesk_discord::NAME.to_owned(), discord);
     let telegram = Arc::new(config.telegram.adapter()?);

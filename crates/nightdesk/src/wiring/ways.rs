@@ -1,7 +1,7 @@
 //! Opens the configured delivery ways of letters.
 
 use anyhow::{Context, ensure};
-use nightdesk_letters::{Outlet, Party, Way, Ways};
+use nightdesk_letters::{DeliveryMethod, Outlet, Outlets, Party};
 use nightdesk_outside::Outside;
 use nightdesk_register::Register;
 use nightdesk_types::limits::CONNECTOR_WAIT;
@@ -16,7 +16,7 @@ pub(super) async fn open(
     config: &Config,
     register: &Register,
     outside: &Outside,
-) -> anyhow::Result<Ways> {
+) -> anyhow::Result<Outlets> {
     let mut ways = Vec::with_capacity(config.ways.len());
     for said in &config.ways {
         match find_agent(said, register).await {
@@ -63,16 +63,22 @@ fn outlet(
     outside: &Outside,
 ) -> anyhow::Result<Outlet> {
     let connector = said.open(party.scope.tenant(), &called, outside)?;
-    Ok(Outlet { way: said.way()?, called, connector })
+    Ok(Outlet { method: said.way()?, name: called, connector })
 }
 
 /// Checks that a way leads to its agent.
 async fn check_way(said: &WaySection, outlet: &Outlet) -> anyhow::Result<()> {
-    let Outlet { way, called, connector } = outlet;
+    let Outlet { method: way, name: called, connector } = outlet;
     let what = match way {
-        Way::Road | Way::Webhook => "its status_url does not respond with 200; check that it is up",
-        Way::FileDrop => "its folder is not writable; create it, and let the desk write to it",
-        Way::Tmux => "tmux has no such session; start it with `tmux new-session -d -s NAME`",
+        DeliveryMethod::Road | DeliveryMethod::Webhook => {
+            "its status_url does not respond with 200; check that it is up"
+        }
+        DeliveryMethod::FileDrop => {
+            "its folder is not writable; create it, and let the desk write to it"
+        }
+        DeliveryMethod::Tmux => {
+            "tmux has no such session; start it with `tmux new-session -d -s NAME`"
+        }
     };
     let healthy = timeout(CONNECTOR_WAIT, connector.health_check()).await.unwrap_or(false);
     ensure!(healthy, "ways: {said}: {what}");

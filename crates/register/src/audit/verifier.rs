@@ -49,7 +49,7 @@ pub enum Fault {
 #[derive(Debug)]
 pub struct Verifier {
     tenant: TenantId,
-    stands: ChainLink,
+    last_link: ChainLink,
     head: ChainLink,
     /// Anchors that are not reached yet, by number.
     anchors: VecDeque<Anchor>,
@@ -73,33 +73,33 @@ impl Verifier {
             return Err(Fault::LetGoEarly { seq: begins.seq });
         }
         anchors.retain(|anchor| anchor.link.seq >= begins.seq);
-        let mut verifier = Self { tenant, stands: begins, head, anchors: anchors.into() };
+        let mut verifier = Self { tenant, last_link: begins, head, anchors: anchors.into() };
         verifier.pass_anchors()?;
         Ok(verifier)
     }
 
     /// Returns the number of the last verified row.
     pub const fn verified_seq(&self) -> i64 {
-        self.stands.seq
+        self.last_link.seq
     }
 
     /// Returns true if every row up to the head was verified.
     pub const fn is_whole(&self) -> bool {
-        self.stands.seq >= self.head.seq
+        self.last_link.seq >= self.head.seq
     }
 
     /// Verifies the next row.
     pub fn verify_next(&mut self, deed: &AuditRecord) -> Result<(), Fault> {
-        let seq = self.stands.seq + 1;
+        let seq = self.last_link.seq + 1;
         if deed.seq != seq {
             return Err(Fault::Missing { seq });
         }
-        let hash = link_hash(&self.stands, self.tenant, deed);
+        let hash = link_hash(&self.last_link, self.tenant, deed);
         if hash != deed.hash {
             return Err(Fault::Changed { seq });
         }
-        self.stands = ChainLink { seq, hash };
-        if seq == self.head.seq && self.stands != self.head {
+        self.last_link = ChainLink { seq, hash };
+        if seq == self.head.seq && self.last_link != self.head {
             return Err(Fault::Changed { seq });
         }
         self.pass_anchors()
@@ -107,16 +107,17 @@ impl Verifier {
 
     /// Ends after the last row. Returns the number of the last verified row.
     pub fn finish(self) -> Result<i64, Fault> {
-        let last = self.stands.seq;
+        let last = self.last_link.seq;
         let anchored = self.anchors.back().map_or(0, |anchor| anchor.link.seq);
         let head = self.head.seq.max(anchored);
         if last < head { Err(Fault::Cut { last, head }) } else { Ok(last) }
     }
 
     fn pass_anchors(&mut self) -> Result<(), Fault> {
-        while let Some(anchor) = self.anchors.pop_front_if(|next| next.link.seq <= self.stands.seq)
+        while let Some(anchor) =
+            self.anchors.pop_front_if(|next| next.link.seq <= self.last_link.seq)
         {
-            if anchor.link != self.stands {
+            if anchor.link != self.last_link {
                 return Err(Fault::Rewritten { seq: anchor.link.seq, at: anchor.at });
             }
         }

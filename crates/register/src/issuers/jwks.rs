@@ -47,7 +47,7 @@ struct Inner {
     source: KeySource,
     fetch: Arc<dyn FetchKeys>,
     tasks: TaskTracker,
-    kept: Mutex<JwksCache>,
+    cache: Mutex<JwksCache>,
     /// The holder of this lock reads the keys.
     reading: tokio::sync::Mutex<()>,
 }
@@ -65,7 +65,7 @@ pub(super) struct Unavailable;
 impl Jwks {
     pub(super) fn new(source: KeySource, fetch: Arc<dyn FetchKeys>, tasks: TaskTracker) -> Self {
         let (kept, reading) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self(Arc::new(Inner { source, fetch, tasks, kept, reading }))
+        Self(Arc::new(Inner { source, fetch, tasks, cache: kept, reading }))
     }
 
     /// Returns the key of this name. `None`: the issuer has no such key.
@@ -110,7 +110,7 @@ impl Jwks {
     }
 
     fn with_cache<T>(&self, look: impl FnOnce(&mut JwksCache) -> T) -> T {
-        look(&mut self.0.kept.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&mut self.0.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

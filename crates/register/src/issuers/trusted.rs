@@ -41,26 +41,26 @@ pub enum AgentBy {
 /// A trusted issuer with its cached keys.
 #[derive(Debug)]
 pub(super) struct IssuerVerifier {
-    said: TrustedIssuer,
+    issuer: TrustedIssuer,
     keys: Jwks,
 }
 
 impl IssuerVerifier {
     pub(super) fn new(said: TrustedIssuer, fetch: Arc<dyn FetchKeys>, tasks: TaskTracker) -> Self {
         let keys = Jwks::new(said.keys.clone(), fetch, tasks);
-        Self { said, keys }
+        Self { issuer: said, keys }
     }
 
     pub(super) fn url(&self) -> &str {
-        &self.said.url
+        &self.issuer.url
     }
 
     pub(super) fn audience(&self) -> &str {
-        &self.said.audience
+        &self.issuer.audience
     }
 
     pub(super) const fn agent_by(&self) -> AgentBy {
-        self.said.agent_by
+        self.issuer.agent_by
     }
 
     /// Returns the claims of a token that this issuer signed and that is valid now. `None`: the token is not accepted.
@@ -75,7 +75,7 @@ impl IssuerVerifier {
             return Ok(None);
         };
         let wanted =
-            ExpectedClaims { issuer: &self.said.url, tenant_claim: &self.said.tenant_claim };
+            ExpectedClaims { issuer: &self.issuer.url, tenant_claim: &self.issuer.tenant_claim };
         Ok(claims.check(&wanted, now))
     }
 }

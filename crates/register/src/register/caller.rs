@@ -26,7 +26,7 @@ impl Register {
                     return Ok(None);
                 };
                 let scope = scope.with_actor(Actor::Agent(agent));
-                let known = CallerCheck::Known(Caller { scope, agent, by: CallerProof::Token });
+                let known = CallerCheck::Known(Caller { scope, agent, proof: CallerProof::Token });
                 Ok(self.has_agent(scope, agent).await?.then_some(known))
             }
             Bearer::Upgrade(token) => Ok(self.identify(token).await?.map(CallerCheck::from)),
@@ -42,10 +42,10 @@ impl Register {
         now: Timestamp,
     ) -> Result<Option<GatewayProof>, RegisterError> {
         match self.caller(issuers, shown, now).await? {
-            Some(CallerCheck::Known(Caller { scope, agent, by: CallerProof::Token })) => {
+            Some(CallerCheck::Known(Caller { scope, agent, proof: CallerProof::Token })) => {
                 Ok(self.store().gateway_for_tokens(scope, agent).await?)
             }
-            Some(CallerCheck::Known(Caller { by: CallerProof::Gateway(gateway), .. })) => {
+            Some(CallerCheck::Known(Caller { proof: CallerProof::Gateway(gateway), .. })) => {
                 Ok(Some(GatewayProof::Valid(gateway)))
             }
             Some(CallerCheck::Revoked(gateway)) => Ok(Some(GatewayProof::Revoked(gateway))),

@@ -19,7 +19,7 @@ impl Register {
         let (key_id, data_key) = self.data_key(identity.scope).await?;
         let secret = new_secret();
         let provision = GatewayProvision {
-            said,
+            description: said,
             secret: seal_gateway_secret(&data_key, key_id, identity.scope, &secret),
             same_for: PROVISION_SAME_SECRET,
             overlap: PROVISION_OVERLAP,

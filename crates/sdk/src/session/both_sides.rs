@@ -306,7 +306,7 @@ fn both_sides_talk_from_hello_to_goodbye() {
     assert_eq!(both.shown.last(), Some(&Status::Over(AgentEnd::Idle(Idle::Settled))));
     assert_eq!(
         both.desk_end,
-        Some(DeskEnd { code: 1000, tried: None, parting: ClosingSide::Idle })
+        Some(DeskEnd { code: 1000, tried: None, closed_by: ClosingSide::Idle })
     );
 }
 

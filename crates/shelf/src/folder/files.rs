@@ -38,7 +38,7 @@ pub(super) struct SkillFolder {
 
 /// A locked folder.
 pub(super) struct LockedFolder<'a> {
-    room: &'a SkillFolder,
+    folder: &'a SkillFolder,
     _lock: File,
 }
 
@@ -68,7 +68,7 @@ impl SkillFolder {
         let lock = File::create(self.root.join(ASIDE).join("lock"));
         let lock = lock.and_then(|lock| lock.lock().map(|()| lock));
         let lock = lock.map_err(|error| store_error("lock a folder of skills", error))?;
-        Ok(LockedFolder { room: self, _lock: lock })
+        Ok(LockedFolder { folder: self, _lock: lock })
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -83,7 +83,7 @@ impl SkillFolder {
 impl LockedFolder<'_> {
     /// Returns the names of all skills.
     pub(super) fn names(&self) -> Result<Vec<String>, StoreError> {
-        let listed = names(&self.room.root).map_err(|error| store_error("list skills", error))?;
+        let listed = names(&self.folder.root).map_err(|error| store_error("list skills", error))?;
         if listed.len() > SKILLS_MAX {
             let many = format!("the folder has more than {SKILLS_MAX} skills");
             return Err(StoreError::broken("list skills", many));
@@ -111,12 +111,12 @@ impl LockedFolder<'_> {
         let Some(info) = changes.into_iter().rev().find(|change| change.version == version) else {
             return Ok(None);
         };
-        let path = self.room.temp_path(name).join(&info.content_hash);
+        let path = self.folder.temp_path(name).join(&info.content_hash);
         let read = read(&path, SKILL_BYTES_MAX + STATUS_LINE_BYTES_MAX);
         let source = read.map_err(|error| store_error("read an old version of a skill", error))?;
-        let kept = StoredSkill { source, ..current.kept.clone() };
+        let kept = StoredSkill { source, ..current.skill.clone() };
         let status_changed_at = info.changed_at;
-        Ok(Some(Revision { info, kept, status_changed_at, ..current.clone() }))
+        Ok(Some(Revision { info, skill: kept, status_changed_at, ..current.clone() }))
     }
 
     /// Returns the changes of a skill, newest last.
@@ -141,8 +141,8 @@ impl LockedFolder<'_> {
         let forgotten = changes.len().saturating_sub(SKILL_REVISIONS_KEPT_MAX);
         changes.drain(..forgotten);
         let log = ChangeLog {
-            author: next.kept.author.clone(),
-            metadata_bag: next.kept.metadata_bag.clone(),
+            author: next.skill.author.clone(),
+            metadata_bag: next.skill.metadata_bag.clone(),
             created_at: next.created_at,
             status_changed_at: next.status_changed_at,
             changes,
@@ -152,9 +152,9 @@ impl LockedFolder<'_> {
 
     /// Removes a skill and its history.
     pub(super) fn remove(&self, name: &str) -> Result<(), StoreError> {
-        let done = fs::remove_file(self.room.file(name))
-            .and_then(|()| sync(&self.room.root))
-            .and_then(|()| remove_all(&self.room.temp_path(name)));
+        let done = fs::remove_file(self.folder.file(name))
+            .and_then(|()| sync(&self.folder.root))
+            .and_then(|()| remove_all(&self.folder.temp_path(name)));
         done.map_err(|error| store_error("remove a skill", error))
     }
 
@@ -165,7 +165,7 @@ impl LockedFolder<'_> {
         next: &Revision,
         log: &ChangeLog,
     ) -> io::Result<()> {
-        let aside = self.room.temp_path(name);
+        let aside = self.folder.temp_path(name);
         if before.is_none() {
             // These files are of a removed skill: a process died before it deleted them.
             remove_all(&aside)?;
@@ -174,17 +174,17 @@ impl LockedFolder<'_> {
         for revision in before.into_iter().chain([next]) {
             let path = aside.join(&revision.info.content_hash);
             if !path.exists() {
-                self.replace(&path, revision.kept.source.as_bytes())?;
+                self.replace(&path, revision.skill.source.as_bytes())?;
             }
         }
-        self.replace(&self.room.file(name), next.kept.source.as_bytes())?;
+        self.replace(&self.folder.file(name), next.skill.source.as_bytes())?;
         self.replace(&aside.join(LOG), &serde_json::to_vec(log)?)?;
         forget(&aside, log)
     }
 
     /// Replaces a file as a whole.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let new = self.room.root.join(ASIDE).join("new");
+        let new = self.folder.root.join(ASIDE).join("new");
         let mut file = File::create(&new)?;
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -194,7 +194,7 @@ impl LockedFolder<'_> {
 
     /// Returns the content and the time of a skill's file.
     fn file(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
-        let path = self.room.file(name);
+        let path = self.folder.file(name);
         // A symbolic link may lead anywhere, so it is ignored.
         let Ok(about) = fs::symlink_metadata(&path).map(|about| (about.is_file(), about)) else {
             return Ok(None);
@@ -219,7 +219,7 @@ impl LockedFolder<'_> {
     }
 
     fn log(&self, name: &str) -> Result<ChangeLog, StoreError> {
-        let path = self.room.temp_path(name).join(LOG);
+        let path = self.folder.temp_path(name).join(LOG);
         let text = match read(&path, LOG_BYTES_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -245,16 +245,16 @@ fn revision(name: &str, source: String, at: i64, log: ChangeLog) -> Revision {
     };
     let before = Revision {
         info: last.clone(),
-        kept: found.kept.clone(),
+        skill: found.skill.clone(),
         created_at: log.created_at,
         status_changed_at: log.status_changed_at,
     };
     if last.content_hash == found.info.content_hash {
         return before;
     }
-    let status = Header::parse(&found.kept.source).declared_status();
+    let status = Header::parse(&found.skill.source).declared_status();
     let previous_status = Some(last.status).filter(|previous| *previous != status);
-    let edited = WritePlan { kept: found.kept, status, previous_status, changes: true };
+    let edited = WritePlan { skill: found.skill, status, previous_status, changes: true };
     Revision::next(name, edited, Some(&before), stamp)
 }
 

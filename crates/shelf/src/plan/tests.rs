@@ -59,7 +59,7 @@ fn a_status_is_kept_unless_the_patch_says_otherwise() {
     ];
     for (name, kept, source, patch, want, bytes) in cases {
         let planned = write(kept, source, patch, &Approval::Unsecured).unwrap();
-        assert_eq!((planned.status, planned.kept.source.as_str()), (want, bytes), "{name}");
+        assert_eq!((planned.status, planned.skill.source.as_str()), (want, bytes), "{name}");
         assert!(planned.changes, "{name}");
     }
 }
@@ -72,19 +72,19 @@ fn in_secured_mode_nothing_is_approved_without_a_signature() {
     let none = SkillPatch::default();
 
     let forced = write(None, "# Status: Approved\nx", &none, &approval).unwrap();
-    assert_eq!(forced.kept.source, "# Status: Draft\nx");
+    assert_eq!(forced.skill.source, "# Status: Draft\nx");
     let wished = write(None, "x", &status(SkillStatus::Approved), &approval).unwrap();
     assert_eq!(wished.status, SkillStatus::Draft);
     let vouched = write(None, &signed, &none, &approval).unwrap();
-    assert_eq!((vouched.status, &vouched.kept.source), (SkillStatus::Approved, &signed));
-    let edited = write(Some(&vouched.kept), &signed.replace('x', "y"), &none, &approval).unwrap();
-    assert_eq!(edited.kept.source, "# Status: Draft\ny");
+    assert_eq!((vouched.status, &vouched.skill.source), (SkillStatus::Approved, &signed));
+    let edited = write(Some(&vouched.skill), &signed.replace('x', "y"), &none, &approval).unwrap();
+    assert_eq!(edited.skill.source, "# Status: Draft\ny");
 
-    assert!(plan_status("a", &forced.kept, SkillStatus::Approved, &approval).is_err());
-    let again = plan_status("a", &vouched.kept, SkillStatus::Approved, &approval).unwrap();
+    assert!(plan_status("a", &forced.skill, SkillStatus::Approved, &approval).is_err());
+    let again = plan_status("a", &vouched.skill, SkillStatus::Approved, &approval).unwrap();
     assert!(!again.changes);
-    let off = plan_status("a", &vouched.kept, SkillStatus::Disabled, &approval).unwrap();
-    assert!(plan_status("a", &off.kept, SkillStatus::Approved, &approval).is_err());
+    let off = plan_status("a", &vouched.skill, SkillStatus::Disabled, &approval).unwrap();
+    assert!(plan_status("a", &off.skill, SkillStatus::Approved, &approval).is_err());
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn a_skill_stays_its_first_authors() {
 
     assert!(write(Some(&theirs), "y", &by("olsen"), &Approval::Unsecured).is_err());
     let unsaid = write(Some(&theirs), "y", &SkillPatch::default(), &Approval::Unsecured).unwrap();
-    assert_eq!(unsaid.kept.author.as_deref(), Some("perry"));
+    assert_eq!(unsaid.skill.author.as_deref(), Some("perry"));
     let nobodys = write(Some(&kept("x", None)), "x", &by("olsen"), &Approval::Unsecured).unwrap();
-    assert_eq!(nobodys.kept.author.as_deref(), Some("olsen"));
+    assert_eq!(nobodys.skill.author.as_deref(), Some("olsen"));
     assert!(nobodys.changes);
 }
 

@@ -10,7 +10,7 @@ use nightdesk_types::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::row::misfit;
+use crate::row::bad_column;
 
 /// One row of a change; the columns that are set depend on its kind.
 struct ReachRow {
@@ -32,7 +32,7 @@ struct ReachRow {
 }
 
 /// Reads the changes of a bot.
-pub(super) async fn changes(
+pub(super) async fn read_changes(
     connection: &mut PgConnection,
     bot: BotId,
     since: Option<i64>,
@@ -53,15 +53,18 @@ pub(super) async fn changes(
     for row in rows {
         match row.kind.as_str() {
             "head" => {
-                change.version = row.version.ok_or_else(|| missing("version"))?;
-                change.is_whole = row.whole.ok_or_else(|| missing("whole"))?;
+                change.version = row.version.ok_or_else(|| missing_column("version"))?;
+                change.is_whole = row.whole.ok_or_else(|| missing_column("whole"))?;
             }
             "author" => {
-                let agents = authors.entry(row.author.clone().ok_or_else(|| missing("author"))?);
+                let agents =
+                    authors.entry(row.author.clone().ok_or_else(|| missing_column("author"))?);
                 agents.or_default().extend(row.agent());
             }
-            "grant" => change.grants.push((row.extent()?, row.held()?)),
-            _ => change.agents.push((row.agent().ok_or_else(|| missing("agent"))?, row.terms()?)),
+            "grant" => change.grants.push((row.grant_target()?, row.grant_holder()?)),
+            _ => change
+                .agents
+                .push((row.agent().ok_or_else(|| missing_column("agent"))?, row.terms()?)),
         }
     }
     change.authors = authors.into_iter().collect();
@@ -74,22 +77,22 @@ impl ReachRow {
         Some((TenantScope::for_tenant(tenant), AgentId::from_uuid(self.agent?)))
     }
 
-    fn extent(&self) -> sqlx::Result<GrantTarget> {
+    fn grant_target(&self) -> sqlx::Result<GrantTarget> {
         let scope = self.scope.as_deref().filter(|scope| !scope.is_empty());
-        let chat = self.chat.as_deref().ok_or_else(|| missing("chat"))?;
+        let chat = self.chat.as_deref().ok_or_else(|| missing_column("chat"))?;
         Ok(GrantTarget::for_chat(scope, chat))
     }
 
-    fn held(&self) -> sqlx::Result<Option<GrantHolder>> {
+    fn grant_holder(&self) -> sqlx::Result<Option<GrantHolder>> {
         let Some(agent) = self.agent() else { return Ok(None) };
         let principal = self.principal.as_deref().and_then(Principal::from_slug);
-        let principal = principal.ok_or_else(|| misfit("scope_grants", "principal"))?;
+        let principal = principal.ok_or_else(|| bad_column("scope_grants", "principal"))?;
         Ok(Some((agent, principal)))
     }
 
     fn terms(self) -> sqlx::Result<AgentTerms> {
         let rules = self.rules.as_deref().and_then(ClientRules::from_slug);
-        let rules = rules.ok_or_else(|| missing("client_rules"))?;
+        let rules = rules.ok_or_else(|| missing_column("client_rules"))?;
         let declared = self.require_address.map(|require_address| Relevance {
             require_address,
             free_scopes: self.free_scopes.unwrap_or_default(),
@@ -97,7 +100,7 @@ impl ReachRow {
             ..Relevance::default()
         });
         Ok(AgentTerms {
-            version: self.version.ok_or_else(|| missing("version"))?,
+            version: self.version.ok_or_else(|| missing_column("version"))?,
             listed: self.listed.unwrap_or_default().into_iter().collect(),
             owners: self.owners.unwrap_or_default(),
             relevance: Relevance::for_client(declared, rules),
@@ -105,6 +108,6 @@ impl ReachRow {
     }
 }
 
-fn missing(column: &'static str) -> sqlx::Error {
-    misfit("door_reach", column)
+fn missing_column(column: &'static str) -> sqlx::Error {
+    bad_column("door_reach", column)
 }

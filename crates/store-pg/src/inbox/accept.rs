@@ -9,7 +9,7 @@ use uuid::Uuid;
 use self::capabilities::CapabilityColumns;
 use super::{ordinal, tenants_of};
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 mod capabilities;
 
@@ -71,11 +71,11 @@ macro_rules! accept_rows {
     }};
 }
 
-pub(super) async fn run(
+pub(super) async fn accept_events(
     store: &Pg,
     events: &[AcceptRequest],
 ) -> Result<Vec<PutOutcome>, StoreError> {
-    let (columns, capabilities) = (columns(events), CapabilityColumns::new(events));
+    let (columns, capabilities) = (accept_columns(events), CapabilityColumns::new(events));
     let rows = run_to_end!(store.single("put events"), |connection| {
         fail_point!("store_pg::before_accept");
         // Few events have capabilities, so the others use a statement without them.
@@ -107,11 +107,11 @@ pub(super) async fn run(
         .fetch_all(connection)
         .await
     })?;
-    puts(events.len(), rows).map_err(|error| StoreError::broken("put events", error))
+    put_outcomes(events.len(), rows).map_err(|error| StoreError::broken("put events", error))
 }
 
-fn columns(events: &[AcceptRequest]) -> AcceptColumns {
-    let mut columns = AcceptColumns { marks: marks(events), ..AcceptColumns::default() };
+fn accept_columns(events: &[AcceptRequest]) -> AcceptColumns {
+    let mut columns = AcceptColumns { marks: cursor_columns(events), ..AcceptColumns::default() };
     let operators = events.iter().map(AcceptRequest::operator);
     let recipients = events.iter().flat_map(AcceptRequest::recipients);
     columns.tenants = tenants_of(operators.chain(recipients.map(|recipient| recipient.scope)));
@@ -133,7 +133,7 @@ fn columns(events: &[AcceptRequest]) -> AcceptColumns {
     columns
 }
 
-fn marks(events: &[AcceptRequest]) -> Option<CursorColumns> {
+fn cursor_columns(events: &[AcceptRequest]) -> Option<CursorColumns> {
     events.iter().any(|event| event.source_cursor().is_some()).then(|| {
         let mark = |event: &'_ AcceptRequest| event.source_cursor().cloned();
         let marks: Vec<Option<SourceCursor>> = events.iter().map(mark).collect();
@@ -161,26 +161,26 @@ struct AcceptRow {
 }
 
 /// Returns one result for each event. An event without a row is an error.
-fn puts(events: usize, rows: Vec<AcceptRow>) -> sqlx::Result<Vec<PutOutcome>> {
+fn put_outcomes(events: usize, rows: Vec<AcceptRow>) -> sqlx::Result<Vec<PutOutcome>> {
     let mut puts: Vec<Option<PutOutcome>> = (0..events).map(|_| None).collect();
     for row in rows {
         let index = usize::try_from(row.event - 1).ok();
         let put = index.and_then(|index| puts.get_mut(index));
-        let put = put.ok_or_else(|| misfit("inbox_accept", "event"))?;
+        let put = put.ok_or_else(|| bad_column("inbox_accept", "event"))?;
         match row.outcome.as_str() {
             "stored" => match put.get_or_insert_with(|| PutOutcome::Stored(Vec::new())) {
                 PutOutcome::Stored(stored) => stored.push(row.entry()?),
                 PutOutcome::Duplicate | PutOutcome::Stale | PutOutcome::Fenced => {
-                    return Err(misfit("inbox_accept", "outcome"));
+                    return Err(bad_column("inbox_accept", "outcome"));
                 }
             },
             "duplicate" => *put = Some(PutOutcome::Duplicate),
             "stale" => *put = Some(PutOutcome::Stale),
             "fenced" => *put = Some(PutOutcome::Fenced),
-            _ => return Err(misfit("inbox_accept", "outcome")),
+            _ => return Err(bad_column("inbox_accept", "outcome")),
         }
     }
-    puts.into_iter().map(|put| put.ok_or_else(|| misfit("inbox_accept", "outcome"))).collect()
+    puts.into_iter().map(|put| put.ok_or_else(|| bad_column("inbox_accept", "outcome"))).collect()
 }
 
 impl AcceptRow {
@@ -196,7 +196,7 @@ impl AcceptRow {
                 presence,
             })
         };
-        entry().ok_or_else(|| misfit("inbox_accept", "seq"))
+        entry().ok_or_else(|| bad_column("inbox_accept", "seq"))
     }
 
     fn presence(&self) -> sqlx::Result<AgentPresence> {
@@ -204,7 +204,7 @@ impl AcceptRow {
             None => Ok(AgentPresence::Awake),
             Some("asleep") => Ok(AgentPresence::Asleep),
             Some("held") => Ok(AgentPresence::Held),
-            Some(_) => Err(misfit("inbox_accept", "presence")),
+            Some(_) => Err(bad_column("inbox_accept", "presence")),
         }
     }
 }

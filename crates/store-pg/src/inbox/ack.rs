@@ -6,9 +6,12 @@ use uuid::Uuid;
 
 use super::{ordinal, tenants_of};
 use crate::Pg;
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 
-pub(super) async fn run(store: &Pg, acks: &[AckRequest]) -> Result<Vec<AckOutcome>, StoreError> {
+pub(super) async fn store_acks(
+    store: &Pg,
+    acks: &[AckRequest],
+) -> Result<Vec<AckOutcome>, StoreError> {
     let acks = acks.to_vec();
     let count = acks.len();
     let rows = run_to_end!(store.single("ack entries"), |connection| {
@@ -39,7 +42,7 @@ pub(super) async fn run(store: &Pg, acks: &[AckRequest]) -> Result<Vec<AckOutcom
         .await
     })?;
     if rows.len() != count {
-        return Err(StoreError::broken("ack entries", misfit("inbox_ack", "ack")));
+        return Err(StoreError::broken("ack entries", bad_column("inbox_ack", "ack")));
     }
     let ack = |seq: Option<i64>| {
         seq.map_or(AckOutcome::LineReplaced, |seq| AckOutcome::Moved(Seq::new(seq)))

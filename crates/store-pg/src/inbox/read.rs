@@ -10,9 +10,12 @@ use uuid::Uuid;
 
 use super::tenants_of;
 use crate::Pg;
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 
-pub(super) async fn run(store: &Pg, asks: &[ReadRequest]) -> Result<Vec<ReadResponse>, StoreError> {
+pub(super) async fn read_waiting(
+    store: &Pg,
+    asks: &[ReadRequest],
+) -> Result<Vec<ReadResponse>, StoreError> {
     let asks = asks.to_vec();
     let count = asks.len();
     let rows = run_to_end!(store.single("read waiting entries"), |connection| {
@@ -41,7 +44,7 @@ pub(super) async fn run(store: &Pg, asks: &[ReadRequest]) -> Result<Vec<ReadResp
         .fetch_all(connection)
         .await
     })?;
-    waiting(count, rows).map_err(|error| StoreError::broken("read waiting entries", error))
+    group_responses(count, rows).map_err(|error| StoreError::broken("read waiting entries", error))
 }
 
 /// One row of the result: an entry, or a row without one if none waits.
@@ -55,12 +58,12 @@ struct WaitingEntryRow {
     body: Option<Vec<u8>>,
 }
 
-fn waiting(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<ReadResponse>> {
+fn group_responses(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<ReadResponse>> {
     let mut answers: Vec<Option<ReadResponse>> = (0..asks).map(|_| None).collect();
     for row in rows {
         let index = usize::try_from(row.ask - 1).ok();
         let answer = index.and_then(|index| answers.get_mut(index));
-        let answer = answer.ok_or_else(|| misfit("inbox_waiting", "ask"))?;
+        let answer = answer.ok_or_else(|| bad_column("inbox_waiting", "ask"))?;
         if row.replaced {
             *answer = Some(ReadResponse::LineReplaced);
             continue;
@@ -68,11 +71,14 @@ fn waiting(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<ReadResp
         let ReadResponse::Entries(entries) =
             answer.get_or_insert_with(|| ReadResponse::Entries(Vec::new()))
         else {
-            return Err(misfit("inbox_waiting", "replaced"));
+            return Err(bad_column("inbox_waiting", "replaced"));
         };
         entries.extend(row.entry());
     }
-    answers.into_iter().map(|answer| answer.ok_or_else(|| misfit("inbox_waiting", "ask"))).collect()
+    answers
+        .into_iter()
+        .map(|answer| answer.ok_or_else(|| bad_column("inbox_waiting", "ask")))
+        .collect()
 }
 
 impl WaitingEntryRow {

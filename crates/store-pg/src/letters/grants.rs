@@ -25,8 +25,13 @@ impl Grants for Pg {
             .await?;
             let is_news = done.rows_affected() == 1;
             if is_news {
-                record_act(connection, party.scope, Kind::LettersGranted, about(party, peer))
-                    .await?;
+                record_act(
+                    connection,
+                    party.scope,
+                    Kind::LettersGranted,
+                    grant_details(party, peer),
+                )
+                .await?;
             }
             Ok(is_news)
         })
@@ -47,7 +52,7 @@ impl Grants for Pg {
             .await?;
             let was_there = done.rows_affected() == 1;
             if was_there {
-                let about = about(party, peer);
+                let about = grant_details(party, peer);
                 record_act(connection, party.scope, Kind::LettersReleased, about).await?;
             }
             Ok(was_there)
@@ -85,7 +90,7 @@ impl Grants for Pg {
     }
 }
 
-fn about(party: Party, peer: Party) -> Value {
+fn grant_details(party: Party, peer: Party) -> Value {
     json!({
         "agent_id": party.agent,
         "peer_tenant_id": peer.scope.tenant(),

@@ -70,7 +70,7 @@ impl Hooks for Pg {
         })
     }
 
-    async fn hook_at(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError> {
+    async fn find_hook_agent(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError> {
         run_to_end!(self.single("find a webhook for letters"), |connection| {
             let row = sqlx::query!(
                 r#"select tenant as "tenant!", agent as "agent!" from door_letter_hook($1)"#,

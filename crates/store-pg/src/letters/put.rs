@@ -2,7 +2,7 @@
 
 use nightdesk_gate::LetterGrants;
 use nightdesk_letters::decide::{LetterDecision, LetterFacts, LetterPlace, decide_batch};
-use nightdesk_letters::{Live, NewLetter, Posting, Put};
+use nightdesk_letters::{NewLetter, PeerLine, Posting, PostingOutcome};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::HOP_REMEMBERED;
 use nightdesk_types::{Actor, LetterId, Seq, TenantScope, Timestamp};
@@ -11,21 +11,21 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::read_letter;
-use super::row::RoomRow;
+use super::row::CapacityRow;
 use crate::inbox::tenants_of;
 use crate::register::audit::record_act;
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 
 /// Locks the inboxes, reads the facts of every letter, decides, and writes the decisions.
-pub(super) async fn run(
+pub(super) async fn put_letters(
     connection: &mut PgConnection,
     postings: &[Posting],
-) -> sqlx::Result<Vec<Put>> {
+) -> sqlx::Result<Vec<PostingOutcome>> {
     let (facts, now) = read_facts(connection, postings).await?;
     let decisions = decide_batch(postings, &facts, now);
-    let written = write(connection, &Writes::new(postings, &decisions), now).await?;
+    let written = write(connection, &LetterColumns::new(postings, &decisions), now).await?;
     let puts = outcomes(connection, postings, &decisions, written).await?;
-    tell_operators_acts(connection, postings, &decisions).await?;
+    audit_operator_letters(connection, postings, &decisions).await?;
     Ok(puts)
 }
 
@@ -48,7 +48,7 @@ impl FactsRow {
         LetterFacts {
             repeated: self.repeated.map(LetterId::from_uuid),
             grants: LetterGrants { by_sender: self.is_granted, by_recipient: self.is_granted_back },
-            room: RoomRow { entries, entries_max, bytes, bytes_max }.room(),
+            capacity: CapacityRow { entries, entries_max, bytes, bytes_max }.capacity(),
             highest_hop: self.highest_hop.unsigned_abs(),
         }
     }
@@ -81,13 +81,13 @@ async fn read_facts(
     .fetch_all(connection)
     .await?;
     let now = rows.first().filter(|_| rows.len() == postings.len()).map(|row| row.now_at.to_jiff());
-    let now = now.ok_or_else(|| misfit("letter_facts", "nth"))?;
+    let now = now.ok_or_else(|| bad_column("letter_facts", "nth"))?;
     Ok((rows.into_iter().map(FactsRow::facts).collect(), now))
 }
 
 /// The letters to write, as columns for the statement.
 #[derive(Default)]
-struct Writes {
+struct LetterColumns {
     letters: Vec<Uuid>,
     tenants: Vec<Uuid>,
     agents: Vec<Uuid>,
@@ -107,7 +107,7 @@ struct Writes {
     is_put: Vec<bool>,
 }
 
-impl Writes {
+impl LetterColumns {
     fn new(postings: &[Posting], decisions: &[LetterDecision]) -> Self {
         let mut writes = Self::default();
         for (posting, decision) in postings.iter().zip(decisions) {
@@ -148,7 +148,7 @@ struct WrittenRow {
 
 async fn write(
     connection: &mut PgConnection,
-    writes: &Writes,
+    writes: &LetterColumns,
     now: Timestamp,
 ) -> sqlx::Result<Vec<WrittenRow>> {
     if writes.letters.is_empty() {
@@ -188,42 +188,42 @@ async fn outcomes(
     postings: &[Posting],
     decisions: &[LetterDecision],
     written: Vec<WrittenRow>,
-) -> sqlx::Result<Vec<Put>> {
+) -> sqlx::Result<Vec<PostingOutcome>> {
     let (mut puts, mut written) = (Vec::with_capacity(postings.len()), written.into_iter());
     for (Posting { letter, .. }, decision) in postings.iter().zip(decisions) {
         puts.push(match decision {
             LetterDecision::Write { place, .. } => {
-                let row = written.next().ok_or_else(|| misfit("letter_write", "nth"))?;
-                row.put(*place)?
+                let row = written.next().ok_or_else(|| bad_column("letter_write", "nth"))?;
+                row.outcome(*place)?
             }
             LetterDecision::Repeat(first) => {
                 let first = read_letter(connection, letter.from, *first).await?;
-                let first = first.ok_or_else(|| misfit("letters", "letter_id"))?;
-                Put::Duplicate(Box::new(first))
+                let first = first.ok_or_else(|| bad_column("letters", "letter_id"))?;
+                PostingOutcome::Duplicate(Box::new(first))
             }
-            LetterDecision::Refuse(refusal) => Put::from(*refusal),
+            LetterDecision::Refuse(refusal) => PostingOutcome::from(*refusal),
         });
     }
     Ok(puts)
 }
 
 impl WrittenRow {
-    fn put(self, place: LetterPlace) -> sqlx::Result<Put> {
+    fn outcome(self, place: LetterPlace) -> sqlx::Result<PostingOutcome> {
         Ok(match place {
             LetterPlace::Inbox => {
-                let seq = self.seq.ok_or_else(|| misfit("letter_write", "seq"))?;
+                let seq = self.seq.ok_or_else(|| bad_column("letter_write", "seq"))?;
                 // The letter itself waits for its ack.
-                let live = self.session.map(|session| Live { session, is_busy: true });
-                Put::Stored { seq: Seq::new(seq), live }
+                let live = self.session.map(|session| PeerLine { session, is_busy: true });
+                PostingOutcome::Stored { seq: Seq::new(seq), live }
             }
-            LetterPlace::Later => Put::Scheduled,
-            LetterPlace::Outlet => Put::Noted,
+            LetterPlace::Later => PostingOutcome::Scheduled,
+            LetterPlace::Outlet => PostingOutcome::Noted,
         })
     }
 }
 
 /// Writes the audit rows of letters that an operator sent, in the order in which chains are locked.
-async fn tell_operators_acts(
+async fn audit_operator_letters(
     connection: &mut PgConnection,
     postings: &[Posting],
     decisions: &[LetterDecision],
@@ -236,7 +236,7 @@ async fn tell_operators_acts(
         .collect();
     told.sort_by_key(|letter| letter.from.scope.tenant());
     for letter in told {
-        act_for(connection, letter.from.scope).await?;
+        set_audit_actor(connection, letter.from.scope).await?;
         let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
         record_act(connection, letter.from.scope, Kind::EntryPut, about).await?;
     }
@@ -244,7 +244,7 @@ async fn tell_operators_acts(
 }
 
 /// Sets the tenant and the actor of the audit row that follows.
-async fn act_for(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
+async fn set_audit_actor(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
     sqlx::query!(
         "select set_config('app.tenants', array[$1::uuid]::text, true) as tenants,
              set_config('app.actor', $2, true) as actor",

@@ -39,7 +39,7 @@ pub(super) async fn write(connection: &mut PgConnection, receipts: &[Receipt]) -
 
 fn columns(receipts: &[Receipt]) -> sqlx::Result<ReceiptColumns> {
     let mut columns = ReceiptColumns::default();
-    for Receipt { scope, record } in newest(receipts) {
+    for Receipt { scope, record } in newest_receipts(receipts) {
         let came = serde_json::to_value(&record.outcome);
         columns.outcomes.push(came.map_err(|error| sqlx::Error::Encode(error.into()))?);
         columns.tenants.push(scope.tenant().uuid());
@@ -52,7 +52,7 @@ fn columns(receipts: &[Receipt]) -> sqlx::Result<ReceiptColumns> {
 }
 
 /// Returns the last receipt of each key: one statement cannot replace a row twice.
-fn newest(receipts: &[Receipt]) -> impl Iterator<Item = &Receipt> {
+fn newest_receipts(receipts: &[Receipt]) -> impl Iterator<Item = &Receipt> {
     let key = |Receipt { scope, record }: &'_ Receipt| {
         let names = [&record.dispatch_id, &record.connector, &record.address];
         (scope.tenant().uuid(), names.map(String::clone))

@@ -1,13 +1,13 @@
 //! Conversion of the rows of letters.
 
 use jiff_sqlx::Timestamp;
-use nightdesk_letters::decide::InboxRoom;
+use nightdesk_letters::decide::InboxCapacity;
 use nightdesk_letters::{Letter, LetterState, Route};
 use nightdesk_protocol::delivery::PayloadKind;
 use nightdesk_types::{AgentId, LetterId, Seq};
 use uuid::Uuid;
 
-use crate::row::misfit;
+use crate::row::bad_column;
 
 pub(super) struct LetterRow {
     pub(super) letter_id: Uuid,
@@ -37,12 +37,14 @@ impl LetterRow {
             from: AgentId::from_uuid(self.agent_id),
             to: AgentId::from_uuid(self.to_agent_id),
             dispatch_id: self.dispatch_id,
-            route: Route::from_slug(&self.route).ok_or_else(|| misfit("letters", "route"))?,
-            kind: PayloadKind::from_slug(&self.kind).ok_or_else(|| misfit("letters", "kind"))?,
+            route: Route::from_slug(&self.route).ok_or_else(|| bad_column("letters", "route"))?,
+            kind: PayloadKind::from_slug(&self.kind)
+                .ok_or_else(|| bad_column("letters", "kind"))?,
             session: self.session,
             correlation_id: self.correlation_id,
             hop: self.hop.unsigned_abs(),
-            state: LetterState::from_slug(&self.state).ok_or_else(|| misfit("letters", "state"))?,
+            state: LetterState::from_slug(&self.state)
+                .ok_or_else(|| bad_column("letters", "state"))?,
             seq: self.seq.map(Seq::new),
             is_acked: self.is_acked,
             sent_at: self.sent_at.to_jiff(),
@@ -54,16 +56,16 @@ impl LetterRow {
 }
 
 /// The entries that wait in an inbox and its quota. All are null if there is no such inbox.
-pub(super) struct RoomRow {
+pub(super) struct CapacityRow {
     pub(super) entries: Option<i64>,
     pub(super) entries_max: Option<i64>,
     pub(super) bytes: Option<i64>,
     pub(super) bytes_max: Option<i64>,
 }
 
-impl RoomRow {
-    pub(super) fn room(&self) -> Option<InboxRoom> {
-        Some(InboxRoom {
+impl CapacityRow {
+    pub(super) fn capacity(&self) -> Option<InboxCapacity> {
+        Some(InboxCapacity {
             entries: self.entries?,
             entries_max: self.entries_max?,
             bytes: self.bytes?,

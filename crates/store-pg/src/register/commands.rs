@@ -5,7 +5,7 @@ use nightdesk_register::{AgentOnBot, CommandDigest, CommandStore, HeldCommand};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 #[async_trait]
 impl CommandStore for Pg {
@@ -30,7 +30,7 @@ impl CommandStore for Pg {
                 let told = row.told_sha256.zip(row.command_id);
                 let told = told.map(|(digest, id)| command_on_platform(&digest, id));
                 let (scope_id, name) = (row.scope_id, row.name);
-                Ok(HeldCommand { scope_id, name, told: told.transpose()? })
+                Ok(HeldCommand { scope_id, name, registered: told.transpose()? })
             });
             held.collect()
         })
@@ -59,7 +59,7 @@ impl CommandStore for Pg {
     }
 
     async fn note_command(&self, on: AgentOnBot, command: &HeldCommand) -> Result<(), StoreError> {
-        let HeldCommand { scope_id, name, told } = command.clone();
+        let HeldCommand { scope_id, name, registered: told } = command.clone();
         let (digest, id) = told.unzip();
         run_to_end!(self.for_tenant("store a command", on.scope), |connection| {
             sqlx::query!(
@@ -107,5 +107,5 @@ impl CommandStore for Pg {
 
 fn command_on_platform(digest: &[u8], id: String) -> Result<(CommandDigest, String), sqlx::Error> {
     let digest = CommandDigest::read(digest);
-    Ok((digest.ok_or_else(|| misfit("commands", "told_sha256"))?, id))
+    Ok((digest.ok_or_else(|| bad_column("commands", "told_sha256"))?, id))
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::audit::record_act;
 use super::gateways::{end_secrets, enter_gateway, enter_secret};
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 #[async_trait]
 impl Enrolling for Pg {
@@ -63,7 +63,7 @@ impl Enrolling for Pg {
             .await?;
             let Some(row) = row else { return Ok(None) };
             let secret = row.secret.try_into();
-            let secret = secret.map_err(|_| misfit("oauth_clients", "secret_sha256"))?;
+            let secret = secret.map_err(|_| bad_column("oauth_clients", "secret_sha256"))?;
             let scope = TenantScope::for_tenant(TenantId::from_uuid(row.tenant))
                 .with_actor(Actor::Client(id));
             let client = MachineClient { scope, id, agent: AgentId::from_uuid(row.agent) };
@@ -99,8 +99,8 @@ impl Enrolling for Pg {
             match decide(agent, &enrol.gateway, token.as_ref(), holder.as_ref()) {
                 Ok(had) => {
                     let gateway =
-                        give_secret(connection, &Identity { scope, agent }, &enrol, had).await?;
-                    use_up(connection, scope, &enrol.token, gateway).await?;
+                        issue_secret(connection, &Identity { scope, agent }, &enrol, had).await?;
+                    mark_used(connection, scope, &enrol.token, gateway).await?;
                     let about = json!({ "gateway_id": gateway });
                     record_act(connection, scope, Kind::GatewayEnrolled, about).await?;
                     Ok(EnrolmentResult::Gateway(GatewayId::from_uuid(gateway)))
@@ -163,7 +163,7 @@ pub(super) async fn lock_holder(
 }
 
 /// Gives the secret to the gateway that has the name, or to a new one.
-async fn give_secret(
+async fn issue_secret(
     connection: &mut PgConnection,
     identity: &Identity,
     enrol: &EnrolmentRequest,
@@ -180,7 +180,7 @@ async fn give_secret(
     Ok(gateway)
 }
 
-async fn use_up(
+async fn mark_used(
     connection: &mut PgConnection,
     scope: TenantScope,
     token: &Digest,

@@ -7,7 +7,7 @@ use nightdesk_types::{Actor, StoreError, TenantScope};
 use sqlx::PgConnection;
 
 use crate::Pg;
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 
 #[async_trait]
 impl Issuing for Pg {
@@ -63,7 +63,7 @@ async fn all_keys(connection: &mut PgConnection) -> sqlx::Result<Vec<StoredKey>>
         Ok(StoredKey {
             number: row.number,
             kid: row.kid,
-            algorithm: algorithm.ok_or_else(|| misfit("signing_keys", "algorithm"))?,
+            algorithm: algorithm.ok_or_else(|| bad_column("signing_keys", "algorithm"))?,
             sealed: row.sealed,
             used_from: row.used_from.to_jiff(),
             retired: row.retired,

@@ -8,7 +8,7 @@ use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
 
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 #[async_trait]
 impl Linking for Pg {
@@ -105,6 +105,6 @@ fn link_outcome(
         ("used", _) => RedeemResult::Used,
         ("not-here", _) => RedeemResult::NotHere,
         ("too-many", _) => RedeemResult::TooMany,
-        _ => return Err(misfit("door_link", "outcome")),
+        _ => return Err(bad_column("door_link", "outcome")),
     })
 }

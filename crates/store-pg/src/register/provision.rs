@@ -29,22 +29,26 @@ impl Provisioning for Pg {
     ) -> Result<ProvisionResult, StoreError> {
         let (identity, provision) = (*identity, provision.clone());
         run_to_end!(self.for_tenant("provision a gateway", identity.scope), |connection| {
-            insert_gateway(connection, &identity, &provision.said.gateway).await?;
+            insert_gateway(connection, &identity, &provision.description.gateway).await?;
             // The lock makes concurrent requests get the same secret.
-            let holder = lock_holder(connection, identity.scope, &provision.said.gateway).await?;
+            let holder =
+                lock_holder(connection, identity.scope, &provision.description.gateway).await?;
             let gateway = match may_be_called(identity.agent, holder.as_ref()) {
                 Ok(Some(gateway)) => gateway.uuid(),
                 Ok(None) => return Err(sqlx::Error::RowNotFound),
                 Err(refusal) => return Ok(ProvisionResult::Refused(refusal)),
             };
-            note_platform(connection, identity.scope, gateway, &provision.said.front).await?;
-            wake_at(connection, &identity, gateway, &provision.said).await?;
-            call_agent(connection, &identity, provision.said.display_name.as_deref()).await?;
-            let same = young_secret(connection, &identity, gateway, &provision).await?;
+            note_platform(connection, identity.scope, gateway, &provision.description.front)
+                .await?;
+            set_wake_url(connection, &identity, gateway, &provision.description).await?;
+            set_display_name(connection, &identity, provision.description.display_name.as_deref())
+                .await?;
+            let same = find_recent_secret(connection, &identity, gateway, &provision).await?;
             if same.is_none() {
                 replace_secret(connection, &identity, gateway, &provision).await?;
             }
-            let about = json!({ "gateway_id": gateway, "platform": provision.said.front.platform });
+            let about =
+                json!({ "gateway_id": gateway, "platform": provision.description.front.platform });
             record_act(connection, identity.scope, Kind::GatewayProvisioned, about).await?;
             let new = || ProvisionResult::New(GatewayId::from_uuid(gateway));
             Ok(same.map_or_else(new, |same| ProvisionResult::Same(Box::new(same))))
@@ -128,7 +132,7 @@ async fn note_platform(
 }
 
 /// Writes the agent's display name in place of the previous one.
-async fn call_agent(
+async fn set_display_name(
     connection: &mut PgConnection,
     identity: &Identity,
     name: Option<&str>,
@@ -146,7 +150,7 @@ async fn call_agent(
 }
 
 /// Writes the gateway's wake URL in place of the previous one. If the operator set wake targets, none is added.
-async fn wake_at(
+async fn set_wake_url(
     connection: &mut PgConnection,
     identity: &Identity,
     gateway: Uuid,
@@ -183,7 +187,7 @@ async fn wake_at(
 }
 
 /// Returns the secret that this boot of the gateway got before, perhaps for another platform.
-async fn young_secret(
+async fn find_recent_secret(
     connection: &mut PgConnection,
     identity: &Identity,
     gateway: Uuid,

@@ -5,7 +5,7 @@ use nightdesk_register::Quotas;
 use nightdesk_types::{Quota, StoreError, TenantScope};
 
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 #[async_trait]
 impl Quotas for Pg {
@@ -21,7 +21,7 @@ impl Quotas for Pg {
             .fetch_all(connection)
             .await?;
             let known =
-                |slug: &str| Quota::from_slug(slug).ok_or_else(|| misfit("quotas", "quota"));
+                |slug: &str| Quota::from_slug(slug).ok_or_else(|| bad_column("quotas", "quota"));
             rows.into_iter().map(|row| Ok((known(&row.quota)?, row.allowed))).collect()
         })
     }

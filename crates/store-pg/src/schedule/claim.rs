@@ -14,7 +14,7 @@ use super::facts::{FactRow, JobKey};
 use super::write::{
     FireColumns, FireTexts, JobColumns, MissedFire, Moments, notice_missed, write_fires, write_jobs,
 };
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 
 /// A locked row that is due: a job whose instant came, or a fire and its job.
 struct DueScheduleRow {
@@ -26,7 +26,7 @@ struct DueScheduleRow {
 }
 
 impl DueScheduleRow {
-    fn heeds_runs(&self) -> bool {
+    fn depends_on_runs(&self) -> bool {
         let is_held = |fire: &FireRecord| fire.fire.state == FireState::Held;
         self.fire.as_ref().map_or_else(|| self.job.heeds_runs(), is_held)
     }
@@ -58,7 +58,7 @@ pub(super) async fn claim_due(
         Some(now) => claim_rows(connection, node, rows, now).await?,
         None => ClaimBatch::default(),
     };
-    claims.next_in = next_in(connection, node).await?;
+    claims.next_in = next_due_in(connection, node).await?;
     Ok(claims)
 }
 
@@ -68,7 +68,7 @@ async fn claim_rows(
     rows: Vec<FactRow>,
     now: Timestamp,
 ) -> sqlx::Result<ClaimBatch> {
-    let due = rows.into_iter().map(FactRow::due).collect::<sqlx::Result<Vec<_>>>()?;
+    let due = rows.into_iter().map(FactRow::into_due_row).collect::<sqlx::Result<Vec<_>>>()?;
     let running = running_since(connection, &due, now).await?;
     let mut plan = ClaimPlan::new(now);
     for row in due {
@@ -112,8 +112,8 @@ async fn lock_due(
 }
 
 impl FactRow {
-    fn due(mut self) -> sqlx::Result<DueScheduleRow> {
-        let fire_id = self.fire_id.ok_or_else(|| misfit("fires_due", "fire_id"))?;
+    fn into_due_row(mut self) -> sqlx::Result<DueScheduleRow> {
+        let fire_id = self.fire_id.ok_or_else(|| bad_column("fires_due", "fire_id"))?;
         let (key, fire) = (self.key(), self.fire()?);
         Ok(DueScheduleRow { key, fire_id, job: self.job()?, fire })
     }
@@ -125,7 +125,7 @@ async fn running_since(
     due: &[DueScheduleRow],
     now: Timestamp,
 ) -> sqlx::Result<BTreeMap<JobKey, Timestamp>> {
-    let keys: Vec<_> = due.iter().filter(|row| row.heeds_runs()).map(|row| &row.key).collect();
+    let keys: Vec<_> = due.iter().filter(|row| row.depends_on_runs()).map(|row| &row.key).collect();
     if keys.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -152,7 +152,7 @@ async fn running_since(
 }
 
 /// Returns the time until a job or a fire is due, or `None` for a node whose lease is over.
-async fn next_in(connection: &mut PgConnection, node: &Node) -> sqlx::Result<Option<Duration>> {
+async fn next_due_in(connection: &mut PgConnection, node: &Node) -> sqlx::Result<Option<Duration>> {
     let ms = sqlx::query_scalar!(
         "select fires_next_ms() where node_lives($1, $2)",
         node.name,
@@ -221,12 +221,16 @@ impl ClaimPlan {
         let texts = FireTexts { node: Some(&node.name), outcome: None };
         write_fires(connection, &self.tried, texts).await?;
         write_jobs(connection, &self.changed).await?;
-        self.write_begun(connection, node).await?;
+        self.write_new_fires(connection, node).await?;
         notice_missed(connection, self.missed).await?;
         Ok(self.claims)
     }
 
-    async fn write_begun(&self, connection: &mut PgConnection, node: &Node) -> sqlx::Result<()> {
+    async fn write_new_fires(
+        &self,
+        connection: &mut PgConnection,
+        node: &Node,
+    ) -> sqlx::Result<()> {
         if self.jobs.is_empty() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::row::{ArmedRow, FireRow, millis, target_columns};
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 
 /// A locked job, and perhaps one of its fires.
 #[expect(clippy::struct_excessive_bools, reason = "a row has the columns of its table")]
@@ -143,7 +143,7 @@ pub(super) async fn open_job(
     )
     .fetch_all(connection)
     .await?;
-    locked_jobs(rows)?.pop().ok_or_else(|| misfit("schedules", "job_id"))
+    locked_jobs(rows)?.pop().ok_or_else(|| bad_column("schedules", "job_id"))
 }
 
 /// Locks a job.
@@ -227,7 +227,7 @@ impl FactRow {
     }
 
     fn locked_fire(mut self) -> sqlx::Result<LockedFire> {
-        let fire = self.fire()?.ok_or_else(|| misfit("fires", "fire_id"))?;
+        let fire = self.fire()?.ok_or_else(|| bad_column("fires", "fire_id"))?;
         let (key, now) = (self.key(), self.now_at.to_jiff());
         Ok(LockedFire { key, job: self.job()?, fire, now })
     }
@@ -238,7 +238,7 @@ impl FactRow {
         let Some(due_at) = self.fire_due_at.map(jiff_sqlx::Timestamp::to_jiff) else {
             return Ok(None);
         };
-        let row = self.fire_row().ok_or_else(|| misfit("fires", "fire_id"))?;
+        let row = self.fire_row().ok_or_else(|| bad_column("fires", "fire_id"))?;
         Ok(Some(FireRecord {
             fire: row.fire()?,
             due_at,
@@ -293,7 +293,7 @@ impl FactRow {
             catch_up_ms: self.catch_up_ms,
             jitter_ms: self.jitter_ms,
         };
-        let arm = armed.armed()?.arm;
+        let arm = armed.into_active_job()?.arm;
         Ok(JobRecord { id: ScheduleId::from_uuid(self.schedule_id), arm, status })
     }
 }

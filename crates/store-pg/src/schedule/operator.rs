@@ -162,7 +162,7 @@ impl JobRow {
             catch_up_ms: self.catch_up_ms,
             jitter_ms: self.jitter_ms,
         };
-        let armed = armed.armed()?;
+        let armed = armed.into_active_job()?;
         Ok(ScheduledJob {
             id: armed.id,
             agent: AgentId::from_uuid(self.agent_id),

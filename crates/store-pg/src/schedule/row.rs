@@ -8,7 +8,7 @@ use nightdesk_schedule::{
 use nightdesk_types::{AgentId, Arming, FireId, ScheduleId};
 use uuid::Uuid;
 
-use crate::row::misfit;
+use crate::row::bad_column;
 
 pub(super) fn millis(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
@@ -26,20 +26,20 @@ const fn target(by_inbox: bool, text: String) -> Target {
 }
 
 pub(super) fn job_id(text: String) -> sqlx::Result<JobId> {
-    JobId::new(text).map_err(|_| misfit("schedules", "job_id"))
+    JobId::new(text).map_err(|_| bad_column("schedules", "job_id"))
 }
 
 fn fire_at(text: String) -> sqlx::Result<FireAt> {
-    FireAt::parse(text).map_err(|_| misfit("schedules", "fire_at"))
+    FireAt::parse(text).map_err(|_| bad_column("schedules", "fire_at"))
 }
 
 fn cause(slug: Option<&str>) -> sqlx::Result<Option<FireCause>> {
-    let known = |slug| FireCause::from_slug(slug).ok_or_else(|| misfit("fires", "cause"));
+    let known = |slug| FireCause::from_slug(slug).ok_or_else(|| bad_column("fires", "cause"));
     slug.map(known).transpose()
 }
 
 fn state(slug: &str) -> sqlx::Result<FireState> {
-    FireState::from_slug(slug).ok_or_else(|| misfit("fires", "state"))
+    FireState::from_slug(slug).ok_or_else(|| bad_column("fires", "state"))
 }
 
 /// A job with the request that armed it.
@@ -58,10 +58,10 @@ pub(super) struct ArmedRow {
 }
 
 impl ArmedRow {
-    pub(super) fn armed(self) -> sqlx::Result<ActiveJob> {
+    pub(super) fn into_active_job(self) -> sqlx::Result<ActiveJob> {
         let overlap = Overlap::from_slug(&self.overlap);
         let policies = Policies {
-            overlap: overlap.ok_or_else(|| misfit("schedules", "overlap"))?,
+            overlap: overlap.ok_or_else(|| bad_column("schedules", "overlap"))?,
             catch_up: Duration::from_millis(self.catch_up_ms.unsigned_abs()),
             jitter: Duration::from_millis(self.jitter_ms.unsigned_abs()),
         };

@@ -6,7 +6,7 @@ use nightdesk_shelf::{
 };
 use sqlx::types::Json;
 
-use crate::row::misfit;
+use crate::row::bad_column;
 
 /// A revision with the current metadata of its skill.
 pub(super) struct RevisionRow {
@@ -22,13 +22,13 @@ pub(super) struct RevisionRow {
 
 impl RevisionRow {
     /// Converts the newest revision; the metadata describes it.
-    pub(super) fn newest(self) -> sqlx::Result<Revision> {
+    pub(super) fn into_newest(self) -> sqlx::Result<Revision> {
         let status_changed_at = self.meta.status_changed_at.unwrap_or(self.meta.updated_at);
         self.revision(status_changed_at)
     }
 
     /// Converts an earlier revision, for which the time of the status change is no longer known.
-    pub(super) fn earlier(self) -> sqlx::Result<Revision> {
+    pub(super) fn into_earlier(self) -> sqlx::Result<Revision> {
         let changed_at = secs(self.changed_at);
         self.revision(changed_at)
     }
@@ -46,8 +46,8 @@ impl RevisionRow {
                 changed_at: secs(self.changed_at),
                 changed_by: self.changed_by,
             },
-            kept: StoredSkill {
-                source: source.map_err(|_| misfit("skill_revisions", "source"))?,
+            skill: StoredSkill {
+                source: source.map_err(|_| bad_column("skill_revisions", "source"))?,
                 author: meta.author,
                 metadata_bag: meta.metadata_bag,
             },
@@ -62,14 +62,14 @@ pub(super) fn secs(at: Timestamp) -> i64 {
 }
 
 pub(super) fn status_of(text: &str) -> sqlx::Result<SkillStatus> {
-    SkillStatus::from_exact(text).ok_or_else(|| misfit("skill_revisions", "status"))
+    SkillStatus::from_exact(text).ok_or_else(|| bad_column("skill_revisions", "status"))
 }
 
 pub(super) fn approval_of(key: Option<Vec<u8>>) -> sqlx::Result<Approval> {
     let Some(key) = key else {
         return Ok(Approval::Unsecured);
     };
-    let bytes = key.try_into().map_err(|_| misfit("shelves", "approval_key"))?;
+    let bytes = key.try_into().map_err(|_| bad_column("shelves", "approval_key"))?;
     Ok(Approval::Secured(PublicKey::from_bytes(bytes)))
 }
 

@@ -108,7 +108,7 @@ async fn lock_due(
             bots: row.bots,
             chats: row.chats,
         };
-        Ok(facts.due(record.locked()?))
+        Ok(facts.due(record.into_locked()?))
     });
     due.collect()
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::rows::{WakeKey, begin_wakes, change_wake};
 use crate::Pg;
 use crate::register::audit::record_act;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 #[async_trait]
 impl WakeAdmin for Pg {
@@ -135,8 +135,8 @@ impl WakeAdmin for Pg {
                 let bot = row.bot_id.map(|id| NoticeSubject::Bot(BotId::from_uuid(id)));
                 Ok(OwnerNotice {
                     at: row.at.to_jiff(),
-                    about: agent.or(bot).ok_or_else(|| misfit("notices", "agent_id"))?,
-                    kind: kind.ok_or_else(|| misfit("notices", "kind"))?,
+                    about: agent.or(bot).ok_or_else(|| bad_column("notices", "agent_id"))?,
+                    kind: kind.ok_or_else(|| bad_column("notices", "kind"))?,
                     calls: row.calls.unsigned_abs(),
                     outcome: row.outcome,
                 })
@@ -182,7 +182,7 @@ impl WakeStatusRow {
             urls: self.urls.unsigned_abs(),
             wake,
             rules: ClientRules::from_slug(&self.rules)
-                .ok_or_else(|| misfit("agents", "client_rules"))?,
+                .ok_or_else(|| bad_column("agents", "client_rules"))?,
         })
     }
 }

@@ -5,7 +5,7 @@ use nightdesk_wake::{Suspicion, WakePhase, WakeRow};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::row::{misfit, moment};
+use crate::row::{bad_column, moment};
 
 /// The key of an agent's wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +81,7 @@ async fn lock(connection: &mut PgConnection, key: WakeKey) -> sqlx::Result<Optio
     )
     .fetch_optional(connection)
     .await?;
-    record.map(WakeRecord::locked).transpose()
+    record.map(WakeRecord::into_locked).transpose()
 }
 
 /// Locks agents' wakes. An agent that was never needed gets the row that [`WakeRow::new`] describes.
@@ -110,7 +110,7 @@ async fn lock_or_insert(
     )
     .fetch_all(connection)
     .await?;
-    records.into_iter().map(WakeRecord::locked).collect()
+    records.into_iter().map(WakeRecord::into_locked).collect()
 }
 
 /// Writes wakes that this transaction has locked, in one statement.
@@ -177,11 +177,11 @@ pub(super) struct WakeRecord {
 }
 
 impl WakeRecord {
-    pub(super) fn locked(self) -> sqlx::Result<LockedWake> {
+    pub(super) fn into_locked(self) -> sqlx::Result<LockedWake> {
         let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
         let suspicion = self.suspect_generation.zip(self.suspect_acked_seq);
         let row = WakeRow {
-            phase: WakePhase::from_slug(&self.state).ok_or_else(|| misfit("wakes", "state"))?,
+            phase: WakePhase::from_slug(&self.state).ok_or_else(|| bad_column("wakes", "state"))?,
             since: self.since.to_jiff(),
             due_at: jiff(self.due_at),
             calls: self.calls.unsigned_abs(),

@@ -6,10 +6,10 @@ use nightdesk_webchat::store::{ChatLine, ChatStatus, ChatUpdate, LineAuthor, Vis
 use serde_json::Value;
 use sqlx::PgConnection;
 
-use crate::row::misfit;
+use crate::row::bad_column;
 
 /// Returns the state of a chat without its lines. An unused chat has the state of its beginning.
-pub(super) async fn news_without_lines(
+pub(super) async fn read_chat_state(
     connection: &mut PgConnection,
     chat: &VisitorChat,
 ) -> sqlx::Result<ChatUpdate> {
@@ -103,7 +103,7 @@ impl TryFrom<ChatLineRow> for ChatLine {
         let author = match row.author.as_str() {
             "visitor" => LineAuthor::Visitor,
             "agent" => LineAuthor::Agent,
-            _ => return Err(misfit("webchat_messages", "author")),
+            _ => return Err(bad_column("webchat_messages", "author")),
         };
         let prompt = row.prompt.map(serde_json::from_value).transpose();
         Ok(Self {
@@ -113,7 +113,7 @@ impl TryFrom<ChatLineRow> for ChatLine {
             author,
             text: row.text,
             nonce: row.nonce,
-            prompt: prompt.map_err(|_| misfit("webchat_messages", "prompt"))?,
+            prompt: prompt.map_err(|_| bad_column("webchat_messages", "prompt"))?,
             edited: row.edited,
             deleted: row.deleted,
         })

@@ -60,7 +60,7 @@ async fn due_after_both(postgres: &Postgres, first: First) -> usize {
     replace_in_function(&postgres.database, slow.0, &[slow.1]).await;
     let store = &postgres.store;
     let said = event().from(&people.people[0].author).keyed("k");
-    let end = CloseRecord { code: 1000, tried: None, parting: ClosingSide::Idle };
+    let end = CloseRecord { code: 1000, tried: None, closed_by: ClosingSide::Idle };
     let (put, closed) = match first {
         First::Accept => tokio::join!(people.put(store, &said), async {
             wait_for_a_stall(&postgres.database).await;

@@ -47,7 +47,7 @@ impl Discord {
         let said = convert_event(bot, &rooms, "MESSAGE_CREATE", text.as_bytes());
         PlatformEvent {
             body: if said.is_err() { text.as_bytes().to_vec() } else { Vec::new() },
-            said: said.map(|said| said.map(|(draft, _)| draft)),
+            event: said.map(|said| said.map(|(draft, _)| draft)),
             cursor: id.to_string(),
             capability: None,
             is_after_gap: false,

@@ -84,7 +84,7 @@ impl Discord {
             let call = ApiCall::new(Method::POST, path)
                 .with_body(interaction_response(interaction.kind, ReceiveOutcome::Kept));
             let (api, bot) = (Arc::clone(&self.api), bot.clone());
-            self.ears.spawn(async move {
+            self.sockets.spawn(async move {
                 // If the call fails, the person sees a failed command, and the stored event remains.
                 drop(api.send(ApiCaller::by_path(&bot), call).await);
             });
@@ -107,7 +107,7 @@ pub(super) fn convert_dispatch(
         Ok(None) => (Ok(None), None),
         Err(error) => (Err(error), None),
     };
-    PlatformEvent { said, body, cursor, capability, is_after_gap: told.is_after_gap }
+    PlatformEvent { event: said, body, cursor, capability, is_after_gap: told.is_after_gap }
 }
 
 /// Returns unreadable data without the token, which could act as the bot.

@@ -45,9 +45,9 @@ pub(super) struct Shard {
 pub(super) struct ShardDriver {
     bot: Bot,
     shard: Shard,
-    course: ReconnectState,
+    reconnect: ReconnectState,
     ends: DriverEnds,
-    hands: DriverContext,
+    context: DriverContext,
     /// An event that waits for space in the ear's queue. It outlives its socket: Discord does not repeat it.
     held: Option<Arc<DispatchEvent>>,
     /// Position of the session's first event, if the session began here.
@@ -66,7 +66,7 @@ enum ConnectionOutcome {
 /// One open conversation.
 struct GatewayConnection {
     socket: GatewaySocket,
-    talk: GatewaySession,
+    session: GatewaySession,
     beat: Option<Interval>,
     since: Instant,
 }
@@ -79,7 +79,7 @@ impl ShardDriver {
         ends: DriverEnds,
         hands: DriverContext,
     ) -> Self {
-        Self { bot, shard, course, ends, hands, held: None, first: None }
+        Self { bot, shard, reconnect: course, ends, context: hands, held: None, first: None }
     }
 
     /// Runs conversations until the desk stops listening or Discord refuses the bot.
@@ -88,8 +88,8 @@ impl ShardDriver {
             if self.is_left_within(self.next_delay()).await || !self.queue_held().await {
                 return;
             }
-            let mut talk = self.course.next_session();
-            let over = match self.hands.dialler.dial(self.course.url()).await {
+            let mut talk = self.reconnect.next_session();
+            let over = match self.context.dialler.dial(self.reconnect.url()).await {
                 Ok(socket) => self.run_connection(&mut talk, socket).await,
                 Err(_) => ConnectionOutcome::Ended(ConnectionEnd::NotReached),
             };
@@ -97,7 +97,7 @@ impl ShardDriver {
                 ConnectionOutcome::Left => return,
                 ConnectionOutcome::Spent => return self.ends.shared.set_end(SPENT),
                 ConnectionOutcome::Ended(ended) => {
-                    if let Some(fatal) = self.course.record_end(&talk, ended) {
+                    if let Some(fatal) = self.reconnect.record_end(&talk, ended) {
                         return self.give_up(fatal);
                     }
                 }
@@ -107,9 +107,9 @@ impl ShardDriver {
 
     /// Returns the delay before the next conversation. The sockets of a bot begin their sessions one after the other.
     fn next_delay(&self) -> Duration {
-        let wait = self.course.reconnect_delay();
-        if self.course.begins_anew() {
-            wait.max(self.hands.turns.reserve_next(self.bot.id))
+        let wait = self.reconnect.reconnect_delay();
+        if self.reconnect.begins_anew() {
+            wait.max(self.context.turns.reserve_next(self.bot.id))
         } else {
             wait
         }
@@ -148,15 +148,15 @@ impl ShardDriver {
         talk: &mut GatewaySession,
         socket: GatewaySocket,
     ) -> ConnectionOutcome {
-        let fresh = self.course.next_session();
+        let fresh = self.reconnect.next_session();
         let mut line = GatewayConnection {
             socket,
-            talk: std::mem::replace(talk, fresh),
+            session: std::mem::replace(talk, fresh),
             beat: None,
             since: Instant::now(),
         };
         let over = self.run_loop(&mut line).await;
-        let GatewayConnection { socket, talk: held, .. } = line;
+        let GatewayConnection { socket, session: held, .. } = line;
         *talk = held;
         socket.hang_up().await;
         over
@@ -173,8 +173,8 @@ impl ShardDriver {
                     }
                     vec![]
                 }
-                () = tick(line.beat.as_mut()) => vec![line.talk.tick_heartbeat(self.held.is_none())],
-                ended = wait_for_deadline(line.talk.phase_deadline(), line.since), if self.held.is_none() => {
+                () = tick(line.beat.as_mut()) => vec![line.session.tick_heartbeat(self.held.is_none())],
+                ended = wait_for_deadline(line.session.phase_deadline(), line.since), if self.held.is_none() => {
                     return ConnectionOutcome::Ended(ended);
                 }
                 place = self.ends.tx.reserve(), if self.held.is_some() => {
@@ -187,7 +187,7 @@ impl ShardDriver {
                     vec![]
                 }
                 came = line.socket.read_message(), if self.held.is_none() => match came {
-                    SocketRead::Text(text) => line.talk.handle_frame(&text),
+                    SocketRead::Text(text) => line.session.handle_frame(&text),
                     SocketRead::Nothing => vec![],
                     SocketRead::End(code) => return ConnectionOutcome::Ended(ConnectionEnd::Closed(code)),
                 },
@@ -218,12 +218,12 @@ impl ShardDriver {
             }
             GatewayEffect::Beat => json!({ "op": 1, "d": self.stored_seq(line) }),
             GatewayEffect::Resume => {
-                let session = line.talk.cursor()?;
+                let session = line.session.cursor()?;
                 let seq = self.stored_seq(line);
                 self.frame_with_key(6, json!({ "session_id": session.session, "seq": seq }))
             }
             GatewayEffect::Identify => {
-                match timeout(BUDGET_WAIT, self.hands.budget.spend(&self.bot)).await {
+                match timeout(BUDGET_WAIT, self.context.budget.spend(&self.bot)).await {
                     Ok(Ok(true)) => {}
                     Ok(Ok(false)) => return Some(ConnectionOutcome::Spent),
                     // The budget's state is unknown, so this attempt ends and a later one may succeed.
@@ -231,7 +231,7 @@ impl ShardDriver {
                         return Some(ConnectionOutcome::Ended(ConnectionEnd::Unanswered));
                     }
                 }
-                self.course.record_identify();
+                self.reconnect.record_identify();
                 self.frame_with_key(2, json!({
                     "intents": INTENTS,
                     "shard": [self.shard.at, self.shard.of],
@@ -260,7 +260,7 @@ impl ShardDriver {
 
     /// Returns the sequence number to confirm: that of the last stored event and no later one.
     fn stored_seq(&self, line: &GatewayConnection) -> Option<u64> {
-        let session = line.talk.cursor()?;
+        let session = line.session.cursor()?;
         let stored =
             self.ends.shared.stored_cursor().filter(|stored| stored.session == session.session);
         let first = self.first.as_ref().filter(|first| first.session == session.session);

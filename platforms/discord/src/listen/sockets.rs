@@ -45,7 +45,7 @@ impl Discord {
         bot: &Bot,
         cursors: &SocketCursors,
     ) -> Vec<Arc<SocketListener>> {
-        let mut open = self.ears.lock_open().remove(&bot.id).unwrap_or_default();
+        let mut open = self.sockets.lock_open().remove(&bot.id).unwrap_or_default();
         if open.len() != cursors.0.len() {
             disconnect_all(std::mem::take(&mut open)).await;
         }
@@ -55,7 +55,7 @@ impl Discord {
             let shard = Shard { at, of: cursors.0.len() };
             ears.push(self.open_socket(bot, shard, open.next(), cursor.as_ref()).await);
         }
-        self.ears.lock_open().insert(bot.id, ears.clone());
+        self.sockets.lock_open().insert(bot.id, ears.clone());
         ears
     }
 
@@ -73,19 +73,20 @@ impl Discord {
             ear.leave().await;
         }
         let (ear, ends) = SocketListener::open(bot, cursor.cloned());
-        let DriverContext { dialler, .. } = &self.hands;
+        let DriverContext { dialler, .. } = &self.driver_context;
         // If Discord required more sockets, earlier sessions delivered events.
-        let is_after_others = self.ears.wanted_sockets(bot.id).is_some();
+        let is_after_others = self.sockets.wanted_sockets(bot.id).is_some();
         let course =
             ReconnectState::new(dialler.main_url().to_owned(), cursor.cloned(), is_after_others);
-        let driver = ShardDriver::new(bot.clone(), shard, course, ends, self.hands.clone());
-        self.ears.spawn(driver.run());
+        let driver =
+            ShardDriver::new(bot.clone(), shard, course, ends, self.driver_context.clone());
+        self.sockets.spawn(driver.run());
         ear
     }
 
     /// Disconnects all sockets of a bot.
     pub(super) async fn hang_up(&self, bot: &Bot) {
-        let ears = self.ears.lock_open().remove(&bot.id);
+        let ears = self.sockets.lock_open().remove(&bot.id);
         disconnect_all(ears.unwrap_or_default()).await;
     }
 
@@ -106,7 +107,7 @@ impl Discord {
                 Ok(Vec::new())
             }
             ListenEnd::Fatal(why) => {
-                self.ears.record_refusal(bot, why, self.clock.moment());
+                self.sockets.record_refusal(bot, why, self.clock.moment());
                 Err(why.into())
             }
         }
@@ -119,7 +120,7 @@ impl Discord {
         let is_possible = shards > sockets && shards <= SOCKETS_MAX;
         if is_possible {
             tracing::info!(bot.id = %bot.id, "bot {} now receives its events over {shards} sockets", bot.id);
-            self.ears.set_wanted_sockets(bot.id, shards);
+            self.sockets.set_wanted_sockets(bot.id, shards);
         }
         Ok(is_possible)
     }

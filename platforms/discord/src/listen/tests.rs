@@ -67,7 +67,7 @@ impl Stage {
     async fn heard(&self, cursor: &mut Option<String>) -> Vec<PlatformEvent> {
         loop {
             let heard = self.listen(cursor.as_deref()).await.unwrap();
-            if heard.iter().any(|one| !matches!(one.said, Ok(None))) {
+            if heard.iter().any(|one| !matches!(one.event, Ok(None))) {
                 return heard;
             }
             *cursor = heard.last().map(|one| one.cursor.clone()).or(cursor.take());
@@ -77,7 +77,7 @@ impl Stage {
 
 pub(super) fn texts(heard: &[PlatformEvent]) -> Vec<String> {
     let text = |heard: &PlatformEvent| {
-        let Content::Message(message) = &heard.said.as_ref().ok()?.as_ref()?.content else {
+        let Content::Message(message) = &heard.event.as_ref().ok()?.as_ref()?.content else {
             panic!()
         };
         Some(message.text.clone())
@@ -260,7 +260,7 @@ async fn what_cannot_be_read_is_kept_without_its_token() {
         line.tell("INTERACTION_CREATE", 2, odd).await;
         std::mem::forget(line);
     });
-    assert_eq!(heard[0].said, Err(ReceiveError::Unreadable));
+    assert_eq!(heard[0].event, Err(ReceiveError::Unreadable));
     let body = String::from_utf8(heard[0].body.clone()).unwrap();
     assert!(body.contains("\"type\":3") && !body.contains("canary"), "{body}");
 }

@@ -81,7 +81,7 @@ impl Stage {
         loop {
             let heard = self.discord.listen(&self.bot, self.cursor.as_deref()).await.unwrap();
             self.cursor = heard.last().map(|one| one.cursor.clone()).or(self.cursor.take());
-            if heard.iter().any(|one| !matches!(one.said, Ok(None))) {
+            if heard.iter().any(|one| !matches!(one.event, Ok(None))) {
                 return heard;
             }
         }
@@ -120,7 +120,7 @@ fn text(content: &str) -> Op {
 /// Returns the messages and their places.
 fn said(heard: &[PlatformEvent]) -> Vec<(Source, Message)> {
     let said = |heard: &PlatformEvent| {
-        let draft = heard.said.as_ref().ok()?.as_ref()?;
+        let draft = heard.event.as_ref().ok()?.as_ref()?;
         let Content::Message(message) = &draft.content else { panic!("a message") };
         Some((draft.source.clone(), (**message).clone()))
     };
@@ -345,7 +345,7 @@ async fn what_fell_into_a_gap_is_found() {
         .unwrap();
     let live = stage.heard().await;
     let keys = |heard: &[PlatformEvent]| -> Vec<Value> {
-        let drafts = heard.iter().filter_map(|one| one.said.as_ref().ok()?.as_ref());
+        let drafts = heard.iter().filter_map(|one| one.event.as_ref().ok()?.as_ref());
         drafts.map(|draft| json!([draft.key, draft.source.scope_id])).collect()
     };
     assert_eq!(keys(&found).len(), 2);

@@ -33,7 +33,7 @@ impl Stage {
 
 fn texts(heard: &[PlatformEvent]) -> Vec<String> {
     let text = |heard: &PlatformEvent| {
-        let draft = heard.said.as_ref().unwrap().as_ref().unwrap();
+        let draft = heard.event.as_ref().unwrap().as_ref().unwrap();
         let nightdesk_types::event::Content::Message(message) = &draft.content else { panic!() };
         message.text.clone()
     };
@@ -108,7 +108,8 @@ fn one_odd_update_spoils_no_other() {
     );
     let heard = convert_updates(&bot(), &told, NOW).unwrap();
 
-    let said: Vec<_> = heard.iter().map(|heard| heard.said.as_ref().map(Option::is_some)).collect();
+    let said: Vec<_> =
+        heard.iter().map(|heard| heard.event.as_ref().map(Option::is_some)).collect();
     let unreadable = Err(&ReceiveError::Unreadable);
     assert_eq!(said, [Ok(true), unreadable, Ok(false), unreadable, Ok(true)]);
     let cursors: Vec<_> = heard.iter().map(|heard| heard.cursor.as_str()).collect();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use nightdesk_letters::{Address, AgentConnector, Cause, ConnectorError};
+use nightdesk_letters::{Address, AgentConnector, ConnectorError, FailureCause};
 use nightdesk_protocol::delivery::{
     AgentDescriptor, ConnectorCapabilities, DeliveryReceipt, Features, Millis, Payload,
     PayloadKind, TriggerKind, WakeOpts, WakeReceipt, When,
@@ -38,12 +38,12 @@ impl Drawer {
 
     fn check(&self, agent_id: &str) -> Result<(), ConnectorError> {
         if self.is_broken && !self.has(Fault::BrokenSaysOk) {
-            return Err(Cause::Network("broken".to_owned()).to(agent_id));
+            return Err(FailureCause::Network("broken".to_owned()).into_error(agent_id));
         }
         let composite = self.has(Fault::CompositeUnknown);
         let name = if composite { agent_id } else { Address::parse(agent_id).agent };
         let known = name == AGENT || self.has(Fault::UnknownSaysOk);
-        if known { Ok(()) } else { Err(Cause::UnknownAgent.to(agent_id)) }
+        if known { Ok(()) } else { Err(FailureCause::UnknownAgent.into_error(agent_id)) }
     }
 
     fn keep(&self, dispatch_id: Option<&str>, seen: Seen) {
@@ -87,7 +87,7 @@ impl AgentConnector for Drawer {
         if self.has(Fault::ClosedTriggerKinds)
             && matches!(meta.origin.trigger_kind, TriggerKind::Other(_))
         {
-            return Err(Cause::Invalid("trigger_kind".to_owned()).to(agent_id));
+            return Err(FailureCause::Invalid("trigger_kind".to_owned()).into_error(agent_id));
         }
         let kind = if self.has(Fault::TemplateIsAugment) { PayloadKind::Augment } else { kind };
         let null = if self.has(Fault::NullsOut) { r#"{"session_id":null}"# } else { "{}" };

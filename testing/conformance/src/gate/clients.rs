@@ -57,7 +57,7 @@ pub async fn agents_of_one_chat_speak_by_their_names(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let mut named = boot("gw-1", "discord", "s1");
-    named.said.display_name = Some("Owl".to_owned());
+    named.description.display_name = Some("Owl".to_owned());
     provision(harness, &ann, &named).await;
     cast.stored(&ann.says(1).in_chat("c1")).await;
     cast.stored(&bob.says(2).in_chat("c2")).await;

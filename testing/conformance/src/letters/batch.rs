@@ -2,7 +2,7 @@
 
 use nightdesk_gate::LetterGrants;
 use nightdesk_letters::{
-    AddressQuery, GrantedPeer, LetterState, NamedAgent, NewLetter, Party, Put,
+    AddressQuery, GrantedPeer, LetterState, NamedAgent, NewLetter, Party, PostingOutcome,
 };
 use nightdesk_types::{AgentId, LetterId, Quota, Seq};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ pub async fn a_batch_has_an_outcome_for_each_letter(harness: &impl Harness) {
     let (_, to, from) = pair(&cast).await;
     let bob = party(&cast.person("bob").await);
     let nobody = Party { agent: AgentId::from_uuid(Uuid::max()), ..from };
-    let out = NewLetter { goes_out: true, ..letter(from, to, "out") };
+    let out = NewLetter { by_outlet: true, ..letter(from, to, "out") };
     let again = NewLetter {
         id: LetterId::from_uuid(id_of("letter", "again in the batch")),
         ..letter(from, to, "d1")
@@ -33,12 +33,28 @@ pub async fn a_batch_has_an_outcome_for_each_letter(harness: &impl Harness) {
     ];
 
     let puts = put_together(harness, &batch).await;
-    assert!(matches!(puts[0], Put::Stored { seq, .. } if seq == Seq::new(1)), "{:?}", puts[0]);
-    assert_eq!((&puts[1], &puts[2]), (&Put::NotGranted, &Put::Unknown));
-    assert!(matches!(&puts[3], Put::Duplicate(first) if first.id == batch[0].id), "{:?}", puts[3]);
-    assert_eq!(puts[4], Put::Noted);
-    assert!(matches!(puts[5], Put::Stored { seq, .. } if seq == Seq::new(1)), "{:?}", puts[5]);
-    assert!(matches!(puts[6], Put::Stored { seq, .. } if seq == Seq::new(2)), "{:?}", puts[6]);
+    assert!(
+        matches!(puts[0], PostingOutcome::Stored { seq, .. } if seq == Seq::new(1)),
+        "{:?}",
+        puts[0]
+    );
+    assert_eq!((&puts[1], &puts[2]), (&PostingOutcome::NotGranted, &PostingOutcome::Unknown));
+    assert!(
+        matches!(&puts[3], PostingOutcome::Duplicate(first) if first.id == batch[0].id),
+        "{:?}",
+        puts[3]
+    );
+    assert_eq!(puts[4], PostingOutcome::Noted);
+    assert!(
+        matches!(puts[5], PostingOutcome::Stored { seq, .. } if seq == Seq::new(1)),
+        "{:?}",
+        puts[5]
+    );
+    assert!(
+        matches!(puts[6], PostingOutcome::Stored { seq, .. } if seq == Seq::new(2)),
+        "{:?}",
+        puts[6]
+    );
     assert_eq!(state(harness, &out).await, LetterState::Put);
 }
 
@@ -56,8 +72,8 @@ pub async fn letters_of_one_batch_count_for_each_other(harness: &impl Harness) {
     ];
 
     let puts = put_together(harness, &batch).await;
-    let stored = puts.iter().filter(|put| matches!(put, Put::Stored { .. })).count();
-    assert_eq!((stored, &puts[3]), (3, &Put::Full));
+    let stored = puts.iter().filter(|put| matches!(put, PostingOutcome::Stored { .. })).count();
+    assert_eq!((stored, &puts[3]), (3, &PostingOutcome::Full));
     let mut hops = Vec::new();
     for letter in &batch[..3] {
         let found = harness.letters().letter(letter.from, letter.id).await.expect("look");
@@ -83,7 +99,9 @@ pub async fn batches_that_cross_each_other_all_end(harness: &impl Harness) {
 
     for done in tasks.join_all().await {
         let puts = done.expect("no deadlock");
-        let is_settled = |put: &Put| matches!(put, Put::Stored { .. } | Put::TooManyHops);
+        let is_settled = |put: &PostingOutcome| {
+            matches!(put, PostingOutcome::Stored { .. } | PostingOutcome::TooManyHops)
+        };
         assert!(puts.iter().all(is_settled), "{puts:?}");
     }
 }
@@ -108,7 +126,7 @@ pub async fn an_address_names_one_agent(harness: &impl Harness) {
         AddressQuery { from: bob, agent: "other".to_owned() },
     ];
 
-    let facts = letters.addresses(&queries).await.expect("look up");
+    let facts = letters.resolve_addresses(&queries).await.expect("look up");
     let named = Some(NamedAgent { id: other.agent, name: "other".to_owned() });
     let own_agents: Vec<_> = facts.iter().map(|facts| facts.own.clone()).collect();
     assert_eq!(own_agents, [named.clone(), named, None, None, None, None, None]);

@@ -1,6 +1,6 @@
 //! Promises of the store about scheduled letters and letters that leave through another connector.
 
-use nightdesk_letters::{LetterState, NewLetter, Put};
+use nightdesk_letters::{LetterState, NewLetter, PostingOutcome};
 use nightdesk_types::Quota;
 
 use super::{due_with_room, letter, pair, put, state};
@@ -13,8 +13,8 @@ pub async fn a_letter_that_the_desk_is_to_put_is_kept(harness: &impl TimedHarnes
     let (_, to, from) = pair(&cast).await;
     let letter = NewLetter { when: Some(harness.now()), ..letter(from, to, "d1") };
 
-    assert_eq!(put(harness, &letter).await, Put::Scheduled);
-    let due = harness.letters().due(to, letter.id).await.expect("due");
+    assert_eq!(put(harness, &letter).await, PostingOutcome::Scheduled);
+    let due = harness.letters().take_due(to, letter.id).await.expect("due");
     assert_eq!(due, Some(due_with_room(&letter)));
 }
 
@@ -24,11 +24,11 @@ pub async fn a_letter_that_goes_out_is_written_down_and_not_put(harness: &impl H
     let (ann, to, from) = pair(&cast).await;
     let none = harness.register().set_quota(to.scope, Quota::PendingEntries, 0).await;
     none.expect("set a quota");
-    let out = NewLetter { goes_out: true, ..letter(from, to, "d1") };
+    let out = NewLetter { by_outlet: true, ..letter(from, to, "d1") };
 
-    assert_eq!(put(harness, &out).await, Put::Noted);
+    assert_eq!(put(harness, &out).await, PostingOutcome::Noted);
     let again = put(harness, &out).await;
-    assert!(matches!(again, Put::Duplicate(_)), "{again:?}");
+    assert!(matches!(again, PostingOutcome::Duplicate(_)), "{again:?}");
     assert_eq!(state(harness, &out).await, LetterState::Put);
     let line = cast.line(&ann).await;
     assert!(cast.waiting(&line).await.is_empty(), "nothing lies there");
@@ -38,16 +38,16 @@ pub async fn a_letter_that_goes_out_is_written_down_and_not_put(harness: &impl H
 pub async fn a_letter_that_went_out_when_it_was_due_is_over(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let (_, to, from) = pair(&cast).await;
-    let later = NewLetter { when: Some(harness.now()), goes_out: true, ..letter(from, to, "d1") };
+    let later = NewLetter { when: Some(harness.now()), by_outlet: true, ..letter(from, to, "d1") };
     let letters = harness.letters();
-    assert_eq!(put(harness, &later).await, Put::Scheduled);
+    assert_eq!(put(harness, &later).await, PostingOutcome::Scheduled);
     let none = harness.register().set_quota(to.scope, Quota::PendingEntries, 0).await;
     none.expect("set a quota");
 
-    let due = letters.due(to, later.id).await.expect("due").expect("it waits");
+    let due = letters.take_due(to, later.id).await.expect("due").expect("it waits");
     assert!(due.is_full, "who has another way need not mind");
     assert_eq!(state(harness, &later).await, LetterState::Scheduled);
     letters.record_delivery(to, later.id, None).await.expect("note");
     assert_eq!(state(harness, &later).await, LetterState::Put);
-    assert_eq!(letters.due(to, later.id).await.expect("due"), None);
+    assert_eq!(letters.take_due(to, later.id).await.expect("due"), None);
 }

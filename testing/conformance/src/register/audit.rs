@@ -157,7 +157,7 @@ pub async fn a_boot_is_told_once(harness: &impl Harness) {
         log.told(Kind::GatewayProvisioned).await;
     }
     let mut elsewhere = later("gw", "three");
-    elsewhere.said.wake_url = Some("https://agents.example/ann".to_owned());
+    elsewhere.description.wake_url = Some("https://agents.example/ann".to_owned());
     provision(harness, &ann, &elsewhere).await;
     log.told(Kind::GatewayProvisioned).await;
     harness.register().revoke(ann.scope, "gw").await.expect("revoke a gateway");

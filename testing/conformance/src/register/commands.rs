@@ -47,11 +47,12 @@ pub async fn what_was_told_of_a_command_is_kept(harness: &impl Harness) {
         let held = register.commands_of(person.scope, person.agent, cast.bot.id).await;
         held.expect("read commands")
     };
-    let nothing = HeldCommand { scope_id: "g1".to_owned(), name: "tea".to_owned(), told: None };
+    let nothing =
+        HeldCommand { scope_id: "g1".to_owned(), name: "tea".to_owned(), registered: None };
     assert_eq!(held(&ann).await, std::slice::from_ref(&nothing));
 
     let told = Some((CommandDigest::from_bytes(b"tea"), "77".to_owned()));
-    let told = HeldCommand { told, ..nothing.clone() };
+    let told = HeldCommand { registered: told, ..nothing.clone() };
     register.note_command(on(&ann), &told).await.expect("note");
     register.note_command(on(&bob), &nothing).await.expect("note nothing");
     register.drop_command(on(&bob), "g1", "tea").await.expect("drop nothing");

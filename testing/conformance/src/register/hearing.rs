@@ -38,18 +38,18 @@ pub async fn a_deaf_bot_is_told_of_once(harness: &impl Harness) {
     };
 
     assert!(!unheard("not reached", LONG).await, "not for long enough");
-    let silence = hearing(harness, operator).await.silence.expect("nothing is heard");
+    let silence = hearing(harness, operator).await.outage.expect("nothing is heard");
     assert_eq!((silence.why.as_str(), silence.is_told), ("not reached", false));
     assert_eq!(told(harness, operator).await, []);
     assert!(unheard("key rejected", Duration::ZERO).await);
     assert!(!unheard("key rejected", Duration::ZERO).await, "it was told");
     let want = (NoticeSubject::Bot(deaf), NoticeKind::Deaf, "key rejected".to_owned());
     assert_eq!(told(harness, operator).await, std::slice::from_ref(&want));
-    let later = hearing(harness, operator).await.silence.expect("nothing is heard");
+    let later = hearing(harness, operator).await.outage.expect("nothing is heard");
     assert_eq!((later.since, later.is_told), (silence.since, true));
 
     register.record_reception(operator, deaf, LONG, "nothing").await.expect("note it");
-    assert_eq!(hearing(harness, operator).await.silence, None);
+    assert_eq!(hearing(harness, operator).await.outage, None);
     assert!(unheard("key rejected", Duration::ZERO).await, "it is another time");
     assert_eq!(told(harness, operator).await, [want.clone(), want]);
 }

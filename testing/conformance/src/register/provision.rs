@@ -134,7 +134,7 @@ pub async fn a_gateway_says_where_it_is_woken(harness: &impl Harness) {
     let wakers = || async { harness.wakers().wake_urls(ann.scope, ann.agent).await.expect("read") };
     let at = |url: Option<&str>| {
         let mut boot = boot("gw", "discord", "one");
-        boot.said.wake_url = url.map(str::to_owned);
+        boot.description.wake_url = url.map(str::to_owned);
         boot
     };
     let steps = [
@@ -154,7 +154,10 @@ pub async fn a_gateway_says_where_it_is_woken(harness: &impl Harness) {
     let operators = ["https://operator.example".to_owned()];
     harness.wakers().set_wake_urls(ann.scope, ann.agent, &operators).await.expect("set");
     let other = GatewayProvision {
-        said: GatewayDescription { gateway: "gw-2".to_owned(), ..at(Some(WAKE)).said },
+        description: GatewayDescription {
+            gateway: "gw-2".to_owned(),
+            ..at(Some(WAKE)).description
+        },
         ..at(None)
     };
     provision(harness, &ann, &other).await;
@@ -186,7 +189,12 @@ pub(crate) fn boot(gateway: &str, platform: &str, called: &str) -> GatewayProvis
         wake_url: None,
         display_name: None,
     };
-    GatewayProvision { said, secret: secret(called), same_for: MINUTE, overlap: MINUTE }
+    GatewayProvision {
+        description: said,
+        secret: secret(called),
+        same_for: MINUTE,
+        overlap: MINUTE,
+    }
 }
 
 /// Returns another boot, long after the last.

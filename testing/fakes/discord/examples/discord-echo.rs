@@ -58,7 +58,7 @@ async fn main() {
     loop {
         for heard in discord.listen(&bot, cursor.as_deref()).await.expect("it is there") {
             cursor = Some(heard.cursor);
-            match heard.said {
+            match heard.event {
                 // Messages of other programs get no answer, because they might answer too.
                 Ok(Some(draft)) if !draft.source.is_bot => answer(&discord, &bot, draft).await,
                 Ok(_) => {}

@@ -43,7 +43,7 @@ async fn main() {
     loop {
         for heard in telegram.listen(&bot, cursor.as_deref()).await.expect("it is there") {
             cursor = Some(heard.cursor);
-            match heard.said {
+            match heard.event {
                 Ok(Some(draft)) => answer(&telegram, &bot, draft).await,
                 other => println!("{other:?}"),
             }

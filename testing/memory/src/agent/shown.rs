@@ -30,7 +30,7 @@ impl Agent {
         let mut parked = self.parked.iter();
         let origin = parked.find(|(_, aside)| aside.resubmitted_as == Some(seq));
         Some(EntryDetails {
-            listed: held.listed(seq),
+            summary: held.listed(seq),
             state,
             origin: origin.map(|(seq, _)| *seq),
             body: held.body.to_vec(),

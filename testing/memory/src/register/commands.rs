@@ -41,7 +41,7 @@ impl CommandStore for Memory {
         let held = own.map(|((_, scope_id, name), row)| HeldCommand {
             scope_id: scope_id.clone(),
             name: name.clone(),
-            told: row.told.clone(),
+            registered: row.told.clone(),
         });
         Ok(held.collect())
     }
@@ -69,7 +69,7 @@ impl CommandStore for Memory {
         let mut state = self.lock();
         let row = state.commands.get_mut(&key(on, &command.scope_id, &command.name));
         if let Some(row) = row.filter(|row| row.agent == (on.scope, on.agent)) {
-            row.told.clone_from(&command.told);
+            row.told.clone_from(&command.registered);
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ impl State {
     /// Returns the health record of a bot, if the operator owns it.
     fn hearing(&mut self, scope: TenantScope, bot: BotId) -> Option<&mut BotReception> {
         self.bots.get(&bot).filter(|row| row.operator == scope)?;
-        let nothing = BotReception { bot, heard_at: None, said_at: None, silence: None };
+        let nothing = BotReception { bot, heard_at: None, said_at: None, outage: None };
         Some(self.hearings.entry(bot).or_insert(nothing))
     }
 
@@ -60,7 +60,7 @@ impl ReceptionStore for Memory {
         let (now, mut state) = (self.now(), self.lock());
         let Some(hearing) = state.hearing(scope, bot) else { return Ok(()) };
         let before = hearing.heard_at.replace(now);
-        hearing.silence = None;
+        hearing.outage = None;
         if before.is_some_and(|before| has_passed(before, kept, now)) {
             state.tell_operator(scope, notice(now, bot, NoticeKind::Missed, lost));
         }
@@ -77,7 +77,7 @@ impl ReceptionStore for Memory {
         let (now, mut state) = (self.now(), self.lock());
         let Some(hearing) = state.hearing(scope, bot) else { return Ok(false) };
         let begun = Outage { since: now, why: String::new(), is_told: false };
-        let silence = hearing.silence.get_or_insert(begun);
+        let silence = hearing.outage.get_or_insert(begun);
         why.clone_into(&mut silence.why);
         if silence.is_told || !has_passed(silence.since, deaf_after, now) {
             return Ok(false);

@@ -68,7 +68,8 @@ impl Provisioning for Memory {
         identity: &Identity,
         provision: &GatewayProvision,
     ) -> Result<ProvisionResult, StoreError> {
-        let (now, said, Identity { scope, agent }) = (self.now(), &provision.said, *identity);
+        let (now, said, Identity { scope, agent }) =
+            (self.now(), &provision.description, *identity);
         let mut state = self.lock();
         state.agent("provision a gateway", scope, agent)?;
         let holder = state.holder(scope, &said.gateway);

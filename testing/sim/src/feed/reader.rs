@@ -49,7 +49,8 @@ struct Reader {
 impl Reader {
     /// Reads until an error occurs.
     async fn read_on(&self) -> anyhow::Result<()> {
-        let account = self.desk.stops.accounts.of(self.world.cast.bot).await?.context("no bot")?;
+        let account =
+            self.desk.stops.accounts.find_by_id(self.world.cast.bot).await?.context("no bot")?;
         let store = self.desk.stops.inbox.store();
         let taken = store.take_source(account.bot.operator, account.bot.id, SOURCE).await?;
         let (epoch, cursor) = taken;

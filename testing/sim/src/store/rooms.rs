@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use nightdesk_lease::{Owner, Renewal, Resource};
 use nightdesk_letters::{
-    AddressFacts, AddressQuery, Due, Grant, Letter, Live, Party, Peer, Posting, Put, Receipt,
-    Record, ReplyOutcome,
+    AddressFacts, AddressQuery, DeliveryRecord, DueLetter, Grant, Letter, Party, Peer, PeerLine,
+    Posting, PostingOutcome, Receipt, ReplyOutcome,
 };
 use nightdesk_schedule::{
     ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, Fire, FireClaim as ClaimedFire, FireEnd,
@@ -90,15 +90,15 @@ through! { nightdesk_schedule::JobAdmin {
 }}
 
 through! { nightdesk_letters::LetterStore {
-    fn addresses(queries: &[AddressQuery]) -> Vec<AddressFacts>;
-    fn put(postings: &[Posting]) -> Vec<Put>;
-    fn due(to: Party, letter: LetterId) -> Option<Due>;
+    fn resolve_addresses(queries: &[AddressQuery]) -> Vec<AddressFacts>;
+    fn put(postings: &[Posting]) -> Vec<PostingOutcome>;
+    fn take_due(to: Party, letter: LetterId) -> Option<DueLetter>;
     fn record_delivery(to: Party, letter: LetterId, seq: Option<Seq>) -> ();
-    fn reply(by: Party, letter: LetterId, words: &str) -> ReplyOutcome;
+    fn store_reply(by: Party, letter: LetterId, words: &str) -> ReplyOutcome;
     fn letter(from: Party, letter: LetterId) -> Option<Letter>;
     fn letters(from: Party, before: Option<LetterId>) -> Vec<Letter>;
     fn peers(of: Party, at_most: usize) -> Vec<Peer>;
-    fn live(party: Party) -> Option<Live>;
+    fn find_line(party: Party) -> Option<PeerLine>;
 }}
 
 through! { nightdesk_letters::Grants {
@@ -111,12 +111,12 @@ through! { nightdesk_letters::Hooks {
     fn make_hook(party: Party, name: &str, digest: [u8; 32]) -> bool;
     fn remove_hook(scope: TenantScope, name: &str) -> bool;
     fn hooks(scope: TenantScope) -> Vec<(String, Party)>;
-    fn hook_at(digest: [u8; 32]) -> Option<Party>;
+    fn find_hook_agent(digest: [u8; 32]) -> Option<Party>;
 }}
 
 through! { nightdesk_letters::Receipts {
-    fn note(receipts: &[Receipt]) -> ();
-    fn receipts(scope: TenantScope, dispatch_id: &str) -> Vec<Record>;
+    fn store_receipts(receipts: &[Receipt]) -> ();
+    fn read_receipts(scope: TenantScope, dispatch_id: &str) -> Vec<DeliveryRecord>;
 }}
 
 through! { nightdesk_webchat::store::Store {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_desk::{Adapters, Sessions};
+use nightdesk_desk::{Adapters, SessionBudgets};
 use nightdesk_discord::{Discord, DiscordUrls};
 use nightdesk_fake_discord::{FakeDiscord, Order, Settings};
 use nightdesk_memory::Memory;
@@ -64,7 +64,7 @@ async fn stage_ahead_by(ahead_by: Duration) -> Stage {
 async fn desk(fake: &FakeDiscord) -> (TestDesk, Household, (BotId, String)) {
     let (api, gateway) = (fake.url(), fake.gateway_url());
     let at = DiscordUrls { api: &api, gateway: &gateway, cdn: &api };
-    let budget = Arc::new(Sessions(Arc::new(Memory::new(FakeClock::default()))));
+    let budget = Arc::new(SessionBudgets(Arc::new(Memory::new(FakeClock::default()))));
     let discord = Discord::open(at, Arc::new(SystemClock::start()), budget);
     let platform = Arc::new(discord.expect("addresses"));
     let desk = TestDesk::open_with(Adapters::from([("discord".to_owned(), platform as _)])).await;

@@ -17,7 +17,7 @@ impl Stage {
     }
 
     async fn is_silent(&self) -> bool {
-        self.hearing().await.is_some_and(|hearing| hearing.silence.is_some())
+        self.hearing().await.is_some_and(|hearing| hearing.outage.is_some())
     }
 }
 
@@ -55,7 +55,7 @@ async fn posts_that_nobody_takes_are_told_of() {
     stage.desk.listen();
     until("it is told", async || !stage.told().await.is_empty()).await;
     let told = stage.told().await;
-    assert!(told[0].contains("is not taken, and 2 wait"), "{told:?}");
+    assert!(told[0].contains("fail, and 2 events wait"), "{told:?}");
 }
 
 // P6

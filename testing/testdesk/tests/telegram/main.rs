@@ -78,7 +78,8 @@ impl Stage {
 
     /// Makes Telegram post the bot's updates to the desk, or to another URL.
     async fn post_to(&self, url: &str) {
-        let account = self.desk.desk.stops.accounts.of(self.bot).await.expect("find the bot");
+        let account =
+            self.desk.desk.stops.accounts.find_by_id(self.bot).await.expect("find the bot");
         let account = account.expect("it was entered");
         let secret = webhook_secret(&account.bot).expect("it has a key");
         let webhook = json!({ "url": url, "secret_token": secret.with(str::to_owned) });

@@ -60,7 +60,7 @@ fn is_readable(
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_telegram_posts_is_taken_or_set_aside() {
     let stage = stage(json!({ "updates": "webhook" })).await;
-    let account = stage.desk.desk.stops.accounts.of(stage.bot).await.expect("find the bot");
+    let account = stage.desk.desk.stops.accounts.find_by_id(stage.bot).await.expect("find the bot");
     let bot = account.expect("it was entered").bot;
     let clock = Arc::new(SystemClock::start());
     let telegram = Telegram::open(&stage.fake.url(), clock).expect("an address");

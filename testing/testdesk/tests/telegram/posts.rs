@@ -26,7 +26,7 @@ async fn what_is_posted_comes_to_the_agent_once() {
 #[tokio::test]
 async fn who_does_not_show_the_secret_is_refused_and_nothing_is_read() {
     let stage = stage(json!({ "updates": "webhook" })).await;
-    let account = stage.desk.desk.stops.accounts.of(stage.bot).await.expect("find the bot");
+    let account = stage.desk.desk.stops.accounts.find_by_id(stage.bot).await.expect("find the bot");
     let secret = webhook_secret(&account.expect("it was entered").bot).expect("it has a key");
     let secret = secret.with(str::to_owned);
     let (right, wrong) = ((SECRET_HEADER, secret.as_str()), (SECRET_HEADER, "wrong"));

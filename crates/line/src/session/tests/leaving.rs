@@ -19,7 +19,7 @@ fn a_line_that_leaves_gets_its_acks_and_answers_first() {
     assert!(matches!(effects[..], [LineEffect::Say(_), LineEffect::Close(Close::Restarting), _]));
     assert_eq!(
         end_of(&effects),
-        Some(CloseRecord { code: 1012, tried: None, parting: ClosingSide::Desk })
+        Some(CloseRecord { code: 1012, tried: None, closed_by: ClosingSide::Desk })
     );
 }
 
@@ -33,7 +33,7 @@ fn a_line_that_leaves_does_not_wait_for_ever() {
     let effects = session.step(at(HOLD_BACK + LEAVE_WAIT), LineInput::Tick);
     assert_eq!(
         end_of(&effects),
-        Some(CloseRecord { code: 1012, tried: None, parting: ClosingSide::Desk }),
+        Some(CloseRecord { code: 1012, tried: None, closed_by: ClosingSide::Desk }),
         "its entry comes again"
     );
 }

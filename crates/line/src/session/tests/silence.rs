@@ -77,7 +77,7 @@ fn who_ended_a_line_is_told() {
         session.step(at(HOLD_BACK), read(vec![]));
         let stepped = inputs.into_iter().flat_map(|(when, input)| session.step(at(when), input));
         let effects: Vec<LineEffect> = stepped.collect();
-        assert_eq!(end_of(&effects).expect(name).parting, want, "{name}");
+        assert_eq!(end_of(&effects).expect(name).closed_by, want, "{name}");
     }
 }
 

@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use nightdesk_desk::letters::arming;
+use nightdesk_desk::letters::arm_request;
 use nightdesk_letters::{
-    Letter, LetterState, LetterStore, LetterText, NewLetter, Party, PayloadKind, Posting, Put,
-    Route, build_entry, fresh_id,
+    Letter, LetterState, LetterStore, LetterText, NewLetter, Party, PayloadKind, Posting,
+    PostingOutcome, Route, build_entry, new_id,
 };
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{
@@ -34,9 +34,9 @@ pub(super) fn letter(
         "--wait must be at most {}s",
         EXCHANGE_WAIT_MAX.as_secs()
     );
-    let dispatch_id = dispatch_id.unwrap_or_else(fresh_id);
+    let dispatch_id = dispatch_id.unwrap_or_else(new_id);
     Ok(NewLetter {
-        id: fresh_id().parse().context("could not create an id")?,
+        id: new_id().parse().context("could not create an id")?,
         from,
         to,
         correlation_id: wait.map(|_| dispatch_id.clone()),
@@ -46,7 +46,7 @@ pub(super) fn letter(
         session: None,
         when: Some(SystemClock::start().now()),
         wait,
-        goes_out: false,
+        by_outlet: false,
     })
 }
 
@@ -65,12 +65,18 @@ pub(super) async fn send(
     let outcome =
         pg.put(&[posting]).await?.pop().context("the store returned no outcome for the letter")?;
     let id = match outcome {
-        Put::Stored { .. } | Put::Scheduled | Put::Noted => letter.id,
-        Put::Duplicate(before) => before.id,
-        Put::Unknown => bail!("there is no such agent; `nightdesk agent list` shows them"),
-        Put::NotGranted => bail!("letters between tenants need `nightdesk grant letters` in both"),
-        Put::TooManyHops => bail!("the chain of replies is too long; wait five minutes"),
-        Put::Full => bail!(
+        PostingOutcome::Stored { .. } | PostingOutcome::Scheduled | PostingOutcome::Noted => {
+            letter.id
+        }
+        PostingOutcome::Duplicate(before) => before.id,
+        PostingOutcome::Unknown => {
+            bail!("there is no such agent; `nightdesk agent list` shows them")
+        }
+        PostingOutcome::NotGranted => {
+            bail!("letters between tenants need `nightdesk grant letters` in both")
+        }
+        PostingOutcome::TooManyHops => bail!("the chain of replies is too long; wait five minutes"),
+        PostingOutcome::Full => bail!(
             "the agent's inbox is full; `nightdesk inbox list` shows it, and `nightdesk \
              tenant quota` raises the limit"
         ),
@@ -100,7 +106,7 @@ async fn put(pg: &Pg, letter: &NewLetter, id: LetterId) -> anyhow::Result<Letter
 
 /// Arms the job that delivers a letter. The send is audited; the job is the desk's own action.
 async fn arm(pg: &Pg, to: Party, id: LetterId, when: Timestamp) -> anyhow::Result<()> {
-    let arm = arming(id, when).context("could not derive a job from the letter")?;
+    let arm = arm_request(id, when).context("could not derive a job from the letter")?;
     let scope = to.scope.with_actor(Actor::Desk);
     nightdesk_schedule::Store::arm(pg, scope, to.agent, &arm).await?;
     Ok(())

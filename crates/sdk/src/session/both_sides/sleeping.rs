@@ -75,7 +75,7 @@ fn both_sides_talk_until_the_agent_sleeps() {
     assert!(both.is_asleep());
     assert_eq!(
         both.desk_end,
-        Some(DeskEnd { code: 1000, parting: ClosingSide::Idle, tried: None })
+        Some(DeskEnd { code: 1000, closed_by: ClosingSide::Idle, tried: None })
     );
     both.says("late", "c1");
     both.pass(SLEEP_AFTER);

@@ -58,7 +58,7 @@ async fn a_session_that_is_lost_leaves_a_gap_that_is_told_of() {
         });
         let heard = heard.unwrap();
         assert!(heard[0].is_after_gap, "{end}");
-        assert_eq!(heard[0].said, Ok(None), "{end}");
+        assert_eq!(heard[0].event, Ok(None), "{end}");
         let SocketCursors(after) = SocketCursors::parse(Some(&heard[0].cursor));
         assert_eq!(after[0].as_ref().map(|cursor| cursor.seq), Some(1), "{end}");
     }

@@ -23,7 +23,7 @@ async fn heard_of(stage: &Stage, told: &[(&str, Value)]) -> Vec<PlatformEvent> {
 }
 
 fn place(heard: &[PlatformEvent]) -> (ChatType, Option<String>, Option<String>) {
-    let said = heard.iter().find_map(|one| one.said.as_ref().ok()?.as_ref()).unwrap();
+    let said = heard.iter().find_map(|one| one.event.as_ref().ok()?.as_ref()).unwrap();
     let source = &said.source;
     (source.chat_type, source.thread_id.clone(), source.parent_chat_id.clone())
 }
@@ -115,7 +115,7 @@ async fn what_fell_into_a_gap_is_fetched_oldest_first() {
 
     assert_eq!(texts(&found), ["m1002", "m1003"]);
     assert_eq!(found[1].cursor, "1003");
-    let draft = found[0].said.as_ref().unwrap().as_ref().unwrap();
+    let draft = found[0].event.as_ref().unwrap().as_ref().unwrap();
     assert_eq!((draft.key.as_str(), draft.source.scope_id.as_deref()), ("m:1002", Some("70")));
     let asked = "GET /api/v10/channels/500/messages?after=1001&limit=100";
     assert_eq!(stage.stub.last().what, asked);

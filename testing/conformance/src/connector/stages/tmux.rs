@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_letters::connectors::Tmux;
-use nightdesk_letters::{AgentConnector, fresh_id};
+use nightdesk_letters::{AgentConnector, new_id};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
@@ -36,7 +36,7 @@ pub(super) struct TmuxStage {
 
 impl TmuxStage {
     pub(super) fn new() -> Self {
-        let (server, dir) = (format!("stage-{}", fresh_id()), TempDir::new().expect("a folder"));
+        let (server, dir) = (format!("stage-{}", new_id()), TempDir::new().expect("a folder"));
         let tmux = |server: &str| {
             let agents = BTreeMap::from([(AGENT.to_owned(), SESSION.to_owned())]);
             Tmux::new(server, agents, clock()).expect("names that fit")

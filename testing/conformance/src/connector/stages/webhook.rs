@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use async_trait::async_trait;
 use aws_lc_rs::hmac;
-use nightdesk_letters::connectors::{Hook, Webhook};
+use nightdesk_letters::connectors::{HookTarget, Webhook};
 use nightdesk_outside::{HostRate, Outside, Rules};
 use nightdesk_protocol::delivery::{Delivery, WakeRequest};
 use nightdesk_types::TenantId;
@@ -62,7 +62,7 @@ impl WebhookStage {
 
 fn webhook(outside: &Outside, port: u16, wakes: bool) -> Webhook {
     let at = |path: &str| format!("http://127.0.0.1:{port}/{path}");
-    let hook = Hook {
+    let hook = HookTarget {
         url: at("letters"),
         wake_url: wakes.then(|| at("wake")),
         status_url: Some(at("status")),
@@ -70,7 +70,7 @@ fn webhook(outside: &Outside, port: u16, wakes: bool) -> Webhook {
     let tenant = TenantId::from_uuid(Uuid::from_u128(1));
     let agents = BTreeMap::from([(AGENT.to_owned(), hook)]);
     let webhook = Webhook::new(outside.clone(), tenant, agents, clock());
-    webhook.bearing(BEARER.to_owned().into()).signing(SECRET.to_owned().into())
+    webhook.with_bearer(BEARER.to_owned().into()).with_secret(SECRET.to_owned().into())
 }
 
 #[async_trait]

@@ -11,7 +11,7 @@ use nightdesk_types::{Clock, StoreError, Timestamp};
 
 /// The reason that a node is not ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unready {
+pub enum UnreadyReason {
     /// The node has not compared the clocks yet.
     #[error("starting")]
     Starting,
@@ -30,7 +30,7 @@ pub enum Unready {
 #[derive(Clone)]
 pub struct Readiness {
     clock: Arc<dyn Clock>,
-    found: Arc<Mutex<Result<(), Unready>>>,
+    state: Arc<Mutex<Result<(), UnreadyReason>>>,
 }
 
 impl std::fmt::Debug for Readiness {
@@ -42,16 +42,16 @@ impl std::fmt::Debug for Readiness {
 impl Readiness {
     /// Creates the readiness of a node with this clock, before its first comparison.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, found: Arc::new(Mutex::new(Err(Unready::Starting))) }
+        Self { clock, state: Arc::new(Mutex::new(Err(UnreadyReason::Starting))) }
     }
 
     /// Returns `Ok` if the node is ready, or the reason that it is not.
-    pub fn get(&self) -> Result<(), Unready> {
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn get(&self) -> Result<(), UnreadyReason> {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compares the clocks.
-    pub async fn look(
+    pub async fn compare_clocks(
         &self,
         time: impl Future<Output = Result<Timestamp, StoreError>>,
     ) -> Result<(), StoreError> {
@@ -59,20 +59,20 @@ impl Readiness {
         let answered = time.await;
         let after = self.clock.now();
         self.set(match &answered {
-            Ok(theirs) => judge(before, *theirs, after),
-            Err(_) => Err(Unready::StoreLost),
+            Ok(theirs) => check_clock(before, *theirs, after),
+            Err(_) => Err(UnreadyReason::StoreLost),
         });
         answered.map(drop)
     }
 
     /// Marks the node as stopping. It is never ready again.
     pub fn stop(&self) {
-        self.set(Err(Unready::Stopping));
+        self.set(Err(UnreadyReason::Stopping));
     }
 
-    fn set(&self, now: Result<(), Unready>) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if *found == Err(Unready::Stopping) || *found == now {
+    fn set(&self, now: Result<(), UnreadyReason>) {
+        let mut found = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if *found == Err(UnreadyReason::Stopping) || *found == now {
             return;
         }
         *found = now;
@@ -84,7 +84,11 @@ impl Readiness {
 }
 
 /// Checks how far the database's time is outside the interval of the request.
-fn judge(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Result<(), Unready> {
+fn check_clock(
+    before: Timestamp,
+    theirs: Timestamp,
+    after: Timestamp,
+) -> Result<(), UnreadyReason> {
     let ahead = theirs.duration_since(after).unsigned_abs();
     let behind = before.duration_since(theirs).unsigned_abs();
     let difference = if theirs > after {
@@ -95,7 +99,7 @@ fn judge(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Result<(), U
         Duration::ZERO
     };
     if difference > CLOCK_DIFFERENCE_MAX {
-        return Err(Unready::ClockDiffers(difference));
+        return Err(UnreadyReason::ClockDiffers(difference));
     }
     Ok(())
 }
@@ -114,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_clock_may_differ_by_five_seconds() {
-        let off = |secs| Err(Unready::ClockDiffers(Duration::from_secs(secs)));
+        let off = |secs| Err(UnreadyReason::ClockDiffers(Duration::from_secs(secs)));
         let cases = [
             ("the same", 100, Ok(())),
             ("five behind", 95, Ok(())),
@@ -123,7 +127,7 @@ mod tests {
             ("six ahead of the answer", 108, off(6)),
         ];
         for (name, theirs, want) in cases {
-            assert_eq!(judge(at(100), at(theirs), at(102)), want, "{name}");
+            assert_eq!(check_clock(at(100), at(theirs), at(102)), want, "{name}");
         }
     }
 
@@ -131,15 +135,15 @@ mod tests {
     async fn a_node_is_ready_while_it_has_its_store_and_until_it_stops() {
         let clock = Arc::new(SystemClock::start());
         let readiness = Readiness::new(Arc::<SystemClock>::clone(&clock));
-        assert_eq!(readiness.get(), Err(Unready::Starting));
+        assert_eq!(readiness.get(), Err(UnreadyReason::Starting));
 
         let lost = StoreError::unavailable("read the time", "gone");
-        readiness.look(ready(Err(lost))).await.unwrap_err();
-        assert_eq!(readiness.get(), Err(Unready::StoreLost));
-        readiness.look(ready(Ok(clock.now()))).await.unwrap();
+        readiness.compare_clocks(ready(Err(lost))).await.unwrap_err();
+        assert_eq!(readiness.get(), Err(UnreadyReason::StoreLost));
+        readiness.compare_clocks(ready(Ok(clock.now()))).await.unwrap();
         assert_eq!(readiness.get(), Ok(()));
         readiness.stop();
-        readiness.look(ready(Ok(clock.now()))).await.unwrap();
-        assert_eq!(readiness.get(), Err(Unready::Stopping));
+        readiness.compare_clocks(ready(Ok(clock.now()))).await.unwrap();
+        assert_eq!(readiness.get(), Err(UnreadyReason::Stopping));
     }
 }

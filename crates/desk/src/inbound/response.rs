@@ -27,7 +27,7 @@ pub enum WebhookResponse {
 
 /// Returns the response for events that were put or failed. If the platform shows its response to users, it gets one in
 /// its own format, also on failure, because it does not retry.
-pub(super) fn answered(
+pub(super) fn build_response(
     account: &Account,
     request: &SignedRequest<'_>,
     refused: Result<bool, StoreError>,

@@ -139,7 +139,7 @@ impl ReceptionStore for Pg {
                 bot: BotId::from_uuid(row.bot_id),
                 heard_at: row.heard_at.map(jiff_sqlx::Timestamp::to_jiff),
                 said_at: row.said_at.map(jiff_sqlx::Timestamp::to_jiff),
-                silence: row.unheard_since.zip(row.why).map(|(since, why)| Outage {
+                outage: row.unheard_since.zip(row.why).map(|(since, why)| Outage {
                     since: since.to_jiff(),
                     why,
                     is_told: row.is_told,

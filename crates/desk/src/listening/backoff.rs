@@ -9,39 +9,39 @@ use nightdesk_types::limits::{
     RATE_LIMITED_MIN,
 };
 
-use super::Unheard;
+use super::ListenFailure;
 
 const AGAIN: Backoff = Backoff { first: LISTEN_AGAIN_MIN, max: LISTEN_AGAIN_MAX };
 
 /// Counts consecutive failures.
 #[derive(Debug, Default)]
-pub(super) struct Patience {
+pub(super) struct ListenBackoff {
     failures: u32,
 }
 
-impl Patience {
+impl ListenBackoff {
     /// Resets the count after a success, even if no event arrived.
-    pub(super) const fn heard(&mut self) {
+    pub(super) const fn reset(&mut self) {
         self.failures = 0;
     }
 
     /// Returns true if this is the last try, after which the desk continues without the missing messages.
-    pub(super) const fn is_at_its_end(&self) -> bool {
+    pub(super) const fn is_last_try(&self) -> bool {
         self.failures + 1 >= GAP_TRIES_MAX
     }
 
     /// Counts a failure and returns the retry delay.
-    pub(super) fn after(&mut self, error: &Unheard) -> Duration {
+    pub(super) fn next_delay(&mut self, error: &ListenFailure) -> Duration {
         self.failures = self.failures.saturating_add(1);
         match error {
-            Unheard::Platform(ListenError::RateLimited { retry_after }) => {
+            ListenFailure::Platform(ListenError::RateLimited { retry_after }) => {
                 (*retry_after).clamp(RATE_LIMITED_MIN, RATE_LIMITED_MAX)
             }
-            Unheard::Platform(ListenError::KeyRejected | ListenError::Barred { .. }) => {
+            ListenFailure::Platform(ListenError::KeyRejected | ListenError::Barred { .. }) => {
                 LISTEN_KEYLESS_EVERY
             }
-            Unheard::Platform(ListenError::Elsewhere | ListenError::Unavailable(_))
-            | Unheard::Store(_) => AGAIN.after(self.failures),
+            ListenFailure::Platform(ListenError::Elsewhere | ListenError::Unavailable(_))
+            | ListenFailure::Store(_) => AGAIN.after(self.failures),
         }
     }
 }
@@ -50,21 +50,21 @@ impl Patience {
 mod tests {
     use super::*;
 
-    fn away() -> Unheard {
+    fn away() -> ListenFailure {
         ListenError::Unavailable("away".into()).into()
     }
 
     #[test]
     fn it_grows_up_to_its_end_and_is_forgotten_when_something_is_heard() {
-        let mut patience = Patience::default();
-        let waits: Vec<u64> = (0..7).map(|_| patience.after(&away()).as_secs()).collect();
+        let mut patience = ListenBackoff::default();
+        let waits: Vec<u64> = (0..7).map(|_| patience.next_delay(&away()).as_secs()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30]);
         for _ in 0..100 {
-            assert!(patience.after(&away()) <= LISTEN_AGAIN_MAX);
+            assert!(patience.next_delay(&away()) <= LISTEN_AGAIN_MAX);
         }
 
-        patience.heard();
-        assert_eq!(patience.after(&away()), LISTEN_AGAIN_MIN);
+        patience.reset();
+        assert_eq!(patience.next_delay(&away()), LISTEN_AGAIN_MIN);
     }
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
             (ListenError::Elsewhere, LISTEN_AGAIN_MIN),
         ];
         for (error, want) in cases {
-            assert_eq!(Patience::default().after(&error.into()), want);
+            assert_eq!(ListenBackoff::default().next_delay(&error.into()), want);
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::Account;
 pub(crate) type GateDecision = Result<AdmittedEvent, (VerifiedEvent, AdmitError<AdmissionRefusal>)>;
 
 /// One check of the people who can see a place.
-pub(crate) struct Looking<'a> {
+pub(crate) struct VisibilityCheck<'a> {
     pub(crate) account: &'a Account,
     gate: &'a Gate,
     place: Source,
@@ -27,7 +27,7 @@ pub(crate) struct Looking<'a> {
     unknown: Mutex<BTreeSet<String>>,
 }
 
-impl<'a> Looking<'a> {
+impl<'a> VisibilityCheck<'a> {
     /// Creates a check for the place of an event.
     pub(crate) fn new(account: &'a Account, gate: &'a Gate, event: &VerifiedEvent) -> Self {
         Self { account, gate, place: event.get().source().clone(), unknown: Mutex::default() }
@@ -35,36 +35,39 @@ impl<'a> Looking<'a> {
 
     /// Submits an event to the gate. If some people's sight is unknown, queries the platform and submits it again.
     pub(crate) async fn admit(&self, event: VerifiedEvent) -> GateDecision {
-        let look = |who: &str| self.look(who);
-        let decided = self.gate.admit(event, self.floor(&look)).await;
-        if !self.ask().await {
+        let look = |who: &str| self.look_up(who);
+        let decided = self.gate.admit(event, self.visibility_lookup(&look)).await;
+        if !self.query_platform().await {
             return decided;
         }
         let event = match decided {
             Ok(admitted) => admitted.into_verified(),
             Err((event, _)) => event,
         };
-        self.gate.admit(event, self.floor(&look)).await
+        self.gate.admit(event, self.visibility_lookup(&look)).await
     }
 
     /// Submits an event again, because the inbox found the admission stale.
     pub(crate) async fn admit_again(&self, stale: AdmittedEvent) -> GateDecision {
-        let look = |who: &str| self.look(who);
-        self.gate.admit_again(stale, self.floor(&look)).await
+        let look = |who: &str| self.look_up(who);
+        self.gate.admit_again(stale, self.visibility_lookup(&look)).await
     }
 
     /// Returns the gate's decision about another message in the same place, without effect.
     pub(crate) async fn explain(&self, facts: &EventFacts<'_>) -> Result<Decision, StoreError> {
-        let look = |who: &str| self.look(who);
-        self.gate.explain(self.account.bot.id, facts, self.floor(&look)).await
+        let look = |who: &str| self.look_up(who);
+        self.gate.explain(self.account.bot.id, facts, self.visibility_lookup(&look)).await
     }
 
-    fn floor<'f>(&self, look: &'f (dyn Fn(&str) -> Visibility + Sync)) -> VisibilityLookup<'f> {
+    fn visibility_lookup<'f>(
+        &self,
+        look: &'f (dyn Fn(&str) -> Visibility + Sync),
+    ) -> VisibilityLookup<'f> {
         self.account.platform.visibility_source().is_some().then_some(look)
     }
 
-    fn look(&self, who: &str) -> Visibility {
-        let sight = self.account.sight(&self.place, who);
+    fn look_up(&self, who: &str) -> Visibility {
+        let sight = self.account.visibility(&self.place, who);
         if sight == Visibility::Unknown {
             let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
             unknown.insert(who.to_owned());
@@ -73,7 +76,7 @@ impl<'a> Looking<'a> {
     }
 
     /// Queries the platform within limits. Returns true if there was a query and it was completed in time.
-    async fn ask(&self) -> bool {
+    async fn query_platform(&self) -> bool {
         let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(eyes) = self.account.platform.visibility_source().filter(|_| !unknown.is_empty())
         else {

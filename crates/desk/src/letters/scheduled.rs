@@ -8,7 +8,7 @@ use nightdesk_types::{LetterId, Seq, StoreError, Timestamp};
 
 /// Returns the request that makes the schedule deliver a letter. `None`: the id makes no valid job name. Agents cannot
 /// use the name of the job.
-pub fn arming(letter: LetterId, when: Timestamp) -> Option<ArmRequest> {
+pub fn arm_request(letter: LetterId, when: Timestamp) -> Option<ArmRequest> {
     Some(ArmRequest {
         job: JobId::new(format!("{}{letter}", JobId::OF_LETTERS)).ok()?,
         fire_at: FireAt::from_timestamp(when),
@@ -20,7 +20,7 @@ pub fn arming(letter: LetterId, when: Timestamp) -> Option<ArmRequest> {
 }
 
 /// Returns the letter that a fire delivers, and its recipient.
-fn letter_in(fire: &FireClaim) -> Option<(LetterId, Party)> {
+fn scheduled_letter(fire: &FireClaim) -> Option<(LetterId, Party)> {
     let letter = fire.job.as_str().strip_prefix(JobId::OF_LETTERS)?.parse().ok()?;
     Some((letter, Party { scope: fire.scope, agent: fire.agent }))
 }
@@ -30,11 +30,11 @@ pub(crate) async fn deliver_fire(
     letters: &Letters,
     fire: &FireClaim,
 ) -> Option<Result<InboxDelivery, StoreError>> {
-    let (letter, to) = letter_in(fire)?;
-    Some(letters.deliver_due(to, letter).await.map(telling))
+    let (letter, to) = scheduled_letter(fire)?;
+    Some(letters.deliver_due(to, letter).await.map(inbox_delivery))
 }
 
-fn telling(delivery: DueDelivery) -> InboxDelivery {
+fn inbox_delivery(delivery: DueDelivery) -> InboxDelivery {
     match delivery {
         DueDelivery::Inbox(LetterEntry { bot, chat_id, body }) => {
             InboxDelivery::Put(FireEntry { bot, chat_id, body })
@@ -49,7 +49,7 @@ fn telling(delivery: DueDelivery) -> InboxDelivery {
 
 /// Records the inbox number of a letter that a fire put. If this fails, only the view of the letter lacks it.
 pub(crate) async fn record_seq(letters: &Letters, fire: &FireClaim, seq: Seq) {
-    let Some((letter, to)) = letter_in(fire) else { return };
+    let Some((letter, to)) = scheduled_letter(fire) else { return };
     if let Err(error) = letters.store.record_delivery(to, letter, Some(seq)).await {
         let error = &error as &dyn std::error::Error;
         tracing::warn!(error, "could not store the inbox number of a letter");

@@ -10,7 +10,7 @@ use nightdesk_types::{Clock, SystemClock};
 ///
 /// If the system returns no random bytes.
 #[expect(clippy::expect_used, reason = "without random bits nobody could tell letters apart")]
-pub fn fresh_id() -> String {
+pub fn new_id() -> String {
     let mut bits = [0; 16];
     rand::fill(&mut bits).expect("the system gives random bits");
     uuid::Builder::from_random_bytes(bits).into_uuid().to_string()

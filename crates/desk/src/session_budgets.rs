@@ -9,16 +9,16 @@ use nightdesk_register::ReceptionStore;
 use nightdesk_types::StoreError;
 
 /// The session budgets of bots.
-pub struct Sessions(pub Arc<dyn ReceptionStore>);
+pub struct SessionBudgets(pub Arc<dyn ReceptionStore>);
 
-impl fmt::Debug for Sessions {
+impl fmt::Debug for SessionBudgets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Sessions")
     }
 }
 
 #[async_trait]
-impl SessionBudget for Sessions {
+impl SessionBudget for SessionBudgets {
     async fn spend(&self, bot: &Bot) -> Result<bool, StoreError> {
         self.0.begin(bot.operator, bot.id).await
     }

@@ -5,7 +5,7 @@ use nightdesk_types::TenantScope;
 
 /// A run that sends letters.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct SkillRun {
     scope: TenantScope,
     skill: String,
     entry: Option<String>,
@@ -14,7 +14,7 @@ pub struct Run {
     event_type: Option<String>,
 }
 
-impl Run {
+impl SkillRun {
     /// Creates a run for a proven caller. No later call changes the caller.
     pub fn new(scope: TenantScope, trigger: TriggerKind, caller: Option<String>) -> Self {
         let skill = DeliveryOrigin::ANONYMOUS.to_owned();
@@ -37,7 +37,7 @@ impl Run {
     /// Returns the run of a skill that this one calls. The caller and the entry skill stay; intermediate skills are not
     /// named. The label does not carry over.
     #[must_use]
-    pub fn composing(&self, skill: impl Into<String>) -> Self {
+    pub fn for_called_skill(&self, skill: impl Into<String>) -> Self {
         let entry = self.entry.clone().unwrap_or_else(|| self.skill.clone());
         let skill = skill.into();
         Self {
@@ -95,17 +95,19 @@ mod tests {
 
     use super::*;
 
-    fn run() -> Run {
-        Run::new(TenantScope::desk_own(), TriggerKind::Agent, Some("cc".to_owned())).with_skill("C")
+    fn run() -> SkillRun {
+        SkillRun::new(TenantScope::desk_own(), TriggerKind::Agent, Some("cc".to_owned()))
+            .with_skill("C")
     }
 
-    fn meta(run: &Run, event_type: Option<&str>) -> Meta {
+    fn meta(run: &SkillRun, event_type: Option<&str>) -> Meta {
         run.meta("d".to_owned(), Millis(1), event_type, None)
     }
 
     #[test]
     fn who_had_it_run_is_kept_over_composition_and_the_middle_is_not_told() {
-        let (b, a) = (run().composing("B"), run().composing("B").composing("A"));
+        let (b, a) =
+            (run().for_called_skill("B"), run().for_called_skill("B").for_called_skill("A"));
         for (run, skill) in [(b, "B"), (a, "A")] {
             let DeliveryOrigin { skill_name, entry_skill_name, caller_agent_id, .. } =
                 meta(&run, None).origin;
@@ -114,7 +116,7 @@ mod tests {
             assert_eq!(caller_agent_id.as_deref(), Some("cc"));
         }
         assert_eq!(meta(&run(), None).origin.entry_skill_name, None);
-        let back = run().composing("B").composing("C");
+        let back = run().for_called_skill("B").for_called_skill("C");
         assert_eq!(meta(&back, None).origin.entry_skill_name, None, "the same is not told twice");
     }
 

@@ -26,20 +26,20 @@ const CHAT: &str = "cron:";
 const NO_BOT: BotId = BotId::from_uuid(Uuid::nil());
 
 /// Returns true if the desk created the chat.
-pub(crate) fn is_ours(chat_id: &str) -> bool {
+pub(crate) fn is_job_chat(chat_id: &str) -> bool {
     chat_id.starts_with(CHAT)
 }
 
 /// Puts fires into inboxes.
 #[derive(Debug)]
-pub(super) struct Inboxes {
+pub(super) struct FireInboxes {
     pub(super) letters: Arc<Letters>,
     pub(super) waking: Arc<Waking>,
     pub(super) bell: Arc<dyn Bell>,
 }
 
 #[async_trait]
-impl InboxDeliverer for Inboxes {
+impl InboxDeliverer for FireInboxes {
     async fn build_delivery(
         &self,
         fire: &FireClaim,
@@ -49,7 +49,8 @@ impl InboxDeliverer for Inboxes {
             return letter;
         }
         let refused = || FireOutcome::Refused("the job's text cannot be encoded".to_owned());
-        Ok(entry(fire, words).map_or_else(|| InboxDelivery::Came(refused()), InboxDelivery::Put))
+        Ok(build_entry(fire, words)
+            .map_or_else(|| InboxDelivery::Came(refused()), InboxDelivery::Put))
     }
 
     async fn notify_stored(&self, fire: &FireClaim, seq: Seq) {
@@ -59,7 +60,7 @@ impl InboxDeliverer for Inboxes {
     }
 }
 
-fn entry(fire: &FireClaim, words: &str) -> Option<FireEntry> {
+fn build_entry(fire: &FireClaim, words: &str) -> Option<FireEntry> {
     let FireClaim { job, fire: id, fire_at, .. } = fire;
     let chat_id = format!("{CHAT}{job}");
     let source = Source {
@@ -110,11 +111,11 @@ mod tests {
 
     #[test]
     fn a_fire_reads_like_a_message_and_says_what_it_is() {
-        let FireEntry { body, chat_id, .. } = entry(&fire("tidy up"), "").unwrap();
+        let FireEntry { body, chat_id, .. } = build_entry(&fire("tidy up"), "").unwrap();
         let said: Value = serde_json::from_slice(&body).unwrap();
         let event = &said["event"];
 
-        assert_eq!((chat_id.as_str(), is_ours(&chat_id)), ("cron:tidy up", true));
+        assert_eq!((chat_id.as_str(), is_job_chat(&chat_id)), ("cron:tidy up", true));
         assert_eq!(event["text"], "cron job tidy up is due");
         assert_eq!(event["source"]["platform"], "desk");
         assert_eq!(event["source"]["chat_id"], "cron:tidy up");
@@ -129,7 +130,7 @@ mod tests {
     fn whatever_a_job_may_be_called_and_say_can_be_put() {
         let words = ["x".repeat(JOB_WORDS_BYTES_MAX), "\u{1}\n".repeat(JOB_WORDS_BYTES_MAX / 2)];
         for (job, words) in ["x".repeat(JOB_ID_BYTES_MAX), "\"{}: /".to_owned()].iter().zip(words) {
-            let entry = entry(&fire(job), &words).expect(job);
+            let entry = build_entry(&fire(job), &words).expect(job);
             assert!(EntryJson::from_stored(entry.body).is_ok(), "{job}");
         }
     }

@@ -15,12 +15,12 @@ use crate::Account;
 
 /// Answers button presses in the background, within a limit.
 #[derive(Debug)]
-pub(crate) struct Presses {
+pub(crate) struct PressResponder {
     tasks: TaskTracker,
     permits: Arc<Semaphore>,
 }
 
-impl Presses {
+impl PressResponder {
     pub(crate) fn new(tasks: TaskTracker) -> Self {
         Self { tasks, permits: Arc::new(Semaphore::new(PRESSES_ANSWERED_MAX)) }
     }

@@ -71,7 +71,7 @@ impl Reaching for Pg {
         granted: &GrantTarget,
         principal: Option<Principal>,
     ) -> Result<bool, StoreError> {
-        let (scope_id, chat) = columns(granted);
+        let (scope_id, chat) = grant_columns(granted);
         run_to_end!(self.for_tenant("grant a chat", on.scope), |connection| {
             let granted = sqlx::query!(
                 "insert into scope_grants
@@ -94,7 +94,7 @@ impl Reaching for Pg {
     }
 
     async fn release(&self, on: AgentOnBot, granted: &GrantTarget) -> Result<bool, StoreError> {
-        let (scope_id, chat) = columns(granted);
+        let (scope_id, chat) = grant_columns(granted);
         run_to_end!(self.for_tenant("release a grant", on.scope), |connection| {
             let released = sqlx::query!(
                 "delete from scope_grants
@@ -215,7 +215,7 @@ impl Reaching for Pg {
 }
 
 /// Returns the scope and the chat of a grant as its row has them.
-fn columns(granted: &GrantTarget) -> (String, String) {
+fn grant_columns(granted: &GrantTarget) -> (String, String) {
     match granted {
         GrantTarget::Chat { chat, scope } => (scope.clone().unwrap_or_default(), chat.clone()),
         GrantTarget::Scope(scope) => (scope.clone(), EVERY_CHAT.to_owned()),

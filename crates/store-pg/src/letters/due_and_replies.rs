@@ -2,13 +2,13 @@
 
 use nightdesk_gate::LetterGrants;
 use nightdesk_letters::decide::{DueDecision, DueFacts, decide_due, decide_reply};
-use nightdesk_letters::{Due, LetterEntry, LetterState, Party, ReplyOutcome, Route};
+use nightdesk_letters::{DueLetter, LetterEntry, LetterState, Party, ReplyOutcome, Route};
 use nightdesk_types::{AgentId, BotId, LetterId, TenantId, TenantScope};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::row::RoomRow;
-use crate::row::misfit;
+use super::row::CapacityRow;
+use crate::row::bad_column;
 
 /// A letter that came to an agent, and the facts that decide on its delivery.
 struct DueRow {
@@ -31,7 +31,7 @@ impl DueRow {
         let tenant = TenantId::from_uuid(self.from_tenant?);
         let agent = AgentId::from_uuid(self.from_agent?);
         let Self { entries, entries_max, bytes, bytes_max, .. } = self;
-        let room = RoomRow {
+        let room = CapacityRow {
             entries: *entries,
             entries_max: *entries_max,
             bytes: *bytes,
@@ -44,28 +44,28 @@ impl DueRow {
                 by_sender: self.is_granted.unwrap_or_default(),
                 by_recipient: self.is_granted_back.unwrap_or_default(),
             },
-            room: room.room(),
+            capacity: room.capacity(),
             body_bytes: self.body.as_ref().map(Vec::len),
         })
     }
 
-    fn due(self, is_full: bool) -> sqlx::Result<Due> {
+    fn due(self, is_full: bool) -> sqlx::Result<DueLetter> {
         let entry = self.bot.zip(self.chat).zip(self.body);
-        let ((bot, chat_id), body) = entry.ok_or_else(|| misfit("letters", "body"))?;
+        let ((bot, chat_id), body) = entry.ok_or_else(|| bad_column("letters", "body"))?;
         let route = self.route.as_deref().and_then(Route::from_slug);
-        Ok(Due {
+        Ok(DueLetter {
             entry: LetterEntry { bot: BotId::from_uuid(bot), chat_id, body },
-            route: route.ok_or_else(|| misfit("letters", "route"))?,
+            route: route.ok_or_else(|| bad_column("letters", "route"))?,
             is_full,
         })
     }
 }
 
-pub(super) async fn due(
+pub(super) async fn take_due(
     connection: &mut PgConnection,
     to: Party,
     letter: LetterId,
-) -> sqlx::Result<Option<Due>> {
+) -> sqlx::Result<Option<DueLetter>> {
     let row = sqlx::query_as!(
         DueRow,
         "select from_tenant, from_agent, bot, chat, body, route, is_granted, is_granted_back,
@@ -82,13 +82,13 @@ pub(super) async fn due(
         DueDecision::Drop => Ok(None),
         DueDecision::WaitForRoom => row.due(true).map(Some),
         DueDecision::Deliver => {
-            count_as_put(connection, facts.from, letter).await?;
+            mark_put(connection, facts.from, letter).await?;
             row.due(false).map(Some)
         }
     }
 }
 
-async fn count_as_put(
+async fn mark_put(
     connection: &mut PgConnection,
     from: Party,
     letter: LetterId,
@@ -104,7 +104,7 @@ async fn count_as_put(
     Ok(())
 }
 
-pub(super) async fn reply(
+pub(super) async fn decide_and_reply(
     connection: &mut PgConnection,
     by: Party,
     letter: LetterId,
@@ -123,7 +123,7 @@ pub(super) async fn reply(
     let Some(((from, state), now)) = row.from_tenant.zip(row.state).zip(row.now_at) else {
         return Ok(ReplyOutcome::Unknown);
     };
-    let state = LetterState::from_slug(&state).ok_or_else(|| misfit("letters", "state"))?;
+    let state = LetterState::from_slug(&state).ok_or_else(|| bad_column("letters", "state"))?;
     let reply_by = row.reply_by.map(jiff_sqlx::Timestamp::to_jiff);
     let replied = decide_reply(state, reply_by, now.to_jiff());
     match replied {

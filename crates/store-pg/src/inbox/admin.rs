@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::Pg;
 use crate::register::audit::record_act;
-use crate::row::misfit;
+use crate::row::bad_column;
 
 #[async_trait]
 impl InboxAdmin for Pg {
@@ -110,7 +110,7 @@ impl InboxAdmin for Pg {
     ) -> Result<Option<Seq>, StoreError> {
         let entry = entry.clone();
         run_to_end!(self.for_tenant("put a test entry", scope), |connection| {
-            let seq = put_by_hand(connection, scope, agent, &entry).await?;
+            let seq = put_local_entry(connection, scope, agent, &entry).await?;
             if let Some(seq) = seq {
                 let about = json!({ "agent_id": agent, "seq": seq });
                 record_act(connection, scope, Kind::EntryPut, about).await?;
@@ -123,7 +123,7 @@ impl InboxAdmin for Pg {
 type InboxKey = (Uuid, Uuid);
 
 /// Puts an entry that came from no platform, and makes its agent's wake due if it has no line.
-pub(crate) async fn put_by_hand(
+pub(crate) async fn put_local_entry(
     connection: &mut PgConnection,
     scope: TenantScope,
     agent: AgentId,
@@ -180,7 +180,7 @@ async fn list_waiting(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(EntryRow::listed).collect())
+    Ok(rows.into_iter().map(EntryRow::summary).collect())
 }
 
 async fn list_parked(
@@ -206,7 +206,7 @@ async fn list_parked(
         let parked = park_record(&row.reason, row.parked_at, row.resubmitted_as)?;
         let (seq, at, bot_id) = (row.seq, row.at, row.bot_id);
         let row = EntryRow { seq, at, bot_id, chat_id: row.chat_id, body_bytes: row.body_bytes };
-        Ok((row.listed(), parked))
+        Ok((row.summary(), parked))
     });
     listed.collect()
 }
@@ -251,7 +251,12 @@ async fn show_entry(
         chat_id: row.chat_id,
         body_bytes: row.body.len(),
     };
-    Ok(Some(EntryDetails { listed, state, origin: row.origin.map(Seq::new), body: row.body }))
+    Ok(Some(EntryDetails {
+        summary: listed,
+        state,
+        origin: row.origin.map(Seq::new),
+        body: row.body,
+    }))
 }
 
 /// Returns the state of an entry that is not parked: waiting, or acked with its times.
@@ -298,7 +303,7 @@ struct EntryRow {
 }
 
 impl EntryRow {
-    fn listed(self) -> EntrySummary {
+    fn summary(self) -> EntrySummary {
         EntrySummary {
             seq: Seq::new(self.seq),
             at: self.at.to_jiff(),
@@ -315,6 +320,6 @@ fn park_record(
     resubmitted_as: Option<i64>,
 ) -> sqlx::Result<ParkRecord> {
     let known = ParkReason::ALL.into_iter().find(|known| known.slug() == reason);
-    let reason = known.ok_or_else(|| misfit("inbox_parked", "reason"))?;
+    let reason = known.ok_or_else(|| bad_column("inbox_parked", "reason"))?;
     Ok(ParkRecord { reason, at: at.to_jiff(), resubmitted_as: resubmitted_as.map(Seq::new) })
 }

@@ -7,7 +7,7 @@ use nightdesk_types::limits::RECENT_LETTERS_MAX;
 
 /// The receipts of the last letters, by agent and dispatch id.
 #[derive(Debug)]
-pub(super) struct Recent<T>(Mutex<ReceiptCache<T>>);
+pub(super) struct RecentReceipts<T>(Mutex<ReceiptCache<T>>);
 
 #[derive(Debug)]
 struct ReceiptCache<T> {
@@ -15,7 +15,7 @@ struct ReceiptCache<T> {
     order: VecDeque<(String, String)>,
 }
 
-impl<T: Clone> Recent<T> {
+impl<T: Clone> RecentReceipts<T> {
     pub(super) fn new() -> Self {
         Self(Mutex::new(ReceiptCache { receipts: HashMap::new(), order: VecDeque::new() }))
     }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_oldest_goes_when_there_are_too_many() {
-        let recent = Recent::new();
+        let recent = RecentReceipts::new();
         for number in 0..=RECENT_LETTERS_MAX {
             recent.insert("perry", &number.to_string(), number);
         }

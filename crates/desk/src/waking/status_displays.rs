@@ -15,12 +15,12 @@ use crate::pause::pause;
 
 /// The chats that show the status, each once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Showing(Arc<Mutex<HashSet<(BotId, String)>>>);
+pub(super) struct StatusDisplays(Arc<Mutex<HashSet<(BotId, String)>>>);
 
 /// One chat that shows the status. Dropping it ends the display.
-pub(super) struct StatusDisplay(Showing, (BotId, String));
+pub(super) struct StatusDisplay(StatusDisplays, (BotId, String));
 
-impl Showing {
+impl StatusDisplays {
     /// Returns `None` if the chat shows the status already or too many chats do.
     pub(super) fn begin(&self, bot: BotId, chat: &str) -> Option<StatusDisplay> {
         let chat = (bot, chat.to_owned());
@@ -46,7 +46,7 @@ impl Waking {
     ) {
         let until = Instant::now() + WAKING_SHOWN_FOR;
         while pause(&self.tasks, lasts.saturating_sub(STATUS_OVERLAP)).await {
-            if Instant::now() >= until || self.is_up(called.scope, called.agent).await {
+            if Instant::now() >= until || self.has_line(called.scope, called.agent).await {
                 return;
             }
             drop(self.egress.show(fleeting).await);
@@ -54,7 +54,7 @@ impl Waking {
     }
 
     /// Returns true if an agent has a line. An unknown state counts as true, so that the status ends.
-    async fn is_up(&self, scope: TenantScope, agent: AgentId) -> bool {
+    async fn has_line(&self, scope: TenantScope, agent: AgentId) -> bool {
         let found = self.records.status(scope, Some(agent), "").await;
         let asleep = |found: Vec<nightdesk_wake::AgentWakeStatus>| {
             found.first().is_some_and(|status| status.line_since.is_none())

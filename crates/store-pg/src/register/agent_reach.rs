@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::audit::record_act;
 use crate::Pg;
-use crate::row::misfit;
+use crate::row::bad_column;
 use crate::schedule::cancel_jobs;
 
 #[async_trait]
@@ -106,7 +106,7 @@ impl Managing for Pg {
 }
 
 fn read_principal(slug: &str) -> sqlx::Result<Principal> {
-    Principal::from_slug(slug).ok_or_else(|| misfit("agents", "principal"))
+    Principal::from_slug(slug).ok_or_else(|| bad_column("agents", "principal"))
 }
 
 /// A person bound to an agent or on its list.

@@ -16,28 +16,28 @@ use tokio::time::Instant;
 
 /// Records which bots receive messages.
 #[derive(Debug)]
-pub(crate) struct Hearing {
+pub(crate) struct ReceptionRecorder {
     register: Arc<Register>,
     talked_to: RateLimits<BotId>,
 }
 
-impl Hearing {
+impl ReceptionRecorder {
     pub(crate) fn new(register: &Arc<Register>) -> Self {
         Self { register: Arc::clone(register), talked_to: RateLimits::default() }
     }
 
     /// Records that a bot received a message. A failure is only logged, because the message itself is stored.
-    pub(crate) async fn said(&self, bot: &Bot) {
+    pub(crate) async fn record_message(&self, bot: &Bot) {
         if !self.talked_to.take_once_per(&bot.id, HEARD_NOTED_EVERY) {
             return;
         }
         if let Err(error) = self.register.store().record_message(bot.operator, bot.id).await {
-            not_noted(bot.id, &error);
+            log_unstored(bot.id, &error);
         }
     }
 }
 
-fn not_noted(bot: BotId, error: &StoreError) {
+fn log_unstored(bot: BotId, error: &StoreError) {
     let error = error as &dyn Error;
     tracing::warn!(bot.id = %bot, error, "could not store the listening state of bot {bot}");
 }
@@ -56,7 +56,7 @@ impl ListenerRecord {
 
     /// Records that the platform responded. `kept` is the time for which the platform retains undelivered events; if
     /// the previous record is older, `lost` is the text that describes the possible loss.
-    pub(crate) async fn heard(
+    pub(crate) async fn record_response(
         &mut self,
         bot: &Bot,
         kept: Duration,
@@ -72,14 +72,14 @@ impl ListenerRecord {
     }
 
     /// Records a failure, each time it is found.
-    pub(crate) async fn unheard(&mut self, bot: &Bot, why: &str) {
+    pub(crate) async fn record_failure(&mut self, bot: &Bot, why: &str) {
         self.heard_at = None;
         match self.register.store().record_outage(bot.operator, bot.id, why, DEAF_AFTER).await {
             Ok(true) => {
                 tracing::error!(bot.id = %bot.id, "bot {} receives no events, and its operator is notified: {why}", bot.id);
             }
             Ok(false) => {}
-            Err(error) => not_noted(bot.id, &error),
+            Err(error) => log_unstored(bot.id, &error),
         }
     }
 }

@@ -17,7 +17,7 @@ use nightdesk_types::{
 use nightdesk_vault::Key;
 
 use crate::accounts::store_error;
-use crate::{Accounts, Limits, Stops, What};
+use crate::{Accounts, LimitedAction, Limits, Stops};
 
 /// An error that prevents a change.
 #[derive(Debug, thiserror::Error)]
@@ -68,14 +68,14 @@ pub struct BotName<'a> {
 
 /// Changes the reach of agents.
 #[derive(Debug)]
-pub struct Managing {
+pub struct ReachManager {
     register: Arc<Register>,
     accounts: Arc<Accounts>,
     limits: Arc<Limits>,
     bell: Arc<dyn Bell>,
 }
 
-impl Managing {
+impl ReachManager {
     pub(crate) fn new(stops: &Stops) -> Self {
         let Stops { register, accounts, limits, bell, .. } = stops.clone();
         Self { register, accounts, limits, bell }
@@ -123,10 +123,10 @@ impl Managing {
     ) -> Result<(), ManageError> {
         self.check(caller, ReachChangeRequest::Claim).await?;
         let (on, open) = self.on_bot(caller, bot).await?;
-        if !open.is_own && !self.is_seen(caller, on.bot, granted).await? {
+        if !open.is_own && !self.is_chat_seen(caller, on.bot, granted).await? {
             return Err(ManageError::NotSeen);
         }
-        self.places(caller).await?;
+        self.count_place_change(caller).await?;
         let is_free = self.register.store().grant(on, granted, None).await?;
         is_free.then_some(()).ok_or(ManageError::Taken)
     }
@@ -140,7 +140,7 @@ impl Managing {
     ) -> Result<(), ManageError> {
         self.check(caller, ReachChangeRequest::Release).await?;
         let on = self.on_bot(caller, bot).await?.0;
-        self.places(caller).await?;
+        self.count_place_change(caller).await?;
         let had = self.register.store().release(on, granted).await?;
         had.then_some(()).ok_or(ManageError::NotGranted)
     }
@@ -200,8 +200,9 @@ impl Managing {
     }
 
     /// Counts a claim or a release of the agent.
-    async fn places(&self, caller: &Caller) -> Result<(), ManageError> {
-        let counted = self.limits.allow_among_all(What::Scope, &caller.agent.to_string()).await;
+    async fn count_place_change(&self, caller: &Caller) -> Result<(), ManageError> {
+        let counted =
+            self.limits.allow_among_all(LimitedAction::Scope, &caller.agent.to_string()).await;
         counted.map_err(|_| ManageError::TooFast)
     }
 
@@ -225,7 +226,7 @@ impl Managing {
     }
 
     /// Returns true if a person linked to the agent on a bot is known to see a chat.
-    async fn is_seen(
+    async fn is_chat_seen(
         &self,
         caller: &Caller,
         bot: BotId,
@@ -233,15 +234,15 @@ impl Managing {
     ) -> Result<bool, ManageError> {
         // Only the bot's operator can decide who may see a whole scope.
         let GrantTarget::Chat { chat, scope } = granted else { return Ok(false) };
-        let Some(account) = self.accounts.of(bot).await? else { return Ok(false) };
-        let place = place(&account.bot, chat, scope.as_deref());
+        let Some(account) = self.accounts.find_by_id(bot).await? else { return Ok(false) };
+        let place = chat_source(&account.bot, chat, scope.as_deref());
         let reach = self.register.store().reach_of(caller.scope, caller.agent).await?;
         let mut people = reach.people.iter().filter(|(on, _)| *on == bot);
-        Ok(people.any(|(_, person)| account.sight(&place, person) == Visibility::Sees))
+        Ok(people.any(|(_, person)| account.visibility(&place, person) == Visibility::Sees))
     }
 }
 
-fn place(bot: &Bot, chat: &str, scope: Option<&str>) -> Source {
+fn chat_source(bot: &Bot, chat: &str, scope: Option<&str>) -> Source {
     Source {
         platform: bot.platform.clone(),
         chat_id: chat.to_owned(),

@@ -2,7 +2,7 @@
 
 /// A way that the desk supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum DeliveryMethod {
     /// Through gate and inbox.
     Road,
     /// Posted to a URL.
@@ -13,7 +13,7 @@ pub enum Way {
     Tmux,
 }
 
-impl Way {
+impl DeliveryMethod {
     /// All ways.
     pub const ALL: [Self; 4] = [Self::Road, Self::Webhook, Self::FileDrop, Self::Tmux];
 

@@ -4,9 +4,9 @@ use nightdesk_port::{WebhookProbe, WebhookStatus};
 use nightdesk_types::limits::{HEARING_LOOK_EVERY, POST_FAILED_LATELY, POSTS_KEPT_FOR};
 use tokio::time::timeout;
 
-use super::{NodeListener, Unheard};
+use super::{ListenFailure, NodeListener};
 use crate::Account;
-use crate::hearing::ListenerRecord;
+use crate::reception::ListenerRecord;
 
 impl NodeListener {
     /// Probes once, records the result, and waits until the next probe is due.
@@ -15,15 +15,15 @@ impl NodeListener {
         probe: &dyn WebhookProbe,
         account: &Account,
         record: &mut ListenerRecord,
-    ) -> Result<(), Unheard> {
+    ) -> Result<(), ListenFailure> {
         let asked = self.drain.run_until_cancelled(probe.probe(&account.bot)).await;
         let Some(posting) = asked else { return Ok(()) };
         let posting = posting?;
-        if let Some(why) = obstacle(posting) {
-            record.unheard(&account.bot, &why).await;
+        if let Some(why) = failure_reason(posting) {
+            record.record_failure(&account.bot, &why).await;
         } else {
-            let lost = what_may_be_lost(posting);
-            record.heard(&account.bot, POSTS_KEPT_FOR, &lost).await?;
+            let lost = loss_text(posting);
+            record.record_response(&account.bot, POSTS_KEPT_FOR, &lost).await?;
         }
         // Both results mean that it is time to look again.
         drop(timeout(HEARING_LOOK_EVERY, self.drain.cancelled()).await);
@@ -32,12 +32,12 @@ impl NodeListener {
 }
 
 /// Returns the reason that a platform's posts fail, if they do.
-fn obstacle(WebhookStatus { waiting, failed_ago }: WebhookStatus) -> Option<String> {
+fn failure_reason(WebhookStatus { waiting, failed_ago }: WebhookStatus) -> Option<String> {
     let fails = waiting > 0 && failed_ago.is_some_and(|ago| ago < POST_FAILED_LATELY);
     fails.then(|| format!("the webhook requests of its platform fail, and {waiting} events wait"))
 }
 
-fn what_may_be_lost(WebhookStatus { waiting, .. }: WebhookStatus) -> String {
+fn loss_text(WebhookStatus { waiting, .. }: WebhookStatus) -> String {
     format!(
         "its platform could not deliver events for more than {} minutes and may have dropped some; \
          {waiting} still wait",
@@ -64,7 +64,7 @@ mod tests {
             (3, ago(lately), false),
         ] {
             let posting = WebhookStatus { waiting, failed_ago };
-            assert_eq!(obstacle(posting).is_some(), is_one, "{posting:?}");
+            assert_eq!(failure_reason(posting).is_some(), is_one, "{posting:?}");
         }
     }
 }
