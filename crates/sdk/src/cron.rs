@@ -7,16 +7,17 @@
 //! ```no_run
 //! use std::error::Error;
 //!
-//! use nightdesk_sdk::cron::{File, Fire, Job, Login, Provider, Schedule, Settings};
+//! use nightdesk_sdk::cron::{CronSettings, FileStore, Fire, Job, Login, Provider, Schedule};
 //!
 //! # async fn start() -> Result<(), Box<dyn Error>> {
-//! let settings = Settings::new("https://desk.example", "its id", Login::gateway("gw-1", "secret"))
+//! let login = Login::gateway("gw-1", "secret");
+//! let settings = CronSettings::new("https://desk.example", "its id", login)
 //!     .called_at("https://agent.example");
-//! let provider = Provider::start(settings, File::at("jobs.json"), run)?;
+//! let provider = Provider::start(settings, FileStore::at("jobs.json"), run)?;
 //! let mornings = Schedule::cron_in("30 8 * * 1-5", "Europe/Berlin")?;
 //! provider.set(Job::new("report", mornings)).await?;
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8890").await?;
-//! axum::serve(listener, provider.door()).await?;
+//! axum::serve(listener, provider.router()).await?;
 //! # Ok(())
 //! # }
 //!

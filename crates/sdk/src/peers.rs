@@ -15,9 +15,9 @@
 //!     println!("{}: {:?}", known.agent.agent_id, known.status);
 //! }
 //! // The dispatch id is an idempotency key, so this call may be repeated.
-//! let question = Letter::to("owl", "How is the weather?").dispatch_id("weather-1");
+//! let question = Letter::new("owl", "How is the weather?").dispatch_id("weather-1");
 //! let reply = peers.exchange(&question, Duration::from_mins(1)).await?;
-//! peers.notify(&Letter::to("owl", &format!("Thank you for {:?}.", reply.content))).await?;
+//! peers.notify(&Letter::new("owl", &format!("Thank you for {:?}.", reply.content))).await?;
 //!
 //! peers.skill_write(&NewSkill::new("brief", "# Skill: brief\n# Status: Draft\n")).await?;
 //! peers.skill_status("brief", SkillStatus::Approved).await?;
