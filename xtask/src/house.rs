@@ -49,6 +49,21 @@ pub(crate) fn run(repo: &Repo, args: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Type names of the product that a search cannot find, each after its places.
+#[derive(Debug)]
+pub(crate) struct UnsearchableNames {
+    pub(crate) participles: Vec<String>,
+    pub(crate) shared: Vec<String>,
+}
+
+impl UnsearchableNames {
+    /// Finds them in all files.
+    pub(crate) fn find(texts: &[TextFile]) -> Result<Self> {
+        let types = Shape::measure(&Parts::split(texts)?).types;
+        Ok(Self { participles: names::participles(&types), shared: names::shared(&types) })
+    }
+}
+
 fn line(parts: &Parts, shape: &Shape, counted: &[Places]) -> String {
     let count = |name: &str| {
         let figure = counted.iter().find(|figure| figure.name == name);

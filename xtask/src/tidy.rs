@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
+use crate::house::UnsearchableNames;
 use crate::repo::{Repo, TextFile};
 
 mod edges;
@@ -17,6 +18,7 @@ mod words;
 mod dependencies;
 mod floors;
 mod migrations;
+mod names;
 mod places;
 mod promises;
 pub(crate) mod sentences;
@@ -99,6 +101,7 @@ fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
     findings.extend(texts.iter().flat_map(places::check));
     findings.extend(promises::check(&texts, &repo.read(promises::LIST)?));
     findings.extend(texts.iter().flat_map(sentences::check));
+    findings.extend(names::check(&UnsearchableNames::find(&texts)?));
     Ok(findings)
 }
 
