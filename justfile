@@ -255,6 +255,14 @@ _world:
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
 
+# Build the release binary without symbols into FOLDER, with its symbols beside it (a debugger finds them by the link).
+release FOLDER="target/dist":
+    cargo build --locked --release -p nightdesk
+    mkdir -p {{ FOLDER }}
+    objcopy --only-keep-debug "$(just _built release)" {{ FOLDER }}/nightdesk.debug
+    cd {{ FOLDER }} && objcopy --strip-all --add-gnu-debuglink=nightdesk.debug "$(just _built release)" nightdesk
+    cd {{ FOLDER }} && echo "release: binary_mb=$(($(stat -c %s nightdesk) >> 20)) symbols_mb=$(($(stat -c %s nightdesk.debug) >> 20))"
+
 # Print the path of the binary of a profile.
 _built profile:
     @echo "${CARGO_TARGET_DIR:-target}/{{ profile }}/nightdesk" | xargs realpath
