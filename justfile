@@ -50,9 +50,10 @@ lint: _advisories
 house *ARGS:
     cargo xtask house {{ ARGS }}
 
-# Run the tests, or those that ARGS select, on temporary servers.
+# Run the tests and the examples of the docs, or the tests that ARGS select, on temporary servers.
 test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run {{ whole }} {{ ARGS }}
+    {{ if ARGS == "" { "cargo test " + whole + " --doc" } else { "" } }}
 
 # Drive the whole stock Hermes gateway against the desk; ARGS as in testing/hermes/README.md.
 hermes *ARGS: _world
