@@ -1,6 +1,6 @@
 //! Z20: for every type and name of a file, each header is valid and names no path. Ranges are not served.
 #![no_main]
-#![expect(clippy::expect_used, reason = "what is no header is a finding")]
+#![expect(clippy::expect_used, reason = "a text that is not a header is a finding")]
 
 use http::HeaderValue;
 use libfuzzer_sys::fuzz_target;

@@ -32,7 +32,10 @@ impl AdmittedEvent {
     }
 
     /// Retains some of the recipients; the others count as refused for this reason. `Err`: none is left.
-    #[expect(clippy::result_large_err, reason = "who is left with nobody gets the event back")]
+    #[expect(
+        clippy::result_large_err,
+        reason = "the caller gets the event back if no recipient is left"
+    )]
     pub fn narrow(
         mut self,
         refusal: Refusal,

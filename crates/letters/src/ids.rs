@@ -9,7 +9,7 @@ use nightdesk_types::{Clock, SystemClock};
 /// # Panics
 ///
 /// If the system returns no random bytes.
-#[expect(clippy::expect_used, reason = "without random bits nobody could tell letters apart")]
+#[expect(clippy::expect_used, reason = "without random bits, letters could not be told apart")]
 pub fn new_id() -> String {
     let mut bits = [0; 16];
     rand::fill(&mut bits).expect("the system gives random bits");

@@ -78,7 +78,7 @@ fn is_isatap(v6: Ipv6Addr) -> bool {
     segments[4] & !0x0200 == 0 && segments[5] == 0x5efe
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "what is above the low 32 bits is not wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "only the low 32 bits are used")]
 const fn low_32(bits: u128) -> u32 {
     bits as u32
 }

@@ -34,7 +34,7 @@ impl VisitorSession {
     #[expect(
         clippy::expect_used,
         clippy::missing_panics_doc,
-        reason = "without randomness nobody could be told apart"
+        reason = "without randomness, visitors could not be told apart"
     )]
     pub fn new(now: Timestamp) -> Self {
         let mut bytes = [0; VISITOR_CHARS / 2];

@@ -39,7 +39,7 @@ pub fn ratio(one: f64, other: f64) -> f64 {
     if other > 0.0 { one / other } else { 0.0 }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "what is counted here is far below 2^52")]
+#[expect(clippy::cast_precision_loss, reason = "the counts are far below 2^52")]
 const fn float(count: u64) -> f64 {
     count as f64
 }

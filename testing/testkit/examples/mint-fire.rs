@@ -34,7 +34,7 @@ fn main() {
     }));
 }
 
-#[expect(clippy::print_stdout, reason = "what it prints is what it is for")]
+#[expect(clippy::print_stdout, reason = "the program's purpose is its output")]
 fn say(document: &serde_json::Value) {
     println!("{document}");
 }

@@ -70,7 +70,7 @@ struct Held {
 /// The chat is granted to an agent that anyone may reach, whose people see it and whom every message concerns.
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "a column of the table, which also has places of nobody"
+    reason = "a column of the table, which also has places without an agent"
 )]
 fn held_by(by: Recipient) -> Option<Held> {
     let (extent, principal, sight) = (GrantExtent::Chat, Principal::Any, Visibility::Sees);

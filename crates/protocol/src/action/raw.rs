@@ -72,12 +72,12 @@ pub(crate) struct RawAction<'a> {
     kind: Option<String>,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "what is too long is none, and absent is not")]
+#[expect(clippy::unnecessary_wraps, reason = "a value that is too long differs from an absent one")]
 fn no_metadata() -> Option<Map<String, Value>> {
     Some(Map::new())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "what is too long is none, and absent is not")]
+#[expect(clippy::unnecessary_wraps, reason = "a value that is too long differs from an absent one")]
 const fn no_chunks() -> Option<Vec<Value>> {
     Some(Vec::new())
 }

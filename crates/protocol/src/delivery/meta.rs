@@ -14,7 +14,10 @@ impl<'de> Deserialize<'de> for Millis {
     /// Accepts numbers with a fraction: the contract's number type has no integers.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let number = serde_json::Number::deserialize(from)?;
-        #[expect(clippy::cast_possible_truncation, reason = "what is too large is the last moment")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a value that is too large becomes the last moment"
+        )]
         let whole = number.as_i64().or_else(|| number.as_f64().map(|float| float as i64));
         whole.map(Self).ok_or_else(|| serde::de::Error::custom("not a time in milliseconds"))
     }

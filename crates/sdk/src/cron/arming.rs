@@ -58,7 +58,7 @@ impl Cron {
     }
 
     /// Reconciles the desk with the book on each notification, until it succeeds.
-    #[expect(clippy::infinite_loop, reason = "whoever owns the task ends it")]
+    #[expect(clippy::infinite_loop, reason = "the owner of the task ends it")]
     pub(super) async fn keep_settled(self: Arc<Self>) {
         loop {
             self.unsettled.notified().await;

@@ -41,7 +41,7 @@ impl WakeEndpoint {
 }
 
 /// Serves until it is dropped.
-#[expect(clippy::infinite_loop, reason = "whoever owns the task ends it")]
+#[expect(clippy::infinite_loop, reason = "the owner of the task ends it")]
 pub(super) async fn serve(listener: TcpListener, door: Arc<WakeEndpoint>) -> Infallible {
     let mut callers = Callers::default();
     loop {

@@ -1,6 +1,6 @@
 //! Runs the fake Discord as a program, for third-party clients. It prints the URLs of its API and of its control, and
 //! ends with its input. It listens on the given address, or on the loopback.
-#![expect(clippy::print_stdout, reason = "whoever starts it reads where it is")]
+#![expect(clippy::print_stdout, reason = "its starter reads the address")]
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};

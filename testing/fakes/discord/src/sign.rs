@@ -74,7 +74,7 @@ fn client() -> Client {
 }
 
 /// Posts interactions as they arrive.
-#[expect(clippy::infinite_loop, reason = "whoever owns its task ends it")]
+#[expect(clippy::infinite_loop, reason = "the owner of its task ends it")]
 pub(super) async fn push(shared: Shared) {
     let client = client();
     let mut changed = shared.changed.subscribe();

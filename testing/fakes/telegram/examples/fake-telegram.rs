@@ -1,5 +1,5 @@
 //! Runs the fake Telegram as a program, for third-party clients. It prints its URL, and ends with its input.
-#![expect(clippy::print_stdout, reason = "whoever starts it reads where it is")]
+#![expect(clippy::print_stdout, reason = "its starter reads the address")]
 
 use std::io;
 use std::net::SocketAddr;

@@ -22,7 +22,7 @@ const AT_ONCE_MAX: usize = 40;
 
 const SECRET_HEADER: &str = "x-telegram-bot-api-secret-token";
 
-#[expect(clippy::infinite_loop, reason = "whoever owns its task ends it")]
+#[expect(clippy::infinite_loop, reason = "the owner of its task ends it")]
 pub(super) async fn push(shared: Shared) {
     let client = Client::builder().no_proxy().timeout(ANSWER_WAIT).build().unwrap_or_default();
     let mut changed = shared.changed.subscribe();

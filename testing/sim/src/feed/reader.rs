@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const SOURCE: &str = "feed";
 
 /// Reads the feed whenever this node owns the bot.
-#[expect(clippy::infinite_loop, reason = "whoever runs it ends it with the node")]
+#[expect(clippy::infinite_loop, reason = "the owner of its task ends it with the node")]
 pub async fn read(world: Arc<World>, name: String, desk: Arc<Desk>, owners: Owners) {
     let reader = Reader { world, name, desk };
     let bot = Resource::Bot(reader.world.cast.bot);

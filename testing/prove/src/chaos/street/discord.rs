@@ -110,7 +110,7 @@ impl Discord {
     }
 
     /// Records the desk's actions.
-    #[expect(clippy::infinite_loop, reason = "whoever runs it ends it with the street")]
+    #[expect(clippy::infinite_loop, reason = "the owner of its task ends it with the street")]
     pub(super) async fn watch(self: Arc<Self>, hall: Arc<Hall>) {
         let mut seen = Seen::default();
         loop {

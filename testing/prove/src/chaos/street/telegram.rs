@@ -70,7 +70,7 @@ impl Telegram {
     }
 
     /// Records the desk's actions.
-    #[expect(clippy::infinite_loop, reason = "whoever runs it ends it with the street")]
+    #[expect(clippy::infinite_loop, reason = "the owner of its task ends it with the street")]
     pub(super) async fn watch(self: Arc<Self>, hall: Arc<Hall>) {
         let Some(bot) = hall.street.telegram else { return };
         let mut calls = 0;
