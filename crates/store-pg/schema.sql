@@ -918,91 +918,6 @@ $$;
 
 ALTER FUNCTION public.expire_entries(kept interval, entries_max integer) OWNER TO nightdesk_doors;
 
-CREATE TABLE public.fires (
-    tenant_id uuid NOT NULL,
-    fire_id uuid NOT NULL,
-    agent_id uuid NOT NULL,
-    job_id text NOT NULL COLLATE pg_catalog."C",
-    arming bigint NOT NULL,
-    fire_at text NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    state text NOT NULL,
-    cause text,
-    tries integer NOT NULL,
-    calling boolean NOT NULL,
-    next_at timestamp with time zone,
-    outcome text,
-    node text NOT NULL,
-    began_at timestamp with time zone NOT NULL,
-    ended_at timestamp with time zone,
-    reports boolean NOT NULL,
-    run_ended_at timestamp with time zone,
-    run_ok boolean,
-    run_note text,
-    CONSTRAINT fires_known_cause CHECK ((cause = ANY (ARRAY['overlap'::text, 'cancelled'::text, 'superseded'::text, 'too-late'::text, 'gave-up'::text, 'refused'::text]))),
-    CONSTRAINT fires_known_state CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'fired'::text, 'late'::text, 'skipped'::text, 'missed'::text]))),
-    CONSTRAINT fires_open_or_over CHECK ((((state = ANY (ARRAY['open'::text, 'held'::text])) = (next_at IS NOT NULL)) AND ((next_at IS NULL) = (ended_at IS NOT NULL)))),
-    CONSTRAINT fires_ran_when_taken CHECK (((run_ended_at IS NULL) OR (state = ANY (ARRAY['fired'::text, 'late'::text])))),
-    CONSTRAINT fires_say_why CHECK (((state = ANY (ARRAY['skipped'::text, 'missed'::text])) = (cause IS NOT NULL)))
-)
-WITH (fillfactor='70');
-
-ALTER TABLE ONLY public.fires FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.fires OWNER TO nightdesk_owner;
-
-CREATE TABLE public.schedules (
-    tenant_id uuid NOT NULL,
-    agent_id uuid NOT NULL,
-    job_id text NOT NULL COLLATE pg_catalog."C",
-    schedule_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    arming bigint DEFAULT 0 NOT NULL,
-    fire_at text NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    next_at timestamp with time zone,
-    by_inbox boolean NOT NULL,
-    target text NOT NULL,
-    recurring boolean NOT NULL,
-    recurs boolean DEFAULT false NOT NULL,
-    reports boolean NOT NULL,
-    overlap text NOT NULL,
-    catch_up_ms bigint NOT NULL,
-    jitter_ms bigint NOT NULL,
-    fired_before boolean DEFAULT false NOT NULL,
-    cancelled boolean DEFAULT false NOT NULL,
-    watch_at timestamp with time zone,
-    flagged_at timestamp with time zone,
-    changed_at timestamp with time zone NOT NULL,
-    CONSTRAINT schedules_armed_or_cancelled CHECK (((next_at IS NULL) OR (NOT cancelled))),
-    CONSTRAINT schedules_known_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'buffer_one'::text, 'allow_all'::text])))
-)
-WITH (fillfactor='70');
-
-ALTER TABLE ONLY public.schedules FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.schedules OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-begin
-    perform from schedules s, fires f
-    where f.tenant_id = p_tenant and f.fire_id = p_fire
-      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-    for update of s;
-    -- A new statement: it sees what the transaction that held the lock before did.
-    return query
-    select clock_timestamp(), s, f from fires f
-        join schedules s
-            on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-    where f.tenant_id = p_tenant and f.fire_id = p_fire
-    for update of f;
-end
-$$;
-
-ALTER FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -1092,6 +1007,97 @@ $$;
 
 ALTER FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) OWNER TO nightdesk_doors;
 
+CREATE TABLE public.fires (
+    tenant_id uuid NOT NULL,
+    fire_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    job_id text NOT NULL COLLATE pg_catalog."C",
+    arming bigint NOT NULL,
+    fire_at text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    cause text,
+    tries integer NOT NULL,
+    calling boolean NOT NULL,
+    next_at timestamp with time zone,
+    outcome text,
+    node text NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    reports boolean NOT NULL,
+    run_ended_at timestamp with time zone,
+    run_ok boolean,
+    run_note text,
+    CONSTRAINT fires_known_cause CHECK ((cause = ANY (ARRAY['overlap'::text, 'cancelled'::text, 'superseded'::text, 'too-late'::text, 'gave-up'::text, 'refused'::text]))),
+    CONSTRAINT fires_known_state CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'fired'::text, 'late'::text, 'skipped'::text, 'missed'::text]))),
+    CONSTRAINT fires_open_or_over CHECK ((((state = ANY (ARRAY['open'::text, 'held'::text])) = (next_at IS NOT NULL)) AND ((next_at IS NULL) = (ended_at IS NOT NULL)))),
+    CONSTRAINT fires_ran_when_taken CHECK (((run_ended_at IS NULL) OR (state = ANY (ARRAY['fired'::text, 'late'::text])))),
+    CONSTRAINT fires_say_why CHECK (((state = ANY (ARRAY['skipped'::text, 'missed'::text])) = (cause IS NOT NULL)))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.fires FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.fires OWNER TO nightdesk_owner;
+
+CREATE TABLE public.schedules (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    job_id text NOT NULL COLLATE pg_catalog."C",
+    schedule_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    arming bigint DEFAULT 0 NOT NULL,
+    fire_at text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    next_at timestamp with time zone,
+    by_inbox boolean NOT NULL,
+    target text NOT NULL,
+    recurring boolean NOT NULL,
+    recurs boolean DEFAULT false NOT NULL,
+    reports boolean NOT NULL,
+    overlap text NOT NULL,
+    catch_up_ms bigint NOT NULL,
+    jitter_ms bigint NOT NULL,
+    fired_before boolean DEFAULT false NOT NULL,
+    cancelled boolean DEFAULT false NOT NULL,
+    watch_at timestamp with time zone,
+    flagged_at timestamp with time zone,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT schedules_armed_or_cancelled CHECK (((next_at IS NULL) OR (NOT cancelled))),
+    CONSTRAINT schedules_known_overlap CHECK ((overlap = ANY (ARRAY['skip'::text, 'buffer_one'::text, 'allow_all'::text])))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY public.schedules FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.schedules OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    perform from unnest(p_tenant, p_fire) as k (tenant, fire)
+        join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
+        join schedules s
+            on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    order by s.tenant_id, s.agent_id, s.job_id
+    for update of s;
+    -- A new statement: it sees what the transaction that held the lock before did.
+    return query
+    select clock_timestamp(), s, f from unnest(p_tenant, p_fire) as k (tenant, fire)
+        join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
+        join schedules s
+            on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    for update of f;
+end
+$$;
+
+ALTER FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.fires_next_ms() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -1170,7 +1176,7 @@ $$;
 
 ALTER FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) RETURNS void
+CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
@@ -1180,14 +1186,14 @@ CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], 
 begin
     update fires f
     set state = k.state, cause = k.cause, tries = k.tries, calling = k.calling, next_at = k.next_at,
-        ended_at = k.ended_at, outcome = coalesce(p_outcome, f.outcome), node = coalesce(p_node, f.node)
-    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at)
-            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at)
+        ended_at = k.ended_at, outcome = coalesce(k.outcome, f.outcome), node = coalesce(p_node, f.node)
+    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at, p_outcome)
+            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at, outcome)
     where f.tenant_id = k.tenant and f.fire_id = k.fire;
 end
 $$;
 
-ALTER FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, job text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2620,7 +2626,7 @@ $$;
 
 ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], bots uuid[], chats text[])
+CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, version bigint, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], bots uuid[], chats text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -2653,7 +2659,7 @@ begin
     return query
     select v_now, w.tenant_id, w.agent_id, w.state, w.since, w.due_at, w.calls, w.called_at,
         w.outcome, w.rests_until, w.woken_at, w.suspect_generation, w.suspect_acked_seq, w.asked,
-        w.hour_began_at, w.hour_wakes,
+        w.hour_began_at, w.hour_wakes, w.xmin::text::bigint,
         case when l.closed_at is null and node_lives(l.node, l.node_epoch) then l.generation end,
         l.opened_at, c.acked_seq, l.parting,
         array(
@@ -3430,6 +3436,62 @@ CREATE FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integ
 $$;
 
 ALTER FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) OWNER TO nightdesk_owner;
+
+CREATE TABLE public.wakes (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    calls integer DEFAULT 0 NOT NULL,
+    called_at timestamp with time zone,
+    outcome text,
+    rests_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    woken_at timestamp with time zone,
+    suspect_generation bigint,
+    suspect_acked_seq bigint,
+    asked boolean DEFAULT false NOT NULL,
+    hour_began_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    hour_wakes integer DEFAULT 0 NOT NULL,
+    CONSTRAINT wakes_known_state CHECK ((state = ANY (ARRAY['due'::text, 'held'::text, 'woken'::text, 'settled'::text, 'unreachable'::text]))),
+    CONSTRAINT wakes_looked_at_again CHECK (((state <> ALL (ARRAY['due'::text, 'held'::text])) OR (due_at IS NOT NULL)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.wakes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wakes OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) RETURNS TABLE(now_at timestamp with time zone, version bigint, wake public.wakes)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    select clock_timestamp(), w.xmin::text::bigint, w from wakes w
+    where w.tenant_id = p_tenant and w.agent_id = p_agent;
+end
+$$;
+
+ALTER FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    update wakes
+    set state = p_state, since = p_since, due_at = p_due_at, calls = p_calls,
+        called_at = p_called_at, outcome = p_outcome, rests_until = p_rests_until,
+        woken_at = p_woken_at, suspect_generation = p_suspect_generation,
+        suspect_acked_seq = p_suspect_acked_seq, asked = p_asked,
+        hour_began_at = p_hour_began_at, hour_wakes = p_hour_wakes
+    where tenant_id = p_tenant and agent_id = p_agent and xmin::text::bigint = p_version;
+    return found;
+end
+$$;
+
+ALTER FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(tenant uuid, agent uuid, held boolean)
     LANGUAGE plpgsql
@@ -4402,31 +4464,6 @@ ALTER TABLE ONLY public.wakers FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.wakers OWNER TO nightdesk_owner;
 
-CREATE TABLE public.wakes (
-    tenant_id uuid NOT NULL,
-    agent_id uuid NOT NULL,
-    state text NOT NULL,
-    since timestamp with time zone NOT NULL,
-    due_at timestamp with time zone,
-    calls integer DEFAULT 0 NOT NULL,
-    called_at timestamp with time zone,
-    outcome text,
-    rests_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    woken_at timestamp with time zone,
-    suspect_generation bigint,
-    suspect_acked_seq bigint,
-    asked boolean DEFAULT false NOT NULL,
-    hour_began_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    hour_wakes integer DEFAULT 0 NOT NULL,
-    CONSTRAINT wakes_known_state CHECK ((state = ANY (ARRAY['due'::text, 'held'::text, 'woken'::text, 'settled'::text, 'unreachable'::text]))),
-    CONSTRAINT wakes_looked_at_again CHECK (((state <> ALL (ARRAY['due'::text, 'held'::text])) OR (due_at IS NOT NULL)))
-)
-WITH (fillfactor='50');
-
-ALTER TABLE ONLY public.wakes FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.wakes OWNER TO nightdesk_owner;
-
 CREATE TABLE public.webchat_chats (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -5241,6 +5278,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_doors;
 
 REVOKE ALL ON FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_doors;
+
 REVOKE ALL ON FUNCTION public.wall_off(walled text) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
@@ -5424,9 +5464,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_doors;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_doors;

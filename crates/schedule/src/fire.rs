@@ -34,6 +34,17 @@ pub enum FireEnd {
     Missed(FireCause),
 }
 
+/// The end of a fire, and the outcome of its last try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FireEnding {
+    /// The fire, as this node claimed it.
+    pub claimed: FireClaim,
+    /// The end.
+    pub end: FireEnd,
+    /// The outcome of the last try.
+    pub outcome: String,
+}
+
 /// The reason why an agent did not take a fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FireCause {

@@ -22,7 +22,7 @@ mod metrics;
 
 pub use backoff::backoff_after;
 pub use callback::{FireCaller, FireTokenMinter, HttpFireCaller};
-pub use fire::{Fire, FireCause, FireClaim, FireEnd, FireState};
+pub use fire::{Fire, FireCause, FireClaim, FireEnd, FireEnding, FireState};
 pub use job::{ArmRequest, BadJob, FireAt, JobId, Overlap, Policies, Target};
 pub use metrics::Metrics;
 pub use outcome::{FireOutcome, InboxDeliverer, InboxDelivery};

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use nightdesk_inbox::batch::BatchQueue;
 use nightdesk_types::limits::{FIRE_SWEEP_EVERY, FIRES_AT_ONCE_MAX};
 use nightdesk_types::{AgentId, Clock, FireId, Node, StoreError, TenantScope, Timestamp};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 
 use crate::callback::FireCaller;
 use crate::job::{ArmRequest, JobId, Target};
@@ -14,9 +16,12 @@ use crate::metrics::Metrics;
 use crate::store::{ActiveJob, CancelOutcome, RunReport, Store};
 
 mod claim_loop;
+mod ending_writer;
 mod fire_delivery;
 #[cfg(test)]
 mod tests;
+
+use ending_writer::EndingBatch;
 
 /// The clock of the store that holds the jobs.
 #[async_trait]
@@ -61,6 +66,7 @@ pub enum ArmError {
 /// Fires due jobs.
 pub struct Scheduler {
     store: Arc<dyn Store>,
+    endings: BatchQueue<EndingBatch>,
     by_callback: Arc<dyn FireCaller>,
     clocks: ScheduleClocks,
     node: Node,
@@ -73,14 +79,18 @@ pub struct Scheduler {
 nightdesk_types::opaque_debug!(Scheduler);
 
 impl Scheduler {
-    /// Creates the schedule of a node for its current epoch.
+    /// Creates the schedule of a node for its current epoch, and starts the worker that writes the ends of fires. The
+    /// worker ends when the schedule is dropped.
     pub fn new(
         store: Arc<dyn Store>,
         by_callback: Arc<dyn FireCaller>,
         clocks: ScheduleClocks,
         node: Node,
+        tasks: &TaskTracker,
     ) -> Self {
+        let endings = EndingBatch(Arc::clone(&store));
         Self {
+            endings: BatchQueue::start(endings, "end fires", tasks),
             store,
             by_callback,
             clocks,

@@ -7,7 +7,7 @@ use nightdesk_types::{
     AgentId, Arming, BotId, FireId, Node, ScheduleId, Seq, StoreError, TenantScope, Timestamp,
 };
 
-use crate::fire::{Fire, FireClaim, FireEnd, FireState};
+use crate::fire::{Fire, FireClaim, FireEnding, FireState};
 use crate::job::{ArmRequest, JobId, Target};
 
 /// A job that is armed, or whose fire is open.
@@ -137,14 +137,9 @@ pub trait Store: Send + Sync {
     /// [`FIRE_DEADLINE`]: nightdesk_types::limits::FIRE_DEADLINE
     async fn claim(&self, node: &Node, at_most: usize) -> Result<ClaimBatch, StoreError>;
 
-    /// Records the end of a fire. Returns true if the fire was still open. `Taken` counts for every try, a failure only
-    /// for the newest.
-    async fn end(
-        &self,
-        claimed: &FireClaim,
-        end: FireEnd,
-        outcome: &str,
-    ) -> Result<bool, StoreError>;
+    /// Records the ends of fires of different jobs. Returns true for each fire that was still open. `Taken` counts for
+    /// every try, a failure only for the newest.
+    async fn end(&self, endings: &[FireEnding]) -> Result<Vec<bool>, StoreError>;
 
     /// Puts an entry into the agent's inbox and ends the fire as taken, in one transaction. Returns the entry's number,
     /// or `None` if the fire was not open any more and nothing was put.

@@ -9,7 +9,10 @@
 -- second sees what the other did.
 --
 -- A node claims wakes in one transaction: it locks rows that are due and reads the facts, decides by the rules of
--- `nightdesk-wake`, and writes the rows back.
+-- `nightdesk-wake`, and writes the rows back. The hot changes of one row, a call and its outcome, hold no lock between
+-- read and write: `wake_replace` writes only if the row's version is the one that was read, and otherwise the node
+-- decides again in a transaction. A decision that no entry waits is never written so: an accept locks the row of an
+-- open wake but does not change it.
 
 -- A wake is written by the same transaction that makes it needed, so no crash can lose it. It may
 -- be written in vain: the node that claims it looks again before calling.
@@ -202,6 +205,8 @@ create function lock_due_wakes(
     calls integer, called_at timestamptz, outcome text, rests_until timestamptz,
     woken_at timestamptz, suspect_generation bigint, suspect_acked_seq bigint, asked boolean,
     hour_began_at timestamptz, hour_wakes integer,
+    -- The row's version, for `wake_replace`.
+    version bigint,
     -- Null: the agent has no line that is open on a node that lives.
     line_generation bigint, line_opened_at timestamptz,
     acked_seq bigint, parting text, urls text[], bots uuid[], chats text[]
@@ -235,7 +240,7 @@ begin
     return query
     select v_now, w.tenant_id, w.agent_id, w.state, w.since, w.due_at, w.calls, w.called_at,
         w.outcome, w.rests_until, w.woken_at, w.suspect_generation, w.suspect_acked_seq, w.asked,
-        w.hour_began_at, w.hour_wakes,
+        w.hour_began_at, w.hour_wakes, w.xmin::text::bigint,
         case when l.closed_at is null and node_lives(l.node, l.node_epoch) then l.generation end,
         l.opened_at, c.acked_seq, l.parting,
         array(
@@ -252,3 +257,33 @@ begin
 end
 $$;
 alter function lock_due_wakes(uuid, uuid, integer, integer) owner to nightdesk_doors;
+
+-- An agent's wake, its version and the time.
+create function wake_read(p_tenant uuid, p_agent uuid)
+returns table (now_at timestamptz, version bigint, wake wakes)
+language plpgsql stable set enable_seqscan = off as $$
+begin
+    return query
+    select clock_timestamp(), w.xmin::text::bigint, w from wakes w
+    where w.tenant_id = p_tenant and w.agent_id = p_agent;
+end
+$$;
+
+-- Writes an agent's wake, if no transaction has changed it since this version was read.
+create function wake_replace(
+    p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamptz,
+    p_due_at timestamptz, p_calls integer, p_called_at timestamptz, p_outcome text,
+    p_rests_until timestamptz, p_woken_at timestamptz, p_suspect_generation bigint,
+    p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamptz, p_hour_wakes integer
+) returns boolean language plpgsql set enable_seqscan = off as $$
+begin
+    update wakes
+    set state = p_state, since = p_since, due_at = p_due_at, calls = p_calls,
+        called_at = p_called_at, outcome = p_outcome, rests_until = p_rests_until,
+        woken_at = p_woken_at, suspect_generation = p_suspect_generation,
+        suspect_acked_seq = p_suspect_acked_seq, asked = p_asked,
+        hour_began_at = p_hour_began_at, hour_wakes = p_hour_wakes
+    where tenant_id = p_tenant and agent_id = p_agent and xmin::text::bigint = p_version;
+    return found;
+end
+$$;

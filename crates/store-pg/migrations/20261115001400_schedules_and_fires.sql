@@ -238,7 +238,7 @@ $$;
 -- Writes the columns of locked fires that a decision changed. Without a new outcome or node the old one stays.
 create function fires_write(
     p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[],
-    p_calling boolean[], p_next_at timestamptz[], p_ended_at timestamptz[], p_outcome text
+    p_calling boolean[], p_next_at timestamptz[], p_ended_at timestamptz[], p_outcome text[]
 ) returns void
 language plpgsql
 set enable_seqscan = off
@@ -249,9 +249,9 @@ as $$
 begin
     update fires f
     set state = k.state, cause = k.cause, tries = k.tries, calling = k.calling, next_at = k.next_at,
-        ended_at = k.ended_at, outcome = coalesce(p_outcome, f.outcome), node = coalesce(p_node, f.node)
-    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at)
-            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at)
+        ended_at = k.ended_at, outcome = coalesce(k.outcome, f.outcome), node = coalesce(p_node, f.node)
+    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at, p_outcome)
+            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at, outcome)
     where f.tenant_id = k.tenant and f.fire_id = k.fire;
 end
 $$;
@@ -421,23 +421,30 @@ begin
 end
 $$;
 
--- Locks a fire and its job, the job first, and returns both.
-create function fire_lock(p_tenant uuid, p_fire uuid)
+-- Locks fires and their jobs, and returns both. The jobs are locked first and in the order of their keys, so that two
+-- transactions do not deadlock.
+create function fires_lock(p_tenant uuid[], p_fire uuid[])
 returns table (now_at timestamptz, job schedules, fire fires)
 language plpgsql
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
 as $$
 begin
-    perform from schedules s, fires f
-    where f.tenant_id = p_tenant and f.fire_id = p_fire
-      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    perform from unnest(p_tenant, p_fire) as k (tenant, fire)
+        join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
+        join schedules s
+            on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    order by s.tenant_id, s.agent_id, s.job_id
     for update of s;
     -- A new statement: it sees what the transaction that held the lock before did.
     return query
-    select clock_timestamp(), s, f from fires f
+    select clock_timestamp(), s, f from unnest(p_tenant, p_fire) as k (tenant, fire)
+        join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
         join schedules s
             on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-    where f.tenant_id = p_tenant and f.fire_id = p_fire
     for update of f;
 end
 $$;

@@ -17,8 +17,8 @@ use nightdesk_schedule::decide::{
     release_held, report_run, retry_fire,
 };
 use nightdesk_schedule::{
-    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, FireClaim, FireEnd, FireEntry, FireState,
-    JobId, RunReport, Store, UnarmedJob,
+    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, FireClaim, FireEnd, FireEnding, FireEntry,
+    FireState, JobId, RunReport, Store, UnarmedJob,
 };
 use nightdesk_types::limits::{FIRES_SWEPT_MAX, NOTICES_KEPT_MAX};
 use nightdesk_types::{Actor, AgentId, FireId, Node, Seq, StoreError, TenantId, TenantScope};
@@ -28,12 +28,12 @@ use uuid::Uuid;
 
 use self::claim::claim_due;
 use self::facts::{
-    JobKey, LockedFire, LockedJob, lock_fire, lock_job, lock_jobs, lock_try, open_job,
+    FireKey, JobKey, LockedFire, LockedJob, lock_fires, lock_job, lock_jobs, lock_try, open_job,
 };
 use self::row::{ArmedRow, job_id};
 use self::write::{
-    FireColumns, FireTexts, JobColumns, MissedFire, keep_quotas, notice_missed, write_armed,
-    write_fires, write_jobs, write_run,
+    FireColumns, JobColumns, MissedFire, keep_quotas, notice_missed, write_armed, write_fires,
+    write_jobs, write_run,
 };
 use crate::Pg;
 use crate::inbox::put_local_entry;
@@ -106,15 +106,10 @@ impl Store for Pg {
         })
     }
 
-    async fn end(
-        &self,
-        claimed: &FireClaim,
-        end: FireEnd,
-        outcome: &str,
-    ) -> Result<bool, StoreError> {
-        let attempt = Attempt::new(claimed, outcome);
-        run_to_end!(self.for_tenant("end a fire", claimed.scope), |connection| {
-            end_locked(connection, &attempt, end).await
+    async fn end(&self, endings: &[FireEnding]) -> Result<Vec<bool>, StoreError> {
+        let endings = endings.to_vec();
+        run_to_end!(self.across_tenants("end fires"), |connection| {
+            end_fires(connection, &endings).await
         })
     }
 
@@ -124,14 +119,16 @@ impl Store for Pg {
         entry: &FireEntry,
         outcome: &str,
     ) -> Result<Option<Seq>, StoreError> {
-        let (attempt, agent) = (Attempt::new(claimed, outcome), claimed.agent);
+        let (claimed, outcome) = (claimed.clone(), outcome.to_owned());
         let FireEntry { bot, chat_id, body } = entry.clone();
         let entry = LocalEntry { bot, chat_id, body };
         run_to_end!(self.for_tenant("put a fire", claimed.scope), |connection| {
-            if !end_locked(connection, &attempt, FireEnd::Taken).await? {
+            let (scope, agent) = (claimed.scope, claimed.agent);
+            let ending = FireEnding { claimed, end: FireEnd::Taken, outcome };
+            if end_fires(connection, &[ending]).await? != [true] {
                 return Ok(None);
             }
-            put_local_entry(connection, attempt.scope, agent, &entry).await
+            put_local_entry(connection, scope, agent, &entry).await
         })
     }
 
@@ -162,7 +159,8 @@ impl Store for Pg {
     ) -> Result<bool, StoreError> {
         let report = report.clone();
         run_to_end!(self.for_tenant("store the end of a run", scope), |connection| {
-            let locked = lock_fire(connection, scope, fire).await?;
+            let key = FireKey::new(scope, fire);
+            let locked = lock_fires(connection, [key]).await?.remove(&key);
             let Some(locked) = locked.filter(|locked| locked.fire.fire.agent == agent) else {
                 return Ok(false);
             };
@@ -239,7 +237,7 @@ pub(crate) async fn cancel_jobs(
         }
         jobs.push(key, plan.job);
     }
-    write_fires(connection, &fires, FireTexts::default()).await?;
+    write_fires(connection, &fires, None).await?;
     write_jobs(connection, &jobs).await
 }
 
@@ -259,35 +257,60 @@ impl Attempt {
 
     async fn write(&self, connection: &mut PgConnection, status: FireStatus) -> sqlx::Result<()> {
         let mut columns = FireColumns::default();
-        columns.push(self.scope.tenant().uuid(), self.fire.uuid(), status);
-        let texts = FireTexts { node: None, outcome: Some(&self.outcome) };
-        write_fires(connection, &columns, texts).await
+        columns.push_outcome(self, status);
+        write_fires(connection, &columns, None).await
     }
 }
 
-/// Ends a fire. Returns false if the decision changes nothing.
-async fn end_locked(
+/// Ends fires of different jobs. Returns true for each fire that a decision changed.
+async fn end_fires(
     connection: &mut PgConnection,
-    attempt: &Attempt,
-    end: FireEnd,
-) -> sqlx::Result<bool> {
-    let Some(locked) = lock_fire(connection, attempt.scope, attempt.fire).await? else {
-        return Ok(false);
-    };
-    let LockedFire { key, job, mut fire, now } = locked;
-    let Some(step) = end_fire(&fire, &job, attempt.number, end, now) else {
-        return Ok(false);
-    };
-    attempt.write(connection, step.fire).await?;
-    if step.job != job.status {
-        write_job(connection, key, step.job).await?;
+    endings: &[FireEnding],
+) -> sqlx::Result<Vec<bool>> {
+    let keys = endings.iter().map(|ending| FireKey::new(ending.claimed.scope, ending.claimed.fire));
+    let mut locked = lock_fires(connection, keys).await?;
+    let (mut plan, mut ended) = (EndingPlan::default(), Vec::new());
+    for ending in endings {
+        let key = FireKey::new(ending.claimed.scope, ending.claimed.fire);
+        ended.push(locked.remove(&key).is_some_and(|locked| plan.end(ending, locked)));
     }
-    if step.fire.state == FireState::Missed {
-        fire.set_status(step.fire);
-        fire.fire.outcome = Some(attempt.outcome.clone());
-        notice_missed(connection, vec![MissedFire::new(attempt.scope, &fire.fire)]).await?;
+    plan.write(connection).await?;
+    Ok(ended)
+}
+
+/// The decided ends of fires, ready to be written.
+#[derive(Default)]
+struct EndingPlan {
+    fires: FireColumns,
+    jobs: JobColumns,
+    missed: Vec<MissedFire>,
+}
+
+impl EndingPlan {
+    /// Decides on the end of a fire. Returns false if the decision changes nothing.
+    fn end(&mut self, ending: &FireEnding, locked: LockedFire) -> bool {
+        let LockedFire { key, job, mut fire, now } = locked;
+        let attempt = Attempt::new(&ending.claimed, &ending.outcome);
+        let Some(step) = end_fire(&fire, &job, attempt.number, ending.end, now) else {
+            return false;
+        };
+        self.fires.push_outcome(&attempt, step.fire);
+        if step.job != job.status {
+            self.jobs.push(key, step.job);
+        }
+        if step.fire.state == FireState::Missed {
+            fire.set_status(step.fire);
+            fire.fire.outcome = Some(attempt.outcome);
+            self.missed.push(MissedFire::new(attempt.scope, &fire.fire));
+        }
+        true
     }
-    Ok(true)
+
+    async fn write(self, connection: &mut PgConnection) -> sqlx::Result<()> {
+        write_fires(connection, &self.fires, None).await?;
+        write_jobs(connection, &self.jobs).await?;
+        notice_missed(connection, self.missed).await
+    }
 }
 
 /// Records the end of a run. Returns false if the decision changes nothing.
@@ -334,7 +357,7 @@ async fn write_open(
     for fire in fires {
         columns.push(tenant, fire.id.uuid(), fire.status);
     }
-    write_fires(connection, &columns, FireTexts::default()).await
+    write_fires(connection, &columns, None).await
 }
 
 async fn write_job(

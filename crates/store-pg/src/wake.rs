@@ -1,4 +1,5 @@
-//! The store of wakes. Each method is one transaction that locks, reads facts, calls `nightdesk-wake`, and writes.
+//! The store of wakes. Each method reads facts, calls `nightdesk-wake`, and writes: in one transaction that locks the
+//! rows, or, for the hot changes of one row, with a write that checks the row's version.
 
 mod claim;
 pub(crate) mod operator;
@@ -9,11 +10,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_types::limits::BURIED_LINES_MAX;
-use nightdesk_types::{AgentId, Generation, Seq, StoreError, TenantScope};
-use nightdesk_wake::{LineEnd, Store, Suspicion, WakeClaim, WakeSelection, WakeTerms};
+use nightdesk_types::{AgentId, Generation, Seq, StoreError, TenantScope, Timestamp};
+use nightdesk_wake::{LineEnd, Store, Suspicion, WakeClaim, WakeRow, WakeSelection, WakeTerms};
 use sqlx::PgConnection;
 
-use self::rows::{WakeKey, begin_wakes, change_wake};
+use self::rows::{WakeKey, begin_wakes, change_wake, read_wake, replace_wake_row};
 use crate::Pg;
 
 #[async_trait]
@@ -33,27 +34,24 @@ impl Store for Pg {
         wait: Duration,
     ) -> Result<(), StoreError> {
         let (call, outcome) = (claimed.clone(), outcome.to_owned());
-        run_to_end!(self.for_tenant("store a call", claimed.scope), |connection| {
-            let key = WakeKey::new(call.scope, call.agent);
-            change_wake(connection, key, |row, now| row.record_outcome(&call, &outcome, wait, now))
-                .await
+        self.replace_wake("store a call", claimed, move |row, now| {
+            row.record_outcome(&call, &outcome, wait, now)
         })
+        .await
     }
 
     async fn put_off(&self, claimed: &WakeClaim, wait: Duration) -> Result<(), StoreError> {
         let call = claimed.clone();
-        run_to_end!(self.for_tenant("postpone a call", claimed.scope), |connection| {
-            let key = WakeKey::new(call.scope, call.agent);
-            change_wake(connection, key, |row, now| row.put_off(&call, wait, now)).await
-        })
+        self.replace_wake("postpone a call", claimed, move |row, now| row.put_off(&call, wait, now))
+            .await
     }
 
     async fn record_notified(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
         let call = claimed.clone();
-        run_to_end!(self.for_tenant("store a notification", claimed.scope), |connection| {
-            let key = WakeKey::new(call.scope, call.agent);
-            change_wake(connection, key, |row, _| row.finish_giving_up(&call)).await
+        self.replace_wake("store a notification", claimed, move |row, _| {
+            row.finish_giving_up(&call)
         })
+        .await
     }
 
     async fn suspect(
@@ -91,6 +89,35 @@ impl Store for Pg {
             });
             end_lines(connection, &ends.collect()).await?;
             Ok(u64::try_from(lines.len()).unwrap_or(u64::MAX))
+        })
+    }
+}
+
+impl Pg {
+    /// Changes the row of a claimed wake, if the rule changes it. The change holds no lock between read and write, so an
+    /// agent that dials in meanwhile does not wait. If the row changed meanwhile, a transaction decides again.
+    async fn replace_wake<R>(
+        &self,
+        operation: &'static str,
+        claimed: &WakeClaim,
+        rule: R,
+    ) -> Result<(), StoreError>
+    where
+        R: Fn(WakeRow, Timestamp) -> Option<WakeRow> + Clone + Send + Sync + 'static,
+    {
+        let (key, first) = (WakeKey::new(claimed.scope, claimed.agent), rule.clone());
+        let is_done = run_to_end!(self.single(operation), |connection| {
+            let Some(read) = read_wake(connection, key).await? else { return Ok(true) };
+            match first(read.row.clone(), read.now) {
+                Some(row) => replace_wake_row(connection, &read, row).await,
+                None => Ok(true),
+            }
+        })?;
+        if is_done {
+            return Ok(());
+        }
+        run_to_end!(self.for_tenant(operation, claimed.scope), |connection| {
+            change_wake(connection, key, rule).await
         })
     }
 }

@@ -107,6 +107,7 @@ macro_rules! wake_store_conformance {
             who_cannot_be_called_is_left_until_somebody_can,
             a_person_may_ask_for_a_call,
             claims_at_once_share_the_work,
+            one_agents_claims_at_once_make_one_call,
             calls_lie_apart_whatever_happens,
             nobody_sees_another_tenants_wakes,
         }
@@ -191,6 +192,7 @@ macro_rules! schedule_store_conformance {
             a_fire_is_taken_once,
             a_late_fire_is_written_down_as_late,
             what_is_put_is_taken_and_is_there_once,
+            fires_that_end_at_once_end_each_by_itself,
             only_the_newest_try_is_missed,
             a_missed_fire_is_told_of,
             what_came_of_a_try_is_known_in_the_next,

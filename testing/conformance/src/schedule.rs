@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nightdesk_schedule::{
     ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, FireAt, FireCause, FireClaim, FireEnd,
-    FireState, JobId, Policies, RunReport, ScheduledJob, Target,
+    FireEnding, FireState, JobId, Policies, RunReport, ScheduledJob, Target,
 };
 use nightdesk_types::{AgentId, FireId, Node, StoreError, TenantScope};
 use nightdesk_wake::NoticeKind;
@@ -42,8 +42,8 @@ pub use claiming::{
 pub use ending::{
     a_day_of_tries_is_enough, a_fire_is_taken_once, a_late_fire_is_written_down_as_late,
     a_missed_fire_is_told_of, a_try_that_was_not_made_does_not_count,
-    only_the_newest_try_is_missed, what_came_of_a_try_is_known_in_the_next,
-    what_is_put_is_taken_and_is_there_once,
+    fires_that_end_at_once_end_each_by_itself, only_the_newest_try_is_missed,
+    what_came_of_a_try_is_known_in_the_next, what_is_put_is_taken_and_is_there_once,
 };
 pub use overlap::{
     a_report_counts_once, a_report_says_that_a_fire_was_taken, a_run_ends_of_itself_after_a_while,
@@ -157,7 +157,8 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
     }
 
     async fn end(&self, claimed: &FireClaim, end: FireEnd) -> bool {
-        self.harness.schedule().end(claimed, end, "an outcome").await.expect("end a fire")
+        let ended = self.harness.schedule().end(&[ending(claimed, end)]).await;
+        ended.expect("end a fire") == [true]
     }
 
     async fn take(&self, claimed: &FireClaim) {
@@ -203,4 +204,8 @@ impl<'h, H: TimedHarness> Stage<'h, H> {
 async fn begin(harness: &impl TimedHarness, name: &str) -> Node {
     let epoch = harness.lease().begin(name, LIFE).await.expect("a node begins");
     Node { name: name.to_owned(), epoch }
+}
+
+fn ending(claimed: &FireClaim, end: FireEnd) -> FireEnding {
+    FireEnding { claimed: claimed.clone(), end, outcome: "an outcome".to_owned() }
 }

@@ -10,8 +10,8 @@ use nightdesk_schedule::decide::{
     release_held, report_run, retry_fire,
 };
 use nightdesk_schedule::{
-    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, FireClaim, FireEnd, FireEntry, FireState,
-    JobId, RunReport, Store, UnarmedJob,
+    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, FireClaim, FireEnd, FireEnding, FireEntry,
+    FireState, JobId, RunReport, Store, UnarmedJob,
 };
 use nightdesk_types::limits::FIRES_SWEPT_MAX;
 use nightdesk_types::{
@@ -81,19 +81,14 @@ impl State {
     }
 
     /// Ends a fire. Returns true if the rules permit it.
-    fn end_fire(
-        &mut self,
-        claimed: &FireClaim,
-        end: FireEnd,
-        outcome: &str,
-        now: Timestamp,
-    ) -> bool {
+    fn end_fire(&mut self, ending: &FireEnding, now: Timestamp) -> bool {
+        let FireEnding { claimed, end, outcome } = ending;
         let Some(fire) = self.fire_of(claimed.scope, claimed.fire) else { return false };
         let Some(job) = self.jobs.get(&((claimed.scope, fire.fire.agent), fire.fire.job.clone()))
         else {
             return false;
         };
-        let Some(step) = end_fire(fire, job, claimed.tries, end, now) else { return false };
+        let Some(step) = end_fire(fire, job, claimed.tries, *end, now) else { return false };
         self.write_end(claimed.fire, step, outcome);
         if step.fire.state == FireState::Missed {
             self.notice_missed(claimed.fire, now);
@@ -199,13 +194,9 @@ impl Store for Memory {
         Ok(claims)
     }
 
-    async fn end(
-        &self,
-        claimed: &FireClaim,
-        end: FireEnd,
-        outcome: &str,
-    ) -> Result<bool, StoreError> {
-        Ok(self.lock().end_fire(claimed, end, outcome, self.now()))
+    async fn end(&self, endings: &[FireEnding]) -> Result<Vec<bool>, StoreError> {
+        let (mut state, now) = (self.lock(), self.now());
+        Ok(endings.iter().map(|ending| state.end_fire(ending, now)).collect())
     }
 
     async fn put(
@@ -214,12 +205,15 @@ impl Store for Memory {
         entry: &FireEntry,
         outcome: &str,
     ) -> Result<Option<Seq>, StoreError> {
-        if !self.end(claimed, FireEnd::Taken, outcome).await? {
+        let (mut state, now) = (self.lock(), self.now());
+        let (claimed, outcome) = (claimed.clone(), outcome.to_owned());
+        let owner = (claimed.scope, claimed.agent);
+        if !state.end_fire(&FireEnding { claimed, end: FireEnd::Taken, outcome }, now) {
             return Ok(None);
         }
         let FireEntry { bot, chat_id, body } = entry.clone();
         let entry = LocalEntry { bot, chat_id, body };
-        Ok(self.lock().put_by_hand((claimed.scope, claimed.agent), entry, self.now()))
+        Ok(state.put_by_hand(owner, entry, now))
     }
 
     async fn record_retry(

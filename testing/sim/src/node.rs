@@ -153,7 +153,8 @@ impl Parts {
     fn schedule(&self, register: &Arc<Register>) -> Scheduler {
         let store = Arc::new(timekeeping::StoreClock(Arc::clone(register)));
         let clocks = ScheduleClocks { store, wall: self.clock() };
-        Scheduler::new(self.store(), Arc::new(Calls), clocks, self.lease.node().clone())
+        let node = self.lease.node().clone();
+        Scheduler::new(self.store(), Arc::new(Calls), clocks, node, &self.life.writers)
     }
 
     /// Starts all tasks. Returns the handle of the lease renewal.

@@ -426,7 +426,7 @@ fn adapters(webchat: &Arc<Webchat>, platforms: Adapters) -> Adapters {
 
 impl Rooms<'_> {
     /// Returns the scheduler. Its own clock is an hour ahead, because nothing may depend on it.
-    fn schedule(&self) -> Scheduler {
+    fn schedule(&self, writers: &TaskTracker) -> Scheduler {
         let wall = FakeClock::default();
         wall.let_pass(Duration::from_hours(1));
         let clocks = ScheduleClocks {
@@ -434,7 +434,7 @@ impl Rooms<'_> {
             wall: Arc::new(wall),
         };
         let fires = Arc::<TestFires>::clone(self.fires);
-        Scheduler::new(Arc::new(self.store.clone()), fires, clocks, node())
+        Scheduler::new(Arc::new(self.store.clone()), fires, clocks, node(), writers)
     }
 
     fn desk(
@@ -444,7 +444,7 @@ impl Rooms<'_> {
         writers: &TaskTracker,
         work: &TaskTracker,
     ) -> Desk {
-        let schedule = Arc::new(self.schedule());
+        let schedule = Arc::new(self.schedule(writers));
         let Rooms { store, register, ears, calls, .. } = self;
         let store = || Arc::new((*store).clone());
         let media = media(store(), self.url);

@@ -34,7 +34,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     // URLs of tenants are called through one guarded client
     ("outside", &["types"]),
     ("wake", &["types", "outside"]),
-    ("schedule", &["types", "outside"]),
+    ("schedule", &["types", "inbox", "outside"]),
     // letters in their wire format; the gate admits them, the inbox gathers writers, the bell announces letters and
     // replies, and some letters go to URLs of tenants
     ("letters", &["types", "protocol", "bus", "outside", "gate", "inbox"]),

@@ -99,7 +99,8 @@ fn schedule(
         wall: Arc::new(SystemClock::start()),
     };
     let callbacks = Arc::new(HttpFireCaller::new(outside, minting));
-    Scheduler::new(Arc::<Pg>::clone(&base.pg), callbacks, clocks, base.lease.node().clone())
+    let (store, node) = (Arc::<Pg>::clone(&base.pg), base.lease.node().clone());
+    Scheduler::new(store, callbacks, clocks, node, &base.life.writers)
 }
 
 fn limits(config: &Config, ringing: &BellTasks) -> Limits {

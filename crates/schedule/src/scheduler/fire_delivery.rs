@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{Scheduler, StoreNow};
 use crate::backoff::backoff_after;
-use crate::fire::{FireCause, FireClaim, FireEnd};
+use crate::fire::{FireCause, FireClaim, FireEnd, FireEnding};
 use crate::job::Target;
 use crate::outcome::{FireOutcome, InboxDeliverer, InboxDelivery, UNAUTHORISED};
 use crate::store::FireEntry;
@@ -141,7 +141,11 @@ impl Scheduler {
     ) -> Result<bool, StoreError> {
         loop {
             let noted = match note {
-                TryRecord::End(end, words) => self.store.end(fire, *end, words).await,
+                TryRecord::End(end, words) => {
+                    let (claimed, outcome) = (fire.clone(), words.clone());
+                    let ending = FireEnding { claimed, end: *end, outcome };
+                    self.endings.send_request(ending).await
+                }
                 TryRecord::Again { words, wait, counts } => {
                     self.store.record_retry(fire, words, *wait, *counts).await
                 }

@@ -64,7 +64,7 @@ pub(crate) async fn told() -> (Vec<FireId>, Option<u32>) {
     let (agents, stop) = (Arc::new(Agents::default()), CancellationToken::new());
     let clocks = ScheduleClocks { store: Arc::new(Time(clock.clone())), wall: Arc::new(wall) };
     let calls = Arc::<Agents>::clone(&agents);
-    let schedule = Arc::new(Scheduler::new(store, calls, clocks, node));
+    let schedule = Arc::new(Scheduler::new(store, calls, clocks, node, &TaskTracker::new()));
     let deliver = Arc::<Agents>::clone(&agents);
     tokio::spawn(Arc::clone(&schedule).run(deliver, TaskTracker::new(), stop.clone()));
     let fire_at = clock.now().checked_add(Duration::from_mins(10)).expect("a time");

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::facts::{FactRow, JobKey};
 use super::write::{
-    FireColumns, FireTexts, JobColumns, MissedFire, Moments, notice_missed, write_fires, write_jobs,
+    FireColumns, JobColumns, MissedFire, Moments, notice_missed, write_fires, write_jobs,
 };
 use crate::row::{bad_column, moment};
 
@@ -54,11 +54,14 @@ pub(super) async fn claim_due(
     at_most: usize,
 ) -> sqlx::Result<ClaimBatch> {
     let rows = lock_due(connection, node, at_most).await?;
+    let is_full = rows.len() == at_most;
     let mut claims = match rows.first().map(|row| row.now_at.to_jiff()) {
         Some(now) => claim_rows(connection, node, rows, now).await?,
         None => ClaimBatch::default(),
     };
-    claims.next_in = next_due_in(connection, node).await?;
+    // More may be due after a full claim, so the next one follows at once and needs no statement.
+    claims.next_in =
+        if is_full { Some(Duration::ZERO) } else { next_due_in(connection, node).await? };
     Ok(claims)
 }
 
@@ -218,8 +221,7 @@ impl ClaimPlan {
     }
 
     async fn write(self, connection: &mut PgConnection, node: &Node) -> sqlx::Result<ClaimBatch> {
-        let texts = FireTexts { node: Some(&node.name), outcome: None };
-        write_fires(connection, &self.tried, texts).await?;
+        write_fires(connection, &self.tried, Some(node)).await?;
         write_jobs(connection, &self.changed).await?;
         self.write_new_fires(connection, node).await?;
         notice_missed(connection, self.missed).await?;

@@ -1,5 +1,7 @@
 //! Locked rows of jobs and fires, in the form that decisions take.
 
+use std::collections::HashMap;
+
 use nightdesk_schedule::decide::{FireRecord, JobRecord, JobStatus, OpenFire};
 use nightdesk_schedule::{ArmRequest, JobId};
 use nightdesk_types::{AgentId, Arming, FireId, ScheduleId, TenantScope, Timestamp};
@@ -64,6 +66,19 @@ impl JobKey {
     pub(super) fn new(scope: TenantScope, agent: AgentId, job: &JobId) -> Self {
         let (tenant, agent) = (scope.tenant().uuid(), agent.uuid());
         Self { tenant, agent, job: job.as_str().to_owned() }
+    }
+}
+
+/// The key of a fire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FireKey {
+    pub(super) tenant: Uuid,
+    pub(super) fire: Uuid,
+}
+
+impl FireKey {
+    pub(super) const fn new(scope: TenantScope, fire: FireId) -> Self {
+        Self { tenant: scope.tenant().uuid(), fire: fire.uuid() }
     }
 }
 
@@ -171,17 +186,21 @@ pub(super) async fn lock_jobs(
     locked_jobs(rows)
 }
 
-/// Locks a fire and its job.
-pub(super) async fn lock_fire(
+/// Locks fires and their jobs. A fire that does not exist is not in the result.
+pub(super) async fn lock_fires(
     connection: &mut PgConnection,
-    scope: TenantScope,
-    fire: FireId,
-) -> sqlx::Result<Option<LockedFire>> {
-    let tenant = scope.tenant().uuid();
-    let row = locked_rows!(" from fire_lock($1, $2)", tenant, fire.uuid())
-        .fetch_optional(connection)
+    fires: impl IntoIterator<Item = FireKey>,
+) -> sqlx::Result<HashMap<FireKey, LockedFire>> {
+    let (tenants, fires): (Vec<_>, Vec<_>) =
+        fires.into_iter().map(|key| (key.tenant, key.fire)).unzip();
+    let rows = locked_rows!(" from fires_lock(works_for_all($1), $2)", &tenants, &fires)
+        .fetch_all(connection)
         .await?;
-    row.map(FactRow::locked_fire).transpose()
+    let locked = rows.into_iter().map(|row| {
+        let locked = row.locked_fire()?;
+        Ok((FireKey { tenant: locked.key.tenant, fire: locked.fire.fire.id.uuid() }, locked))
+    });
+    locked.collect()
 }
 
 /// Locks a fire alone, for a change that does not depend on its job.

@@ -3,10 +3,11 @@
 use nightdesk_schedule::decide::{FireStatus, JobRecord, JobStatus};
 use nightdesk_schedule::{Fire, FireCause, RunReport};
 use nightdesk_types::limits::NOTICES_KEPT_MAX;
-use nightdesk_types::{AgentId, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, Node, TenantScope, Timestamp};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::Attempt;
 use super::facts::JobKey;
 use super::row::{millis, target_columns};
 use crate::row::moment;
@@ -24,10 +25,21 @@ pub(super) struct FireColumns {
     pub(super) calling: Vec<bool>,
     pub(super) next_at: Moments,
     pub(super) ended_at: Moments,
+    /// The outcomes of the last tries. `None` leaves an outcome unchanged.
+    outcomes: Vec<Option<String>>,
 }
 
 impl FireColumns {
     pub(super) fn push(&mut self, tenant: Uuid, fire: Uuid, status: FireStatus) {
+        self.push_row(tenant, fire, status, None);
+    }
+
+    pub(super) fn push_outcome(&mut self, attempt: &Attempt, status: FireStatus) {
+        let (tenant, outcome) = (attempt.scope.tenant().uuid(), attempt.outcome.clone());
+        self.push_row(tenant, attempt.fire.uuid(), status, Some(outcome));
+    }
+
+    fn push_row(&mut self, tenant: Uuid, fire: Uuid, status: FireStatus, outcome: Option<String>) {
         self.tenants.push(tenant);
         self.fires.push(fire);
         self.states.push(status.state.slug());
@@ -36,6 +48,7 @@ impl FireColumns {
         self.calling.push(status.is_calling);
         self.next_at.push(status.next_at.map(moment));
         self.ended_at.push(status.ended_at.map(moment));
+        self.outcomes.push(outcome);
     }
 }
 
@@ -69,27 +82,18 @@ impl JobColumns {
     }
 }
 
-/// Texts that are written with the columns of fires. `None` leaves a text unchanged.
-#[derive(Clone, Copy, Default)]
-pub(super) struct FireTexts<'a> {
-    /// The node that claimed them.
-    pub(super) node: Option<&'a str>,
-    /// The outcome of the last try.
-    pub(super) outcome: Option<&'a str>,
-}
-
-/// Writes the columns of fires.
+/// Writes the columns of fires, and the node that claimed them, if they are claimed.
 pub(super) async fn write_fires(
     connection: &mut PgConnection,
     columns: &FireColumns,
-    texts: FireTexts<'_>,
+    claimed_by: Option<&Node>,
 ) -> sqlx::Result<()> {
     if columns.fires.is_empty() {
         return Ok(());
     }
     sqlx::query!(
         "select fires_write($1, works_for_all($2), $3, $4, $5, $6, $7, $8, $9, $10)",
-        texts.node,
+        claimed_by.map(|node| node.name.as_str()),
         &columns.tenants,
         &columns.fires,
         &columns.states as &[&str],
@@ -98,7 +102,7 @@ pub(super) async fn write_fires(
         &columns.calling,
         &columns.next_at as &[Option<jiff_sqlx::Timestamp>],
         &columns.ended_at as &[Option<jiff_sqlx::Timestamp>],
-        texts.outcome
+        &columns.outcomes as &[Option<String>]
     )
     .execute(connection)
     .await?;

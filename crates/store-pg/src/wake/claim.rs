@@ -1,43 +1,74 @@
 //! A claim of wakes: lock and read, decide, write.
 
 use nightdesk_types::limits::{NOTICES_KEPT_MAX, WAKE_PLACES_MAX};
-use nightdesk_types::{
-    AgentId, BotId, Generation, Seq, StoreError, TenantId, TenantScope, Timestamp,
-};
+use nightdesk_types::{AgentId, BotId, Generation, Seq, StoreError, TenantId, TenantScope};
 use nightdesk_wake::{
-    DueWake, OpenLine, OwnerNotice, WaitingChat, WakeClaim, WakeDecision, WakeSelection, WakeTerms,
-    decide,
+    DueWake, OpenLine, OwnerNotice, WaitingChat, WakeClaim, WakeDecision, WakeSelection, WakeStep,
+    WakeTerms, decide,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::rows::{LockedWake, WakeKey, WakeRecord, WakeWrite, integer, write};
+use super::rows::{ReadWake, WakeKey, WakeRecord, WakeWrite, integer, replace_wake_row, write};
 use crate::Pg;
 
-/// Claims wakes that are due. The tenants are not known before the rows are locked.
+/// Claims wakes that are due.
 pub(super) async fn claim(
     store: &Pg,
     which: WakeSelection,
     terms: WakeTerms,
 ) -> Result<Vec<WakeClaim>, StoreError> {
+    if matches!(which, WakeSelection::Of(..))
+        && let Some(claims) = claim_call(store, which, terms).await?
+    {
+        return Ok(claims);
+    }
+    claim_locked(store, which, terms).await
+}
+
+/// Claims a call to one agent without a lock between read and write. Returns `None` if the row changed meanwhile, or if
+/// the step is not a call: only a call stays right when an entry comes meanwhile.
+async fn claim_call(
+    store: &Pg,
+    which: WakeSelection,
+    terms: WakeTerms,
+) -> Result<Option<Vec<WakeClaim>>, StoreError> {
+    run_to_end!(store.single("claim a wake"), |connection| {
+        let Some(DueRecord { read, wake }) = read_due(connection, which).await?.pop() else {
+            return Ok(Some(Vec::new()));
+        };
+        let WakeDecision { row, claimed, .. } = decide(wake, terms, read.now);
+        let Some(call) = claimed.filter(|claimed| claimed.step == WakeStep::Call) else {
+            return Ok(None);
+        };
+        let is_written = replace_wake_row(connection, &read, row).await?;
+        Ok(is_written.then(|| vec![call]))
+    })
+}
+
+/// Claims wakes in one transaction. The tenants are not known before the rows are locked.
+async fn claim_locked(
+    store: &Pg,
+    which: WakeSelection,
+    terms: WakeTerms,
+) -> Result<Vec<WakeClaim>, StoreError> {
     run_to_end!(store.for_tenant("claim wakes", TenantScope::desk_own()), |connection| {
-        let due = lock_due(connection, which).await?;
+        let due = read_due(connection, which).await?;
         if due.is_empty() {
             return Ok(Vec::new());
         }
-        let decisions = due.into_iter().map(|DueRecord { key, wake, now }| DecidedWake {
-            key,
-            decision: decide(wake, terms, now),
+        let decisions = due.into_iter().map(|DueRecord { read, wake }| DecidedWake {
+            key: read.key,
+            decision: decide(wake, terms, read.now),
         });
         write_decisions(connection, decisions.collect()).await
     })
 }
 
-/// A wake that is due, with the database's time after it was locked.
+/// A wake that is due, and the facts.
 struct DueRecord {
-    key: WakeKey,
+    read: ReadWake,
     wake: DueWake,
-    now: Timestamp,
 }
 
 /// The decision about one wake.
@@ -52,7 +83,8 @@ struct NoticeWrite {
     notice: OwnerNotice,
 }
 
-async fn lock_due(
+/// Reads due wakes. Their rows are locked until the transaction ends, or, outside of one, until this statement ends.
+async fn read_due(
     connection: &mut PgConnection,
     which: WakeSelection,
 ) -> sqlx::Result<Vec<DueRecord>> {
@@ -69,7 +101,7 @@ async fn lock_due(
                woken_at as "woken_at: jiff_sqlx::Timestamp", suspect_generation,
                suspect_acked_seq, asked as "asked!",
                hour_began_at as "hour_began_at!: jiff_sqlx::Timestamp",
-               hour_wakes as "hour_wakes!", line_generation,
+               hour_wakes as "hour_wakes!", version as "version!", line_generation,
                line_opened_at as "line_opened_at: jiff_sqlx::Timestamp", acked_seq, parting,
                urls as "urls!", bots as "bots!", chats as "chats!"
            from lock_due_wakes($1, $2, $3, $4)"#,
@@ -98,6 +130,7 @@ async fn lock_due(
             asked: row.asked,
             hour_began_at: row.hour_began_at,
             hour_wakes: row.hour_wakes,
+            version: row.version,
         };
         let facts = FactsRecord {
             line_generation: row.line_generation,
@@ -108,7 +141,7 @@ async fn lock_due(
             bots: row.bots,
             chats: row.chats,
         };
-        Ok(facts.due(record.into_locked()?))
+        Ok(facts.due(record.into_read_wake()?))
     });
     due.collect()
 }
@@ -125,13 +158,13 @@ struct FactsRecord {
 }
 
 impl FactsRecord {
-    fn due(self, LockedWake { key, row, now }: LockedWake) -> DueRecord {
+    fn due(self, read: ReadWake) -> DueRecord {
         let line = self.line();
         let places = self.bots.into_iter().zip(self.chats);
         let wake = DueWake {
-            scope: TenantScope::for_tenant(TenantId::from_uuid(key.tenant)),
-            agent: AgentId::from_uuid(key.agent),
-            row,
+            scope: TenantScope::for_tenant(TenantId::from_uuid(read.key.tenant)),
+            agent: AgentId::from_uuid(read.key.agent),
+            row: read.row.clone(),
             line,
             went_idle: self.parting.as_deref() == Some("idle"),
             urls: self.urls,
@@ -139,7 +172,7 @@ impl FactsRecord {
                 .map(|(bot, chat_id)| WaitingChat { bot: BotId::from_uuid(bot), chat_id })
                 .collect(),
         };
-        DueRecord { key, wake, now }
+        DueRecord { read, wake }
     }
 
     fn line(&self) -> Option<OpenLine> {

@@ -1,4 +1,4 @@
-//! Rows of wakes: locked, read and written. The rules are those of `nightdesk-wake`.
+//! Rows of wakes, read and written. The rules are those of `nightdesk-wake`.
 
 use nightdesk_types::{AgentId, Generation, Seq, TenantScope, Timestamp};
 use nightdesk_wake::{Suspicion, WakePhase, WakeRow};
@@ -20,11 +20,12 @@ impl WakeKey {
     }
 }
 
-/// A wake that this transaction has locked, and the database's time after that.
-pub(super) struct LockedWake {
+/// A wake as it was read, and the database's time after that.
+pub(super) struct ReadWake {
     pub(super) key: WakeKey,
     pub(super) row: WakeRow,
     pub(super) now: Timestamp,
+    version: i64,
 }
 
 /// A wake's row to write.
@@ -39,7 +40,7 @@ pub(crate) async fn change_wake(
     key: WakeKey,
     rule: impl FnOnce(WakeRow, Timestamp) -> Option<WakeRow> + Send,
 ) -> sqlx::Result<()> {
-    let Some(LockedWake { row, now, .. }) = lock(connection, key).await? else { return Ok(()) };
+    let Some(ReadWake { row, now, .. }) = lock(connection, key).await? else { return Ok(()) };
     let Some(row) = rule(row, now) else { return Ok(()) };
     write(connection, vec![WakeWrite { key, row }]).await
 }
@@ -54,17 +55,18 @@ pub(crate) async fn begin_wakes(
     let locked = lock_or_insert(connection, keys).await?;
     let writes = locked
         .into_iter()
-        .map(|LockedWake { key, row, now }| WakeWrite { key, row: rule(key, row, now) })
+        .map(|ReadWake { key, row, now, .. }| WakeWrite { key, row: rule(key, row, now) })
         .collect();
     write(connection, writes).await
 }
 
 /// Locks an agent's wake. The time is read after the lock is taken.
-async fn lock(connection: &mut PgConnection, key: WakeKey) -> sqlx::Result<Option<LockedWake>> {
+async fn lock(connection: &mut PgConnection, key: WakeKey) -> sqlx::Result<Option<ReadWake>> {
     let record = sqlx::query_as!(
         WakeRecord,
         r#"with locked as materialized (
-               select * from wakes where tenant_id = $1 and agent_id = $2 for update
+               select *, xmin::text::bigint as version from wakes
+               where tenant_id = $1 and agent_id = $2 for update
            )
            select clock_timestamp() as "now_at!: jiff_sqlx::Timestamp", tenant_id as "tenant!",
                agent_id as "agent!", state as "state!", since as "since!: jiff_sqlx::Timestamp",
@@ -74,21 +76,80 @@ async fn lock(connection: &mut PgConnection, key: WakeKey) -> sqlx::Result<Optio
                woken_at as "woken_at: jiff_sqlx::Timestamp", suspect_generation,
                suspect_acked_seq, asked as "asked!",
                hour_began_at as "hour_began_at!: jiff_sqlx::Timestamp",
-               hour_wakes as "hour_wakes!"
+               hour_wakes as "hour_wakes!", version as "version!"
            from locked"#,
         key.tenant,
         key.agent
     )
     .fetch_optional(connection)
     .await?;
-    record.map(WakeRecord::into_locked).transpose()
+    record.map(WakeRecord::into_read_wake).transpose()
+}
+
+/// Reads an agent's wake without a lock. The statement works for the agent's tenant.
+pub(super) async fn read_wake(
+    connection: &mut PgConnection,
+    key: WakeKey,
+) -> sqlx::Result<Option<ReadWake>> {
+    let record = sqlx::query_as!(
+        WakeRecord,
+        r#"select now_at as "now_at!: jiff_sqlx::Timestamp", (wake).tenant_id as "tenant!",
+               (wake).agent_id as "agent!", (wake).state as "state!",
+               (wake).since as "since!: jiff_sqlx::Timestamp",
+               (wake).due_at as "due_at: jiff_sqlx::Timestamp", (wake).calls as "calls!",
+               (wake).called_at as "called_at: jiff_sqlx::Timestamp", (wake).outcome,
+               (wake).rests_until as "rests_until!: jiff_sqlx::Timestamp",
+               (wake).woken_at as "woken_at: jiff_sqlx::Timestamp", (wake).suspect_generation,
+               (wake).suspect_acked_seq, (wake).asked as "asked!",
+               (wake).hour_began_at as "hour_began_at!: jiff_sqlx::Timestamp",
+               (wake).hour_wakes as "hour_wakes!", version as "version!"
+           from wake_read(works_for($1), $2)"#,
+        key.tenant,
+        key.agent
+    )
+    .fetch_optional(connection)
+    .await?;
+    record.map(WakeRecord::into_read_wake).transpose()
+}
+
+/// Writes a wake, if no transaction has changed it since it was read. Returns true if it is written.
+#[expect(clippy::cognitive_complexity, reason = "the macro counts one branch for each argument")]
+pub(super) async fn replace_wake_row(
+    connection: &mut PgConnection,
+    read: &ReadWake,
+    row: WakeRow,
+) -> sqlx::Result<bool> {
+    let is_written = sqlx::query_scalar!(
+        "select wake_replace(
+             works_for($1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16
+         )",
+        read.key.tenant,
+        read.key.agent,
+        read.version,
+        row.phase.slug(),
+        moment(row.since) as jiff_sqlx::Timestamp,
+        row.due_at.map(moment) as Option<jiff_sqlx::Timestamp>,
+        integer(row.calls),
+        row.called_at.map(moment) as Option<jiff_sqlx::Timestamp>,
+        row.outcome,
+        moment(row.rests_until) as jiff_sqlx::Timestamp,
+        row.woken_at.map(moment) as Option<jiff_sqlx::Timestamp>,
+        row.suspicion.map(|suspicion| suspicion.line.get()),
+        row.suspicion.map(|suspicion| suspicion.acked.get()),
+        row.asked,
+        moment(row.hour_began_at) as jiff_sqlx::Timestamp,
+        integer(row.hour_wakes)
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(is_written == Some(true))
 }
 
 /// Locks agents' wakes. An agent that was never needed gets the row that [`WakeRow::new`] describes.
 async fn lock_or_insert(
     connection: &mut PgConnection,
     keys: &[WakeKey],
-) -> sqlx::Result<Vec<LockedWake>> {
+) -> sqlx::Result<Vec<ReadWake>> {
     let tenants: Vec<Uuid> = keys.iter().map(|key| key.tenant).collect();
     let agents: Vec<Uuid> = keys.iter().map(|key| key.agent).collect();
     let records = sqlx::query_as!(
@@ -104,13 +165,14 @@ async fn lock_or_insert(
                rests_until as "rests_until: jiff_sqlx::Timestamp",
                woken_at as "woken_at: jiff_sqlx::Timestamp", suspect_generation,
                suspect_acked_seq, asked,
-               hour_began_at as "hour_began_at: jiff_sqlx::Timestamp", hour_wakes"#,
+               hour_began_at as "hour_began_at: jiff_sqlx::Timestamp", hour_wakes,
+               w.xmin::text::bigint as "version!""#,
         &tenants,
         &agents
     )
     .fetch_all(connection)
     .await?;
-    records.into_iter().map(WakeRecord::into_locked).collect()
+    records.into_iter().map(WakeRecord::into_read_wake).collect()
 }
 
 /// Writes wakes that this transaction has locked, in one statement.
@@ -174,10 +236,11 @@ pub(super) struct WakeRecord {
     pub(super) asked: bool,
     pub(super) hour_began_at: jiff_sqlx::Timestamp,
     pub(super) hour_wakes: i32,
+    pub(super) version: i64,
 }
 
 impl WakeRecord {
-    pub(super) fn into_locked(self) -> sqlx::Result<LockedWake> {
+    pub(super) fn into_read_wake(self) -> sqlx::Result<ReadWake> {
         let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
         let suspicion = self.suspect_generation.zip(self.suspect_acked_seq);
         let row = WakeRow {
@@ -198,7 +261,7 @@ impl WakeRecord {
             hour_wakes: self.hour_wakes.unsigned_abs(),
         };
         let key = WakeKey { tenant: self.tenant, agent: self.agent };
-        Ok(LockedWake { key, row, now: self.now_at.to_jiff() })
+        Ok(ReadWake { key, row, now: self.now_at.to_jiff(), version: self.version })
     }
 }
 

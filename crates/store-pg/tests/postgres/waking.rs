@@ -107,7 +107,7 @@ async fn without_the_heads_lock_it_wakes_nobody() {
 
 /// Makes a wake due without waiting entries, and accepts an entry while a claim runs. Returns the number of claims that
 /// succeed after both.
-async fn claimed_after_both(postgres: &Postgres) -> usize {
+async fn claimed_after_both(postgres: &Postgres, is_one_agents: bool) -> usize {
     let people = People::of(postgres, 1).await;
     let Person { scope, agent, .. } = people.people[0];
     let store = &postgres.store;
@@ -116,29 +116,74 @@ async fn claimed_after_both(postgres: &Postgres) -> usize {
     crate::server::run(&mut admin, "update wakes set asked = false").await;
     replace_in_function(&postgres.database, "inbox_accept", &[SLOW_ACCEPT]).await;
     let said = event().from(&people.people[0].author).keyed("k");
+    let which = if is_one_agents { WakeSelection::Of(scope, agent) } else { WakeSelection::Due(1) };
     let (_, early) = tokio::join!(people.put(store, &said), async {
         wait_for_a_stall(&postgres.database).await;
-        store.claim(WakeSelection::Due(1), &TERMS).await.expect("claim")
+        store.claim(which, &TERMS).await.expect("claim")
     });
     assert_eq!(early, [], "nobody sees the entry yet");
-    store.claim(WakeSelection::Due(1), &TERMS).await.expect("claim").len()
+    store.claim(which, &TERMS).await.expect("claim").len()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_wake_is_not_put_away_while_an_entry_comes() {
-    assert_eq!(claimed_after_both(&postgres().await).await, 1);
+    for is_one_agents in [true, false] {
+        assert_eq!(claimed_after_both(&postgres().await, is_one_agents).await, 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn if_the_accept_did_not_lock_the_wake_it_would_be() {
-    let postgres = postgres().await;
     let planted = (
         "do update\n    set state = 'due', since = excluded.since, due_at = greatest(excluded.due_at, w.rests_until),\n        calls = 0, outcome = null, suspect_generation = null\n    where w.state not in ('due', 'held')",
         "do nothing",
     );
-    replace_in_function(&postgres.database, "wake_sleepers", &[planted]).await;
+    for is_one_agents in [true, false] {
+        let postgres = postgres().await;
+        replace_in_function(&postgres.database, "wake_sleepers", &[planted]).await;
+        let claimed = claimed_after_both(&postgres, is_one_agents).await;
+        assert_eq!(claimed, 0, "the check must see it");
+    }
+}
 
-    assert_eq!(claimed_after_both(&postgres).await, 0, "the check must see it");
+/// Calls an agent, which dials in while the outcome of its call is written. Returns the state of its wake after both.
+async fn state_after_a_dial_during_its_call(postgres: &Postgres) -> String {
+    let people = People::of(postgres, 1).await;
+    let Person { scope, agent, gateway, ref author } = people.people[0];
+    let (store, said) = (&postgres.store, event().from(author).keyed("k"));
+    people.put(store, &said).await;
+    let which = WakeSelection::Of(scope, agent);
+    let call = store.claim(which, &TERMS).await.expect("claim").pop().expect("it is due");
+    let slow = ("begin\n    update wakes", "begin\n    perform pg_sleep(0.4);\n    update wakes");
+    replace_in_function(&postgres.database, "wake_replace", &[slow]).await;
+    let epoch = postgres.store.begin("n", LIFE).await.expect("a node begins");
+    let node = Node { name: "n".to_owned(), epoch };
+    let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
+    let (recorded, taken) =
+        tokio::join!(store.record_outcome(&call, "202", Duration::from_secs(30)), async {
+            wait_for_a_stall(&postgres.database).await;
+            store.take(&caller, &node).await
+        });
+    assert!(recorded.is_ok() && taken.is_ok(), "{recorded:?}, {taken:?}");
+    let row: (String, Option<String>) = sqlx::query_as("select state, outcome from wakes")
+        .fetch_one(&mut postgres.database.admin().await)
+        .await
+        .expect("read the wake");
+    assert_eq!(row.1.as_deref(), Some("202"), "the outcome is recorded");
+    row.0
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_agent_that_dials_in_during_its_call_is_woken() {
+    assert_eq!(state_after_a_dial_during_its_call(&postgres().await).await, "woken");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn without_a_version_it_would_be_called_again() {
+    let postgres = postgres().await;
+    let planted = (" and xmin::text::bigint = p_version", "");
+    replace_in_function(&postgres.database, "wake_replace", &[planted]).await;
+    assert_eq!(state_after_a_dial_during_its_call(&postgres).await, "due", "the check must see it");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use nightdesk_types::{BotId, Seq};
 use nightdesk_wake::NoticeKind;
 use uuid::Uuid;
 
-use super::{HOUR, LITTLE, Stage};
+use super::{HOUR, LITTLE, Stage, ending};
 use crate::TimedHarness;
 
 /// A fire is taken once. Any node whose call succeeded can record it, even if another node retries by now.
@@ -68,6 +68,27 @@ pub async fn a_late_fire_is_written_down_as_late(harness: &impl TimedHarness) {
     stage.pass(Duration::try_from(wait).unwrap_or_default()).await;
     stage.take(&stage.told().await).await;
     assert_eq!(stage.last("b").await, (FireState::Fired, None));
+}
+
+/// Fires whose ends are recorded together end as if each were recorded alone. One that is over does not end again.
+pub async fn fires_that_end_at_once_end_each_by_itself(harness: &impl TimedHarness) {
+    let stage = Stage::of(harness).await;
+    for name in ["a", "b", "c"] {
+        stage.arm(&stage.due(name)).await;
+    }
+    let mut fires = stage.claim().await.fires;
+    fires.sort_by(|one, other| one.job.as_str().cmp(other.job.as_str()));
+    stage.take(&fires[0]).await;
+    let refused = FireEnd::Missed(FireCause::Refused);
+    let endings =
+        [ending(&fires[2], refused), ending(&fires[0], refused), ending(&fires[1], FireEnd::Taken)];
+
+    let ended = harness.schedule().end(&endings).await.expect("end fires");
+    assert_eq!(ended, [true, false, true]);
+    assert_eq!(stage.last("a").await, (FireState::Fired, None));
+    assert_eq!(stage.last("b").await, (FireState::Fired, None));
+    assert_eq!(stage.last("c").await, (FireState::Missed, Some(FireCause::Refused)));
+    assert_eq!(stage.notices(NoticeKind::FireMissed).await.len(), 1);
 }
 
 /// Only the newest try can mark a fire as missed.

@@ -197,6 +197,19 @@ pub async fn claims_at_once_share_the_work(harness: &impl TimedHarness) {
     assert_eq!(agents.len(), SLEEPERS);
 }
 
+/// Concurrent claims of one agent's wake return one call.
+pub async fn one_agents_claims_at_once_make_one_call(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = callable(&cast, "ann").await;
+    cast.stored(&ann.says(1)).await;
+    let store = harness.wake();
+    let one = || store.claim(WakeSelection::Of(ann.scope, ann.agent), &TERMS);
+    let (first, second, third, fourth) = tokio::join!(one(), one(), one(), one());
+
+    let claims = [first, second, third, fourth].map(|claimed| claimed.expect("claim a wake"));
+    assert_eq!(claims.iter().flatten().count(), 1, "{claims:?}");
+}
+
 /// A tenant sees and changes only its own wakes.
 pub async fn nobody_sees_another_tenants_wakes(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;

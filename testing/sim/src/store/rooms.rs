@@ -8,7 +8,7 @@ use nightdesk_letters::{
     Posting, PostingOutcome, Receipt, ReplyOutcome,
 };
 use nightdesk_schedule::{
-    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, Fire, FireClaim as ClaimedFire, FireEnd,
+    ActiveJob, ArmRequest, CancelOutcome, ClaimBatch, Fire, FireClaim as ClaimedFire, FireEnding,
     FireEntry, JobId, RunReport, ScheduledJob, UnarmedJob,
 };
 use nightdesk_shelf::{
@@ -54,7 +54,7 @@ through! { nightdesk_schedule::Store {
     fn cancel(scope: TenantScope, agent: AgentId, job: &JobId) -> CancelOutcome;
     fn armed_jobs(scope: TenantScope, agent: AgentId) -> Vec<ActiveJob>;
     fn claim(node: &Node, at_most: usize) -> ClaimBatch;
-    fn end(claimed: &ClaimedFire, end: FireEnd, outcome: &str) -> bool;
+    fn end(endings: &[FireEnding]) -> Vec<bool>;
     fn put(claimed: &ClaimedFire, entry: &FireEntry, outcome: &str) -> Option<Seq>;
     fn record_retry(claimed: &ClaimedFire, outcome: &str, wait: Duration, counts: bool) -> bool;
     fn report(scope: TenantScope, agent: AgentId, fire: FireId, report: &RunReport) -> bool;

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::super::{ScheduleClocks, Scheduler, StoreTime};
 use crate::callback::FireCaller;
-use crate::fire::{FireClaim, FireEnd};
+use crate::fire::{FireClaim, FireEnd, FireEnding};
 use crate::job::{ArmRequest, FireAt, JobId, Policies, Target};
 use crate::outcome::{FireOutcome, InboxDeliverer, InboxDelivery};
 use crate::store::{ActiveJob, CancelOutcome, ClaimBatch, FireEntry, RunReport, Store, UnarmedJob};
@@ -129,10 +129,12 @@ impl Store for Book {
         Ok(claims)
     }
 
-    async fn end(&self, fire: &FireClaim, end: FireEnd, outcome: &str) -> Result<bool, StoreError> {
+    async fn end(&self, endings: &[FireEnding]) -> Result<Vec<bool>, StoreError> {
         self.may_note()?;
-        let ended = self.on_page(fire, |page| page.end = Some((end, outcome.to_owned())));
-        Ok(ended.is_some())
+        let end = |FireEnding { claimed, end, outcome }: &FireEnding| {
+            self.on_page(claimed, |page| page.end = Some((*end, outcome.clone()))).is_some()
+        };
+        Ok(endings.iter().map(end).collect())
     }
 
     async fn put(
@@ -142,8 +144,9 @@ impl Store for Book {
         outcome: &str,
     ) -> Result<Option<Seq>, StoreError> {
         assert_eq!(entry.body, b"water the plants");
-        let put = self.end(fire, FireEnd::Taken, outcome).await?;
-        Ok(put.then_some(Seq::new(7)))
+        let (claimed, outcome) = (fire.clone(), outcome.to_owned());
+        let put = self.end(&[FireEnding { claimed, end: FireEnd::Taken, outcome }]).await?;
+        Ok(put.contains(&true).then_some(Seq::new(7)))
     }
 
     async fn record_retry(
@@ -302,7 +305,7 @@ impl Stage {
         let clocks = ScheduleClocks { store: Arc::<Book>::clone(&book), wall };
         let node = Node { name: "one".to_owned(), epoch: NodeEpoch::new(1) };
         let (store, calls) = (Arc::<Book>::clone(&book), Arc::<Agents>::clone(&agents));
-        let schedule = Arc::new(Scheduler::new(store, calls, clocks, node));
+        let schedule = Arc::new(Scheduler::new(store, calls, clocks, node, &TaskTracker::new()));
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let deliver = Arc::<Agents>::clone(&agents);
         tokio::spawn(Arc::clone(&schedule).run(deliver, tasks.clone(), stop.clone()));
