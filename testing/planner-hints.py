@@ -40,12 +40,11 @@ STATEMENT_SECONDS_MAX = 20
 RATIO_MIN = 2.0
 NOISE_MS = 0.1
 
-# Functions of every accept, read, ack, wake, fire and letter.
+# Functions of every accept, read, ack, send, wake, fire, letter, login and audit row.
 HOT = set(
-    "inbox_store inbox_is_full inbox_waiting inbox_waits inbox_ack wake_sleepers lock_due_wakes wake_read wake_replace "
-    "fires_due fires_next_ms fires_running fires_begin fires_write fires_lock schedules_write schedule_lock "
-    "schedule_open letter_addresses letter_bytes letter_facts letter_write door_gateways door_client door_bot "
-    "door_reach door_changed door_waiting_sends tell".split()
+    "inbox_store inbox_waiting inbox_waits inbox_ack wake_sleepers lock_due_wakes wake_read wake_replace fires_due "
+    "fires_next_ms fires_running fires_begin fires_write fires_lock schedules_write schedule_lock letter_addresses "
+    "letter_facts letter_write door_gateways door_client door_reach door_changed door_waiting_sends tell".split()
 )
 
 # The first argument of most calls: a tenant, an agent of it.
@@ -53,27 +52,14 @@ T, A = "id(1)", "id(1)"
 TENANTS, AGENTS, JOBS = "ids_of_tenant(1, 5)", "ids(1, 5)", "names('j', 5)"
 
 CALLS = {
-    "door_tenants": "select * from door_tenants('t', 10)",
-    "is_told": f"select is_told({T}, 'bound', '{{}}')",
     "tell": f"select tell({T}, 'bound', '{{}}')",
-    "door_audit_heads": "select * from door_audit_heads(id(3), '1 day', 10)",
-    "door_vault_keys": "select * from door_vault_keys()",
-    "door_wrapped_by": "select * from door_wrapped_by(vault_key(old_key()), 10)",
-    "forget_data_keys": "select forget_data_keys('1 day', 10)",
     "door_gateways": "select * from door_gateways('t1')",
     "door_revoked": "select * from door_revoked('1 hour')",
     "door_client": "select * from door_client(id(1))",
-    "door_bot": "select * from door_bot('t5', id(6), 10)",
-    "door_listening_bots": "select * from door_listening_bots(array['discord'], 10)",
-    "door_asker": "select * from door_asker(id(1), 't1')",
-    "door_claim_command": f"select door_claim_command({T}, {A}, id(1), 't1', 'new')",
     "door_reach": "select * from door_reach(id(1), 5)",
     "door_changed": "select * from door_changed(ids(1, 5), numbers(1, 5))",
     "door_reaches": f"select * from door_reaches({T}, {A}, 't1', '1 day')",
     "door_bots_of": f"select * from door_bots_of({T}, {A})",
-    "tell_parked": "insert into inbox_parked (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason) "
-    f"values ({T}, {A}, 7, now(), id(1), 'c', '', 1, 'full')",
-    "inbox_is_full": f"select inbox_is_full({T}, {A}, 1000, 1000000000, 1000000)",
     "inbox_store": f"select * from inbox_store({TENANTS}, {TENANTS}, {AGENTS}, keys(5), names('c', 5), "
     f"array[false, false, false, false, false], null, null, null, array[1, 2, 3, 4, 5], {TENANTS}, {AGENTS}, "
     "zeros(5), keys(5), numbers(1, 5), 1000000, 7)",
@@ -82,26 +68,18 @@ CALLS = {
     "inbox_waits": f"select inbox_waits({T}, id(2))",
     "inbox_ack": f"select * from inbox_ack({TENANTS}, {TENANTS}, {AGENTS}, zeros(5), array[1, 2, 3, 4, 5], "
     "numbers(1, 5), numbers(1, 5), moments('now', 5), moments('now', 5))",
-    "bury_lines": "select * from bury_lines(10)",
     "door_waiting_sends": "select * from door_waiting_sends('n1', 1, 10)",
-    "door_ownerless_bots": "select * from door_ownerless_bots(10)",
-    "door_give_up_sends": "select * from door_give_up_sends(10)",
     "wake_sleepers": f"select * from wake_sleepers({TENANTS}, {AGENTS})",
     "lock_due_wakes": "select * from lock_due_wakes(null, null, 10, 5)",
     "wake_read": f"select * from wake_read({T}, {A})",
     "wake_replace": f"select wake_replace({T}, {A}, (select xmin::text::bigint from wakes where tenant_id = {T} "
     f"and agent_id = {A}), 'due', now(), now(), 0, null, null, now(), null, null, null, false, now(), 0)",
-    "keep_armed": f"select keep_armed({T}, {A}, 'agent-jobs')",
     "schedule_lock": f"select * from schedule_lock({T}, {A}, 'j1')",
-    "schedules_lock": f"select * from schedules_lock({T}, {A})",
-    "schedule_open": f"select * from schedule_open({T}, {A}, 'new', 'now', now(), true, 't', false, false, 'skip', "
-    "0, 0)",
     "schedules_write": f"select schedules_write({TENANTS}, {AGENTS}, {JOBS}, moments('tomorrow', 5), flags(5), "
     "flags(5), flags(5), moments('tomorrow', 5), moments('now', 5), moments('now', 5))",
     "fires_write": f"select fires_write('n1', {TENANTS}, ids(1, 5), array_fill('open'::text, array[5]), "
     "array_fill(null::text, array[5]), array_fill(1, array[5]), flags(5), moments('now', 5), "
     "array_fill(null::timestamptz, array[5]), names('o', 5))",
-    "schedules_armed_for": f"select * from schedules_armed_for({T}, {A})",
     "fires_due": "select * from fires_due('n1', 1, 256)",
     "fires_next_ms": "select fires_next_ms()",
     "fires_running": f"select * from fires_running({TENANTS}, {AGENTS}, {JOBS}, now() - interval '1 day')",
@@ -111,10 +89,7 @@ CALLS = {
     "moments('now', 5), array_fill(null::timestamptz, array[5]))",
     "fires_lock": f"select * from fires_lock({TENANTS}, ids(1, 5))",
     "flag_unarmed": "select * from flag_unarmed(10, 100)",
-    "fires_page": f"select * from fires_page({T}, {A}, 'j1', null, 10)",
-    "forget_fires": "select forget_fires('2 days', 10)",
     "letter_addresses": f"select * from letter_addresses({TENANTS}, {TENANTS}, {AGENTS}, names('t', 5), ids(2, 6))",
-    "letter_bytes": f"select letter_bytes({T}, {A}, 1000)",
     "letter_facts": f"select * from letter_facts({TENANTS}, {TENANTS}, {AGENTS}, {TENANTS}, ids(2, 6), names('t', 5), "
     "'1 hour')",
     "letter_write": "select * from letter_write(array[gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), "
@@ -122,33 +97,21 @@ CALLS = {
     "array_fill('deliver'::text, array[5]), array_fill('augment'::text, array[5]), names('s', 5), names('c', 5), "
     "array_fill(1, array[5]), array_fill(null::timestamptz, array[5]), array_fill(60::float8, array[5]), ids(1, 5), "
     "names('c', 5), keys(5), array_fill(true, array[5]), now())",
-    "letters_page": f"select * from letters_page({T}, {A}, null, 10)",
-    "letter_peers": f"select * from letter_peers({T}, {A}, 10)",
-    "forget_letters": "select forget_letters('2 days', 10)",
-    "forget_ended": "select forget_ended('1 day', 10)",
 }
 
 # Values of columns where the value by type will not do, as SQL over the row's number `i`. Rows 1 to 3 are work that is
-# due, rows 4 to 6 are old enough to be forgotten.
+# due, rows 4 to 6 are old.
 AGE = "now() - case when i between 4 and 6 then interval '10 days' else interval '1 hour' end"
 OF_HUNDRED = "id((i - 1) / 100 + 1)"
 COLUMNS = {
     "tenants": {"tenant_id": "id(i)"},
     "audit_heads": {"tenant_id": "id(i)", "seq": "100"},
     "audit_log": {"seq": "i", "kind": "'bound'"},
-    "tenant_keys": {
-        "tenant_id": "id(i)",
-        "wrapped": "case when i < 4 then old_key() else sha256('new') end",
-        "replaced_at": f"case when i < 7 then {AGE} end",
-    },
+    "tenant_keys": {"tenant_id": "id(i)"},
     "gateway_secrets": {},
-    "bot_keys": {"expires_at": "case when i < 4 then now() end"},
-    "capabilities": {"expires_at": "now() + case when i < 4 then '-1 hour' else interval '1 day' end"},
     "gateways": {"revoked_at": "case when i < 4 then now() end"},
     "oauth_clients": {},
-    "bots": {"adapter": "case when i < 4 then 'discord' else 'telegram' end", "platform": "'telegram'"},
-    "prompts": {},
-    "commands": {},
+    "bots": {"platform": "'telegram'"},
     "scope_grants": {
         "bot_id": OF_HUNDRED,
         "scope_id": "'t' || i",
@@ -200,7 +163,6 @@ COLUMNS = {
         "overlap": "'skip'",
         "changed_at": AGE,
     },
-    "schedule_rooms": {"room": "0"},
     "fires": {
         "job_id": "'j' || i",
         "state": "case when i < 4 then 'open' else 'fired' end",
@@ -218,7 +180,6 @@ COLUMNS = {
     },
     "letters_in": {"put_at": AGE},
     "letter_grants": {"peer_tenant_id": "id((i - 1) / 100 + 2)", "peer_agent_id": "id(i + 100)"},
-    "letter_receipts": {"route": "'deliver'", "noted_at": AGE},
 }
 # Tables that stay small at every desk.
 ROWS_MAX = {"nodes": ROWS_FIRST}
@@ -231,7 +192,6 @@ BY_TYPE = {
     "boolean": "false",
     "integer": "1",
     "bigint": "1",
-    "jsonb": "'{}'",
     "text[]": "'{}'",
 }
 

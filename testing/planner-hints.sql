@@ -17,7 +17,6 @@ create function names(prefix text, b integer) returns text[] language sql immuta
     $$ select array_agg(prefix || n) from generate_series(1, b) n $$;
 create function keys(b integer) returns bytea[] language sql immutable as
     $$ select array_agg(sha256(('key' || n)::bytea)) from generate_series(1, b) n $$;
-create function old_key() returns bytea language sql immutable as $$ select sha256('old') $$;
 
 -- Returns the least milliseconds of a statement whose effects are undone.
 create function least_ms(call text, times integer) returns float8 language plpgsql as $$

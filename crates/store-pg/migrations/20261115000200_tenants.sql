@@ -36,7 +36,7 @@ alter function door_tenant(text) owner to nightdesk_doors;
 create function door_tenants(p_after text, tenants_max integer) returns table (
     tenant_id uuid, name text, created_at timestamptz
 ) language plpgsql stable security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query

@@ -70,9 +70,7 @@ $$;
 -- and so is a change of several tables by the first of these names. Of an erased tenant nothing is told
 -- any more.
 create function is_told(p_tenant uuid, p_kind text, p_about text) returns boolean
-language sql set search_path = public, pg_temp
--- The plan is kept, so it must not be the one for empty tables.
-set enable_seqscan = off as $$
+language sql set search_path = public, pg_temp as $$
     select exists (
         select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
         where h.tenant_id = p_tenant and a.xmin = pg_current_xact_id()::xid and (
@@ -172,7 +170,7 @@ create constraint trigger tell_trusted after update of gateways_may_widen on ten
 create function door_audit_heads(p_after uuid, lately interval, rows_max integer) returns table (
     tenant_id uuid, seq bigint, hash bytea
 ) language plpgsql stable security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query

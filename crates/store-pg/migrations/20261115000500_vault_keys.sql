@@ -38,7 +38,7 @@ grant select, insert, update on desk_secrets to nightdesk_app;
 -- The vault keys that wrap any data key, each found by one probe of the index. A door: of all tenants.
 create function door_vault_keys() returns table (vault_key bytea)
 language plpgsql stable security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
@@ -59,7 +59,7 @@ alter function door_vault_keys() owner to nightdesk_doors;
 create function door_wrapped_by(p_vault_key bytea, rows_max bigint)
 returns table (tenant_id uuid, key_id bigint, wrapped bytea)
 language plpgsql stable security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
@@ -94,7 +94,7 @@ alter function door_rewrap(uuid[], bigint[], bytea[], bytea[]) owner to nightdes
 -- Removes data keys that were replaced so long ago and seal nothing any more. A capability that was
 -- wiped is sealed with nothing, and keeps no key. A door: of all tenants.
 create function forget_data_keys(kept interval, rows_max bigint) returns bigint
-language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     gone bigint;
 begin

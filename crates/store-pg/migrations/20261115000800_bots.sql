@@ -57,7 +57,7 @@ create function door_bot(p_path text, p_bot uuid, keys_max integer) returns tabl
     tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb,
     bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint
 ) language plpgsql stable security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
@@ -95,7 +95,7 @@ alter function door_open_bots(uuid, integer) owner to nightdesk_doors;
 create function door_listening_bots(p_adapters text[], bots_max integer)
 returns table (bot_id uuid)
 language plpgsql stable security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
@@ -284,7 +284,7 @@ $$;
 -- The agent that asked a prompt. A door: a press names its bot and no tenant.
 create function door_asker(p_bot uuid, p_prompt text) returns table (tenant_id uuid, agent_id uuid)
 language plpgsql stable security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
@@ -334,7 +334,7 @@ select wall_off('commands');
 create function door_claim_command(
     p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text
 ) returns boolean
-language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 begin
     delete from commands c
     where c.bot_id = p_bot and c.scope_id = p_scope and c.name = p_name

@@ -86,7 +86,7 @@ create constraint trigger tell_removed after delete on inbox_parked
 -- The desk tells of entries that it sets aside by itself when that begins: once, until it did so for an
 -- hour no more.
 create function tell_parked() returns trigger
-language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     v_before inbox_parked;
 begin
@@ -250,9 +250,6 @@ create function inbox_is_full(
     p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint
 ) returns boolean
 language plpgsql stable
-set enable_seqscan = off
-set enable_bitmapscan = off
-set plan_cache_mode = force_generic_plan
 as $$
 declare
     mine      inbox_cursors;
@@ -314,10 +311,9 @@ create function inbox_store(
     event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamptz, parked boolean
 )
 language plpgsql
--- The plan is made once and kept, so it must not be the one for empty tables.
+-- The plan is made once and kept, so it must not be the one for empty tables. A hash join would also lock heads in the
+-- order of the table.
 set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_material = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
@@ -531,8 +527,6 @@ create function inbox_waiting(
 )
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_material = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
@@ -571,10 +565,6 @@ $$;
 create function inbox_waits(p_tenant uuid, p_agent uuid) returns boolean
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set plan_cache_mode = force_generic_plan
 as $$
 begin
     return exists (
@@ -613,11 +603,8 @@ create function inbox_ack(
 ) returns table (ack integer, acked_seq bigint)
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_material = off
 set enable_hashjoin = off
 set enable_mergejoin = off
-set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -222,7 +222,7 @@ returns table (
     tenant uuid, agent uuid, ended_at timestamptz, grace_seconds double precision, waits boolean
 )
 language plpgsql security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 declare
     tenants uuid[] := '{}';

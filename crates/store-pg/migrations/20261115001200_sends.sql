@@ -57,7 +57,7 @@ alter function door_waiting_sends(text, bigint, integer) owner to nightdesk_door
 -- Bots for which something waits, and that nobody living owns.
 create function door_ownerless_bots(bots_max integer) returns table (bot_id uuid)
 language plpgsql stable security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
@@ -74,7 +74,7 @@ alter function door_ownerless_bots(integer) owner to nightdesk_doors;
 create function door_give_up_sends(sends_max integer)
 returns table (agent_id uuid, request_id text, asked_on text)
 language plpgsql security definer
-set search_path = public, pg_temp set enable_seqscan = off as $$
+set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query

@@ -133,7 +133,6 @@ $$;
 create function wake_sleepers(a_tenant uuid[], a_agent uuid[])
 returns table (tenant uuid, agent uuid, held boolean)
 language plpgsql
-set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan

@@ -106,8 +106,6 @@ select wall_off('schedule_rooms');
 -- used up, so that most often nobody counts.
 create function keep_armed(p_tenant uuid, p_agent uuid, p_quota text) returns void
 language plpgsql
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
     nobody    constant uuid := '00000000-0000-0000-0000-000000000000';
@@ -172,7 +170,6 @@ $$;
 create function schedules_lock(p_tenant uuid, p_agent uuid)
 returns table (now_at timestamptz, job schedules, fire fires)
 language plpgsql
-set enable_seqscan = off
 as $$
 declare
     v_job text;
@@ -193,7 +190,6 @@ create function schedule_open(
     p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint
 ) returns table (now_at timestamptz, job schedules, fire fires)
 language plpgsql
-set enable_seqscan = off
 as $$
 begin
     loop
@@ -218,8 +214,6 @@ create function schedules_write(
     p_flagged_at timestamptz[], p_changed_at timestamptz[]
 ) returns void
 language plpgsql
-set enable_seqscan = off
-set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
@@ -241,8 +235,6 @@ create function fires_write(
     p_calling boolean[], p_next_at timestamptz[], p_ended_at timestamptz[], p_outcome text[]
 ) returns void
 language plpgsql
-set enable_seqscan = off
-set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
@@ -259,7 +251,6 @@ $$;
 -- The jobs that are armed for an agent, and those of which it is still to be told.
 create function schedules_armed_for(p_tenant uuid, p_agent uuid) returns setof schedules
 language plpgsql stable
-set enable_seqscan = off
 as $$
 begin
     return query
@@ -296,7 +287,6 @@ create function fires_due(p_node text, p_epoch bigint, fires_max integer) return
 ) language plpgsql security definer
 set search_path = public, pg_temp
 set enable_seqscan = off
-set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_material = off
@@ -368,9 +358,6 @@ create function fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_s
 returns table (tenant uuid, agent uuid, job text, running_since timestamptz)
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
     return query
@@ -394,7 +381,6 @@ create function fires_begin(
 ) returns void
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_material = off
@@ -426,8 +412,6 @@ $$;
 create function fires_lock(p_tenant uuid[], p_fire uuid[])
 returns table (now_at timestamptz, job schedules, fire fires)
 language plpgsql
-set enable_seqscan = off
-set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
@@ -486,7 +470,6 @@ alter function flag_unarmed(integer, bigint) owner to nightdesk_doors;
 create function fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer)
 returns setof fires
 language plpgsql stable
-set enable_seqscan = off
 as $$
 declare
     v_began timestamptz := 'infinity';
@@ -525,7 +508,7 @@ $$;
 -- Forgets fires that ended so long ago, and jobs that have not been armed since, at most so many of each.
 -- A door: of all tenants.
 create function forget_fires(kept interval, rows_max integer) returns bigint
-language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     jobs bigint;
     gone bigint;

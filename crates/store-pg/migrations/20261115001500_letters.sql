@@ -129,7 +129,6 @@ create function letter_addresses(
 )
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -169,8 +168,6 @@ $$;
 -- Bytes of the entries that wait in an inbox, up to the head's count of bytes.
 create function letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) returns bigint
 language plpgsql stable
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
     mine inbox_cursors;
@@ -198,7 +195,6 @@ create function letter_facts(
 )
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -271,7 +267,6 @@ create function letter_write(
 ) returns table (nth integer, seq bigint, session text)
 language plpgsql
 set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 begin
@@ -447,7 +442,6 @@ returns table (
     sent_at timestamptz, due_at timestamptz, reply_by timestamptz, reply text, replied_at timestamptz
 )
 language plpgsql
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -516,7 +510,6 @@ $$;
 create function letter_peers(p_tenant uuid, p_agent uuid, peers_max integer)
 returns table (tenant uuid, agent uuid, name text, session text, is_busy boolean)
 language plpgsql
-set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -558,7 +551,7 @@ $$;
 
 -- Forgets letters and receipts that are older than this, at most so many rows of each. A door: of all tenants.
 create function forget_letters(kept interval, rows_max integer) returns bigint
-language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     step bigint;
     most bigint := 0;

@@ -121,7 +121,7 @@ $$;
 
 -- Wipes and removes capabilities and keys that ended, at most so many of each. A door: of all tenants.
 create function forget_ended(kept interval, rows_max bigint) returns bigint
-language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     step bigint;
     gone bigint;
