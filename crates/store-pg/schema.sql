@@ -105,7 +105,6 @@ ALTER FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_
 CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS TABLE(tenant uuid, agent uuid, ended_at timestamp with time zone, grace_seconds double precision, waits boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -294,7 +293,6 @@ ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdes
 CREATE FUNCTION public.door_asker(p_bot uuid, p_prompt text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -308,7 +306,6 @@ ALTER FUNCTION public.door_asker(p_bot uuid, p_prompt text) OWNER TO nightdesk_d
 CREATE FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) RETURNS TABLE(tenant_id uuid, seq bigint, hash bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -324,7 +321,6 @@ ALTER FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max i
 CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -410,7 +406,6 @@ ALTER FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, 
 CREATE FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 begin
     delete from commands c
@@ -476,7 +471,6 @@ ALTER FUNCTION public.door_gateways(p_name text) OWNER TO nightdesk_doors;
 CREATE FUNCTION public.door_give_up_sends(sends_max integer) RETURNS TABLE(agent_id uuid, request_id text, asked_on text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -551,7 +545,6 @@ ALTER FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_m
 CREATE FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -584,7 +577,6 @@ ALTER FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) OWNER TO n
 CREATE FUNCTION public.door_ownerless_bots(bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -798,7 +790,6 @@ ALTER FUNCTION public.door_tenant(p_called text) OWNER TO nightdesk_doors;
 CREATE FUNCTION public.door_tenants(p_after text, tenants_max integer) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -813,7 +804,6 @@ ALTER FUNCTION public.door_tenants(p_after text, tenants_max integer) OWNER TO n
 CREATE FUNCTION public.door_vault_keys() RETURNS TABLE(vault_key bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -857,7 +847,6 @@ ALTER FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max 
 CREATE FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) RETURNS TABLE(tenant_id uuid, key_id bigint, wrapped bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -921,7 +910,6 @@ ALTER FUNCTION public.expire_entries(kept interval, entries_max integer) OWNER T
 CREATE FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_material TO 'off'
@@ -954,7 +942,6 @@ CREATE FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_material TO 'off'
@@ -1073,8 +1060,6 @@ ALTER TABLE public.schedules OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1115,7 +1100,6 @@ ALTER FUNCTION public.fires_next_ms() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) RETURNS SETOF public.fires
     LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_began timestamptz := 'infinity';
@@ -1156,9 +1140,6 @@ ALTER FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_befo
 CREATE FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) RETURNS TABLE(tenant uuid, agent uuid, job text, running_since timestamp with time zone)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS $$
 begin
     return query
@@ -1178,8 +1159,6 @@ ALTER FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[
 
 CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) RETURNS void
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
@@ -1338,7 +1317,6 @@ ALTER FUNCTION public.forget_chats(kept interval, rows_max integer) OWNER TO nig
 CREATE FUNCTION public.forget_data_keys(kept interval, rows_max bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     gone bigint;
@@ -1367,7 +1345,6 @@ ALTER FUNCTION public.forget_data_keys(kept interval, rows_max bigint) OWNER TO 
 CREATE FUNCTION public.forget_ended(kept interval, rows_max bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     step bigint;
@@ -1405,7 +1382,6 @@ ALTER FUNCTION public.forget_ended(kept interval, rows_max bigint) OWNER TO nigh
 CREATE FUNCTION public.forget_fires(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     jobs bigint;
@@ -1441,7 +1417,6 @@ ALTER FUNCTION public.forget_fires(kept interval, rows_max integer) OWNER TO nig
 CREATE FUNCTION public.forget_letters(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     step bigint;
@@ -1642,11 +1617,8 @@ ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bo
 CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
 declare
@@ -1695,9 +1667,6 @@ ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[],
 
 CREATE FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     mine      inbox_cursors;
@@ -1806,8 +1775,6 @@ ALTER FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) 
 CREATE FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1949,8 +1916,6 @@ ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[
 CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, replaced boolean, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1990,10 +1955,6 @@ ALTER FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uui
 CREATE FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return exists (
@@ -2010,7 +1971,6 @@ ALTER FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) OWNER TO nightdes
 CREATE FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) RETURNS boolean
     LANGUAGE sql
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
     select exists (
         select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
@@ -2028,8 +1988,6 @@ ALTER FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) OWNER TO
 
 CREATE FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) RETURNS void
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     nobody    constant uuid := '00000000-0000-0000-0000-000000000000';
@@ -2096,7 +2054,6 @@ ALTER FUNCTION public.keep_quota() OWNER TO nightdesk_owner;
 CREATE FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) RETURNS TABLE(nth integer, sender text, own_id uuid, own_name text, peer_tenant uuid, is_granted_back boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2137,8 +2094,6 @@ ALTER FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent 
 
 CREATE FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     mine inbox_cursors;
@@ -2198,7 +2153,6 @@ ALTER FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uui
 CREATE FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) RETURNS TABLE(nth integer, now_at timestamp with time zone, repeated uuid, is_granted boolean, is_granted_back boolean, highest_hop integer, entries bigint, entries_max bigint, bytes bigint, bytes_max bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2349,7 +2303,6 @@ ALTER FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch te
 
 CREATE FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) RETURNS TABLE(tenant uuid, agent uuid, name text, session text, is_busy boolean)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2402,7 +2355,6 @@ ALTER FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter u
 CREATE FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) RETURNS TABLE(nth integer, seq bigint, session text)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -2479,7 +2431,6 @@ ALTER FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uui
 
 CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply text, replied_at timestamp with time zone)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2977,7 +2928,6 @@ ALTER FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) OWN
 
 CREATE FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     AS $$
 begin
     loop
@@ -2999,7 +2949,6 @@ ALTER FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_f
 
 CREATE FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) RETURNS SETOF public.schedules
     LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
     AS $$
 begin
     return query
@@ -3019,7 +2968,6 @@ ALTER FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) OWNER TO 
 
 CREATE FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_job text;
@@ -3037,8 +2985,6 @@ ALTER FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) OWNER TO night
 
 CREATE FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) RETURNS void
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
@@ -3317,7 +3263,6 @@ ALTER FUNCTION public.tell_own() OWNER TO nightdesk_doors;
 CREATE FUNCTION public.tell_parked() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_before inbox_parked;
@@ -3495,7 +3440,6 @@ ALTER FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint
 
 CREATE FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(tenant uuid, agent uuid, held boolean)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
