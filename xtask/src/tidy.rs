@@ -22,6 +22,7 @@ mod names;
 mod places;
 mod promises;
 pub(crate) mod sentences;
+mod workflows;
 mod mask;
 
 use mask::Masked;
@@ -100,6 +101,7 @@ fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
     findings.extend(texts.iter().flat_map(migrations::check));
     findings.extend(texts.iter().flat_map(places::check));
     findings.extend(promises::check(&texts, &repo.read(promises::LIST)?));
+    findings.extend(texts.iter().flat_map(workflows::check));
     findings.extend(texts.iter().flat_map(sentences::check));
     findings.extend(names::check(&UnsearchableNames::find(&texts)?));
     Ok(findings)
