@@ -24,6 +24,9 @@ coverage := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4" \
 mutants_target := env("CARGO_TARGET_DIR", "target") / "mutants"
 mutants_tree := mutants_target / "tree"
 
+# The advisory database, of which data/ has a copy.
+advisories := "https://github.com/rustsec/advisory-db"
+
 export PATH := tools / "bin" + ":" + tools / "venv/bin" + ":" + env("PATH")
 
 # List the recipes.
@@ -43,6 +46,7 @@ lint: _advisories
     cargo xtask tidy
     cargo xtask mutants check
     cargo deny --offline check
+    bash .ci/canary-crates
     cargo machete
     typos
 
@@ -280,7 +284,7 @@ gen-check:
     cargo xtask schema --check
     cargo xtask sqlx --check
 
-# Unpack the advisory database where cargo-deny looks for it, and print its age.
+# Unpack the advisory database where cargo-deny looks for it, and check its age.
 _advisories:
     #!/usr/bin/env bash
     set -euo pipefail
@@ -291,6 +295,18 @@ _advisories:
         rm -rf "$unpacked"
         git clone -q -b main "$bundle" "$unpacked"
     fi
-    taken=$(cat data/rustsec-advisory-db.date)
-    days=$((($(date +%s) - $(date -d "$taken" +%s)) / 86400))
-    echo "advisory database of $taken, $days days old"
+    bash .ci/advisory-age data/rustsec-advisory-db.date {{ advisories }}
+
+# Replace the committed copy of the advisory database by today's. A bundle needs a whole history: one commit.
+renew-advisories DATABASE=advisories:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    clone=$(mktemp -d)
+    trap 'rm -rf "$clone"' EXIT
+    git clone -q --depth 1 {{ DATABASE }} "$clone"
+    upstream=$(git -C "$clone" log -1 --format='%h of %cs')
+    commit=$(git -C "$clone" commit-tree -m "RustSec advisory database at $upstream" 'HEAD^{tree}')
+    git -C "$clone" update-ref refs/heads/main "$commit"
+    git -C "$clone" bundle create -q "$PWD/data/rustsec-advisory-db.bundle" refs/heads/main
+    date -u +%F > data/rustsec-advisory-db.date
+    echo "renew-advisories: upstream=${upstream%% *} taken=$(cat data/rustsec-advisory-db.date)"
