@@ -260,12 +260,14 @@ _world:
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
 
-# Build the release binary without symbols into FOLDER, with its symbols beside it (a debugger finds them by the link).
+# Build the release binary without symbols into FOLDER, with its symbols (a debugger finds them) and its SBOM beside it.
 release FOLDER="target/dist":
-    cargo build --locked --release -p nightdesk
+    cargo auditable build --locked --release -p nightdesk
     mkdir -p {{ FOLDER }}
     objcopy --only-keep-debug "$(just _built release)" {{ FOLDER }}/nightdesk.debug
     cd {{ FOLDER }} && objcopy --strip-all --add-gnu-debuglink=nightdesk.debug "$(just _built release)" nightdesk
+    auditable2cdx {{ FOLDER }}/nightdesk > {{ FOLDER }}/nightdesk.cdx.json
+    cargo xtask sbom {{ FOLDER }}/nightdesk.cdx.json nightdesk
     cd {{ FOLDER }} && echo "release: binary_mb=$(($(stat -c %s nightdesk) >> 20)) symbols_mb=$(($(stat -c %s nightdesk.debug) >> 20))"
 
 # Print the path of the binary of a profile.
