@@ -95,6 +95,7 @@ fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
     findings.extend(rust.iter().flat_map(sizes::check));
     findings.extend(rust.iter().flat_map(imports::check));
     findings.extend(rust.iter().flat_map(calls::check));
+    findings.extend(calls::check_rules(&rust));
     findings.extend(rust.iter().flat_map(words::check));
     findings.extend(dependencies::check(&manifest, &repo.read(dependencies::LIST)?));
     findings.extend(floors::check(&repo.read("Cargo.lock")?));
