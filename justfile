@@ -54,6 +54,10 @@ lint: _advisories
 house *ARGS:
     cargo xtask house {{ ARGS }}
 
+# Check that docs/threats.md lists every threat and names existing tests, and count the threats that are held.
+threats:
+    cargo xtask threats
+
 # Run the tests and the examples of the docs, or the tests that ARGS select, on temporary servers.
 test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run {{ whole }} {{ ARGS }}

@@ -1,6 +1,7 @@
 //! `cargo xtask`: maintenance commands of the project.
 //!
 //! - `tidy` checks the rules of `STYLE.md` that a compiler does not know;
+//! - `threats` checks the page of threats and counts the threats that are held;
 //! - `sbom` compares a release's bill of materials with the crates that cargo builds;
 //! - `house` measures the code;
 //! - `mutants` applies the deliberate bugs of `testing/mutants` to a copy;
@@ -30,6 +31,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   tidy                                      check edges, sizes, imports, words, dependencies, promises, actions
+  threats                                   check docs/threats.md, and count what is held
   sbom FILE PACKAGE                         check that FILE names the crates of PACKAGE's binary
   house [--list FIGURE]                     measure the code, or name the places behind a figure
   mutants check                             check that every patch of testing/mutants applies
@@ -61,6 +63,7 @@ fn run(args: &[&str]) -> Result<ExitCode> {
     let repo = Repo::here()?;
     match args {
         ["tidy"] => tidy::run(&repo),
+        ["threats"] => tidy::run_threats(&repo),
         ["sbom", file, package] => sbom::run(&repo, Path::new(file), package),
         ["house", rest @ ..] => house::run(&repo, rest),
         ["mutants", "check"] => mutants::check(&repo),
