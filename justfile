@@ -24,6 +24,9 @@ coverage := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4" \
 mutants_target := env("CARGO_TARGET_DIR", "target") / "mutants"
 mutants_tree := mutants_target / "tree"
 
+# The advisory database, of which data/ has a copy.
+advisories := "https://github.com/rustsec/advisory-db"
+
 export PATH := tools / "bin" + ":" + tools / "venv/bin" + ":" + env("PATH")
 
 # List the recipes.
@@ -43,12 +46,17 @@ lint: _advisories
     cargo xtask tidy
     cargo xtask mutants check
     cargo deny --offline check
+    bash .ci/canary-crates
     cargo machete
     typos
 
 # Measure the code's size and shape, and its violations of STYLE.md; `just house --list cycles` lists the places behind a figure.
 house *ARGS:
     cargo xtask house {{ ARGS }}
+
+# Check that docs/threats.md lists every threat and names existing tests, and count the threats that are held.
+threats:
+    cargo xtask threats
 
 # Run the tests and the examples of the docs, or the tests that ARGS select, on temporary servers.
 test *ARGS:
@@ -256,12 +264,14 @@ _world:
 _proofs:
     cargo build --locked --release -p nightdesk --features scripted -p nightdesk-prove
 
-# Build the release binary without symbols into FOLDER, with its symbols beside it (a debugger finds them by the link).
+# Build the release binary without symbols into FOLDER, with its symbols (a debugger finds them) and its SBOM beside it.
 release FOLDER="target/dist":
-    cargo build --locked --release -p nightdesk
+    cargo auditable build --locked --release -p nightdesk
     mkdir -p {{ FOLDER }}
     objcopy --only-keep-debug "$(just _built release)" {{ FOLDER }}/nightdesk.debug
     cd {{ FOLDER }} && objcopy --strip-all --add-gnu-debuglink=nightdesk.debug "$(just _built release)" nightdesk
+    auditable2cdx {{ FOLDER }}/nightdesk > {{ FOLDER }}/nightdesk.cdx.json
+    cargo xtask sbom {{ FOLDER }}/nightdesk.cdx.json nightdesk
     cd {{ FOLDER }} && echo "release: binary_mb=$(($(stat -c %s nightdesk) >> 20)) symbols_mb=$(($(stat -c %s nightdesk.debug) >> 20))"
 
 # Print the path of the binary of a profile.
@@ -280,7 +290,7 @@ gen-check:
     cargo xtask schema --check
     cargo xtask sqlx --check
 
-# Unpack the advisory database where cargo-deny looks for it, and print its age.
+# Unpack the advisory database where cargo-deny looks for it, and check its age.
 _advisories:
     #!/usr/bin/env bash
     set -euo pipefail
@@ -291,6 +301,18 @@ _advisories:
         rm -rf "$unpacked"
         git clone -q -b main "$bundle" "$unpacked"
     fi
-    taken=$(cat data/rustsec-advisory-db.date)
-    days=$((($(date +%s) - $(date -d "$taken" +%s)) / 86400))
-    echo "advisory database of $taken, $days days old"
+    bash .ci/advisory-age data/rustsec-advisory-db.date {{ advisories }}
+
+# Replace the committed copy of the advisory database by today's. A bundle needs a whole history: one commit.
+renew-advisories DATABASE=advisories:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    clone=$(mktemp -d)
+    trap 'rm -rf "$clone"' EXIT
+    git clone -q --depth 1 {{ DATABASE }} "$clone"
+    upstream=$(git -C "$clone" log -1 --format='%h of %cs')
+    commit=$(git -C "$clone" commit-tree -m "RustSec advisory database at $upstream" 'HEAD^{tree}')
+    git -C "$clone" update-ref refs/heads/main "$commit"
+    git -C "$clone" bundle create -q "$PWD/data/rustsec-advisory-db.bundle" refs/heads/main
+    date -u +%F > data/rustsec-advisory-db.date
+    echo "renew-advisories: upstream=${upstream%% *} taken=$(cat data/rustsec-advisory-db.date)"

@@ -1,6 +1,8 @@
 //! `cargo xtask`: maintenance commands of the project.
 //!
 //! - `tidy` checks the rules of `STYLE.md` that a compiler does not know;
+//! - `threats` checks the page of threats and counts the threats that are held;
+//! - `sbom` compares a release's bill of materials with the crates that cargo builds;
 //! - `house` measures the code;
 //! - `mutants` applies the deliberate bugs of `testing/mutants` to a copy;
 //! - `with-servers` runs a command with a temporary PostgreSQL and Redis;
@@ -15,6 +17,7 @@ use anyhow::{Result, bail};
 
 mod tidy;
 mod house;
+mod sbom;
 mod mutants;
 mod with_servers;
 mod queries;
@@ -27,7 +30,9 @@ use repo::Repo;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  tidy                                      check edges, sizes, imports, words, dependencies, promises
+  tidy                                      check edges, sizes, imports, words, dependencies, promises, actions
+  threats                                   check docs/threats.md, and count what is held
+  sbom FILE PACKAGE                         check that FILE names the crates of PACKAGE's binary
   house [--list FIGURE]                     measure the code, or name the places behind a figure
   mutants check                             check that every patch of testing/mutants applies
   mutants copy FOLDER                       make FOLDER a copy of the files with all patches applied
@@ -58,6 +63,8 @@ fn run(args: &[&str]) -> Result<ExitCode> {
     let repo = Repo::here()?;
     match args {
         ["tidy"] => tidy::run(&repo),
+        ["threats"] => tidy::run_threats(&repo),
+        ["sbom", file, package] => sbom::run(&repo, Path::new(file), package),
         ["house", rest @ ..] => house::run(&repo, rest),
         ["mutants", "check"] => mutants::check(&repo),
         ["mutants", "copy", folder] => mutants::copy(&repo, Path::new(folder)),

@@ -22,6 +22,8 @@ mod names;
 mod places;
 mod promises;
 pub(crate) mod sentences;
+mod threats;
+mod workflows;
 mod mask;
 
 use mask::Masked;
@@ -68,14 +70,27 @@ impl RustFile {
 /// Checks every rule and prints the findings.
 pub(crate) fn run(repo: &Repo) -> Result<ExitCode> {
     let findings = all_findings(repo)?;
-    for finding in &findings {
-        println!("{finding}");
-    }
+    print_findings(&findings);
     if findings.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
     println!("tidy: {} found", findings.len());
     Ok(ExitCode::FAILURE)
+}
+
+/// Checks the page of threats and prints the findings and the counts.
+pub(crate) fn run_threats(repo: &Repo) -> Result<ExitCode> {
+    let (texts, page) = (repo.text_files()?, repo.read(threats::PAGE)?);
+    let findings = threats::check(&texts, &page);
+    print_findings(&findings);
+    println!("{}", threats::count(&page));
+    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn print_findings(findings: &[Finding]) {
+    for finding in findings {
+        println!("{finding}");
+    }
 }
 
 fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
@@ -94,12 +109,16 @@ fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
     findings.extend(rust.iter().flat_map(sizes::check));
     findings.extend(rust.iter().flat_map(imports::check));
     findings.extend(rust.iter().flat_map(calls::check));
+    findings.extend(calls::check_rules(&rust));
     findings.extend(rust.iter().flat_map(words::check));
     findings.extend(dependencies::check(&manifest, &repo.read(dependencies::LIST)?));
     findings.extend(floors::check(&repo.read("Cargo.lock")?));
     findings.extend(texts.iter().flat_map(migrations::check));
     findings.extend(texts.iter().flat_map(places::check));
-    findings.extend(promises::check(&texts, &repo.read(promises::LIST)?));
+    let threats = repo.read(threats::PAGE)?;
+    findings.extend(promises::check(&texts, &repo.read(promises::LIST)?, &threats));
+    findings.extend(threats::check(&texts, &threats));
+    findings.extend(texts.iter().flat_map(workflows::check));
     findings.extend(texts.iter().flat_map(sentences::check));
     findings.extend(names::check(&UnsearchableNames::find(&texts)?));
     Ok(findings)

@@ -3,9 +3,9 @@
 use super::{Finding, RustFile};
 
 /// A call, the only paths whose files may make it, and the reason.
-const ONLY_IN: [(&str, &[&str], &str); 2] = [
+const ONLY_IN: [(&str, &[&str], &str); 3] = [
     (
-        "TenantScope::of(",
+        "TenantScope::for_tenant(",
         &[
             // A worker reads the tenant from a row.
             "crates/store-pg/src/",
@@ -29,7 +29,18 @@ const ONLY_IN: [(&str, &[&str], &str); 2] = [
         ],
         "a task has an owner: spawn it on a tracker",
     ),
+    (
+        "AssertSqlSafe(",
+        &[
+            // The text that begins a transaction contains ids and no other values.
+            "crates/store-pg/src/access.rs",
+        ],
+        "a query is known when compiling: bind its values",
+    ),
 ];
+
+/// This file.
+const RULES: &str = "xtask/src/tidy/calls.rs";
 
 /// Beginning of the inline tests of a file.
 const TESTS: &str = "#[cfg(test)]";
@@ -43,6 +54,18 @@ pub(super) fn check(file: &RustFile) -> Vec<Finding> {
     let code = file.masked.code.lines().enumerate();
     code.take_while(|(_, code)| !code.contains(TESTS))
         .flat_map(|(line, code)| check_line(&file.path, line, code))
+        .collect()
+}
+
+/// Finds rules whose call is made nowhere: after a rename, such a rule would find nothing.
+pub(super) fn check_rules(files: &[RustFile]) -> Vec<Finding> {
+    let unused = ONLY_IN.iter().filter(|(call, places, _)| {
+        let mut allowed =
+            files.iter().filter(|file| places.iter().any(|place| file.path.starts_with(place)));
+        !allowed.any(|file| file.masked.code.contains(call))
+    });
+    unused
+        .map(|(call, ..)| Finding::in_file(RULES, format!("no allowed file calls `{call}…)`")))
         .collect()
 }
 
@@ -70,8 +93,9 @@ mod tests {
 
     #[test]
     fn a_call_is_made_only_in_its_places() {
-        let scope = "let scope = TenantScope::of(tenant);";
+        let scope = "let scope = TenantScope::for_tenant(tenant);";
         let spawn = "tokio::spawn(work);";
+        let query = "sqlx::query(AssertSqlSafe(text))";
         let cases = [
             ("a row is read", "crates/store-pg/src/gate.rs", scope, 0),
             ("a body is believed", "crates/api/src/hooks.rs", scope, 1),
@@ -79,11 +103,26 @@ mod tests {
             ("a suite", "testing/conformance/src/lib.rs", scope, 0),
             ("work nobody may drop", "crates/store-pg/src/access.rs", spawn, 0),
             ("a task nobody owns", "crates/line/src/upgrade.rs", spawn, 1),
+            ("a computed query", "crates/store-pg/src/gate.rs", query, 1),
             ("a comment", "crates/line/src/upgrade.rs", "// not tokio::spawn(work)", 0),
         ];
         for (name, path, text, want) in cases {
             assert_eq!(found(path, text), want, "{name}");
         }
+    }
+
+    #[test]
+    fn a_rule_whose_call_was_renamed_is_found() {
+        let spawns = RustFile::new("crates/store-pg/src/access.rs", "tokio::spawn(work);");
+
+        let found: Vec<String> = check_rules(&[spawns]).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                "xtask/src/tidy/calls.rs: no allowed file calls `TenantScope::for_tenant(…)`",
+                "xtask/src/tidy/calls.rs: no allowed file calls `AssertSqlSafe(…)`",
+            ]
+        );
     }
 
     #[test]

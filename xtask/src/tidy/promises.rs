@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use super::mask::{Masked, is_word};
+use super::threats;
 use crate::repo::TextFile;
 
 /// The list of promises.
@@ -43,18 +44,37 @@ const CITING: [&str; 7] = ["rs", "sh", "py", "md", "sql", "toml", "list"];
 /// Folders of the project's crates. The empty one is the root.
 const CRATE_FOLDERS: [&str; 4] = ["crates/", "platforms/", "testing/", ""];
 
-/// Compares the numbers that files cite, and the tree, with the list.
-pub(super) fn check(texts: &[TextFile], list: &str) -> Vec<Finding> {
-    let (rows, tree) = (rows(list), Tree::new(texts));
-    let listed: BTreeSet<&str> = rows.iter().map(|row| row.number).collect();
+/// Compares the numbers that files cite, and the tree, with the list. The threats are on a page of their own.
+pub(super) fn check(texts: &[TextFile], list: &str, threats: &str) -> Vec<Finding> {
+    let (rows, threats) = (rows(LIST, list), rows(threats::PAGE, threats));
+    let on_threats: BTreeSet<&str> = threats.iter().map(|row| row.number).collect();
+    let mut listed: BTreeSet<&str> = rows.iter().map(|row| row.number).collect();
+    listed.extend(&on_threats);
     let mut findings: Vec<Finding> =
         texts.iter().flat_map(|file| citations_without_row(file, &listed)).collect();
-    let mut seen = BTreeSet::new();
     for row in &rows {
+        if on_threats.contains(row.number) {
+            findings.push(row.finding(&format!("has a row in {}, too", threats::PAGE)));
+        }
+        if row.holders().is_empty() {
+            findings.push(row.finding("names no test, recipe or file"));
+        }
+    }
+    findings.extend(check_rows(&rows, &Tree::new(texts)));
+    findings
+}
+
+/// Finds numbers with two rows on a page, and named tests, recipes and files that do not exist.
+pub(super) fn check_rows(rows: &[Row<'_>], tree: &Tree<'_>) -> Vec<Finding> {
+    let (mut findings, mut seen) = (Vec::new(), BTreeSet::new());
+    for row in rows {
         if !seen.insert(row.number) {
             findings.push(row.finding("has two rows"));
         }
-        findings.extend(tree.check(row));
+        let holders = row.holders();
+        let missing = holders.iter().filter(|holder| !tree.has(holder));
+        findings
+            .extend(missing.map(|it| row.finding(&format!("names `{it}`, which does not exist"))));
     }
     findings
 }
@@ -86,44 +106,48 @@ fn is_number(word: &str) -> bool {
         && (kind.digits_min == DIGITS_MAX || !digits.starts_with('0'))
 }
 
-/// A row of the list.
+/// A row of a page's table.
 #[derive(Debug, PartialEq, Eq)]
-struct Row<'a> {
+pub(super) struct Row<'a> {
+    page: &'static str,
     line: usize,
-    number: &'a str,
-    /// Tests, recipes and files: the code marks of the last cell.
-    holders: Vec<&'a str>,
+    pub(super) number: &'a str,
+    /// The cells after the number.
+    pub(super) cells: Vec<&'a str>,
 }
 
-impl Row<'_> {
-    fn finding(&self, what: &str) -> Finding {
-        Finding::in_line(LIST, self.line, format!("{} {what}", self.number))
+impl<'a> Row<'a> {
+    pub(super) fn finding(&self, what: &str) -> Finding {
+        Finding::in_line(self.page, self.line, format!("{} {what}", self.number))
+    }
+
+    /// Returns the tests, recipes and files that the row names: the code marks of the last cell.
+    pub(super) fn holders(&self) -> Vec<&'a str> {
+        self.cells.last().map_or_else(Vec::new, |last| last.split('`').skip(1).step_by(2).collect())
     }
 }
 
-/// Returns the rows of the list's tables that begin with a number.
-fn rows(list: &str) -> Vec<Row<'_>> {
-    let lines = list.lines().enumerate();
+/// Returns the rows of a page's tables that begin with a number.
+pub(super) fn rows<'a>(page: &'static str, text: &'a str) -> Vec<Row<'a>> {
+    let lines = text.lines().enumerate();
     lines
         .filter_map(|(line, text)| {
             let cells = text.strip_prefix('|')?.trim_end().strip_suffix('|')?;
-            let (number, rest) = cells.split_once('|')?;
-            let number = number.trim();
-            let held_by = rest.rsplit('|').next()?;
-            let holders = held_by.split('`').skip(1).step_by(2).collect();
-            is_number(number).then_some(Row { line, number, holders })
+            let mut cells = cells.split('|').map(str::trim);
+            let number = cells.next().filter(|first| is_number(first))?;
+            Some(Row { page, line, number, cells: cells.collect() })
         })
         .collect()
 }
 
 /// The files and recipes that a row may name.
-struct Tree<'a> {
+pub(super) struct Tree<'a> {
     files: BTreeMap<&'a str, &'a str>,
     recipes: BTreeSet<&'a str>,
 }
 
 impl<'a> Tree<'a> {
-    fn new(texts: &'a [TextFile]) -> Self {
+    pub(super) fn new(texts: &'a [TextFile]) -> Self {
         let files: BTreeMap<&str, &str> =
             texts.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
         let justfile = files.get(JUSTFILE).copied().unwrap_or_default();
@@ -131,14 +155,10 @@ impl<'a> Tree<'a> {
         Self { files, recipes }
     }
 
-    fn check(&self, row: &Row<'_>) -> Vec<Finding> {
-        if row.holders.is_empty() {
-            return vec![row.finding("names no test, recipe or file")];
-        }
-        let missing = row.holders.iter().filter(|holder| !self.has(holder));
-        missing
-            .map(|holder| row.finding(&format!("names `{holder}`, which does not exist")))
-            .collect()
+    /// Returns true if a file or a folder has this path.
+    pub(super) fn has_path(&self, path: &str) -> bool {
+        let folder = format!("{path}/");
+        self.files.contains_key(path) || self.files.keys().any(|file| file.starts_with(&folder))
     }
 
     fn has(&self, holder: &str) -> bool {
@@ -258,7 +278,7 @@ mod tests {
         ];
         for (name, path, text, want) in cases {
             let texts = [file(path, text), file("justfile", "sim:\n")];
-            assert_eq!(check(&texts, &row("`just sim`")).len(), want, "{name}");
+            assert_eq!(check(&texts, &row("`just sim`"), "").len(), want, "{name}");
         }
     }
 
@@ -283,7 +303,7 @@ mod tests {
             ("nothing", "review", 1),
         ];
         for (name, holders, want) in cases {
-            assert_eq!(check(&tree(), &row(holders)).len(), want, "{name}");
+            assert_eq!(check(&tree(), &row(holders), "").len(), want, "{name}");
         }
     }
 
@@ -291,16 +311,28 @@ mod tests {
     fn a_number_has_one_row() {
         let twice = row("`just chaos-smoke`").repeat(2);
 
-        let found = check(&tree(), &twice);
+        let found = check(&tree(), &twice, "");
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(found, ["docs/promises.md:6: I1 has two rows"]);
+    }
+
+    #[test]
+    fn a_threat_has_its_row_on_the_page_of_threats() {
+        let texts = [file("a/src/lib.rs", "// T01"), file("justfile", "sim:\n")];
+        let page = "| T01 | Forgery. | None. | waiting: no test | `just sim` |\n";
+        let found = |list: &str| -> Vec<String> {
+            check(&texts, list, page).iter().map(ToString::to_string).collect()
+        };
+
+        assert_eq!(found(&row("`just sim`")), [""; 0]);
+        assert_eq!(found(page), ["docs/promises.md:1: T01 has a row in docs/threats.md, too"]);
     }
 
     #[test]
     fn a_finding_says_which_number_and_where() {
         let texts = [file("a/src/lib.rs", "\n// I2\n")];
 
-        let found: Vec<String> = check(&texts, "").iter().map(ToString::to_string).collect();
+        let found: Vec<String> = check(&texts, "", "").iter().map(ToString::to_string).collect();
         assert_eq!(found, ["a/src/lib.rs:2: I2 has no row in docs/promises.md"]);
     }
 }

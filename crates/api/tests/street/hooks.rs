@@ -1,7 +1,30 @@
 //! Responses to webhooks of a platform.
 
-use nightdesk_testdesk::{TestDesk, post};
+use nightdesk_register::BotDraft;
+use nightdesk_testdesk::{Household, TestDesk, post};
+use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
 use nightdesk_types::limits::WEBHOOK_BYTES_MAX;
+use nightdesk_vault::Key;
+use serde_json::json;
+
+/// A bot with a key of its own.
+struct KeyedBot {
+    key: String,
+    path: String,
+}
+
+async fn keyed_bot(desk: &TestDesk, owner: &Household, number: usize) -> KeyedBot {
+    let key = format!("key {number}");
+    let draft = BotDraft {
+        platform: "discord".to_owned(),
+        adapter: "scripted".to_owned(),
+        handle: format!("keyed-{number}"),
+        settings: json!({}),
+        key: Some(Key::new(key.clone())),
+    };
+    let (_, path) = desk.bot(owner, draft, "ann").await;
+    KeyedBot { key, path }
+}
 
 #[tokio::test]
 async fn a_request_nobody_signed_is_refused() {
@@ -12,6 +35,30 @@ async fn a_request_nobody_signed_is_refused() {
     assert_eq!(post(desk.address(), &path, &[], b"{}").await.status, 401);
     let signed = [("x-scripted-signature", "00")];
     assert_eq!(post(desk.address(), &path, &signed, b"{}").await.status, 401);
+}
+
+// T08: the path selects the key.
+#[tokio::test]
+async fn a_signature_is_valid_on_the_path_of_its_own_bot_alone() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let mut bots = Vec::new();
+    for number in 0..5 {
+        bots.push(keyed_bot(&desk, &ann, number).await);
+    }
+
+    for signer in &bots {
+        for receiver in &bots {
+            let source = json!({ "chat_id": "c1", "user_id": "ann" });
+            let body = json!({ "id": signer.key, "event": { "source": source } }).to_string();
+            let signature = sign(&signer.key, body.as_bytes());
+            let path = format!("/hooks/{}", receiver.path);
+            let headers = [(SIGNATURE_HEADER, &*signature)];
+            let status = post(desk.address(), &path, &headers, body.as_bytes()).await.status;
+            let want = if signer.path == receiver.path { 200 } else { 401 };
+            assert_eq!(status, want, "{} on the path of {}", signer.key, receiver.key);
+        }
+    }
 }
 
 #[tokio::test]
