@@ -558,6 +558,21 @@ $$;
 
 ALTER FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select m.tenant_id, m.agent_id from sent_messages m
+    where m.bot_id = p_bot and m.chat_id = p_chat and m.message_id = p_message;
+end
+$$;
+
+ALTER FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -665,7 +680,7 @@ $$;
 
 ALTER FUNCTION public.door_reach(p_bot uuid, p_since bigint) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text, speaks_as text)
+CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text, speaks_as text, is_moderator boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -680,6 +695,12 @@ begin
               select from reached o
               where o.bot_id = b.bot_id and o.chat_id = p_chat and o.agent_id <> p_agent
                 and o.at > now() - p_kept)
+    ), exists (
+        select from scope_grants m
+        where m.tenant_id = p_tenant and m.agent_id = p_agent and m.bot_id = b.bot_id
+          and m.is_moderator
+          -- A send names its scope itself, so a grant of a scope proves nothing about its chats.
+          and (m.chat_id = p_chat or (m.chat_id = '*' and m.scope_id = ''))
     ) from bots b
     where b.bot_id in (
         select r.bot_id from reached r
@@ -4267,6 +4288,7 @@ CREATE TABLE public.scope_grants (
     principal text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     scope_id text DEFAULT ''::text NOT NULL,
+    is_moderator boolean DEFAULT false NOT NULL,
     CONSTRAINT scope_grants_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'allow-list'::text, 'any'::text])))
 );
 
@@ -4289,6 +4311,7 @@ CREATE TABLE public.sends (
     settled_at timestamp with time zone,
     receipt bytea,
     asked_on text,
+    makes_message boolean NOT NULL,
     CONSTRAINT sends_called_by_somebody CHECK (((state = 'asked'::text) OR ((node IS NOT NULL) AND (called_at IS NOT NULL)))),
     CONSTRAINT sends_known_state CHECK ((state = ANY (ARRAY['asked'::text, 'calling'::text, 'settled'::text, 'ambiguous'::text]))),
     CONSTRAINT sends_settled_with_a_receipt CHECK (((state = 'settled'::text) = (receipt IS NOT NULL)))
@@ -4298,6 +4321,19 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY public.sends FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends OWNER TO nightdesk_owner;
+
+CREATE TABLE public.sent_messages (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    request_id text NOT NULL,
+    bot_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    message_id text NOT NULL
+);
+
+ALTER TABLE ONLY public.sent_messages FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sent_messages OWNER TO nightdesk_owner;
 
 CREATE TABLE public.shelves (
     tenant_id uuid NOT NULL,
@@ -4457,7 +4493,7 @@ ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
@@ -4644,6 +4680,12 @@ ALTER TABLE ONLY public.scope_grants
 
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (tenant_id, agent_id, request_id);
+
+ALTER TABLE ONLY public.sent_messages
+    ADD CONSTRAINT sent_messages_of_one_send UNIQUE (bot_id, chat_id, message_id);
+
+ALTER TABLE ONLY public.sent_messages
+    ADD CONSTRAINT sent_messages_pkey PRIMARY KEY (tenant_id, agent_id, request_id, chat_id, message_id);
 
 ALTER TABLE ONLY public.shelves
     ADD CONSTRAINT shelves_pkey PRIMARY KEY (tenant_id);
@@ -4832,6 +4874,8 @@ CREATE CONSTRAINT TRIGGER tell_linked AFTER UPDATE OF used_author ON public.link
 
 CREATE CONSTRAINT TRIGGER tell_listed AFTER INSERT OR DELETE ON public.listed_authors DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('list-replaced', 'agent_id', 'bot_id');
 
+CREATE CONSTRAINT TRIGGER tell_moderation AFTER UPDATE OF is_moderator ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('moderation-granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id');
+
 CREATE CONSTRAINT TRIGGER tell_parked AFTER INSERT ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reason <> 'operator'::text)) EXECUTE FUNCTION public.tell_parked();
 
 CREATE CONSTRAINT TRIGGER tell_preferred AFTER UPDATE OF preferred_at ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('preferred', 'agent_id', 'bot_id', 'author_id');
@@ -4953,6 +4997,9 @@ ALTER TABLE ONLY public.schedules
 
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.sent_messages
+    ADD CONSTRAINT sent_messages_tenant_id_agent_id_request_id_fkey FOREIGN KEY (tenant_id, agent_id, request_id) REFERENCES public.sends(tenant_id, agent_id, request_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.shelves
     ADD CONSTRAINT shelves_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -5140,6 +5187,8 @@ CREATE POLICY own_tenants ON public.scope_grants USING ((array_position(( SELECT
 
 CREATE POLICY own_tenants ON public.sends USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.sent_messages USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.shelves USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.skill_revisions USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -5189,6 +5238,8 @@ ALTER TABLE public.schedules ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.scope_grants ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sent_messages ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.shelves ENABLE ROW LEVEL SECURITY;
 
@@ -5381,6 +5432,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_door
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sent_messages TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sent_messages TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO nightdesk_doors;

@@ -33,6 +33,8 @@ mod sends;
 mod media;
 #[path = "street/shelf.rs"]
 mod shelf;
+#[path = "street/own_messages.rs"]
+mod own_messages;
 #[path = "street/presses.rs"]
 mod presses;
 #[path = "street/follow_up.rs"]

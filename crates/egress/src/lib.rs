@@ -32,6 +32,6 @@ pub use lane::{LaneTurn, Lanes};
 pub use metrics::Metrics;
 pub use past_sends::{PastSend, PastSends, SendPlace};
 pub use rate_limits::RateLimits;
-pub use send_result::{SendResult, SentParts};
+pub use send_result::{MadeMessage, SendResult, SentParts};
 pub use split::split;
 pub use store::{AbandonedSend, SendKey, SendState, Store, WaitingSend};

@@ -4,6 +4,7 @@
 //! after most others. So an error for lack of a connection or of time contains "network", and no other error does.
 
 use nightdesk_port::{DeliverError, Receipt};
+use nightdesk_types::limits::PLATFORM_ID_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
 /// The result of a send.
@@ -29,6 +30,15 @@ pub struct SentParts {
     pub of: usize,
 }
 
+/// A message or a thread that a send made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeMessage {
+    /// The platform's id.
+    pub id: String,
+    /// The chat under which clients may name it, if it is not the chat of the send: a thread is a chat, too.
+    pub own_chat: Option<String>,
+}
+
 impl SentParts {
     /// Returns true if all parts were sent.
     pub const fn is_whole(&self) -> bool {
@@ -45,6 +55,22 @@ impl SendResult {
     /// Returns the result of a send without a valid capability, which made no call.
     pub fn without_capability() -> Self {
         Self::Failed("capability absent or expired".to_owned())
+    }
+
+    /// Returns the messages and threads in its receipts, without overlong ids.
+    pub fn made_messages(&self) -> Vec<MadeMessage> {
+        let receipts = match self {
+            Self::Delivered(receipt) => std::slice::from_ref(receipt),
+            Self::InParts(parts) => &parts.said,
+            Self::Failed(_) | Self::Ambiguous => &[],
+        };
+        let made = receipts.iter().flat_map(|receipt| {
+            let (message, thread) = (receipt.message_id.clone(), receipt.thread_id.clone());
+            let in_chat = [message, thread.clone()].into_iter().flatten();
+            let in_chat = in_chat.map(|id| MadeMessage { id, own_chat: None });
+            in_chat.chain(thread.map(|id| MadeMessage { own_chat: Some(id.clone()), id }))
+        });
+        made.filter(|made| made.id.len() <= PLATFORM_ID_BYTES_MAX).collect()
     }
 
     /// Returns the result of a send whose parts were all sent.

@@ -80,7 +80,8 @@ pub trait Store: std::marker::Send + Sync {
     /// The caller that gets `true` makes the only call.
     async fn claim(&self, send: &SendKey, owner: &Owner) -> Result<bool, StoreError>;
 
-    /// Stores the result of the call. Returns true if the node still held the send.
+    /// Stores the result of the call, and the agent as the sender of the messages that the send made. A send that
+    /// changes a message makes none. Returns true if the node still held the send.
     async fn settle(
         &self,
         send: &SendKey,

@@ -8,7 +8,7 @@ mod letter;
 mod send;
 
 pub use letter::{AdmittedLetter, LetterGrants, LetterNotGranted, decide_letter};
-pub use send::{BotTag, Reach, SendRefusal, decide_send};
+pub use send::{BotTag, Reach, SendRefusal, decide_change, decide_send};
 
 use nightdesk_types::{AgentId, Principal, Relevance, TenantScope, Visibility};
 

@@ -8,9 +8,12 @@ use nightdesk_types::{AgentId, BotId, RequestId, Send, StoreError, TenantScope};
 
 use crate::admitted::{AdmittedEvent, AdmittedSend, Recipient};
 use crate::bot_reach::VisibilityLookup;
-use crate::decide::{AdmissionRefusal, BotTag, Decision, Refusal, SendRefusal, decide_send};
+use crate::decide::{
+    AdmissionRefusal, BotTag, Decision, Refusal, SendRefusal, decide_change, decide_send,
+};
 use crate::facts::EventFacts;
 use crate::reach_cache::ReachCache;
+use crate::sender_cache::SenderCache;
 use crate::store::{BotPrompt, RefusalNote, Store, StoredRefusal};
 
 /// The reason why an event or send was not admitted.
@@ -31,6 +34,7 @@ pub enum AdmitError<R: std::error::Error + 'static> {
 pub struct Gate {
     store: Arc<dyn Store>,
     reach_cache: ReachCache,
+    senders: SenderCache,
 }
 
 nightdesk_types::opaque_debug!(Gate);
@@ -38,7 +42,8 @@ nightdesk_types::opaque_debug!(Gate);
 impl Gate {
     /// Creates a gate over this store.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { reach_cache: ReachCache::new(Arc::clone(&store)), store }
+        let reach_cache = ReachCache::new(Arc::clone(&store));
+        Self { reach_cache, senders: SenderCache::new(Arc::clone(&store)), store }
     }
 
     /// Decides which agents receive an event.
@@ -158,6 +163,10 @@ impl Gate {
         reaches.retain(|reach| through.is_none_or(|bot| reach.bot == bot));
         let reach = decide_send(greeted, &reaches, tag).map_err(AdmitError::Refused)?;
         let bot = reach.bot;
+        if let Some(id) = send.op.changed_message() {
+            let made = self.senders.find_sender(bot, &send.chat_id, id).await?;
+            decide_change((scope, agent), reach, &send.op, made).map_err(AdmitError::Refused)?;
+        }
         let send = match &reach.speaks_as {
             Some(name) => Send { op: send.op.with_speaker_name(name), ..send },
             None => send,

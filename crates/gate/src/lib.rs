@@ -3,7 +3,8 @@
 //! # Promise
 //!
 //! An [`AdmittedEvent`] event names every agent that may see it and no other. It carries the version of the decision, which
-//! the inbox checks again. An [`AdmittedSend`] goes only where its agent may write, and an [`AdmittedLetter`] only to an
+//! the inbox checks again. An [`AdmittedSend`] goes only where its agent may write and changes
+//! no message of another agent that its agent does not moderate, and an [`AdmittedLetter`] only to an
 //! agent that its sender may write to. Every refusal is a [`Refusal`] that names its layer.
 //!
 //! The decisions are pure functions in [`decide`]; begin there.
@@ -12,6 +13,7 @@ pub mod decide;
 mod facts;
 pub mod bot_reach;
 mod reach_cache;
+mod sender_cache;
 mod gate;
 mod admitted;
 mod link_command;
@@ -26,4 +28,4 @@ pub use decide::{
 pub use facts::{EventFacts, EventPlace};
 pub use gate::{AdmitError, Gate, Sender};
 pub use link_command::ChatLinkCommand;
-pub use store::{BotPrompt, RefusalNote, Store, StoredRefusal};
+pub use store::{BotMessage, BotPrompt, RefusalNote, Store, StoredRefusal};

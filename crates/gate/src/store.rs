@@ -39,6 +39,17 @@ pub struct BotPrompt<'a> {
     pub id: &'a str,
 }
 
+/// A message or a thread that a bot made.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BotMessage {
+    /// The bot.
+    pub bot: BotId,
+    /// The chat.
+    pub chat: String,
+    /// The platform's id of the message or thread.
+    pub id: String,
+}
+
 /// The store of reach and prompts.
 #[async_trait]
 pub trait Store: Send + Sync {
@@ -81,6 +92,13 @@ pub trait Store: Send + Sync {
     async fn find_prompt_agent(
         &self,
         prompt: BotPrompt<'_>,
+    ) -> Result<Option<ScopedAgent>, StoreError>;
+
+    /// Returns the agent whose send made a message or a thread, over all tenants. It is known as long as the send is
+    /// stored.
+    async fn find_message_sender(
+        &self,
+        message: &BotMessage,
     ) -> Result<Option<ScopedAgent>, StoreError>;
 
     /// Returns the stored refusals of an event in a tenant's ring, newest first.

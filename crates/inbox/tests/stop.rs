@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use nightdesk_gate::bot_reach::ScopedAgent;
 use nightdesk_gate::{
-    AdmittedEvent, BotPrompt, Gate, Reach, ReachChange, Recipient, RefusalNote, StoredRefusal,
+    AdmittedEvent, BotMessage, BotPrompt, Gate, Reach, ReachChange, Recipient, RefusalNote,
+    StoredRefusal,
 };
 use nightdesk_inbox::{
     AcceptRequest, AckOutcome, AckRequest, Inbox, LineClaim, ParkOutcome, ParkReason, PutOutcome,
@@ -66,6 +67,10 @@ impl nightdesk_gate::Store for Silent {
     }
 
     async fn find_prompt_agent(&self, _: BotPrompt<'_>) -> Result<Option<ScopedAgent>, StoreError> {
+        unreachable!("nobody asks")
+    }
+
+    async fn find_message_sender(&self, _: &BotMessage) -> Result<Option<ScopedAgent>, StoreError> {
         unreachable!("nobody asks")
     }
 

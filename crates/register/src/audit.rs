@@ -95,6 +95,8 @@ kinds! {
     Linked = "linked";
     /// A chat, a scope or a bot was granted to an agent.
     Granted = "granted";
+    /// An agent got the right to change messages of others in a granted place.
+    ModerationGranted = "moderation-granted";
     /// A grant was released.
     Released = "released";
     /// The set of people who may reach an agent was changed.

@@ -38,6 +38,14 @@ pub trait Reaching: Send + Sync {
         principal: Option<Principal>,
     ) -> Result<bool, StoreError>;
 
+    /// Lets an agent change messages of others in a chat, or on a bot, that is granted to it, until the grant is
+    /// released. Returns true if the agent has the grant.
+    async fn allow_moderation(
+        &self,
+        on: AgentOnBot,
+        granted: &GrantTarget,
+    ) -> Result<bool, StoreError>;
+
     /// Releases a grant. Returns true if the agent had it.
     async fn release(&self, on: AgentOnBot, granted: &GrantTarget) -> Result<bool, StoreError>;
 

@@ -38,6 +38,8 @@ create table scope_grants (
     created_at timestamptz not null default now(),
     -- A chat is claimed in its scope.
     scope_id   text        not null default '',
+    -- True: the agent may change messages of others there.
+    is_moderator boolean   not null default false,
     primary key (tenant_id, bot_id, scope_id, chat_id),
     constraint scope_grants_known_principal
         check (principal in ('owner-only', 'allow-list', 'any')),
@@ -52,6 +54,9 @@ select wall_off('scope_grants');
 create constraint trigger tell_granted after insert on scope_grants
     deferrable initially deferred for each row
     execute function tell_row('granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id', 'principal');
+create constraint trigger tell_moderation after update of is_moderator on scope_grants
+    deferrable initially deferred for each row
+    execute function tell_row('moderation-granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id');
 create constraint trigger tell_released after delete on scope_grants
     deferrable initially deferred for each row
     execute function tell_row('released', 'agent_id', 'bot_id', 'scope_id', 'chat_id');
@@ -338,7 +343,7 @@ select wall_off('reached');
 -- id. It may write nowhere through a bot it has nothing on any more: an entry of last week does not
 -- outlive the last binding or grant.
 create function door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval)
-returns table (bot_id uuid, platform text, handle text, speaks_as text)
+returns table (bot_id uuid, platform text, handle text, speaks_as text, is_moderator boolean)
 language plpgsql stable security definer
 set search_path = public, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -351,6 +356,12 @@ begin
               select from reached o
               where o.bot_id = b.bot_id and o.chat_id = p_chat and o.agent_id <> p_agent
                 and o.at > now() - p_kept)
+    ), exists (
+        select from scope_grants m
+        where m.tenant_id = p_tenant and m.agent_id = p_agent and m.bot_id = b.bot_id
+          and m.is_moderator
+          -- A send names its scope itself, so a grant of a scope proves nothing about its chats.
+          and (m.chat_id = p_chat or (m.chat_id = '*' and m.scope_id = ''))
     ) from bots b
     where b.bot_id in (
         select r.bot_id from reached r

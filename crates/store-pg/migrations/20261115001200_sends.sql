@@ -17,6 +17,8 @@ create table sends (
     receipt     bytea,
     -- The node that waits for the answer, and is rung for it.
     asked_on    text,
+    -- False: it changes a message that exists, and its receipt makes nobody a sender.
+    makes_message boolean   not null,
     primary key (tenant_id, agent_id, request_id),
     constraint sends_known_state check (state in ('asked', 'calling', 'settled', 'ambiguous')),
     constraint sends_called_by_somebody
@@ -30,6 +32,34 @@ create index sends_by_age on sends (asked_at);
 -- For `explain`, which finds the sends of an agent in a chat by the time at which they were asked.
 create index sends_by_chat on sends (tenant_id, agent_id, bot_id, chat_id, asked_at);
 select wall_off('sends');
+
+-- The messages and threads that sends made: an agent changes those of its own sends. They are deleted with
+-- their send.
+create table sent_messages (
+    tenant_id  uuid not null,
+    agent_id   uuid not null,
+    request_id text not null,
+    bot_id     uuid not null,
+    chat_id    text not null,
+    message_id text not null,
+    primary key (tenant_id, agent_id, request_id, chat_id, message_id),
+    constraint sent_messages_of_one_send unique (bot_id, chat_id, message_id),
+    foreign key (tenant_id, agent_id, request_id) references sends on delete cascade
+);
+select wall_off('sent_messages');
+
+-- The agent whose send made a message. A door: the sender may belong to any tenant.
+create function door_message_sender(p_bot uuid, p_chat text, p_message text)
+returns table (tenant_id uuid, agent_id uuid) language plpgsql stable security definer
+set search_path = public, pg_temp set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+    return query
+    select m.tenant_id, m.agent_id from sent_messages m
+    where m.bot_id = p_bot and m.chat_id = p_chat and m.message_id = p_message;
+end
+$$;
+alter function door_message_sender(uuid, text, text) owner to nightdesk_doors;
 
 -- The sends that wait for the owner of their bot, oldest first.
 create function door_waiting_sends(p_node text, p_epoch bigint, sends_max integer)

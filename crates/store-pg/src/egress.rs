@@ -30,6 +30,7 @@ impl Store for Pg {
     ) -> Result<SendState, StoreError> {
         let (key, asked_on) = (SendKey::from(send), asked_on.to_owned());
         let (bot, chat) = (send.bot().uuid(), send.send().chat_id.clone());
+        let makes_message = send.send().op.changed_message().is_none();
         let used = send.send().op.capability();
         let used = used.map(|kind| json!({ "agent_id": key.agent, "kind": kind }));
         let body = serde_json::to_vec(send.send())
@@ -37,15 +38,17 @@ impl Store for Pg {
         run_to_end!(self.for_tenant("request a send", key.scope), |connection| {
             let new = sqlx::query!(
                 "insert into sends
-                     (tenant_id, agent_id, request_id, bot_id, chat_id, body, asked_on)
-                 values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
+                     (tenant_id, agent_id, request_id, bot_id, chat_id, body, asked_on,
+                      makes_message)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing",
                 key.scope.tenant().uuid(),
                 key.agent.uuid(),
                 key.request.as_str(),
                 bot,
                 chat,
                 body,
-                asked_on
+                asked_on,
+                makes_message
             )
             .execute(&mut *connection)
             .await?;
@@ -190,6 +193,8 @@ impl Pg {
         from: &'static str,
     ) -> Result<bool, StoreError> {
         let (key, node) = (send.clone(), node.clone());
+        let (ids, own_chats): (Vec<String>, Vec<Option<String>>) =
+            settled.made_messages().into_iter().map(|made| (made.id, made.own_chat)).unzip();
         let (state, receipt) = match settled {
             SendResult::Ambiguous => ("ambiguous", None),
             SendResult::Delivered(_) | SendResult::InParts(_) | SendResult::Failed(_) => {
@@ -199,12 +204,23 @@ impl Pg {
             }
         };
         run_to_end!(self.for_tenant("settle a send", key.scope), |connection| {
-            let settled = sqlx::query!(
-                "update sends set state = $6, receipt = $7, settled_at = now(),
-                     node = $4, node_epoch = $5, called_at = coalesce(called_at, now())
-                 where tenant_id = $1 and agent_id = $2 and request_id = $3 and state = $8
-                   and (state = 'asked'
-                       or (node = $4 and node_epoch = $5 and not node_is_gone($4, $5)))",
+            sqlx::query_scalar!(
+                r#"with settled as (
+                     update sends set state = $6, receipt = $7, settled_at = now(),
+                         node = $4, node_epoch = $5, called_at = coalesce(called_at, now())
+                     where tenant_id = $1 and agent_id = $2 and request_id = $3 and state = $8
+                       and (state = 'asked'
+                           or (node = $4 and node_epoch = $5 and not node_is_gone($4, $5)))
+                     returning bot_id, chat_id, makes_message
+                 ), made as (
+                     insert into sent_messages
+                         (tenant_id, agent_id, request_id, bot_id, chat_id, message_id)
+                     select $1, $2, $3, s.bot_id, coalesce(m.own_chat, s.chat_id), m.id
+                     from settled s, unnest($9::text[], $10::text[]) as m (id, own_chat)
+                     where s.makes_message
+                     on conflict do nothing
+                 )
+                 select exists (select from settled) as "settled!""#,
                 key.scope.tenant().uuid(),
                 key.agent.uuid(),
                 key.request.as_str(),
@@ -212,11 +228,12 @@ impl Pg {
                 node.epoch.get(),
                 state,
                 receipt,
-                from
+                from,
+                &ids,
+                &own_chats as &[Option<String>]
             )
-            .execute(connection)
-            .await?;
-            Ok(settled.rows_affected() == 1)
+            .fetch_one(connection)
+            .await
         })
     }
 }

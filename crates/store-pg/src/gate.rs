@@ -4,7 +4,9 @@ mod reach;
 
 use async_trait::async_trait;
 use nightdesk_gate::bot_reach::ScopedAgent;
-use nightdesk_gate::{BotPrompt, Reach, ReachChange, Refusal, RefusalNote, Store, StoredRefusal};
+use nightdesk_gate::{
+    BotMessage, BotPrompt, Reach, ReachChange, Refusal, RefusalNote, Store, StoredRefusal,
+};
 use nightdesk_types::limits::{REACHED_DAYS, REFUSALS_KEPT_MAX};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
@@ -48,7 +50,8 @@ impl Store for Pg {
         let chat = chat.to_owned();
         run_to_end!(self.single("read where an agent may write"), |connection| {
             let rows = sqlx::query!(
-                r#"select bot_id as "bot!", platform as "platform!", handle as "handle!", speaks_as
+                r#"select bot_id as "bot!", platform as "platform!", handle as "handle!", speaks_as,
+                       is_moderator as "is_moderator!"
                    from door_reaches($1, $2, $3, make_interval(days => $4))"#,
                 scope.tenant().uuid(),
                 agent.uuid(),
@@ -62,6 +65,7 @@ impl Store for Pg {
                 platform: row.platform,
                 handle: row.handle,
                 speaks_as: row.speaks_as,
+                is_moderator: row.is_moderator,
             });
             Ok(reaches.collect())
         })
@@ -122,6 +126,26 @@ impl Store for Pg {
             let row = sqlx::query!(
                 r#"select tenant_id as "tenant!", agent_id as "agent!" from door_asker($1, $2)"#,
                 bot.uuid(),
+                id
+            )
+            .fetch_optional(connection)
+            .await?;
+            let tenant = |id| TenantScope::for_tenant(TenantId::from_uuid(id));
+            Ok(row.map(|row| (tenant(row.tenant), AgentId::from_uuid(row.agent))))
+        })
+    }
+
+    async fn find_message_sender(
+        &self,
+        message: &BotMessage,
+    ) -> Result<Option<ScopedAgent>, StoreError> {
+        let BotMessage { bot, chat, id } = message.clone();
+        run_to_end!(self.single("find the sender of a message"), |connection| {
+            let row = sqlx::query!(
+                r#"select tenant_id as "tenant!", agent_id as "agent!"
+                   from door_message_sender($1, $2, $3)"#,
+                bot.uuid(),
+                chat,
                 id
             )
             .fetch_optional(connection)

@@ -210,6 +210,26 @@ impl Op {
         self
     }
 
+    /// Returns the id of the message or thread that it changes.
+    pub fn changed_message(&self) -> Option<&str> {
+        match self {
+            Self::Edit { message_id, .. }
+            | Self::Delete { message_id }
+            | Self::React { message_id, .. }
+            | Self::ThreadRename { message_id, .. } => Some(message_id),
+            Self::Send { .. }
+            | Self::Typing { .. }
+            | Self::Draft { .. }
+            | Self::TaskCard { .. }
+            | Self::TaskCardStop { .. }
+            | Self::SendMedia { .. }
+            | Self::Prompt { .. }
+            | Self::ThreadCreate { .. }
+            | Self::GetChatInfo
+            | Self::FollowUp { .. } => None,
+        }
+    }
+
     /// Returns the kind of the capability that it uses.
     pub fn capability(&self) -> Option<&str> {
         if let Self::FollowUp { kind, .. } = self { Some(kind) } else { None }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use nightdesk_egress::{AbandonedSend, SendKey, SendResult, SendState, SentParts, WaitingSend};
-use nightdesk_gate::{AdmittedSend, BotTag, Gate, Sender};
+use nightdesk_gate::{AdmittedSend, BotMessage, BotTag, Gate, Sender};
 use nightdesk_lease::{Owner, Resource};
 use nightdesk_port::Receipt;
 use nightdesk_testkit::builders::send_to;
-use nightdesk_types::{BotId, Node, Principal, RequestId, Send};
+use nightdesk_types::send::Op;
+use nightdesk_types::{BotId, GrantTarget, Node, Principal, RequestId, Send};
 use tokio::task::JoinSet;
 
 use super::Harness;
@@ -206,6 +207,62 @@ pub async fn a_sweep_is_bounded(harness: &impl Harness) {
     assert_eq!(give_up(harness).await.len(), 2);
 }
 
+/// Checks that the sender of each part and thread of a settled send is known, in its chat only, also to other tenants.
+pub async fn a_message_is_of_the_agent_whose_send_made_it(harness: &impl Harness) {
+    let sends = Sends::of(harness).await;
+    let owner = sends.owner("node-1").await;
+    let bob = sends.cast.stranger("bob").await;
+    grant(&sends.cast, &bob, "c2", Principal::Any).await;
+    let sender = async |chat: &str, id: &str| {
+        let (bot, chat, id) = (sends.cast.bot.id, chat.to_owned(), id.to_owned());
+        let message = BotMessage { bot, chat, id };
+        harness.gate().find_message_sender(&message).await.expect("find a sender")
+    };
+    let (_, key) = sends.ask("r1").await;
+    claim(harness, &key, &owner).await;
+    let receipt = |message: &str, thread: Option<&str>| Receipt {
+        message_id: Some(message.to_owned()),
+        thread_id: thread.map(str::to_owned),
+        ..Receipt::default()
+    };
+    assert_eq!(sender("c1", "m1").await, None, "it has no receipt yet");
+    let said = vec![receipt("m1", None), receipt("m2", Some("t1"))];
+    let partly = SendResult::InParts(SentParts { said, of: 3 });
+    assert!(settle(harness, &key, &owner.node, &partly).await);
+    let bobs = sends.send(&bob, "r1", "c2".to_owned()).await;
+    ask(harness, &bobs).await;
+    claim(harness, &SendKey::from(&bobs), &owner).await;
+    settle(harness, &SendKey::from(&bobs), &owner.node, &delivered()).await;
+
+    let ann = Some((sends.ann.scope, sends.ann.agent));
+    for id in ["m1", "m2", "t1"] {
+        assert_eq!(sender("c1", id).await, ann, "{id}");
+    }
+    assert_eq!(sender("t1", "t1").await, ann, "a thread is a chat, too");
+    assert_eq!(sender("c2", "m1").await, Some((bob.scope, bob.agent)), "the same id elsewhere");
+    assert_eq!(sender("c2", "m2").await, None, "another chat");
+    assert_eq!(sender("c1", "m3").await, None, "it was not sent");
+}
+
+/// Checks that the receipt of an edit makes the agent the sender of nothing.
+pub async fn a_change_of_a_message_makes_no_sender(harness: &impl Harness) {
+    let sends = Sends::of(harness).await;
+    let owner = sends.owner("node-1").await;
+    let granted = GrantTarget::for_chat(None, "c1");
+    let register = harness.register();
+    let allowed = register.allow_moderation(sends.cast.on_bot(&sends.ann), &granted).await;
+    assert!(allowed.expect("allow moderation"));
+    let op = Op::Edit { message_id: "m1".to_owned(), content: "new".to_owned() };
+    let edit = sends.admit(&sends.ann, "r1", Send { op, ..send_to("c1") }).await;
+    assert_eq!(ask(harness, &edit).await, SendState::New);
+    claim(harness, &SendKey::from(&edit), &owner).await;
+    assert!(settle(harness, &SendKey::from(&edit), &owner.node, &delivered()).await);
+
+    let (bot, chat, id) = (sends.cast.bot.id, "c1".to_owned(), "m1".to_owned());
+    let sender = harness.gate().find_message_sender(&BotMessage { bot, chat, id }).await;
+    assert_eq!(sender.expect("find a sender"), None);
+}
+
 /// The node that receives the requests.
 const ASKED_ON: &str = "node-9";
 
@@ -248,10 +305,13 @@ impl<'h> Sends<'h> {
 
     /// Returns a send that the gate admits.
     async fn send(&self, person: &Person, name: &str, chat_id: String) -> AdmittedSend {
+        self.admit(person, name, Send { chat_id, ..send_to("") }).await
+    }
+
+    async fn admit(&self, person: &Person, name: &str, send: Send) -> AdmittedSend {
         let (any, through) = ([BotTag::default()], Some(self.cast.bot.id));
         let Person { scope, agent, .. } = *person;
         let sender = Sender { scope, agent, hellos: &any, tag: &any[0], through };
-        let send = Send { chat_id, ..send_to("") };
         let gate = Gate::new(self.cast.harness.gate());
         gate.admit_send(sender, request(name), send).await.expect("it may write there")
     }

@@ -7,9 +7,11 @@ use nightdesk_gate::{BotPrompt, EventFacts, EventPlace, Reach, ReachChange};
 use nightdesk_types::{ClientRules, GrantTarget, Principal, Relevance};
 
 mod clients;
+mod moderation;
 mod refusals;
 
 pub use clients::*;
+pub use moderation::*;
 pub use refusals::*;
 
 use super::Harness;
@@ -423,7 +425,7 @@ pub async fn every_bot_that_knows_the_chat_is_told(harness: &impl Harness) {
 
 fn reach(cast: &Cast<'_>) -> Reach {
     let (platform, handle) = (cast.bot.platform.clone(), cast.bot.handle.clone());
-    Reach { bot: cast.bot.id, platform, handle, speaks_as: None }
+    Reach { bot: cast.bot.id, platform, handle, speaks_as: None, is_moderator: false }
 }
 
 pub(super) async fn reaches(cast: &Cast<'_>, person: &Person, chat: &str) -> Vec<Reach> {

@@ -286,6 +286,7 @@ macro_rules! gate_store_conformance {
             a_grant_of_every_chat_lets_nobody_write_first,
             a_reach_ends_with_the_last_binding,
             every_bot_that_knows_the_chat_is_told,
+            an_agent_moderates_where_it_was_allowed_to,
             refusals_are_kept_in_a_ring,
             a_batch_may_be_longer_than_the_ring,
             a_refusal_is_told_to_its_tenant,
@@ -379,6 +380,8 @@ macro_rules! egress_store_conformance {
             what_is_given_up_is_never_called_again,
             only_what_is_not_begun_is_retracted,
             a_sweep_is_bounded,
+            a_message_is_of_the_agent_whose_send_made_it,
+            a_change_of_a_message_makes_no_sender,
         }
     };
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_egress::SendState;
+use nightdesk_gate::BotMessage;
 use nightdesk_gate::BotPrompt;
 use nightdesk_inbox::{ParkReason, PutOutcome};
 use nightdesk_register::enrolment::{EnrolmentRefusal, EnrolmentResult};
@@ -151,9 +152,15 @@ pub async fn a_settled_send_is_forgotten(harness: &impl TimedHarness) {
     harness.let_pass(almost(hours(SEND_HOURS))).await;
     keep(harness).await;
     assert_eq!(ask(harness, &settled).await, SendState::Settled(delivered()));
+    let (bot, chat) = (sends.cast.bot.id, "c1".to_owned());
+    let message = BotMessage { bot, chat, id: "m1".to_owned() };
+    let sender =
+        async || harness.gate().find_message_sender(&message).await.expect("find a sender");
+    assert_eq!(sender().await, Some((sends.ann.scope, sends.ann.agent)));
 
     harness.let_pass(MINUTE * 2).await;
     keep(harness).await;
+    assert_eq!(sender().await, None);
     assert_eq!(ask(harness, &settled).await, SendState::New);
     assert_eq!(ask(harness, &open).await, SendState::UnderWay);
 }

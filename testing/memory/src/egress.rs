@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use nightdesk_egress::{
-    AbandonedSend, PastSend, PastSends, SendKey, SendPlace, SendResult, SendState, Store,
-    WaitingSend,
+    AbandonedSend, MadeMessage, PastSend, PastSends, SendKey, SendPlace, SendResult, SendState,
+    Store, WaitingSend,
 };
-use nightdesk_gate::AdmittedSend;
+use nightdesk_gate::{AdmittedSend, BotMessage};
 use nightdesk_lease::{Owner, Resource};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
@@ -32,6 +32,18 @@ enum Stage {
 impl SendRow {
     pub(super) const fn is_settled(&self) -> bool {
         matches!(self.stage, Stage::Settled(_))
+    }
+
+    /// Returns true if the send made this message.
+    pub(super) fn made(&self, message: &BotMessage) -> bool {
+        let Stage::Settled(settled) = &self.stage else { return false };
+        let is_it = |made: &MadeMessage| {
+            made.id == message.id
+                && made.own_chat.as_ref().unwrap_or(&self.send.chat_id) == &message.chat
+        };
+        self.bot == message.bot
+            && self.send.op.changed_message().is_none()
+            && settled.made_messages().iter().any(is_it)
     }
 
     fn looked_at(&self) -> SendState {

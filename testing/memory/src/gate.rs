@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use nightdesk_gate::bot_reach::{AgentTerms, ScopedAgent};
-use nightdesk_gate::{BotPrompt, Reach, ReachChange, RefusalNote, Store, StoredRefusal};
+use nightdesk_gate::{
+    BotMessage, BotPrompt, Reach, ReachChange, RefusalNote, Store, StoredRefusal,
+};
 use nightdesk_register::AgentOnBot;
 use nightdesk_types::limits::{REACHED_DAYS, RECIPIENTS_MAX, REFUSALS_KEPT_MAX};
 use nightdesk_types::{
@@ -33,6 +35,7 @@ pub(super) struct GrantRow {
     pub(super) on: AgentOnBot,
     pub(super) granted: GrantTarget,
     pub(super) principal: Principal,
+    pub(super) is_moderator: bool,
 }
 
 impl GrantRow {
@@ -101,6 +104,7 @@ impl Store for Memory {
             platform: row.new.platform.clone(),
             handle: row.new.handle.clone(),
             speaks_as: state.speaks_as(AgentOnBot { scope, agent, bot: *bot }, chat, now),
+            is_moderator: state.is_moderator(AgentOnBot { scope, agent, bot: *bot }, chat),
         };
         Ok(bots.map(reach).collect())
     }
@@ -132,6 +136,16 @@ impl Store for Memory {
         BotPrompt { bot, id }: BotPrompt<'_>,
     ) -> Result<Option<ScopedAgent>, StoreError> {
         Ok(self.lock().prompts.get(&(bot, id.to_owned())).map(|(asker, _)| *asker))
+    }
+
+    async fn find_message_sender(
+        &self,
+        message: &BotMessage,
+    ) -> Result<Option<ScopedAgent>, StoreError> {
+        let state = self.lock();
+        let made = state.sends.iter().filter(|(_, row)| row.made(message));
+        let first = made.min_by_key(|(_, row)| row.asked_at);
+        Ok(first.map(|((scope, agent, _), _)| (*scope, *agent)))
     }
 
     async fn read_refusals(
@@ -230,6 +244,18 @@ impl State {
     fn has_anything(&self, on: AgentOnBot) -> bool {
         self.bindings.iter().any(|binding| binding.on == on)
             || self.grants.iter().any(|row| row.on == on)
+    }
+
+    /// Returns true if a grant of the chat or of the bot lets an agent change messages of others.
+    fn is_moderator(&self, on: AgentOnBot, chat: &str) -> bool {
+        self.grants.iter().filter(|row| row.on == on && row.is_moderator).any(|row| {
+            match &row.granted {
+                GrantTarget::Chat { chat: granted, .. } => granted == chat,
+                // A send names its scope itself, so a grant of a scope proves nothing about its chats.
+                GrantTarget::Scope(_) => false,
+                GrantTarget::Bot => true,
+            }
+        })
     }
 
     /// Returns the agent's display name, if another agent was reached in the same chat.

@@ -1,6 +1,10 @@
 //! Chooses the bot of a send.
 
 use nightdesk_types::BotId;
+use nightdesk_types::limits::SEND_HOURS;
+use nightdesk_types::send::Op;
+
+use crate::bot_reach::ScopedAgent;
 
 /// A bot through which an agent may write to a chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,8 @@ pub struct Reach {
     pub handle: String,
     /// The name that distinguishes the agent from others in that chat, if there are others and it has a name.
     pub speaks_as: Option<String>,
+    /// True if a grant lets the agent change messages of others in that chat.
+    pub is_moderator: bool,
 }
 
 /// The platform and bot that a send or a hello names. A missing name matches any.
@@ -47,6 +53,12 @@ pub enum SendRefusal {
     /// The prompt's id belongs to a prompt of another agent.
     #[error("another prompt has this id; use a new one")]
     PromptTaken,
+    /// The message or thread is not the agent's. An unknown one gets the same response.
+    #[error(
+        "the agent did not send this message in the last {SEND_HOURS} hours; \
+         change its own messages only, or ask the operator for moderation of this chat"
+    )]
+    NotOwnMessage,
 }
 
 /// Chooses the bot of a send, among those that the line sent a hello for and through which the agent reaches the chat.
@@ -67,6 +79,22 @@ pub fn decide_send<'a>(
         return Err(SendRefusal::Ambiguous);
     }
     Ok(first)
+}
+
+/// Decides whether an agent may change a message or a thread: its own, or any in a chat that it moderates. Stored
+/// receipts name the sender. A message without a receipt is a person's or an old one: the agent may react to it, as
+/// clients do to the message that they answer.
+pub fn decide_change(
+    agent: ScopedAgent,
+    reach: &Reach,
+    op: &Op,
+    sender: Option<ScopedAgent>,
+) -> Result<(), SendRefusal> {
+    let is_allowed = match sender {
+        Some(sender) => sender == agent,
+        None => op.changed_message().is_none() || matches!(op, Op::React { .. }),
+    };
+    (is_allowed || reach.is_moderator).then_some(()).ok_or(SendRefusal::NotOwnMessage)
 }
 
 #[cfg(test)]

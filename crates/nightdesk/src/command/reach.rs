@@ -67,6 +67,14 @@ pub(crate) enum GrantSubcommand {
         #[arg(long)]
         open: bool,
     },
+    /// Let an agent edit, delete and react to messages of other agents in a chat that is granted to it.
+    #[command(
+        after_help = "Example:\n  nightdesk grant moderate --tenant acme --agent helper --bot 0193… --chat 99"
+    )]
+    Moderate {
+        #[command(flatten)]
+        given: GrantArgs,
+    },
     /// Remove a grant.
     #[command(
         after_help = "Example:\n  nightdesk grant remove --tenant acme --agent helper --bot 0193… --chat 99"
@@ -163,6 +171,7 @@ pub(super) async fn grant(
             let principal = if open { Principal::Any } else { Principal::OwnerOnly };
             chat(register, &given, Some(principal)).await
         }
+        GrantSubcommand::Moderate { given } => moderate(register, &given).await,
         GrantSubcommand::Remove { given } => chat(register, &given, None).await,
         GrantSubcommand::Letters(between) => letter::grant(register, pg, &between, true).await,
         GrantSubcommand::NoLetters(between) => letter::grant(register, pg, &between, false).await,
@@ -194,6 +203,20 @@ async fn chat(
                 );
             }
         }
+    }
+    Ok(CommandOutput::One(json!({ "agent_id": agent, "chat": chat })))
+}
+
+/// Lets an agent change messages of others in a chat, or on a bot, that is granted to it.
+async fn moderate(register: &Register, given: &GrantArgs) -> anyhow::Result<CommandOutput> {
+    let (scope, agent) = given.whose.resolve(register).await?;
+    let on = AgentOnBot { scope, agent, bot: names::bot(&given.bot)? };
+    let (chat, granted) = (&given.chat, GrantTarget::for_chat(given.scope.as_deref(), &given.chat));
+    if matches!(granted, GrantTarget::Scope(_)) {
+        bail!("a whole scope cannot be moderated; grant and name each chat, or the whole bot");
+    }
+    if !register.store().allow_moderation(on, &granted).await? {
+        bail!("the agent has no grant for chat {chat}; run `nightdesk grant create` first");
     }
     Ok(CommandOutput::One(json!({ "agent_id": agent, "chat": chat })))
 }

@@ -17,7 +17,7 @@ enum Whose {
 use Whose::{Acme, Somebody};
 
 /// An operator's commands, in an order in which each succeeds, and the kind of their audit row.
-const ACTS: [(&str, &str, Whose, &str); 51] = [
+const ACTS: [(&str, &str, Whose, &str); 52] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -53,6 +53,7 @@ const ACTS: [(&str, &str, Whose, &str); 51] = [
     ("skill delete", "--tenant acme brief --yes", Acme, "skill-deleted"),
     ("binding remove", "$OF --bot $BOT --author 4711", Acme, "unbound"),
     ("grant create", "$OF --bot $BOT --chat 99", Acme, "granted"),
+    ("grant moderate", "$OF --bot $BOT --chat 99", Acme, "moderation-granted"),
     ("grant remove", "$OF --bot $BOT --chat 99", Acme, "released"),
     ("gateway create", "$OF --name gw-new", Acme, "gateway-created"),
     ("gateway token", "$OF", Acme, "gateway-invited"),

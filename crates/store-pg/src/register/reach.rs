@@ -93,6 +93,29 @@ impl Reaching for Pg {
         })
     }
 
+    async fn allow_moderation(
+        &self,
+        on: AgentOnBot,
+        granted: &GrantTarget,
+    ) -> Result<bool, StoreError> {
+        let (scope_id, chat) = grant_columns(granted);
+        run_to_end!(self.for_tenant("allow moderation", on.scope), |connection| {
+            let allowed = sqlx::query!(
+                "update scope_grants set is_moderator = true
+                 where tenant_id = $1 and bot_id = $2 and scope_id = $3 and chat_id = $4
+                   and agent_id = $5",
+                on.scope.tenant().uuid(),
+                on.bot.uuid(),
+                scope_id,
+                chat,
+                on.agent.uuid()
+            )
+            .execute(connection)
+            .await?;
+            Ok(allowed.rows_affected() == 1)
+        })
+    }
+
     async fn release(&self, on: AgentOnBot, granted: &GrantTarget) -> Result<bool, StoreError> {
         let (scope_id, chat) = grant_columns(granted);
         run_to_end!(self.for_tenant("release a grant", on.scope), |connection| {

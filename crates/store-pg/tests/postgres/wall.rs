@@ -8,7 +8,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// All functions that may read across tenants, with the role that each runs as.
-const DEFINERS: [(&str, &str); 53] = [
+const DEFINERS: [(&str, &str); 54] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -25,6 +25,7 @@ const DEFINERS: [(&str, &str); 53] = [
     ("door_letter_hook", "nightdesk_doors"),
     ("door_link", "nightdesk_doors"),
     ("door_listening_bots", "nightdesk_doors"),
+    ("door_message_sender", "nightdesk_doors"),
     ("door_open_bots", "nightdesk_doors"),
     ("door_ownerless_bots", "nightdesk_doors"),
     ("door_reach", "nightdesk_doors"),

@@ -125,7 +125,8 @@ fn is_temporary(status: StatusCode) -> bool {
 
 fn store_responses(known: &mut BotGuilds, question: VisibilityQuestion, learnt: LookupResponses) {
     let VisibilityQuestion { guild: id, person, .. } = question;
-    if let Some(whole) = learnt.guild {
+    // Another lookup may have stored the guild meanwhile, with members that this one does not know.
+    if let Some(whole) = learnt.guild.filter(|_| !known.guilds.contains_key(&id)) {
         if known.guilds.len() >= GUILDS_MAX {
             return;
         }
@@ -138,4 +139,49 @@ fn store_responses(known: &mut BotGuilds, question: VisibilityQuestion, learnt: 
         guild.put_channel(channel);
     }
     guild.put_member(person, learnt.member.map(|member| member.roles));
+}
+
+#[cfg(test)]
+mod tests {
+    use nightdesk_types::Visibility;
+    use serde_json::json;
+
+    use super::super::guild::{VIEW_CHANNEL, Viewer};
+    use super::*;
+
+    const GUILD: Id = Id(70);
+    const CHANNEL: Id = Id(500);
+
+    /// The responses to a question that was asked before anything of the guild was known.
+    fn first_responses() -> LookupResponses {
+        let role = json!({ "id": "70", "permissions": VIEW_CHANNEL.to_string() });
+        let channel = json!({ "id": "500", "type": 0, "guild_id": "70" });
+        LookupResponses {
+            guild: serde_json::from_value(json!({ "owner_id": "1", "roles": [role] })).unwrap(),
+            channels: vec![serde_json::from_value(channel).unwrap()],
+            member: serde_json::from_value(json!({ "roles": [] })).unwrap(),
+        }
+    }
+
+    #[test]
+    fn lookups_at_the_same_time_keep_what_the_others_learnt() {
+        let mut known = BotGuilds::default();
+        let people = [Id(900), Id(901)];
+
+        for person in people {
+            let question = VisibilityQuestion {
+                guild: GUILD,
+                channel: CHANNEL,
+                person,
+                is_guild_known: false,
+            };
+            store_responses(&mut known, question, first_responses());
+        }
+
+        for person in people {
+            let viewer = Viewer { person, is_author: true };
+            let sight = known.guilds.get(&GUILD).unwrap().visibility_of(GUILD, CHANNEL, viewer);
+            assert_eq!(sight, Visibility::Sees, "{person:?}");
+        }
+    }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_gate::{
-    AdmitError, BotPrompt, Gate, Reach, ReachChange, Recipient, RefusalNote, Store, StoredRefusal,
-    bot_reach,
+    AdmitError, BotMessage, BotPrompt, Gate, Reach, ReachChange, Recipient, RefusalNote, Store,
+    StoredRefusal, bot_reach,
 };
 use nightdesk_inbox::{
     AcceptRequest, ParkReason, PutOutcome, ReadRequest, ReadResponse, StoredEntry,
@@ -253,6 +253,13 @@ impl Store for Haunted {
     async fn find_prompt_agent(
         &self,
         _: BotPrompt<'_>,
+    ) -> Result<Option<bot_reach::ScopedAgent>, StoreError> {
+        Ok(None)
+    }
+
+    async fn find_message_sender(
+        &self,
+        _: &BotMessage,
     ) -> Result<Option<bot_reach::ScopedAgent>, StoreError> {
         Ok(None)
     }

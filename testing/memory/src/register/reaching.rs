@@ -70,9 +70,28 @@ impl Reaching for Memory {
         let has = state.grants.iter().filter(|row| row.on.scope == on.scope).count();
         state.keep_quota("grant a chat", on.scope, Quota::Grants, has)?;
         let principal = principal.unwrap_or(own);
-        state.grants.push(GrantRow { on, granted: granted.clone(), principal });
+        let granted = granted.clone();
+        state.grants.push(GrantRow {
+            on,
+            granted: granted.clone(),
+            principal,
+            is_moderator: false,
+        });
         self.tell(&mut state, on.scope, Kind::Granted, &place(on));
-        state.note(on, Changed::Grant(granted.clone()));
+        state.note(on, Changed::Grant(granted));
+        Ok(true)
+    }
+
+    async fn allow_moderation(
+        &self,
+        on: AgentOnBot,
+        granted: &GrantTarget,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let row = state.grants.iter_mut().find(|row| row.on == on && row.granted == *granted);
+        let Some(row) = row else { return Ok(false) };
+        row.is_moderator = true;
+        self.tell(&mut state, on.scope, Kind::ModerationGranted, &place(on));
         Ok(true)
     }
 

@@ -91,9 +91,10 @@ fn prove(arguments: &Arguments) -> Result<()> {
     for violation in &verdict.violations {
         ui::say(&violation.to_string());
     }
-    let Tally { told, said, missing, .. } = platforms;
+    let Tally { told, said, meddled, edited, late, lost, .. } = platforms;
     ui::put(&format!(
-        "platforms: told={told} said={said} missing={missing} crossed={}",
+        "platforms: told={told} said={said} late={late} lost={lost} meddled={meddled} \
+         edited={edited} crossed={}",
         platforms.crossed
     ));
     let crossed = verdict.count(Invariant::NoMisdelivery) + verdict.count(Invariant::Capability);
@@ -105,8 +106,8 @@ fn prove(arguments: &Arguments) -> Result<()> {
          letters={letters} exchanges={exchanges} shelf={shelved}"
     ));
     ensure!(
-        platforms.crossed == 0 && missing == 0,
-        "something crossed on the platforms, or was lost"
+        platforms.crossed == 0 && lost == 0,
+        "something crossed on the platforms, or was lost; the lines above name it"
     );
     ensure!(wrong == 0, "{wrong} of {cases} cases were answered wrongly");
     ensure!(

@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use async_trait::async_trait;
 use nightdesk_gate::bot_reach::ScopedAgent;
 use nightdesk_gate::{
-    BotPrompt, EventFacts, EventPlace, Gate, Reach, ReachChange, RefusalNote, Store, StoredRefusal,
+    BotMessage, BotPrompt, EventFacts, EventPlace, Gate, Reach, ReachChange, RefusalNote, Store,
+    StoredRefusal,
 };
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::REACH_LOOK_EVERY;
@@ -188,6 +189,13 @@ impl Store for Counted {
         prompt: BotPrompt<'_>,
     ) -> Result<Option<ScopedAgent>, StoreError> {
         self.asked().find_prompt_agent(prompt).await
+    }
+
+    async fn find_message_sender(
+        &self,
+        message: &BotMessage,
+    ) -> Result<Option<ScopedAgent>, StoreError> {
+        self.asked().find_message_sender(message).await
     }
 
     async fn read_refusals(

@@ -25,6 +25,25 @@ pub(super) enum Told {
     Command(String, String),
 }
 
+impl Told {
+    /// Returns the word of the event.
+    pub(super) fn word(&self) -> &str {
+        let (Self::Text(word) | Self::Press(word) | Self::File(word, _) | Self::Command(word, _)) =
+            self;
+        word
+    }
+
+    /// Returns the name of the kind of event.
+    pub(super) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::Press(_) => "press",
+            Self::File(..) => "file",
+            Self::Command(..) => "command",
+        }
+    }
+}
+
 /// All received events, with the receiving agents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes(Arc<Mutex<Vec<(usize, Told)>>>);

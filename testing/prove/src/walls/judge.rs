@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 
-use super::agents::Told;
 use super::play::Play;
 use super::who::{self, ALL, GROUP, ROOM};
 use super::world::World;
@@ -17,10 +16,16 @@ pub struct Tally {
     pub told: u64,
     /// Answers that bots sent.
     pub said: u64,
-    /// Events and answers at a wrong recipient.
+    /// Events and answers at a wrong recipient, and changes of other agents' messages.
     pub crossed: u64,
+    /// Tries to change a message of another agent.
+    pub meddled: u64,
+    /// Own messages that agents edited.
+    pub edited: u64,
+    /// Expected events that arrived after the time limit.
+    pub late: u64,
     /// Expected events that did not arrive.
-    pub missing: u64,
+    pub lost: u64,
 }
 
 impl Tally {
@@ -34,14 +39,11 @@ impl Tally {
 
 /// Judges a finished play.
 pub(super) fn judge(world: &World, play: &Play<'_>) -> Tally {
-    let missing = play.missing.load(Ordering::Relaxed);
     let crossed = play.stolen.load(Ordering::Relaxed);
-    let mut tally = Tally { crossed, missing, ..Tally::default() };
+    let mut tally = Tally { crossed, ..Tally::default() };
     for (agent, told) in play.notes.all().iter() {
-        let (Told::Text(said) | Told::Press(said) | Told::File(said, _) | Told::Command(said, _)) =
-            told;
         tally.told += 1;
-        let mut owners = who::words(said).map(|(owner, _)| owner);
+        let mut owners = who::words(told.word()).map(|(owner, _)| owner);
         tally.count(owners.all(|owner| owner == *agent), &format!("{agent} was told {told:?}"));
     }
     on_discord(world, &mut tally);

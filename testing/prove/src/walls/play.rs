@@ -1,25 +1,36 @@
 //! Plays rounds in which all people write, command, press buttons and send files, and agents try forbidden actions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use nightdesk_fake_discord::FakeDiscord;
 use nightdesk_sdk::{Agent, Place, SessionKey};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::agents::{Notes, Told, by_lent, dial};
 use super::fetch::fetch;
+use super::missing::{Missing, discord_prompt, telegram_prompt};
 use super::who::{self, ALL, GROUP, OWNERS, ROOM};
 use super::world::World;
+use crate::ui;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// One round in this many has a message in the group: a bot may answer there twenty times a minute.
 const GROUP_EVERY: usize = 3;
 
+/// Time within which Discord shows an answer to an interaction. It waits three seconds for the desk.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(4);
+
+/// Number of times that a person repeats a command or a press that the desk did not answer in time. Discord does not
+/// repeat it, and shows the person that it failed.
+const REPEATS_MAX: usize = 2;
+
 /// Text of a forbidden message.
-const PRIED: &str = "pried";
+pub(super) const PRIED: &str = "pried";
 
 /// The play.
 pub(super) struct Play<'w> {
@@ -27,8 +38,8 @@ pub(super) struct Play<'w> {
     agents: Vec<Agent>,
     patience: Duration,
     pub(super) notes: Notes,
-    /// Number of expected events that did not arrive.
-    pub(super) missing: AtomicU64,
+    /// Events and messages that did not arrive in time.
+    missing: Mutex<Vec<Missing>>,
     /// Number of files that an agent got without their event.
     pub(super) stolen: AtomicU64,
 }
@@ -38,7 +49,7 @@ impl<'w> Play<'w> {
     pub(super) fn begin(world: &'w World, patience: Duration) -> Result<Self> {
         let notes = Notes::default();
         let dialled = (0..ALL.len()).map(|agent| dial(world, agent, &notes));
-        let (missing, stolen) = (AtomicU64::default(), AtomicU64::default());
+        let (missing, stolen) = (Mutex::default(), AtomicU64::default());
         let agents = dialled.collect::<Result<_>>()?;
         Ok(Self { world, agents, patience, notes, missing, stolen })
     }
@@ -49,8 +60,14 @@ impl<'w> Play<'w> {
         futures_util::future::join_all(everybody).await;
     }
 
-    pub(super) async fn end(self) {
-        for agent in self.agents {
+    /// Returns the events and messages that did not arrive in time.
+    pub(super) fn missing(&self) -> Vec<Missing> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Hangs all agents up.
+    pub(super) async fn hang_up(&mut self) {
+        for agent in self.agents.drain(..) {
             agent.disconnect().await;
         }
     }
@@ -61,10 +78,10 @@ impl<'w> Play<'w> {
         self.says_on_telegram(agent, json!({ "text": word("write") }));
         if round.is_multiple_of(GROUP_EVERY) {
             self.says_in_group(agent, &word("group"));
-            self.comes(agent, Told::Text(word("group"))).await;
+            self.finds(agent, "text", &word("group")).await;
         }
-        self.comes(agent, Told::Text(word("say"))).await;
-        self.comes(agent, Told::Text(word("write"))).await;
+        self.finds(agent, "text", &word("say")).await;
+        self.finds(agent, "text", &word("write")).await;
         self.commands(agent, &word("ask")).await;
         self.presses_on_discord(agent, &word("d.prompt")).await;
         self.presses_on_telegram(agent, &word("t.prompt")).await;
@@ -95,9 +112,10 @@ impl<'w> Play<'w> {
     async fn commands(&self, agent: usize, word: &str) {
         let options = json!([{ "type": 3, "name": "text", "value": word }]);
         let (bot, person) = (who::bot_id(ALL[agent].bot), who::on_discord(agent));
-        self.world.discord.command(bot, person, ROOM, ("ask", &options));
-        let is_it = |told: &Told| matches!(told, Told::Command(given, _) if given == word);
-        let Some(Told::Command(_, session)) = self.finds(agent, is_it).await else { return };
+        let discord = &self.world.discord;
+        self.interacts(word, || discord.command(bot, person, ROOM, ("ask", &options))).await;
+        let found = self.finds(agent, "command", word).await;
+        let Some(Told::Command(_, session)) = found else { return };
         let Some(session) = SessionKey::new(&session) else { return };
         for other in self.others(agent) {
             let follow_up = by_lent(&session, &format!("{PRIED} {word}"));
@@ -113,29 +131,24 @@ impl<'w> Play<'w> {
     async fn presses_on_discord(&self, agent: usize, word: &str) {
         self.says_on_discord(agent, word);
         let discord = &self.world.discord;
-        let asked = || {
-            let messages = discord.messages(ROOM);
-            let asks = |one: &&Value| one["content"] == word && one["author"]["bot"] == true;
-            messages.iter().find(asks).and_then(|one| one["id"].as_str()?.parse().ok())
-        };
-        let Some(message) = self.until(asked).await else { return };
-        for person in (0..ALL.len()).map(|next| (agent + next) % ALL.len()) {
-            let button = format!("hp1:{word}:yes");
-            discord.press(who::on_discord(person), ROOM, message, &button);
+        let missing = Missing::Prompt { platform: "discord", word: word.to_owned() };
+        let asked = || discord_prompt(self.world, word);
+        let Some(message) = self.until(missing, asked).await else { return };
+        let button = format!("hp1:{word}:yes");
+        let press = |person| discord.press(who::on_discord(person), ROOM, message, &button);
+        self.interacts(word, || press(agent)).await;
+        for person in (1..ALL.len()).map(|next| (agent + next) % ALL.len()) {
+            press(person);
         }
-        self.comes(agent, Told::Press(word.to_owned())).await;
+        self.finds(agent, "press", word).await;
     }
 
     async fn presses_on_telegram(&self, agent: usize, word: &str) {
         self.says_on_telegram(agent, json!({ "text": word }));
         let telegram = &self.world.telegram;
-        let asked = || {
-            let calls = telegram.calls();
-            let asks = |result: &Value| result["reply_markup"]["inline_keyboard"].is_array();
-            let sent = calls.into_iter().filter_map(|call| call.answered.ok());
-            sent.into_iter().find(|one| asks(one) && one.to_string().contains(word))
-        };
-        let Some(message) = self.until(asked).await else { return };
+        let missing = Missing::Prompt { platform: "telegram", word: word.to_owned() };
+        let asked = || telegram_prompt(self.world, word);
+        let Some(message) = self.until(missing, asked).await else { return };
         let token = who::telegram_token(ALL[agent].bot);
         for person in [agent, (agent + 1) % ALL.len()] {
             let press = json!({
@@ -144,21 +157,21 @@ impl<'w> Play<'w> {
             });
             telegram.happens(&token, json!({ "callback_query": press }));
         }
-        self.comes(agent, Told::Press(word.to_owned())).await;
+        self.finds(agent, "press", word).await;
     }
 
     /// Checks that only the agent with a file's event can fetch the file.
     async fn sends_a_file(&self, agent: usize, word: &str) {
         let file = json!({ "file_id": word, "file_unique_id": word, "file_name": "a.txt" });
         self.says_on_telegram(agent, json!({ "caption": word, "document": file }));
-        let is_it = |told: &Told| matches!(told, Told::File(given, _) if given == word);
-        let Some(Told::File(_, url)) = self.finds(agent, is_it).await else { return };
+        let found = self.finds(agent, "file", word).await;
+        let Some(Told::File(_, url)) = found else { return };
         let node = self.world.nodes[1].address();
         for asker in 0..ALL.len() {
             let token = self.world.token(asker);
             let given = fetch(node, &url, &token).await.unwrap_or_default().contains(word);
             match (asker == agent, given) {
-                (true, false) => drop(self.missing.fetch_add(1, Ordering::Relaxed)),
+                (true, false) => self.misses(Missing::File { agent, word: word.to_owned() }),
                 (false, true) => drop(self.stolen.fetch_add(1, Ordering::Relaxed)),
                 (true, true) | (false, false) => {}
             }
@@ -170,21 +183,33 @@ impl<'w> Play<'w> {
         others.map(|(_, other)| other)
     }
 
-    async fn comes(&self, agent: usize, told: Told) {
-        self.finds(agent, |one| *one == told).await;
+    /// Gives a command or presses a button, and repeats it if Discord shows no answer.
+    async fn interacts(&self, word: &str, interact: impl Fn() -> u64) {
+        for _ in 0..=REPEATS_MAX {
+            let id = interact();
+            let answered = |discord: &FakeDiscord| {
+                discord.interactions().iter().any(|one| one.id == id && one.answered.is_some())
+            };
+            if self.world.discord.until(ANSWERED_WITHIN, answered).await {
+                return;
+            }
+            ui::say(&format!("unanswered: {word}, interaction {id}"));
+        }
     }
 
-    async fn finds(&self, agent: usize, is_it: impl Fn(&Told) -> bool) -> Option<Told> {
-        self.until(|| {
+    /// Waits for an event of an agent.
+    async fn finds(&self, agent: usize, kind: &'static str, word: &str) -> Option<Told> {
+        self.until(Missing::Event { agent, kind, word: word.to_owned() }, || {
             let notes = self.notes.all();
+            let is_it = |told: &Told| told.kind() == kind && told.word() == word;
             let found = notes.iter().find(|(by, told)| *by == agent && is_it(told));
             found.map(|(_, told)| told.clone())
         })
         .await
     }
 
-    /// Waits for a result. A missing result is counted.
-    async fn until<T>(&self, found: impl Fn() -> Option<T>) -> Option<T> {
+    /// Waits for a result. If it does not come in time, it is noted as missing.
+    async fn until<T>(&self, missing: Missing, found: impl Fn() -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + self.patience;
         while Instant::now() < deadline {
             if let Some(found) = found() {
@@ -192,8 +217,12 @@ impl<'w> Play<'w> {
             }
             sleep(LOOK_EVERY).await;
         }
-        self.missing.fetch_add(1, Ordering::Relaxed);
+        self.misses(missing);
         None
+    }
+
+    fn misses(&self, missing: Missing) {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner).push(missing);
     }
 }
 

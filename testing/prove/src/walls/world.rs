@@ -30,7 +30,7 @@ pub(super) struct World {
     pub(super) secrets: Vec<String>,
     pub(super) clock: SystemClock,
     _redis: Redis,
-    _cluster: Cluster,
+    cluster: Cluster,
 }
 
 impl World {
@@ -66,7 +66,29 @@ impl World {
         };
         ensure!(discord.until(HEARS_WITHIN, hears).await, "not every bot came to Discord");
         let clock = SystemClock::start();
-        Ok(Self { nodes, discord, telegram, secrets, clock, _redis: redis, _cluster: cluster })
+        Ok(Self { nodes, discord, telegram, secrets, clock, _redis: redis, cluster })
+    }
+
+    /// Returns the number of entries, sends and updates that are under way.
+    pub(super) fn under_way(&self) -> Result<usize> {
+        let stored = self.cluster.ask(
+            DATABASE,
+            "select (
+                 select count(*) from inbox_entries e join inbox_cursors c using (tenant_id, agent_id)
+                 where e.seq > c.acked_seq and not e.seq <@ c.ahead
+             ) + (select count(*) from sends where state in ('asked', 'calling'))",
+        )?;
+        let stored: usize = stored.trim().parse().context("could not read what is under way")?;
+        let tokens = (0..OWNERS.len()).map(who::telegram_token);
+        Ok(stored + tokens.map(|token| self.telegram.pending(&token)).sum::<usize>())
+    }
+
+    /// Returns the reasons of the stored refusals, with their numbers.
+    pub(super) fn refusals(&self) -> Result<String> {
+        let sql = "select string_agg(reason || '=' || n, ' ') from (
+                       select reason, count(*) as n from refusals group by reason
+                   ) as r";
+        Ok(self.cluster.ask(DATABASE, sql)?.trim().to_owned())
     }
 
     /// Returns a token of an agent's gateway.

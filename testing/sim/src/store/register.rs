@@ -33,6 +33,7 @@ through! { nightdesk_register::Reaching {
     fn unbind(on: AgentOnBot, author: &str) -> ();
     fn prefer(on: AgentOnBot, author: &str) -> bool;
     fn grant(on: AgentOnBot, granted: &GrantTarget, principal: Option<Principal>) -> bool;
+    fn allow_moderation(on: AgentOnBot, granted: &GrantTarget) -> bool;
     fn release(on: AgentOnBot, granted: &GrantTarget) -> bool;
     fn open_to(scope: TenantScope, agent: AgentId, principal: Principal) -> ();
     fn list(on: AgentOnBot, authors: &[String]) -> ();

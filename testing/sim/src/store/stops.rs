@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use nightdesk_egress::{AbandonedSend, PastSend, SendKey, SendPlace, SendResult, SendState};
 use nightdesk_gate::bot_reach::ScopedAgent;
-use nightdesk_gate::{AdmittedSend, BotPrompt, Reach, ReachChange, RefusalNote, StoredRefusal};
+use nightdesk_gate::{
+    AdmittedSend, BotMessage, BotPrompt, Reach, ReachChange, RefusalNote, StoredRefusal,
+};
 use nightdesk_inbox::{
     AcceptRequest, AckOutcome, AckRequest, EntryDetails, InboxOverview, LineClaim, LocalEntry,
     ParkOutcome, ParkReason, PutOutcome, QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor,
@@ -52,6 +54,7 @@ through! { nightdesk_gate::Store {
     fn takes_part(scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) -> bool;
     fn record_prompt(scope: TenantScope, agent: AgentId, prompt: BotPrompt<'_>) -> bool;
     fn find_prompt_agent(prompt: BotPrompt<'_>) -> Option<ScopedAgent>;
+    fn find_message_sender(message: &BotMessage) -> Option<ScopedAgent>;
     fn read_refusals(scope: TenantScope, event_key: &str) -> Vec<StoredRefusal>;
     fn note_refusals(notes: &[RefusalNote]) -> ();
 }}

@@ -1,3 +1,4 @@
+use nightdesk_types::{AgentId, TenantId, TenantScope};
 use uuid::Uuid;
 
 use super::*;
@@ -8,7 +9,7 @@ fn bot(number: u128) -> BotId {
 
 fn reach(number: u128, platform: &str, handle: &str) -> Reach {
     let (platform, handle) = (platform.to_owned(), handle.to_owned());
-    Reach { bot: bot(number), platform, handle, speaks_as: None }
+    Reach { bot: bot(number), platform, handle, speaks_as: None, is_moderator: false }
 }
 
 #[test]
@@ -72,4 +73,54 @@ fn decides_as_which_bot_an_agent_speaks() {
         let got = decide_send(greeted, &reaches, &tag).map(|reach| reach.bot);
         assert_eq!(got, want.map(bot), "{name}");
     }
+}
+
+fn scoped_agent(number: u128) -> ScopedAgent {
+    let tenant = TenantId::from_uuid(Uuid::from_u128(number));
+    (TenantScope::for_tenant(tenant), AgentId::from_uuid(Uuid::from_u128(number)))
+}
+
+#[test]
+fn an_agent_changes_its_own_messages_and_those_that_it_moderates() {
+    let message_id = || "5".to_owned();
+    let thread_name = "new".to_owned();
+    let react = Op::React { message_id: message_id(), emoji: "👍".to_owned(), remove: false };
+    let edit = Op::Edit { message_id: message_id(), content: "new".to_owned() };
+    let delete = Op::Delete { message_id: message_id() };
+    let rename = Op::ThreadRename { message_id: message_id(), thread_name };
+    let send = Op::Send { content: "new".to_owned(), reply_to: None };
+    let (own, others) = (Some(scoped_agent(1)), Some(scoped_agent(2)));
+    let cases = [
+        ("edit", &edit, own, true),
+        ("edit", &edit, others, false),
+        ("edit", &edit, None, false),
+        ("delete", &delete, own, true),
+        ("delete", &delete, others, false),
+        ("delete", &delete, None, false),
+        ("rename", &rename, own, true),
+        ("rename", &rename, others, false),
+        ("rename", &rename, None, false),
+        ("react", &react, own, true),
+        ("react", &react, others, false),
+        ("react to a person's", &react, None, true),
+        ("send", &send, None, true),
+    ];
+    let member = reach(1, "discord", "d1");
+    let moderator = Reach { is_moderator: true, ..member.clone() };
+    for (name, op, sender, is_allowed) in cases {
+        let want = is_allowed.then_some(()).ok_or(SendRefusal::NotOwnMessage);
+        assert_eq!(decide_change(scoped_agent(1), &member, op, sender), want, "{name} {sender:?}");
+        assert_eq!(decide_change(scoped_agent(1), &moderator, op, sender), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn a_sister_agent_of_the_same_tenant_is_another_sender() {
+    let (tenant, _) = scoped_agent(1);
+    let edit = Op::Edit { message_id: "5".to_owned(), content: "new".to_owned() };
+    let sister = Some((tenant, scoped_agent(2).1));
+
+    let decided = decide_change(scoped_agent(1), &reach(1, "discord", "d1"), &edit, sister);
+
+    assert_eq!(decided, Err(SendRefusal::NotOwnMessage));
 }
