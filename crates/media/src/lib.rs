@@ -3,14 +3,16 @@
 //! # Promise
 //!
 //! An agent that got a file's reference can fetch the file while it is valid; no other agent can, even if it knows the
-//! id. A platform's file stays on the platform: the bot's key, which gives access to it, never leaves the desk.
+//! id. A platform's file stays on the platform: the bot's key, which gives access to it, never leaves the desk. The
+//! desk removes only files that it wrote.
 
 mod id;
+mod object_path;
 mod place;
 mod store;
 mod media;
 
 pub use id::MediaId;
 pub use media::{Media, MediaStream, UploadError, UploadLabel, read_whole};
-pub use place::{MediaPlaceError, open_place};
+pub use place::{MediaPlace, MediaPlaceError, open_place};
 pub use store::{MediaLocation, MediaRecord, ScopedAgent, Store};

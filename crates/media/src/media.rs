@@ -12,12 +12,13 @@ use nightdesk_types::limits::{
     MEDIA_TENANT_BYTES_MAX, MEDIA_TURN_WAIT,
 };
 use nightdesk_types::{Clock, StoreError, TenantScope};
+use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::{MediaId, MediaLocation, MediaRecord, ScopedAgent, Store};
+use crate::object_path::{is_object_path, object_path, tenant_path, uploads_path};
+use crate::{MediaId, MediaLocation, MediaPlace, MediaRecord, ScopedAgent, Store};
 
 /// The bytes of a file, as they arrive.
 pub type MediaStream = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
@@ -54,7 +55,7 @@ pub enum UploadError {
 /// Accepts, registers and serves files.
 pub struct Media {
     store: Arc<dyn Store>,
-    objects: Arc<dyn ObjectStore>,
+    objects: MediaPlace,
     desk_url: String,
     clock: Arc<dyn Clock>,
     at_once: Arc<Semaphore>,
@@ -66,7 +67,7 @@ impl Media {
     /// Creates the stop over this store and these objects, for a desk at this URL.
     pub fn new(
         store: Arc<dyn Store>,
-        objects: Arc<dyn ObjectStore>,
+        objects: MediaPlace,
         desk_url: impl Into<String>,
         clock: Arc<dyn Clock>,
     ) -> Self {
@@ -141,12 +142,14 @@ impl Media {
         }
     }
 
-    /// Removes expired files, up to a maximum. Any node may do it.
+    /// Removes expired files, up to a maximum. Any node may do it. A file that the desk did not write is left alone.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         let kept_secs = i64::try_from(MEDIA_KEPT.as_secs()).unwrap_or(i64::MAX);
         let before = self.clock.now().as_second() - kept_secs;
-        let old = self.objects.list(None);
-        let old = old.try_filter(|object| ready(object.last_modified.timestamp() < before));
+        let old = self.objects.list(Some(&uploads_path())).try_filter(|object| {
+            let is_old = object.last_modified.timestamp() < before;
+            ready(is_old && is_object_path(&object.location))
+        });
         let old = old.take(MEDIA_SWEPT_MAX).map_ok(|object| object.location);
         let old: Vec<Path> = old.try_collect().await.map_err(store_error("list files"))?;
         for place in &old {
@@ -160,18 +163,12 @@ impl Media {
 
     /// Returns the total size of a tenant's files.
     async fn stored_bytes(&self, scope: TenantScope) -> Result<u64, StoreError> {
-        let folder = Path::from(scope.tenant().to_string());
-        let sizes = self.objects.list(Some(&folder)).map_ok(|object| object.size);
+        let sizes = self.objects.list(Some(&tenant_path(scope))).map_ok(|object| object.size);
         sizes
             .try_fold(0, |sum, size| ready(Ok(sum + size)))
             .await
             .map_err(store_error("list files"))
     }
-}
-
-/// Returns the path of a file. No caller can choose either part.
-fn object_path(scope: TenantScope, id: MediaId) -> Path {
-    Path::from_iter([scope.tenant().to_string(), id.to_string()])
 }
 
 fn store_error(what: &'static str) -> impl Fn(object_store::Error) -> StoreError {

@@ -1,14 +1,16 @@
 //! The media stop over a memory store.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::path::{Path as FolderPath, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use nightdesk_media::{
-    Media, MediaId, MediaLocation, MediaRecord, ScopedAgent, UploadError, UploadLabel, read_whole,
+    Media, MediaId, MediaLocation, MediaPlaceError, MediaRecord, ScopedAgent, UploadError,
+    UploadLabel, open_place, read_whole,
 };
 use nightdesk_memory::Memory;
 use nightdesk_testkit::FakeClock;
@@ -114,7 +116,8 @@ fn in_folder() -> (Media, TempDir) {
 }
 
 fn file(folder: &TempDir, whose: ScopedAgent, id: MediaId) -> File {
-    let path = folder.path().join(whose.0.tenant().to_string()).join(id.to_string());
+    let path = folder.path().join("nightdesk-uploads").join(whose.0.tenant().to_string());
+    let path = path.join(id.to_string());
     File::options().write(true).open(path).expect("open a file")
 }
 
@@ -144,4 +147,80 @@ async fn a_sweep_removes_what_is_old_and_leaves_what_is_young() {
     assert_eq!(media.sweep().await.expect("sweep"), 1);
     assert_eq!(read(&media, ann, old).await, None);
     assert!(read(&media, ann, young).await.is_some());
+}
+
+#[tokio::test]
+async fn a_sweep_leaves_foreign_files_alone() {
+    let ((media, folder), ann) = (in_folder(), agent(1, 1));
+    let own = take(&media, ann, b"own").await.expect("take a file");
+    let own = find(folder.path(), &own.to_string()).expect("the file is in the folder");
+    let beside = own.parent().expect("a folder");
+    let hex = "0123456789abcdef0123456789abcdef";
+    let foreign = [
+        folder.path().join("vault.key"),
+        folder.path().join("backups/monday.tar"),
+        folder.path().join(hex),
+        folder.path().join(format!("{}/{hex}", ann.0.tenant())),
+        beside.join("vault.key"),
+        beside.join(hex.to_uppercase()),
+        beside.join("deeper").join(hex),
+        beside.join("..").join("notes").join(hex),
+    ];
+    for path in &foreign {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("make a folder");
+        fs::write(path, "precious").expect("write a file");
+    }
+    for path in foreign.iter().chain([&own]) {
+        let file = File::options().write(true).open(path).expect("open a file");
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("make it old");
+    }
+
+    assert_eq!(media.sweep().await.expect("sweep"), 1);
+    let lost: Vec<_> = foreign.iter().filter(|path| !path.exists()).collect();
+    assert_eq!(lost, Vec::<&PathBuf>::new(), "files that the desk did not write");
+    assert!(!own.exists(), "the desk's own old file is removed");
+}
+
+/// Opens a folder with the desk's own file, and with a foreign one at this path, if there is one.
+async fn open_folder(foreign: Option<&str>) -> Result<(), MediaPlaceError> {
+    let ((media, folder), ann) = (in_folder(), agent(1, 1));
+    take(&media, ann, b"own").await.expect("take a file");
+    if let Some(foreign) = foreign {
+        let path = folder.path().join(foreign);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("make a folder");
+        fs::write(path, "precious").expect("write a file");
+    }
+    open_place(folder.path().to_str().expect("a plain path")).await.map(drop)
+}
+
+#[tokio::test]
+async fn a_folder_that_holds_anything_else_is_refused() {
+    open_folder(None).await.expect("the desk's own files are no obstacle");
+    for foreign in ["vault.key", "backups/monday.tar", "nightdesk-uploads/notes.txt"] {
+        let refused = open_folder(Some(foreign)).await.expect_err("it has another use").to_string();
+        assert!(refused.contains(foreign) && refused.contains("choose a folder"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_is_made_and_an_unknown_scheme_is_refused() {
+    let above = tempfile::tempdir().expect("make a folder");
+    let open = async |path: &FolderPath| open_place(path.to_str().expect("a plain path")).await;
+    let folder = above.path().join("deep/media");
+    open(&folder).await.expect("a folder is a place");
+    assert!(folder.is_dir());
+
+    open_place("memory:///").await.expect("the memory of a trial desk is a place");
+    open_place("ftp://files").await.expect_err("the desk has no client for it");
+    let file = above.path().join("a file");
+    fs::write(&file, "x").expect("write a file");
+    open(&file).await.expect_err("a file is no folder");
+}
+
+/// Returns the path of the file with this name, anywhere in a folder.
+fn find(folder: &FolderPath, name: &str) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).expect("list a folder");
+    entries.map(|entry| entry.expect("read an entry").path()).find_map(|path| {
+        if path.is_dir() { find(&path, name) } else { path.ends_with(name).then_some(path) }
+    })
 }

@@ -36,6 +36,12 @@ pub const MEDIA_TAKE_WAIT: Duration = Duration::from_secs(30);
 /// Time that a platform may take until the first byte of a file.
 pub const MEDIA_FETCH_WAIT: Duration = Duration::from_secs(10);
 
+/// Files whose names a node checks when it opens the store of files.
+pub const MEDIA_PLACE_CHECKED_MAX: usize = 10_000;
+
+/// Time limit of that check.
+pub const MEDIA_PLACE_CHECK_WAIT: Duration = Duration::from_secs(10);
+
 /// Interval at which expired files are removed.
 pub const MEDIA_SWEPT_EVERY: Duration = Duration::from_mins(5);
 
