@@ -8,20 +8,28 @@ use bytes::{Bytes, BytesMut};
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
 use nightdesk_types::limits::{
-    MEDIA_AT_ONCE_MAX, MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_REFERRED, MEDIA_SWEPT_MAX,
-    MEDIA_TENANT_BYTES_MAX, MEDIA_TURN_WAIT,
+    MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_REFERRED, MEDIA_SWEPT_MAX, MEDIA_TENANT_BYTES_MAX,
 };
 use nightdesk_types::{Clock, StoreError, TenantScope};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 
+use crate::memory_budget::{MemoryBudget, MemoryBusy, MemoryPermit, MemoryRequest};
 use crate::object_path::{is_object_path, object_path, tenant_path, uploads_path};
-use crate::{MediaId, MediaLocation, MediaPlace, MediaRecord, ScopedAgent, Store};
+use crate::{MediaId, MediaLocation, MediaPlace, MediaRecord, Metrics, ScopedAgent, Store};
 
 /// The bytes of a file, as they arrive.
 pub type MediaStream = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
+
+/// The content of a file in the desk's store.
+pub struct MediaContent {
+    /// The exact size.
+    pub size: u64,
+    /// The bytes.
+    pub bytes: MediaStream,
+}
+
+nightdesk_types::opaque_debug!(MediaContent);
 
 /// The type and the name that an agent gives to its upload.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +66,7 @@ pub struct Media {
     objects: MediaPlace,
     desk_url: String,
     clock: Arc<dyn Clock>,
-    at_once: Arc<Semaphore>,
+    memory: MemoryBudget,
 }
 
 nightdesk_types::opaque_debug!(Media);
@@ -71,25 +79,31 @@ impl Media {
         desk_url: impl Into<String>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let at_once = Arc::new(Semaphore::new(MEDIA_AT_ONCE_MAX));
-        Self { store, objects, desk_url: desk_url.into(), clock, at_once }
+        let memory = MemoryBudget::default();
+        Self { store, objects, desk_url: desk_url.into(), clock, memory }
     }
 
-    /// Waits for a permit to upload: each file is in memory while it arrives. `None`: no permit was free in time.
-    pub async fn wait_for_permit(&self) -> Option<OwnedSemaphorePermit> {
-        let turn = Arc::clone(&self.at_once).acquire_owned();
-        timeout(MEDIA_TURN_WAIT, turn).await.ok()?.ok()
+    /// Returns the metrics.
+    pub const fn metrics(&self) -> &Metrics {
+        self.memory.metrics()
     }
 
-    /// Stores a file that an agent will send. Only that agent can read it. Returns its id and its size.
+    /// Waits for the memory that a file needs on its way through this node.
+    pub async fn reserve_memory(&self, request: MemoryRequest) -> Result<MemoryPermit, MemoryBusy> {
+        self.memory.reserve(request).await
+    }
+
+    /// Stores a file that an agent will send, and that fits into the reserved memory. Only that agent can read it.
+    /// Returns its id and its size.
     pub async fn store_upload<E: Into<Box<dyn Error + Send + Sync>>>(
         &self,
         agent: ScopedAgent,
         label: UploadLabel,
         bytes: impl futures_util::Stream<Item = Result<Bytes, E>> + Send,
+        memory: &MemoryPermit,
     ) -> Result<(MediaId, u64), UploadError> {
         let (scope, agent) = agent;
-        let bytes = read_whole(bytes).await?;
+        let bytes = read_whole(bytes, memory).await?;
         let (id, size) = (MediaId::new(), bytes.len() as u64);
         if self.stored_bytes(scope).await? + size > MEDIA_TENANT_BYTES_MAX {
             return Err(UploadError::Full);
@@ -129,14 +143,20 @@ impl Media {
         self.store.find_record(scope, agent, id).await
     }
 
-    /// Returns the bytes of a file in the desk's store.
-    pub async fn read_bytes(
+    /// Returns the content of a file in the desk's store.
+    pub async fn read_content(
         &self,
         agent: ScopedAgent,
         id: MediaId,
-    ) -> Result<Option<MediaStream>, StoreError> {
+    ) -> Result<Option<MediaContent>, StoreError> {
         match self.objects.get(&object_path(agent.0, id)).await {
-            Ok(found) => Ok(Some(found.into_stream().map_err(Into::into).boxed())),
+            Ok(found) => {
+                let size = found.meta.size;
+                Ok(Some(MediaContent {
+                    size,
+                    bytes: found.into_stream().map_err(Into::into).boxed(),
+                }))
+            }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(store_error("read a file")(error)),
         }
@@ -175,15 +195,18 @@ fn store_error(what: &'static str) -> impl Fn(object_store::Error) -> StoreError
     move |error| StoreError::unavailable(what, error)
 }
 
-/// Reads a whole file, if it is not too large.
-pub async fn read_whole<E: Into<Box<dyn Error + Send + Sync>>>(
+/// Reads a whole file, if it is not too large. The buffer has its final size from the beginning: one that grows would
+/// use more memory than was reserved.
+async fn read_whole<E: Into<Box<dyn Error + Send + Sync>>>(
     bytes: impl futures_util::Stream<Item = Result<Bytes, E>>,
+    memory: &MemoryPermit,
 ) -> Result<Bytes, UploadError> {
     pin_mut!(bytes);
-    let mut whole = BytesMut::new();
+    let bytes_max = usize::try_from(memory.bytes()).unwrap_or(usize::MAX).min(MEDIA_BYTES_MAX);
+    let mut whole = BytesMut::with_capacity(bytes_max);
     while let Some(chunk) = bytes.next().await {
         let chunk = chunk.map_err(|error| UploadError::BrokeOff(error.into()))?;
-        if whole.len() + chunk.len() > MEDIA_BYTES_MAX {
+        if whole.len() + chunk.len() > bytes_max {
             return Err(UploadError::TooLarge);
         }
         whole.extend_from_slice(&chunk);

@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use futures_util::{Stream, stream};
+use futures_util::{Stream, TryStreamExt, stream};
 use nightdesk_media::{
-    Media, MediaId, MediaLocation, MediaPlaceError, MediaRecord, ScopedAgent, UploadError,
-    UploadLabel, open_place, read_whole,
+    Media, MediaId, MediaLocation, MediaPlaceError, MediaRecord, MemoryPermit, MemoryRequest,
+    ScopedAgent, UploadError, UploadLabel, open_place,
 };
 use nightdesk_memory::Memory;
 use nightdesk_testkit::FakeClock;
-use nightdesk_types::limits::{MEDIA_KEPT, MEDIA_TENANT_BYTES_MAX};
+use nightdesk_types::limits::{MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_TENANT_BYTES_MAX};
 use nightdesk_types::{AgentId, BotId, Clock, TenantId, TenantScope};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use tempfile::TempDir;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 const DESK: &str = "https://desk.example.org";
@@ -49,15 +50,25 @@ async fn take(
     bytes: &'static [u8],
 ) -> Result<MediaId, UploadError> {
     let (mime, filename) = (Some("text/plain".to_owned()), Some("a.txt".to_owned()));
+    let memory = memory_for(media, whose, bytes.len()).await;
     media
-        .store_upload(whose, UploadLabel { mime, filename }, chunks(&[bytes]))
+        .store_upload(whose, UploadLabel { mime, filename }, chunks(&[bytes]), &memory)
         .await
         .map(|(id, _)| id)
 }
 
+async fn memory_for(media: &Media, whose: ScopedAgent, bytes: usize) -> MemoryPermit {
+    let bytes = u64::try_from(bytes).expect("a size");
+    let request = MemoryRequest { tenant: whose.0.tenant(), bytes, until: Instant::now() };
+    media.reserve_memory(request).await.expect("there is memory")
+}
+
 async fn read(media: &Media, whose: ScopedAgent, id: MediaId) -> Option<Bytes> {
-    let bytes = media.read_bytes(whose, id).await.expect("read a file")?;
-    Some(read_whole(bytes).await.expect("a whole file"))
+    let content = media.read_content(whose, id).await.expect("read a file")?;
+    let chunks: Vec<Bytes> = content.bytes.try_collect().await.expect("a whole file");
+    let whole = chunks.concat();
+    assert_eq!(u64::try_from(whole.len()), Ok(content.size));
+    Some(whole.into())
 }
 
 #[tokio::test]
@@ -94,16 +105,16 @@ async fn what_a_platform_has_is_told_to_those_it_is_told_to() {
 async fn a_file_is_whole_and_within_its_bounds() {
     const MIB: &[u8] = &[7; 1024 * 1024];
     let (media, ann) = (media(), agent(1, 1));
-    let largest = vec![MIB; 25];
-    let taken = media.store_upload(ann, UploadLabel::default(), chunks(&largest)).await;
+    let (largest, memory) = (vec![MIB; 25], memory_for(&media, ann, MEDIA_BYTES_MAX).await);
+    let taken = media.store_upload(ann, UploadLabel::default(), chunks(&largest), &memory).await;
     assert_eq!(taken.expect("as large as it may be").1, 25 * 1024 * 1024);
 
     let larger: Vec<&'static [u8]> = largest.into_iter().chain([&b"x"[..]]).collect();
-    let refused = media.store_upload(ann, UploadLabel::default(), chunks(&larger)).await;
+    let refused = media.store_upload(ann, UploadLabel::default(), chunks(&larger), &memory).await;
     assert!(matches!(refused, Err(UploadError::TooLarge)), "{refused:?}");
     assert!(matches!(take(&media, ann, b"").await, Err(UploadError::Empty)));
     let broken = stream::iter([Ok(Bytes::from_static(b"half")), Err("gone")]);
-    let refused = media.store_upload(ann, UploadLabel::default(), broken).await;
+    let refused = media.store_upload(ann, UploadLabel::default(), broken, &memory).await;
     assert!(matches!(refused, Err(UploadError::BrokeOff(_))), "{refused:?}");
 }
 
