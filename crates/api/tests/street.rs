@@ -31,6 +31,8 @@ mod guard;
 mod sends;
 #[path = "street/media.rs"]
 mod media;
+#[path = "street/media_memory.rs"]
+mod media_memory;
 #[path = "street/shelf.rs"]
 mod shelf;
 #[path = "street/own_messages.rs"]

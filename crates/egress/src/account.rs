@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use nightdesk_port::{Bot, Deliver, File, PlatformCapabilities};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 use nightdesk_vault::Key;
+use tokio::time::Instant;
 
 /// A bot, its adapter and its capabilities.
 #[derive(Clone)]
@@ -34,7 +35,7 @@ pub trait Accounts: Send + Sync {
         Ok(None)
     }
 
-    /// Returns the file that an agent's send refers to. `None`: the desk does not hold it.
+    /// Returns the file that an agent's send refers to, when there is memory for it. `None`: the desk does not hold it.
     async fn find_file(&self, _asked: &FileRequest<'_>) -> Result<Option<File>, FileError> {
         Ok(None)
     }
@@ -66,6 +67,8 @@ pub struct FileRequest<'a> {
     pub agent: AgentId,
     /// The URL of the file.
     pub url: &'a str,
+    /// The deadline of the send.
+    pub until: Instant,
 }
 
 /// The reason why there is no file to send.
@@ -74,6 +77,9 @@ pub enum FileError {
     /// The file does not belong to the agent, or has expired.
     #[error("media absent or expired")]
     Gone,
+    /// Too many files are on their way.
+    #[error("too many files are on their way")]
+    Busy,
     /// The file may be readable later.
     #[error("the file could not be read")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),

@@ -19,6 +19,7 @@ use crate::active_sends::ActiveSends;
 use crate::metrics::Metrics;
 use crate::plan::plan_calls;
 use crate::platform_call::{CallResource, PlatformCall, SendPlan};
+use crate::send_file::SendFile;
 use crate::store::{SendKey, SendState, Store};
 use crate::{LaneTurn, Lanes, RateLimits, SendResult};
 
@@ -139,30 +140,45 @@ impl Egress {
         errand: &SendPlan,
         epoch: OwnerEpoch,
     ) -> Result<Option<SendResult>, StoreError> {
+        // Memory for a file comes first, so that a send that waits for it does not hold up the chat.
+        let file = SendFile::find(&*self.accounts, key, errand).await;
         let floor = (errand.account.bot.id, errand.chat.clone());
         let mut floor = self.chat_lanes.enter_until(floor, errand.until);
-        let has_floor = match &mut floor {
-            Some(floor) => floor.wait_for_turn().await,
-            None => false,
-        };
         // A node that dies while it waits has not begun, and the next owner makes the call.
-        let ready = if has_floor { self.wait_for_rate(errand).await } else { Err(out_of_time()) };
+        let ready = match file {
+            Ok(file) => self.wait_for_slot(floor.as_mut(), errand).await.map(|()| file),
+            Err(nothing) => Err(nothing),
+        };
         let owner = Owner { node: self.node().clone(), epoch };
         if !self.store.claim(key, &owner).await? {
             return Ok(None);
         }
         fail_point!("egress::claimed_before_call");
         let settled = match ready {
-            Ok(()) => match CallResource::load(&*self.accounts, key, errand).await {
+            Ok(file) => match CallResource::load(&*self.accounts, key, errand, file).await {
                 Ok(aid) => self.send_parts(key, errand, &aid).await,
                 Err(nothing) => nothing,
             },
-            Err(error) => SendResult::from(Err(error)),
+            Err(nothing) => nothing,
         };
         fail_point!("egress::called_before_receipt");
         self.record_result(key, &settled).await;
         fail_point!("egress::receipt_stored");
         Ok(Some(settled))
+    }
+
+    /// Waits for the turn in the chat, and for the platform's rate limit. The error is the result of the send.
+    async fn wait_for_slot(
+        &self,
+        floor: Option<&mut LaneTurn<(BotId, String)>>,
+        errand: &SendPlan,
+    ) -> Result<(), SendResult> {
+        let has_floor = match floor {
+            Some(floor) => floor.wait_for_turn().await,
+            None => false,
+        };
+        let ready = if has_floor { self.wait_for_rate(errand).await } else { Err(out_of_time()) };
+        ready.map_err(|error| SendResult::from(Err(error)))
     }
 
     /// Sends all parts, in order, up to the first failure.

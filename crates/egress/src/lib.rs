@@ -17,6 +17,7 @@ mod rate_limits;
 mod send_result;
 mod account;
 mod platform_call;
+mod send_file;
 mod egress;
 mod owner;
 mod active_sends;

@@ -1,15 +1,16 @@
-//! Platform calls, and the capabilities and files that they need.
+//! Platform calls, and the capabilities that they need.
 
 use std::error::Error;
 
-use nightdesk_port::{CAPABILITY_GONE, DeliverError, File, Receipt};
+use nightdesk_port::{CAPABILITY_GONE, DeliverError, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use nightdesk_vault::Key;
 use tokio::time::Instant;
 
 use crate::SendResult;
-use crate::account::{Account, Accounts, CapabilityRequest, FileError, FileRequest};
+use crate::account::{Account, Accounts, CapabilityRequest};
+use crate::send_file::SendFile;
 use crate::store::SendKey;
 
 /// The calls of a send, and their deadline.
@@ -26,7 +27,7 @@ pub(crate) enum CallResource {
     Lent(Key),
     /// The capability has expired.
     Ended,
-    File(File),
+    File(SendFile),
 }
 
 /// One call, the platform's idempotency key for it, and its resource.
@@ -43,7 +44,7 @@ impl PlatformCall<'_> {
         let Account { bot, platform, .. } = account;
         match self.resource {
             CallResource::Nothing => platform.deliver_as(bot, self.send, self.name).await,
-            CallResource::File(file) => platform.upload(bot, self.send, file, self.name).await,
+            CallResource::File(file) => file.upload(account, self.send, self.name).await,
             CallResource::Ended => self.make_without_capability(account).await,
             CallResource::Lent(lent) => match platform.follow_up(bot, self.send, lent).await {
                 Err(DeliverError::Refused { platform_code })
@@ -68,37 +69,32 @@ impl PlatformCall<'_> {
 }
 
 impl CallResource {
-    /// Loads the resource of a call directly before its use, because it may have expired meanwhile.
+    /// Returns the resource of a call: its file, or the capability, which is loaded directly before its use, because it
+    /// may have expired meanwhile.
     pub(crate) async fn load(
         accounts: &dyn Accounts,
         key: &SendKey,
         errand: &SendPlan,
+        file: Option<SendFile>,
     ) -> Result<Self, SendResult> {
         let SendKey { scope, agent, .. } = *key;
-        match errand.calls.first().map(|call| &call.op) {
-            Some(Op::FollowUp { session_key, kind, .. }) => {
-                let (bot, chat) = (errand.account.bot.id, errand.chat.as_str());
-                let asked = CapabilityRequest { scope, agent, bot, chat, session_key, kind };
-                match accounts.find_capability(&asked).await {
-                    Ok(Some(lent)) => Ok(Self::Lent(lent)),
-                    Ok(None) => Ok(Self::Ended),
-                    Err(error) => Err(unavailable_result(error)),
-                }
-            }
-            Some(Op::SendMedia { source_url: url, .. }) => {
-                match accounts.find_file(&FileRequest { scope, agent, url }).await {
-                    Ok(Some(file)) => Ok(Self::File(file)),
-                    Ok(None) => Ok(Self::Nothing),
-                    Err(gone @ FileError::Gone) => Err(SendResult::Failed(gone.to_string())),
-                    Err(FileError::Unavailable(error)) => Err(unavailable_result(error)),
-                }
-            }
-            Some(_) | None => Ok(Self::Nothing),
+        let op = errand.calls.first().map(|call| &call.op);
+        let Some(Op::FollowUp { session_key, kind, .. }) = op else {
+            return Ok(file.map_or(Self::Nothing, Self::File));
+        };
+        let (bot, chat) = (errand.account.bot.id, errand.chat.as_str());
+        let asked = CapabilityRequest { scope, agent, bot, chat, session_key, kind };
+        match accounts.find_capability(&asked).await {
+            Ok(Some(lent)) => Ok(Self::Lent(lent)),
+            Ok(None) => Ok(Self::Ended),
+            Err(error) => Err(unavailable_result(error)),
         }
     }
 }
 
 /// Returns the result of a send for which no call was made.
-fn unavailable_result(error: impl Into<Box<dyn Error + std::marker::Send + Sync>>) -> SendResult {
+pub(crate) fn unavailable_result(
+    error: impl Into<Box<dyn Error + std::marker::Send + Sync>>,
+) -> SendResult {
     SendResult::from(Err(DeliverError::Unavailable(error.into())))
 }

@@ -103,9 +103,11 @@ impl From<Result<Receipt, DeliverError>> for SendResult {
             Err(error @ (DeliverError::RateLimited { .. } | DeliverError::Unavailable(_))) => {
                 Self::Failed(format!("network: {error}; nothing was sent"))
             }
-            Err(error @ (DeliverError::KeyRejected | DeliverError::Unsupported)) => {
-                Self::Failed(error.to_string())
-            }
+            Err(
+                error @ (DeliverError::KeyRejected
+                | DeliverError::Unsupported
+                | DeliverError::FileGone),
+            ) => Self::Failed(error.to_string()),
         }
     }
 }

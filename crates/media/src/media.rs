@@ -8,19 +8,28 @@ use bytes::{Bytes, BytesMut};
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
 use nightdesk_types::limits::{
-    MEDIA_AT_ONCE_MAX, MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_REFERRED, MEDIA_SWEPT_MAX,
-    MEDIA_TENANT_BYTES_MAX, MEDIA_TURN_WAIT,
+    MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_REFERRED, MEDIA_SWEPT_MAX, MEDIA_TENANT_BYTES_MAX,
 };
 use nightdesk_types::{Clock, StoreError, TenantScope};
+use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 
-use crate::{MediaId, MediaLocation, MediaRecord, ScopedAgent, Store};
+use crate::memory_budget::{MemoryBudget, MemoryBusy, MemoryPermit, MemoryRequest};
+use crate::object_path::{is_object_path, object_path, tenant_path, uploads_path};
+use crate::{MediaId, MediaLocation, MediaPlace, MediaRecord, Metrics, ScopedAgent, Store};
 
 /// The bytes of a file, as they arrive.
 pub type MediaStream = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
+
+/// The content of a file in the desk's store.
+pub struct MediaContent {
+    /// The exact size.
+    pub size: u64,
+    /// The bytes.
+    pub bytes: MediaStream,
+}
+
+nightdesk_types::opaque_debug!(MediaContent);
 
 /// The type and the name that an agent gives to its upload.
 #[derive(Clone, Debug, Default)]
@@ -54,10 +63,10 @@ pub enum UploadError {
 /// Accepts, registers and serves files.
 pub struct Media {
     store: Arc<dyn Store>,
-    objects: Arc<dyn ObjectStore>,
+    objects: MediaPlace,
     desk_url: String,
     clock: Arc<dyn Clock>,
-    at_once: Arc<Semaphore>,
+    memory: MemoryBudget,
 }
 
 nightdesk_types::opaque_debug!(Media);
@@ -66,29 +75,35 @@ impl Media {
     /// Creates the stop over this store and these objects, for a desk at this URL.
     pub fn new(
         store: Arc<dyn Store>,
-        objects: Arc<dyn ObjectStore>,
+        objects: MediaPlace,
         desk_url: impl Into<String>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let at_once = Arc::new(Semaphore::new(MEDIA_AT_ONCE_MAX));
-        Self { store, objects, desk_url: desk_url.into(), clock, at_once }
+        let memory = MemoryBudget::default();
+        Self { store, objects, desk_url: desk_url.into(), clock, memory }
     }
 
-    /// Waits for a permit to upload: each file is in memory while it arrives. `None`: no permit was free in time.
-    pub async fn wait_for_permit(&self) -> Option<OwnedSemaphorePermit> {
-        let turn = Arc::clone(&self.at_once).acquire_owned();
-        timeout(MEDIA_TURN_WAIT, turn).await.ok()?.ok()
+    /// Returns the metrics.
+    pub const fn metrics(&self) -> &Metrics {
+        self.memory.metrics()
     }
 
-    /// Stores a file that an agent will send. Only that agent can read it. Returns its id and its size.
+    /// Waits for the memory that a file needs on its way through this node.
+    pub async fn reserve_memory(&self, request: MemoryRequest) -> Result<MemoryPermit, MemoryBusy> {
+        self.memory.reserve(request).await
+    }
+
+    /// Stores a file that an agent will send, and that fits into the reserved memory. Only that agent can read it.
+    /// Returns its id and its size.
     pub async fn store_upload<E: Into<Box<dyn Error + Send + Sync>>>(
         &self,
         agent: ScopedAgent,
         label: UploadLabel,
         bytes: impl futures_util::Stream<Item = Result<Bytes, E>> + Send,
+        memory: &MemoryPermit,
     ) -> Result<(MediaId, u64), UploadError> {
         let (scope, agent) = agent;
-        let bytes = read_whole(bytes).await?;
+        let bytes = read_whole(bytes, memory).await?;
         let (id, size) = (MediaId::new(), bytes.len() as u64);
         if self.stored_bytes(scope).await? + size > MEDIA_TENANT_BYTES_MAX {
             return Err(UploadError::Full);
@@ -128,25 +143,33 @@ impl Media {
         self.store.find_record(scope, agent, id).await
     }
 
-    /// Returns the bytes of a file in the desk's store.
-    pub async fn read_bytes(
+    /// Returns the content of a file in the desk's store.
+    pub async fn read_content(
         &self,
         agent: ScopedAgent,
         id: MediaId,
-    ) -> Result<Option<MediaStream>, StoreError> {
+    ) -> Result<Option<MediaContent>, StoreError> {
         match self.objects.get(&object_path(agent.0, id)).await {
-            Ok(found) => Ok(Some(found.into_stream().map_err(Into::into).boxed())),
+            Ok(found) => {
+                let size = found.meta.size;
+                Ok(Some(MediaContent {
+                    size,
+                    bytes: found.into_stream().map_err(Into::into).boxed(),
+                }))
+            }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(store_error("read a file")(error)),
         }
     }
 
-    /// Removes expired files, up to a maximum. Any node may do it.
+    /// Removes expired files, up to a maximum. Any node may do it. A file that the desk did not write is left alone.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         let kept_secs = i64::try_from(MEDIA_KEPT.as_secs()).unwrap_or(i64::MAX);
         let before = self.clock.now().as_second() - kept_secs;
-        let old = self.objects.list(None);
-        let old = old.try_filter(|object| ready(object.last_modified.timestamp() < before));
+        let old = self.objects.list(Some(&uploads_path())).try_filter(|object| {
+            let is_old = object.last_modified.timestamp() < before;
+            ready(is_old && is_object_path(&object.location))
+        });
         let old = old.take(MEDIA_SWEPT_MAX).map_ok(|object| object.location);
         let old: Vec<Path> = old.try_collect().await.map_err(store_error("list files"))?;
         for place in &old {
@@ -160,8 +183,7 @@ impl Media {
 
     /// Returns the total size of a tenant's files.
     async fn stored_bytes(&self, scope: TenantScope) -> Result<u64, StoreError> {
-        let folder = Path::from(scope.tenant().to_string());
-        let sizes = self.objects.list(Some(&folder)).map_ok(|object| object.size);
+        let sizes = self.objects.list(Some(&tenant_path(scope))).map_ok(|object| object.size);
         sizes
             .try_fold(0, |sum, size| ready(Ok(sum + size)))
             .await
@@ -169,24 +191,22 @@ impl Media {
     }
 }
 
-/// Returns the path of a file. No caller can choose either part.
-fn object_path(scope: TenantScope, id: MediaId) -> Path {
-    Path::from_iter([scope.tenant().to_string(), id.to_string()])
-}
-
 fn store_error(what: &'static str) -> impl Fn(object_store::Error) -> StoreError {
     move |error| StoreError::unavailable(what, error)
 }
 
-/// Reads a whole file, if it is not too large.
-pub async fn read_whole<E: Into<Box<dyn Error + Send + Sync>>>(
+/// Reads a whole file, if it is not too large. The buffer has its final size from the beginning: one that grows would
+/// use more memory than was reserved.
+async fn read_whole<E: Into<Box<dyn Error + Send + Sync>>>(
     bytes: impl futures_util::Stream<Item = Result<Bytes, E>>,
+    memory: &MemoryPermit,
 ) -> Result<Bytes, UploadError> {
     pin_mut!(bytes);
-    let mut whole = BytesMut::new();
+    let bytes_max = usize::try_from(memory.bytes()).unwrap_or(usize::MAX).min(MEDIA_BYTES_MAX);
+    let mut whole = BytesMut::with_capacity(bytes_max);
     while let Some(chunk) = bytes.next().await {
         let chunk = chunk.map_err(|error| UploadError::BrokeOff(error.into()))?;
-        if whole.len() + chunk.len() > MEDIA_BYTES_MAX {
+        if whole.len() + chunk.len() > bytes_max {
             return Err(UploadError::TooLarge);
         }
         whole.extend_from_slice(&chunk);

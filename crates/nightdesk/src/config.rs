@@ -258,8 +258,8 @@ impl WakeSection {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct MediaSection {
-    /// A folder that every node sees, or a bucket: `s3://files/desk`, `gs://…`, `az://…`. A bucket's keys are taken
-    /// from the environment, as its own tools do.
+    /// A folder that every node sees, or a bucket: `s3://files/desk`, `gs://…`, `az://…`. Nothing else may be in it. A
+    /// bucket's keys are taken from the environment, as its own tools do.
     pub(crate) place: String,
 }
 
@@ -357,7 +357,7 @@ impl Config {
             limits: RateSettings::default(),
             audit: AuditSection::default(),
             outside: Rules::default(),
-            media: MediaSection::default(),
+            media: MediaSection { place: "memory:///".to_owned() },
             discord: DiscordSection::default(),
             telegram: TelegramSection::default(),
             issuer: IssuingSection::default(),

@@ -35,6 +35,7 @@ pub(crate) fn metrics(desk: &Desk, room: &LineContext, bell: Option<&BellMetrics
     desk.refusals.register(registry.sub_registry_with_prefix("gate"));
     stops.inbox.metrics().register(registry.sub_registry_with_prefix("inbox"));
     stops.egress.metrics().register(registry.sub_registry_with_prefix("egress"));
+    stops.media.metrics().register(registry.sub_registry_with_prefix("media"));
     stops.wake.metrics().register(registry.sub_registry_with_prefix("wake"));
     stops.schedule.metrics().register(registry.sub_registry_with_prefix("schedule"));
     stops.letters.metrics.register(&mut registry);

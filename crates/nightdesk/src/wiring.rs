@@ -1,6 +1,6 @@
 //! Connects the stops to a node.
 
-mod desk;
+pub(crate) mod desk;
 mod tasks;
 pub(crate) mod ways;
 

@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
 use nightdesk_kit::{BaseUrl, HttpClient, OpenError, PlatformCallError, PlatformResponse, send};
-use nightdesk_port::{Bot, File};
+use nightdesk_port::Bot;
 use nightdesk_types::{BotId, Clock};
 use nightdesk_vault::Key;
+use reqwest::multipart::Part;
 use reqwest::{Method, RequestBuilder};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -36,13 +37,11 @@ pub(crate) struct ApiCall {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
-    /// A file to upload.
-    pub(crate) file: Option<File>,
 }
 
 impl ApiCall {
     pub(crate) const fn new(method: Method, path: String) -> Self {
-        Self { method, path, body: None, file: None }
+        Self { method, path, body: None }
     }
 
     pub(crate) fn get(path: String) -> Self {
@@ -51,10 +50,6 @@ impl ApiCall {
 
     pub(crate) fn with_body(self, body: Value) -> Self {
         Self { body: Some(body), ..self }
-    }
-
-    pub(crate) fn with_file(self, file: File) -> Self {
-        Self { file: Some(file), ..self }
     }
 }
 
@@ -133,20 +128,46 @@ impl Api {
         self.send(caller, call).await?.json()
     }
 
+    /// Makes one call that uploads a file, and parses the response.
+    pub(crate) async fn upload<T: DeserializeOwned>(
+        &self,
+        bot: &Bot,
+        call: ApiCall,
+        file: Part,
+    ) -> Result<T, PlatformCallError> {
+        let body = call.body.clone().unwrap_or_default();
+        let request = files::multipart_request(self.request(&call)?, &body, file);
+        self.send_request(bot.into(), &call, request).await?.json()
+    }
+
     /// Makes one call.
     pub(crate) async fn send(
         &self,
         caller: impl Into<ApiCaller<'_>>,
         call: ApiCall,
     ) -> Result<PlatformResponse, PlatformCallError> {
-        let caller = caller.into();
-        let request = caller.authorize(self.request(&call)?)?;
-        if let Some(wait) = self.holds.remaining_hold(caller.bot, &call, self.clock.moment()) {
+        let request = self.request(&call)?;
+        let request = match &call.body {
+            Some(body) => request.json(body),
+            None if call.method == Method::GET => request,
+            None => request.header(CONTENT_LENGTH, 0),
+        };
+        self.send_request(caller.into(), &call, request).await
+    }
+
+    async fn send_request(
+        &self,
+        caller: ApiCaller<'_>,
+        call: &ApiCall,
+        request: RequestBuilder,
+    ) -> Result<PlatformResponse, PlatformCallError> {
+        let request = caller.authorize(request)?;
+        if let Some(wait) = self.holds.remaining_hold(caller.bot, call, self.clock.moment()) {
             return Err(PlatformCallError::Held(wait));
         }
         let reply = send(request).await?;
         let refusal = (!reply.status.is_success()).then(|| refusal::parse_refusal(&reply));
-        let limit = RateLimit::read(&call, &reply.headers, refusal.as_ref());
+        let limit = RateLimit::read(call, &reply.headers, refusal.as_ref());
         self.holds.record_limit(caller.bot, limit, self.clock.moment());
         refusal.map_or(Ok(reply), |refusal| Err(PlatformCallError::Refused(refusal)))
     }
@@ -154,12 +175,6 @@ impl Api {
     fn request(&self, call: &ApiCall) -> Result<RequestBuilder, PlatformCallError> {
         let url = self.base.join(&format!("api/v10/{}", call.path));
         let url = url.ok_or_else(|| PlatformCallError::NotSent("the URL is invalid".into()))?;
-        let request = self.client.request(call.method.clone(), url).header(USER_AGENT, CALLER);
-        Ok(match (&call.body, &call.file) {
-            (Some(body), Some(file)) => files::multipart_request(request, body, file.clone()),
-            (Some(body), None) => request.json(body),
-            (None, _) if call.method == Method::GET => request,
-            (None, _) => request.header(CONTENT_LENGTH, 0),
-        })
+        Ok(self.client.request(call.method.clone(), url).header(USER_AGENT, CALLER))
     }
 }

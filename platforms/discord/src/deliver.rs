@@ -1,7 +1,7 @@
 //! Makes an agent's op as one call to Discord.
 
 use async_trait::async_trait;
-use nightdesk_kit::{PlatformCallError, PlatformRefusal};
+use nightdesk_kit::{PlatformCallError, PlatformRefusal, file_part};
 use nightdesk_port::{Bot, CAPABILITY_GONE, CommandChange, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
@@ -10,7 +10,7 @@ use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 
 use crate::Discord;
-use crate::api::{ApiCall, ApiCaller, GONE, UNKNOWN_MESSAGE};
+use crate::api::{ApiCall, ApiCaller, GONE, UNKNOWN_MESSAGE, UNNAMED};
 use crate::events::is_token;
 use crate::id::Id;
 use crate::own_ids::OwnIds;
@@ -47,7 +47,8 @@ impl Deliver for Discord {
         let path = format!("channels/{}/messages", self.find_channel(bot, send).await?);
         let call =
             ApiCall::new(Method::POST, path).with_body(asked.with_nonce(Some(name)).into_json());
-        Ok(self.api.call(bot, call.with_file(file)).await.map(CreatedObject::into_receipt)?)
+        let file = file_part(&file, UNNAMED).await?;
+        Ok(self.api.upload(bot, call, file).await.map(CreatedObject::into_receipt)?)
     }
 
     async fn command(

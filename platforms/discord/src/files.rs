@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use nightdesk_kit::PlatformCallError;
-use nightdesk_port::{Bot, FetchError, FileBytes, Files};
+use nightdesk_port::{Bot, FetchError, FileContent, Files};
 use reqwest::StatusCode;
 
 use crate::Discord;
@@ -15,7 +15,7 @@ const GONE: [StatusCode; 2] = [StatusCode::NOT_FOUND, StatusCode::FORBIDDEN];
 
 #[async_trait]
 impl Files for Discord {
-    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError> {
+    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileContent, FetchError> {
         let unfetched = |error: PlatformCallError| error.into_fetch_error(&GONE);
         let address = match FileRef::parse(reference).ok_or(FetchError::Gone)? {
             FileRef::Attached { channel, message, file } => {

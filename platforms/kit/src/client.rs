@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt};
-use nightdesk_port::{File, FileBytes};
+use nightdesk_port::{File, FileContent};
 use nightdesk_types::limits::PLATFORM_CALL_WAIT;
 use reqwest::header::HeaderMap;
 use reqwest::multipart::Part;
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url, redirect};
+use reqwest::{Body, Client, Method, RequestBuilder, Response, StatusCode, Url, redirect};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
@@ -77,14 +77,16 @@ impl HttpClient {
     }
 
     /// Begins to download a file. Only the beginning has a time limit.
-    pub async fn download(&self, url: Url) -> Result<FileBytes, PlatformCallError> {
+    pub async fn download(&self, url: Url) -> Result<FileContent, PlatformCallError> {
         let response = timeout(ANSWER_WAIT, self.0.get(url).send()).await;
         let response = response.map_err(|late| PlatformCallError::Unanswered(late.into()))?;
         let response = response.map_err(PlatformCallError::from_client)?;
         match response.status() {
             // The error omits the URL, because the URL may give access to the file.
             StatusCode::OK => {
-                Ok(response.bytes_stream().map_err(|error| error.without_url().into()).boxed())
+                let size = response.content_length();
+                let bytes = response.bytes_stream().map_err(|error| error.without_url().into());
+                Ok(FileContent { size, bytes: bytes.boxed() })
             }
             status => Err(PlatformCallError::Refused(PlatformRefusal::new(status, None, None))),
         }
@@ -127,17 +129,22 @@ async fn read_body(mut response: Response) -> Result<Vec<u8>, PlatformCallError>
     Ok(body)
 }
 
-/// Builds the part of a form that uploads a file. A file without a name gets the default name.
-pub fn file_part(file: File, default_name: &str) -> Part {
-    let File { bytes, mime, filename } = file;
-    let filename = filename.unwrap_or_else(|| default_name.to_owned());
-    let part = || {
-        let part = Part::stream_with_length(bytes.clone(), bytes.len() as u64);
-        part.file_name(filename.clone())
+/// Builds the part of a form that uploads a file while it is read. A file without a name gets the default name.
+pub async fn file_part(file: &File, default_name: &str) -> Result<Part, PlatformCallError> {
+    let opened = file.source.open().await;
+    let FileContent { size, bytes } = opened.map_err(PlatformCallError::File)?;
+    let body = Body::wrap_stream(bytes);
+    let part = match size {
+        Some(size) => Part::stream_with_length(body, size),
+        None => Part::stream(body),
     };
+    let part = part.file_name(file.filename.clone().unwrap_or_else(|| default_name.to_owned()));
     // If the MIME type is invalid, the platform detects it.
-    let typed = part().mime_str(mime.as_deref().unwrap_or_default());
-    typed.unwrap_or_else(|_| part())
+    let is_mime = |mime: &&str| Part::text("").mime_str(mime).is_ok();
+    match file.mime.as_deref().filter(is_mime) {
+        Some(mime) => part.mime_str(mime).map_err(PlatformCallError::from_client),
+        None => Ok(part),
+    }
 }
 
 #[cfg(test)]

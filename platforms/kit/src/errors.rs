@@ -21,6 +21,9 @@ pub enum PlatformCallError {
     /// A rate limit that the platform reported earlier is not over. The call was not made.
     #[error("the platform's rate limit holds the call back")]
     Held(Duration),
+    /// The file of the call could not be opened. The call was not made.
+    #[error("the file of the call could not be opened")]
+    File(#[source] FetchError),
     /// There was no connection, so the call was not executed.
     #[error("the platform was not reached")]
     NotSent(#[source] BoxError),
@@ -49,7 +52,11 @@ impl PlatformCallError {
     pub const fn status(&self) -> Option<StatusCode> {
         match self {
             Self::Refused(no) => Some(no.status),
-            Self::NoKey | Self::Held(_) | Self::NotSent(_) | Self::Unanswered(_) => None,
+            Self::NoKey
+            | Self::Held(_)
+            | Self::File(_)
+            | Self::NotSent(_)
+            | Self::Unanswered(_) => None,
         }
     }
 
@@ -108,6 +115,7 @@ impl From<PlatformCallError> for DeliverError {
         match error {
             PlatformCallError::NoKey => Self::KeyRejected,
             PlatformCallError::Held(retry_after) => Self::RateLimited { retry_after },
+            PlatformCallError::File(error) => error.into(),
             PlatformCallError::NotSent(source) => Self::Unavailable(source),
             PlatformCallError::Unanswered(source) => Self::Ambiguous(source),
             PlatformCallError::Refused(no) if no.is_rate_limit() => {
@@ -134,7 +142,9 @@ impl From<PlatformCallError> for ListenError {
                 Self::RateLimited { retry_after: no.retry_after }
             }
             PlatformCallError::Refused(no) if no.is_key_rejected => Self::KeyRejected,
-            PlatformCallError::Refused(_) => Self::Unavailable(error.into()),
+            PlatformCallError::File(_) | PlatformCallError::Refused(_) => {
+                Self::Unavailable(error.into())
+            }
         }
     }
 }
@@ -157,7 +167,9 @@ impl From<PlatformCallError> for ConnectError {
     fn from(error: PlatformCallError) -> Self {
         match error {
             PlatformCallError::NoKey => Self::KeyRejected,
-            PlatformCallError::Held(_) => Self::Unavailable(error.into()),
+            PlatformCallError::Held(_) | PlatformCallError::File(_) => {
+                Self::Unavailable(error.into())
+            }
             PlatformCallError::NotSent(source) | PlatformCallError::Unanswered(source) => {
                 Self::Unavailable(source)
             }
@@ -200,12 +212,17 @@ mod tests {
     fn a_failed_call_is_this_error_of_each_interface() {
         const LATER: &str = "RateLimited { retry_after: 7s }";
         let unavailable = "Unavailable(";
-        let cases: [(Make, [&str; 3]); 8] = [
+        let cases: [(Make, [&str; 3]); 10] = [
             (|| PlatformCallError::NoKey, ["KeyRejected"; 3]),
             (
                 || PlatformCallError::Held(Duration::from_secs(7)),
                 [LATER, LATER, "Unavailable(Held"],
             ),
+            (
+                || PlatformCallError::File(FetchError::Gone),
+                ["FileGone", "Unavailable(File", "Unavailable(File"],
+            ),
+            (|| PlatformCallError::File(FetchError::Unavailable("x".into())), [unavailable; 3]),
             (|| PlatformCallError::NotSent("x".into()), [unavailable; 3]),
             (
                 || PlatformCallError::Unanswered("x".into()),

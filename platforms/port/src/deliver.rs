@@ -8,7 +8,7 @@ use nightdesk_types::Send;
 use nightdesk_vault::Key;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bot, CommandChange, File};
+use crate::{Bot, CommandChange, FetchError, File};
 
 /// The platform's response to a send.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,18 @@ pub enum DeliverError {
     /// The platform does not support the call.
     #[error("the platform does not support that")]
     Unsupported,
+    /// The file of the send does not exist any more. The call was not made.
+    #[error("media absent or expired")]
+    FileGone,
+}
+
+impl From<FetchError> for DeliverError {
+    fn from(error: FetchError) -> Self {
+        match error {
+            FetchError::Gone => Self::FileGone,
+            FetchError::Unavailable(source) => Self::Unavailable(source),
+        }
+    }
 }
 
 impl DeliverError {

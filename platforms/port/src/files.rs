@@ -1,6 +1,7 @@
-//! Interface to fetch attachments that only the bot's key can access.
+//! Interface to fetch attachments that only the bot's key can access, and to upload files.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -8,16 +9,18 @@ use futures_util::stream::BoxStream;
 
 use crate::Bot;
 
-/// A file in memory.
-#[derive(Clone, Debug)]
+/// A file that a send refers to.
+#[derive(Clone)]
 pub struct File {
     /// The file's content.
-    pub bytes: Bytes,
+    pub source: Arc<dyn FileSource>,
     /// The file's MIME type.
     pub mime: Option<String>,
     /// The file's name.
     pub filename: Option<String>,
 }
+
+nightdesk_types::opaque_debug!(File);
 
 impl File {
     /// Returns the file under the name that a send gives it, if it gives one.
@@ -27,6 +30,23 @@ impl File {
         Self { filename, ..self.clone() }
     }
 }
+
+/// Reads the content of a file. A file is never in memory as a whole.
+#[async_trait]
+pub trait FileSource: Send + Sync {
+    /// Begins to read the content, from the start. A call that is repeated reads it again.
+    async fn open(&self) -> Result<FileContent, FetchError>;
+}
+
+/// The content of a file.
+pub struct FileContent {
+    /// The exact size, if it is known before the end.
+    pub size: Option<u64>,
+    /// The bytes.
+    pub bytes: FileBytes,
+}
+
+nightdesk_types::opaque_debug!(FileContent);
 
 /// The bytes of a file as a stream.
 pub type FileBytes = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
@@ -46,5 +66,5 @@ pub enum FetchError {
 #[async_trait]
 pub trait Files: Send + Sync {
     /// Begins to fetch a file by the reference in its message.
-    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError>;
+    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileContent, FetchError>;
 }

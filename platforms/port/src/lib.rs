@@ -21,7 +21,7 @@ pub use capabilities::{CallRate, LengthUnit, PlatformCapabilities};
 pub use capability::Capability;
 pub use command::{CommandChange, PlatformCommand};
 pub use deliver::{CAPABILITY_GONE, ChatInfo, Deliver, DeliverError, Receipt};
-pub use files::{FetchError, File, FileBytes, Files};
+pub use files::{FetchError, File, FileBytes, FileContent, FileSource, Files};
 pub use listen::{
     HistoryRange, Listen, ListenError, PlatformEvent, SessionBudget, UnlimitedBudget, WebhookProbe,
     WebhookStatus,

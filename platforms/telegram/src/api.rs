@@ -8,7 +8,7 @@ use std::time::Duration;
 use nightdesk_kit::{
     BaseUrl, HttpClient, OpenError, PlatformCallError, PlatformResponse, file_part, send,
 };
-use nightdesk_port::{File, FileBytes};
+use nightdesk_port::{File, FileContent};
 use nightdesk_vault::Key;
 use reqwest::multipart::Form;
 use reqwest::{Method, RequestBuilder, StatusCode, Url};
@@ -72,7 +72,8 @@ impl Api {
         asked: &Value,
         upload: Upload,
     ) -> Result<T, PlatformCallError> {
-        parse_response(&send(self.request(key, method)?.multipart(form(asked, upload))).await?)
+        let request = self.request(key, method)?;
+        parse_response(&send(request.multipart(form(asked, upload).await?)).await?)
     }
 
     /// Begins to download a file.
@@ -80,7 +81,7 @@ impl Api {
         &self,
         key: Option<&Key>,
         path: &str,
-    ) -> Result<FileBytes, PlatformCallError> {
+    ) -> Result<FileContent, PlatformCallError> {
         // The path is part of a URL with the key, so it must not change the URL's structure.
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"/_.-".contains(&b);
         if !path.bytes().all(is_plain) || path.contains("..") {
@@ -105,13 +106,13 @@ impl Api {
 }
 
 /// Builds a multipart form. Values that are not strings are written as JSON.
-fn form(asked: &Value, upload: Upload) -> Form {
+async fn form(asked: &Value, upload: Upload) -> Result<Form, PlatformCallError> {
     let fields = asked.as_object().into_iter().flatten();
     let form = fields.fold(Form::new(), |form, (name, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         form.text(name.clone(), text)
     });
-    form.part(upload.field, file_part(upload.file, upload.field))
+    Ok(form.part(upload.field, file_part(&upload.file, upload.field).await?))
 }
 
 /// Returns true if a key has Telegram's format, so that it cannot change the URL's structure.

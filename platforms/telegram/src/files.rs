@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_kit::PlatformCallError;
-use nightdesk_port::{Bot, FetchError, FileBytes, Files};
+use nightdesk_port::{Bot, FetchError, FileContent, Files};
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
@@ -20,7 +20,7 @@ struct FileResponse {
 
 #[async_trait]
 impl Files for Telegram {
-    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError> {
+    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileContent, FetchError> {
         let id = reference.strip_prefix(FILE_SCHEME).ok_or(FetchError::Gone)?;
         let key = bot.key.as_ref();
         let unfetched = |error: PlatformCallError| error.into_fetch_error(&GONE);
@@ -40,8 +40,8 @@ mod tests {
     use crate::tests::{TOKEN, bot, telegram_at};
 
     async fn fetched(fake: &FakeTelegram, reference: &str) -> Result<String, FetchError> {
-        let bytes = telegram_at(&fake.url()).fetch(&bot(), reference).await?;
-        let bytes: Vec<_> = bytes.try_collect().await.expect("all of it");
+        let content = telegram_at(&fake.url()).fetch(&bot(), reference).await?;
+        let bytes: Vec<_> = content.bytes.try_collect().await.expect("all of it");
         Ok(String::from_utf8(bytes.concat()).expect("a text"))
     }
 

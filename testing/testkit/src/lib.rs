@@ -1,7 +1,7 @@
 //! Provides test support.
 //!
 //! [`scripted`] is a platform whose messages and answers a test decides. It is the only module that the binary may use.
-//! The others are only for tests: a [`FakeClock`], [`builders`] that make events through the real intake and gate,
+//! The others are only for tests: a [`FakeClock`], a [`memory_file`], [`builders`] that make events through the real intake and gate,
 //! [`fire`], which signs tokens of cron fires, valid and forged, [`logs`], which captures logs, and [`cases`], which
 //! counts the cases of tests.
 
@@ -10,6 +10,8 @@ pub mod cases;
 pub mod logs;
 pub mod fire;
 mod clock;
+mod memory_file;
 pub mod builders;
 
 pub use clock::FakeClock;
+pub use memory_file::memory_file;

@@ -14,10 +14,10 @@
 //! error.
 
 use async_trait::async_trait;
-use futures_util::{StreamExt, stream};
 use nightdesk_port::{
-    Bot, Deliver, DeliverError, FetchError, File, FileBytes, Files, Platform, PlatformCapabilities,
-    Receipt, Receive, ReceiveError, RequestContent, SignedRequest, VisibilitySource,
+    Bot, Deliver, DeliverError, FetchError, File, FileContent, Files, Platform,
+    PlatformCapabilities, Receipt, Receive, ReceiveError, RequestContent, SignedRequest,
+    VisibilitySource,
 };
 use nightdesk_types::event::Source;
 use nightdesk_types::{Send, Visibility};
@@ -28,6 +28,7 @@ mod words;
 mod settings;
 mod call;
 
+use crate::memory_file;
 use call::Aid;
 
 #[cfg(test)]
@@ -111,9 +112,9 @@ impl Platform for Scripted {
 
 #[async_trait]
 impl Files for Scripted {
-    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileBytes, FetchError> {
+    async fn fetch(&self, bot: &Bot, reference: &str) -> Result<FileContent, FetchError> {
         let text = settings::file(bot, reference).ok_or(FetchError::Gone)?;
-        Ok(stream::once(async { Ok(text.into()) }).boxed())
+        memory_file(text).source.open().await
     }
 }
 

@@ -4,15 +4,20 @@
 //! attached. A file that the agent may not have is not found.
 
 use axum::Json;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
-use nightdesk_media::{MediaId, MediaLocation, MediaRecord, UploadError, UploadLabel};
+use nightdesk_media::{
+    MediaId, MediaLocation, MediaRecord, MemoryRequest, UploadError, UploadLabel,
+};
 use nightdesk_protocol::file_head::{disposition, mime};
-use nightdesk_types::limits::{MEDIA_NAME_BYTES_MAX, MEDIA_TAKE_WAIT};
+use nightdesk_register::Caller;
+use nightdesk_types::limits::{
+    MEDIA_BYTES_MAX, MEDIA_NAME_BYTES_MAX, MEDIA_TAKE_WAIT, MEDIA_TURN_WAIT,
+};
 use serde::Serialize;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use utoipa::ToSchema;
 
 use crate::extract::AgentCaller;
@@ -39,14 +44,21 @@ pub(super) async fn put(
         filename: header_text(&head.headers, &FILENAME),
     };
     let media = &api.desk.stops.media;
-    let busy = "too many files are being uploaded at the moment; retry";
-    let _turn =
-        media.wait_for_permit().await.ok_or_else(|| problem::UNAVAILABLE.with_detail(busy))?;
-    let storing = media.store_upload((caller.scope, caller.agent), label, body.into_data_stream());
-    let stored = timeout(MEDIA_TAKE_WAIT, storing).await;
+    let memory = media.reserve_memory(upload_memory(&caller, &body)).await;
+    let memory = memory.map_err(|busy| problem::UNAVAILABLE.with_detail(busy.to_string()))?;
+    let (agent, bytes) = ((caller.scope, caller.agent), body.into_data_stream());
+    let stored = timeout(MEDIA_TAKE_WAIT, media.store_upload(agent, label, bytes, &memory)).await;
     let late = |_| problem::TIMEOUT.with_detail("the file did not arrive in time");
     let (id, size) = stored.map_err(late)??;
     Ok(Json(StoredFile { id: id.to_string(), size }))
+}
+
+/// Returns the memory that an upload needs: the announced size, or that of the largest file.
+fn upload_memory(caller: &Caller, body: &Body) -> MemoryRequest {
+    let bytes_max = u64::try_from(MEDIA_BYTES_MAX).unwrap_or(u64::MAX);
+    let bytes = body.size_hint().exact().map_or(bytes_max, |announced| announced.min(bytes_max));
+    let until = Instant::now() + MEDIA_TURN_WAIT;
+    MemoryRequest { tenant: caller.scope.tenant(), bytes, until }
 }
 
 /// Returns a file that was attached for the agent, or that the agent uploaded.
@@ -71,8 +83,8 @@ pub(super) async fn get(
     let id = MediaId::parse(&id).ok_or_else(not_found)?;
     let found = api.desk.stops.accounts.read_file((caller.scope, caller.agent), id).await;
     let found = found.or_unavailable("a file could not be read")?;
-    let (kept, bytes) = found.ok_or_else(not_found)?;
-    Ok((file_headers(&kept), Body::from_stream(bytes)))
+    let (kept, content) = found.ok_or_else(not_found)?;
+    Ok((file_headers(&kept), Body::from_stream(content.bytes)))
 }
 
 /// The headers of a file. A browser that is led here must not show it as one of our pages.

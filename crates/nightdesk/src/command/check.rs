@@ -21,6 +21,7 @@ pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
         ConfigCheck::new("secret files are readable only by their owner", private_files(config)),
         ConfigCheck::new("the database responds, and is migrated", database(config).await),
         ConfigCheck::new("the clock agrees with the database", clock(config).await),
+        ConfigCheck::new("the store of files holds nothing else", media(config).await),
     ];
     if let Some(redis) = &config.redis {
         checks.push(ConfigCheck::new("Redis responds", bell(config, redis).await));
@@ -113,6 +114,10 @@ async fn ways(config: &Config) -> anyhow::Result<()> {
     let pg = Arc::new(wiring::connect(config)?);
     let register = Register::new(pg, config.vault().await?);
     wiring::ways::check(config, &register, &wiring::outside(config)?).await
+}
+
+async fn media(config: &Config) -> anyhow::Result<()> {
+    wiring::desk::open_media_place(config).await.map(drop)
 }
 
 async fn clock(config: &Config) -> anyhow::Result<()> {

@@ -13,7 +13,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_lease::Owners;
 use nightdesk_letters::Letters;
-use nightdesk_media::Media;
+use nightdesk_media::{Media, MediaPlace};
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
 use nightdesk_register::{Issuers, Register};
@@ -42,7 +42,7 @@ pub(super) async fn build(
     let issuers = Arc::new(issuers(config, &base.pg, vault, outside.clone(), &life.work)?);
     let ways = ways::open(config, &register, &outside).await?;
     let schedule = Arc::new(schedule(base, outside.clone(), &register, &issuers));
-    let media = media(config, &base.pg)?;
+    let media = media(config, &base.pg).await?;
     let adapters = adapters(config, &base.pg, webchat)?;
     let accounts = Accounts::new(Arc::clone(&register), adapters, Arc::clone(&media));
     let accounts = Arc::new(accounts);
@@ -111,14 +111,18 @@ fn limits(config: &Config, ringing: &BellTasks) -> Limits {
     }
 }
 
-/// Opens the store of files.
-fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
-    let place = &config.media.place;
-    let objects = nightdesk_media::open_place(place).with_context(|| {
-        format!("media.place is {place}; set it to a folder that the desk may write to, or a bucket as s3://files/desk")
-    })?;
+async fn media(config: &Config, pg: &Arc<Pg>) -> anyhow::Result<Arc<Media>> {
+    let objects = open_media_place(config).await?;
     let clock = Arc::new(SystemClock::start());
     Ok(Arc::new(Media::new(Arc::<Pg>::clone(pg), objects, config.public_url(), clock)))
+}
+
+/// Opens the store of files.
+pub(crate) async fn open_media_place(config: &Config) -> anyhow::Result<MediaPlace> {
+    let place = &config.media.place;
+    nightdesk_media::open_place(place).await.with_context(|| {
+        format!("media.place is {place}; set it to a folder of its own that the desk may write to, such as /var/lib/nightdesk/media, or a bucket as s3://files/desk")
+    })
 }
 
 fn adapters(config: &Config, pg: &Arc<Pg>, webchat: &Arc<Webchat>) -> anyhow::Result<Adapters> {

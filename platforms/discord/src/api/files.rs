@@ -1,8 +1,8 @@
 //! Uploads files with a call, and downloads them.
 
-use nightdesk_kit::{PlatformCallError, file_part};
-use nightdesk_port::{File, FileBytes};
-use reqwest::multipart::Form;
+use nightdesk_kit::PlatformCallError;
+use nightdesk_port::FileContent;
+use reqwest::multipart::{Form, Part};
 use reqwest::{RequestBuilder, Url};
 use serde_json::Value;
 
@@ -18,15 +18,15 @@ const MOVING_URL: &str = "https://media.discordapp.net";
 pub(super) fn multipart_request(
     request: RequestBuilder,
     asked: &Value,
-    file: File,
+    file: Part,
 ) -> RequestBuilder {
     let form = Form::new().text("payload_json", asked.to_string());
-    request.multipart(form.part("files[0]", file_part(file, UNNAMED)))
+    request.multipart(form.part("files[0]", file))
 }
 
 impl Api {
     /// Begins to download a file without a key. The address must be one of Discord's file servers.
-    pub(crate) async fn download(&self, address: &str) -> Result<FileBytes, PlatformCallError> {
+    pub(crate) async fn download(&self, address: &str) -> Result<FileContent, PlatformCallError> {
         let is_theirs = |url: &Url| {
             self.cdn.is_origin_of(url) || address.starts_with(&format!("{MOVING_URL}/"))
         };

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::TryStreamExt;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use nightdesk_fake_discord::{FakeDiscord, Settings};
-use nightdesk_port::{Deliver, DeliverError, File, UnlimitedBudget};
-use nightdesk_testkit::FakeClock;
+use nightdesk_port::{Deliver, DeliverError, File, FileSource, UnlimitedBudget};
+use nightdesk_testkit::{FakeClock, memory_file};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use serde_json::{Map, json};
@@ -34,8 +34,8 @@ async fn fake() -> (FakeDiscord, Discord) {
 }
 
 async fn fetched(discord: &Discord, reference: &str) -> Result<String, FetchError> {
-    let bytes = discord.fetch(&bot(), reference).await?;
-    let bytes: Vec<_> = bytes.try_collect().await.expect("all of it");
+    let content = discord.fetch(&bot(), reference).await?;
+    let bytes: Vec<_> = content.bytes.try_collect().await.expect("all of it");
     Ok(String::from_utf8(bytes.concat()).expect("a text"))
 }
 
@@ -95,7 +95,7 @@ fn given(bytes: usize) -> (Send, File) {
     };
     let send = Send { chat_id: GENERAL.to_string(), op, metadata: Map::new() };
     let mime = Some("text/plain".to_owned());
-    (send, File { bytes: vec![b'x'; bytes].into(), mime, filename: None })
+    (send, File { mime, ..memory_file(vec![b'x'; bytes]) })
 }
 
 #[tokio::test]
@@ -128,4 +128,27 @@ async fn what_is_too_large_for_discord_is_refused_in_a_word() {
             answered => assert!(is_taken && answered.is_ok(), "{bytes}: {answered:?}"),
         }
     }
+}
+
+/// A file of nine bytes that breaks off after four.
+struct BrokenSource;
+
+#[async_trait]
+impl FileSource for BrokenSource {
+    async fn open(&self) -> Result<FileContent, FetchError> {
+        let chunks = [Ok("four".into()), Err("the connection broke".into())];
+        Ok(FileContent { size: Some(9), bytes: stream::iter(chunks).boxed() })
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_breaks_off_makes_no_message() {
+    let (fake, discord) = fake().await;
+    let (send, file) = given(9);
+    let broken = File { source: Arc::new(BrokenSource), ..file.clone() };
+    let result = discord.upload(&bot(), &send, &broken, "s1").await;
+    assert!(matches!(result, Err(DeliverError::Ambiguous(_))), "{result:?}");
+
+    discord.upload(&bot(), &send, &file, "s2").await.expect("the whole file is taken");
+    assert_eq!(fake.messages(GENERAL).len(), 1, "only the whole file made a message");
 }

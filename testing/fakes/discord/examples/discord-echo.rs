@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use async_trait::async_trait;
 use nightdesk_discord::{Discord, DiscordUrls};
 use nightdesk_port::{Bot, Deliver, File, Listen, SessionBudget};
+use nightdesk_testkit::memory_file;
 use nightdesk_types::event::{Content, Draft};
 use nightdesk_types::send::{Op, PromptOption};
 use nightdesk_types::{BotId, Send, StoreError, SystemClock, TenantId, TenantScope};
@@ -91,8 +92,8 @@ async fn answer(discord: &Discord, bot: &Bot, draft: Draft) {
         }
         "ask" => drop(deliver(ask(rest)).await),
         "file" => {
-            let (bytes, filename) = (rest.to_owned().into(), Some("words.txt".to_owned()));
-            let file = File { bytes, mime: Some("text/plain".to_owned()), filename };
+            let [mime, filename] = ["text/plain", "words.txt"].map(|text| Some(text.to_owned()));
+            let file = File { mime, filename, ..memory_file(rest) };
             let done = discord.upload(bot, &send(media()), &file, &draft.key).await;
             done.expect("it is done");
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::TryStreamExt;
 use nightdesk_port::{Bot, ChatInfo, DeliverError, File, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::limits::PLATFORM_CALL_WAIT;
@@ -51,9 +52,13 @@ pub(super) struct Aid<'a> {
     pub(super) file: Option<&'a File>,
 }
 
-fn shown(file: &File) -> Value {
-    let File { bytes, mime, filename } = file;
-    json!({ "text": String::from_utf8_lossy(bytes), "mime": mime, "filename": filename })
+/// Reads the whole file: a test's files are small.
+async fn shown(file: &File) -> Result<Value, DeliverError> {
+    let File { source, mime, filename } = file;
+    let bytes: Result<Vec<_>, _> = source.open().await?.bytes.try_collect().await;
+    let bytes = bytes.map_err(DeliverError::Unavailable)?.concat();
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(json!({ "text": text, "mime": mime, "filename": filename }))
 }
 
 /// Makes one call.
@@ -64,7 +69,11 @@ pub(super) async fn make(
     Aid { capability, file }: Aid<'_>,
 ) -> Result<Receipt, DeliverError> {
     let capability = capability.map(|lent| lent.with(str::to_owned));
-    let call = Call { bot: &bot.handle, send, capability, file: file.map(shown) };
+    let file = match file {
+        Some(file) => Some(shown(file).await?),
+        None => None,
+    };
+    let call = Call { bot: &bot.handle, send, capability, file };
     let answer = client.post(url).json(&call).send().await.map_err(unanswered)?;
     let status = answer.status();
     match status {

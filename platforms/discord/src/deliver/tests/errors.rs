@@ -18,6 +18,7 @@ fn word(result: Result<Receipt, DeliverError>) -> String {
         Err(DeliverError::Refused { platform_code }) => platform_code,
         Err(DeliverError::KeyRejected) => "key rejected".to_owned(),
         Err(DeliverError::Unsupported) => "unsupported".to_owned(),
+        Err(DeliverError::FileGone) => "file gone".to_owned(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Makes every op that the adapter claims to support, on the fake.
 
-use nightdesk_port::{File, Platform, Receipt};
+use nightdesk_port::{Platform, Receipt};
 use nightdesk_testkit::cases::begin;
+use nightdesk_testkit::memory_file;
 
 use super::*;
 
@@ -51,7 +52,7 @@ impl Stage {
                 self.discord.follow_up(&self.bot, &send, &lent).await
             }
             "send_media" => {
-                let file = File { bytes: "a cat".into(), mime: None, filename: None };
+                let file = memory_file("a cat");
                 self.discord.upload(&self.bot, &send, &file, "s1").await
             }
             _ => self.discord.deliver(&self.bot, &send).await,

@@ -1,4 +1,5 @@
 use nightdesk_testkit::cases::begin;
+use nightdesk_testkit::memory_file;
 
 use super::*;
 
@@ -178,7 +179,7 @@ async fn a_file_is_given_along() {
     for (mime, filename) in
         [(text("image/png"), text("c.png")), (text("no kind"), None), (None, None)]
     {
-        let file = File { bytes: "meow".into(), mime, filename: filename.clone() };
+        let file = File { mime, filename: filename.clone(), ..memory_file("meow") };
         for (kind, method, field) in KINDS {
             let send = to(ANN, file_of(kind, "https://desk/relay/media/1", "*see*"));
             let receipt = telegram_at(&fake.url()).upload(&bot(), &send, &file, "s1").await;
