@@ -97,3 +97,7 @@ begin
     return gone;
 end
 $$;
+
+grant execute on function
+    door_tenant, door_tenants, tenant_erase, tenant_erase_texts
+to nightdesk_app;

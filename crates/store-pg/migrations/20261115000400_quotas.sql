@@ -55,3 +55,7 @@ begin
     return null;
 end
 $$;
+
+grant execute on function
+    quota_default, quota_of
+to nightdesk_app;

@@ -157,3 +157,7 @@ begin
     returning g.gateway_id;
 end
 $$;
+
+grant execute on function
+    door_gateways, door_revoked, deprovision
+to nightdesk_app;

@@ -127,3 +127,7 @@ begin
 end
 $$;
 alter function door_client(uuid) owner to nightdesk_doors;
+
+grant execute on function
+    door_client
+to nightdesk_app;

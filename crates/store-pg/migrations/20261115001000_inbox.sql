@@ -757,3 +757,9 @@ begin
     order by a.o;
 end
 $$;
+
+grant execute on function
+    no_outcome, source_holds, source_moves, inbox_is_full, inbox_store, inbox_accept,
+    inbox_waiting, inbox_waits, cursor_after, inbox_ack, set_aside, inbox_resubmit,
+    inbox_put_test, inbox_last_seqs
+to nightdesk_app;

@@ -252,3 +252,7 @@ begin
 end
 $$;
 alter function lock_due_wakes(uuid, uuid, integer, integer) owner to nightdesk_doors;
+
+grant execute on function
+    notice, notice_of_bot, wake_sleepers, lock_due_wakes
+to nightdesk_app;

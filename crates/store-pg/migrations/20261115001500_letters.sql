@@ -563,6 +563,7 @@ declare
     step bigint;
     most bigint := 0;
 begin
+    perform check_retention('letters', kept);
     delete from letters l
     where (l.tenant_id, l.letter_id) in (
         select o.tenant_id, o.letter_id from letters o
@@ -606,3 +607,9 @@ $$;
 create trigger tenants_erase_letters after update of erased_at on tenants
     for each row when (old.erased_at is null and new.erased_at is not null)
     execute function erase_letters();
+
+grant execute on function
+    door_letter_hook, letter_live, letter_addresses, letter_bytes, letter_facts, letter_write,
+    letter_due_facts, letter_came, letter_reply_facts, letter_look, letters_page,
+    letter_grants_of, letter_peers, letter_note, forget_letters
+to nightdesk_app;

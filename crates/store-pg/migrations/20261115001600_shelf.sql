@@ -230,3 +230,7 @@ begin
     return gone;
 end
 $$;
+
+grant execute on function
+    shelf_lock, shelf_grow, skill_put, skill_delete, data_clear, data_put, shelf_erase
+to nightdesk_app;

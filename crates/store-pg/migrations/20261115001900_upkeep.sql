@@ -33,6 +33,7 @@ declare
     expired bigint := 0;
     late    record;
 begin
+    perform check_retention('pending', kept);
     for late in
         select e.tenant_id, e.agent_id, array_agg(e.seq order by e.seq) as seqs
         from (
@@ -63,6 +64,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     forgotten bigint;
 begin
+    perform check_retention('acked', kept);
     with old as (
         select e.tenant_id, e.agent_id, e.seq, e.at
         from inbox_entries e join inbox_cursors c
@@ -100,6 +102,7 @@ declare
     dropped bigint := 0;
     old     record;
 begin
+    perform check_retention('days', make_interval(days => kept_days));
     for old in
         select child.relname, parent.relname as parent,
             to_date(right(child.relname, 8), 'YYYYMMDD') as day
@@ -153,3 +156,7 @@ begin
 end
 $$;
 alter function forget_ended(interval, bigint) owner to nightdesk_doors;
+
+grant execute on function
+    open_days, expire_entries, forget_acked, close_days, forget_ended
+to nightdesk_app;
