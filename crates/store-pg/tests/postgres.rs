@@ -10,6 +10,8 @@ mod suites;
 mod wall;
 #[path = "postgres/privileges.rs"]
 mod privileges;
+#[path = "postgres/erasure.rs"]
+mod erasure;
 #[path = "postgres/audit.rs"]
 mod audit;
 #[path = "postgres/planted.rs"]

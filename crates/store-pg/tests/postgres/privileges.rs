@@ -15,11 +15,10 @@ const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const RETENTION_TOO_SHORT: &str = "ND002";
 
 /// Functions that the desk's role may not run: migrations, triggers and other functions call them.
-const NOT_FOR_THE_DESK: [&str; 20] = [
+const NOT_FOR_THE_DESK: [&str; 19] = [
     "audit_bytes",
     "check_retention",
     "day_is_empty",
-    "erase_letters",
     "forget_data_keys",
     "is_told",
     "keep_quota",
