@@ -62,8 +62,9 @@ create function retention_min(p_rows text) returns interval language sql immutab
         when 'chats' then interval '90 days' when 'data-keys' then interval '10 minutes'
         when 'days' then interval '8 days' when 'fires' then interval '30 days'
         when 'letters' then interval '30 days' when 'links' then interval '24 hours'
-        when 'pending' then interval '7 days' when 'prompts' then interval '7 days'
-        when 'reach-changes' then interval '1 hour' when 'sends' then interval '24 hours' end
+        when 'parked' then interval '30 days' when 'pending' then interval '7 days'
+        when 'prompts' then interval '7 days' when 'reach-changes' then interval '1 hour'
+        when 'sends' then interval '24 hours' end
 $$;
 
 -- Refuses to remove rows before their time. The functions that remove rows across tenants call this, so that a
@@ -78,5 +79,5 @@ end
 $$;
 
 grant execute on function
-    works_for, works_for_all, works_for_both
+    works_for, works_for_all, works_for_both, retention_min
 to nightdesk_app;

@@ -58,6 +58,25 @@ end
 $$;
 alter function expire_entries(interval, integer) owner to nightdesk_doors;
 
+-- Forgets entries that were set aside long ago, at most so many. Over all tenants: a door.
+create function forget_parked(kept interval, entries_max integer) returns bigint
+language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+declare
+    forgotten bigint;
+begin
+    perform check_retention('parked', kept);
+    delete from inbox_parked p
+    where (p.tenant_id, p.agent_id, p.seq) in (
+        select o.tenant_id, o.agent_id, o.seq from inbox_parked o
+        where o.parked_at < now() - kept
+        order by o.parked_at limit entries_max for update skip locked
+    );
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+alter function forget_parked(interval, integer) owner to nightdesk_doors;
+
 -- Forgets entries that were acknowledged a while ago, at most so many. Over all tenants: a door.
 create function forget_acked(kept interval, entries_max integer) returns bigint
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -158,5 +177,5 @@ $$;
 alter function forget_ended(interval, bigint) owner to nightdesk_doors;
 
 grant execute on function
-    open_days, expire_entries, forget_acked, close_days, forget_ended
+    open_days, expire_entries, forget_parked, forget_acked, close_days, forget_ended
 to nightdesk_app;

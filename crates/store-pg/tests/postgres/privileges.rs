@@ -2,7 +2,8 @@
 
 use nightdesk_types::limits::{
     ACKED_HOURS, AUDIT_KEPT_DAYS, CHAT_KEPT_DAYS, DATA_KEY_KEPT_FOR, DEDUPE_DAYS, FIRES_KEPT,
-    LETTERS_KEPT, LINK_KEPT_HOURS, PENDING_DAYS, PROMPT_DAYS, REACH_CHANGES_HOURS, SEND_HOURS,
+    LETTERS_KEPT, LINK_KEPT_HOURS, PARKED_DAYS, PENDING_DAYS, PROMPT_DAYS, REACH_CHANGES_HOURS,
+    SEND_HOURS,
 };
 use sqlx::{AssertSqlSafe, Executor, PgConnection};
 
@@ -15,7 +16,7 @@ const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const RETENTION_TOO_SHORT: &str = "ND002";
 
 /// Functions that the desk's role may not run: migrations, triggers and other functions call them.
-const NOT_FOR_THE_DESK: [&str; 19] = [
+const NOT_FOR_THE_DESK: [&str; 18] = [
     "audit_bytes",
     "check_retention",
     "day_is_empty",
@@ -27,7 +28,6 @@ const NOT_FOR_THE_DESK: [&str; 19] = [
     "note_grant",
     "note_listed",
     "note_relevance",
-    "retention_min",
     "tell",
     "tell_linked",
     "tell_own",
@@ -113,6 +113,7 @@ async fn the_desk_cannot_shorten_a_retention() {
         "select forget_fires('0 s', 1000000)",
         "select forget_letters('0 s', 1000000)",
         "select forget_links('0 s', 1000000)",
+        "select forget_parked('0 s', 1000000)",
         "select forget_prompts('0 s', 1000000)",
         "select forget_sends('0 s', 1000000)",
         "select expire_entries('0 s', 1000000)",
@@ -145,6 +146,7 @@ async fn the_store_knows_every_retention_as_the_desk_does() {
         ("fires", FIRES_KEPT.as_secs_f64()),
         ("letters", LETTERS_KEPT.as_secs_f64()),
         ("links", hours(LINK_KEPT_HOURS)),
+        ("parked", days(PARKED_DAYS)),
         ("pending", days(PENDING_DAYS)),
         ("prompts", days(PROMPT_DAYS)),
         ("reach-changes", hours(REACH_CHANGES_HOURS)),

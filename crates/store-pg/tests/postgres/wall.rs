@@ -8,7 +8,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// All functions that may read across tenants, with the role that each runs as.
-const DEFINERS: [(&str, &str); 53] = [
+const DEFINERS: [(&str, &str); 54] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -51,6 +51,7 @@ const DEFINERS: [(&str, &str); 53] = [
     ("forget_letters", "nightdesk_doors"),
     ("forget_links", "nightdesk_doors"),
     ("forget_media", "nightdesk_doors"),
+    ("forget_parked", "nightdesk_doors"),
     ("forget_prompts", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
     ("lock_due_wakes", "nightdesk_doors"),
