@@ -156,6 +156,19 @@ $$;
 
 ALTER FUNCTION public.bury_lines(lines_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.check_retention(p_rows text, kept interval) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if coalesce(kept < retention_min(p_rows), true) then
+        raise exception 'rows of % must be kept for at least %', p_rows, retention_min(p_rows)
+            using errcode = 'ND002';
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.check_retention(p_rows text, kept interval) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.close_days(kept_days integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -165,6 +178,7 @@ declare
     dropped bigint := 0;
     old     record;
 begin
+    perform check_retention('days', make_interval(days => kept_days));
     for old in
         select child.relname, parent.relname as parent,
             to_date(right(child.relname, 8), 'YYYYMMDD') as day
@@ -446,7 +460,7 @@ begin
     return query
     select c.tenant_id, c.agent_id, c.secret_sha256,
         c.revoked_at is null and coalesce(c.expires_at > now(), true)
-    from oauth_clients c where c.client_id = p_client;
+    from oauth_clients c where c.client_id = p_client and tenant_lives(c.tenant_id);
 end
 $$;
 
@@ -499,7 +513,8 @@ CREATE FUNCTION public.door_letter_hook(p_digest bytea) RETURNS TABLE(tenant uui
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    select h.tenant_id, h.agent_id from letter_hooks h where h.digest = p_digest
+    select h.tenant_id, h.agent_id from letter_hooks h
+    where h.digest = p_digest and tenant_lives(h.tenant_id)
 $$;
 
 ALTER FUNCTION public.door_letter_hook(p_digest bytea) OWNER TO nightdesk_doors;
@@ -870,20 +885,40 @@ $$;
 
 ALTER FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.erase_letters() RETURNS trigger
-    LANGUAGE plpgsql
+CREATE FUNCTION public.erasure_plan() RETURNS TABLE(nth bigint, relation text, fate text, reason text)
+    LANGUAGE sql IMMUTABLE
     AS $$
-begin
-    delete from letters where tenant_id = new.tenant_id;
-    delete from letters_in where tenant_id = new.tenant_id;
-    delete from letter_grants where tenant_id = new.tenant_id;
-    delete from letter_hooks where tenant_id = new.tenant_id;
-    delete from letter_receipts where tenant_id = new.tenant_id;
-    return null;
-end
+    select p.nth, p.relation, 'at-once', null from unnest(array[
+        'schedules', 'schedule_rooms', 'capabilities', 'commands', 'bindings', 'scope_grants',
+        'listed_authors', 'relevance_policies', 'enrolments', 'link_codes', 'letter_grants',
+        'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers',
+        'gateway_secrets', 'gateway_platforms', 'bot_keys', 'bot_hearings', 'bot_sessions', 'bots',
+        'tenant_keys'
+    ]) with ordinality as p (relation, nth)
+    union all
+    select p.nth, p.relation, 'in-steps', null from unnest(array[
+        'inbox_entries', 'inbox_parked', 'inbox_acks', 'dedupe_keys', 'quarantined', 'quarantine_heads',
+        'sends', 'refusals', 'refusal_heads', 'reached', 'notices', 'notice_heads', 'webchat_messages',
+        'webchat_chats', 'prompts', 'media', 'fires', 'letters', 'letters_in', 'letter_receipts',
+        'skill_revisions', 'data_entries', 'skills', 'shelves', 'wakes', 'source_cursors', 'link_tries',
+        'quotas'
+    ]) with ordinality as p (relation, nth)
+    union all
+    select 0, p.relation, 'kept', p.reason from (values
+        ('tenants', 'the id, so that no other tenant gets it; the name is given back'),
+        ('agents', 'the id, to which the audit log refers; the names are removed'),
+        ('gateways', 'the revocation, by which every node closes the lines; the name is removed'),
+        ('lines', 'numbers and times: the node of a line writes its end'),
+        ('inbox_heads', 'numbers: the version of the reach refuses events that were admitted earlier'),
+        ('inbox_cursors', 'numbers: the end of a line reads them'),
+        ('reach_heads', 'numbers: nodes that know a bot of the tenant compare them'),
+        ('reach_changes', 'nodes read changes of the reach there; forget_changes removes them in an hour'),
+        ('audit_heads', 'the end of the chain of the audit log'),
+        ('audit_log', 'ids of acts, without texts; forget_audit removes them after their retention')
+    ) as p (relation, reason)
 $$;
 
-ALTER FUNCTION public.erase_letters() OWNER TO nightdesk_owner;
+ALTER FUNCTION public.erasure_plan() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -893,6 +928,7 @@ declare
     expired bigint := 0;
     late    record;
 begin
+    perform check_retention('pending', kept);
     for late in
         select e.tenant_id, e.agent_id, array_agg(e.seq order by e.seq) as seqs
         from (
@@ -1227,6 +1263,7 @@ CREATE FUNCTION public.forget_acked(kept interval, entries_max integer) RETURNS 
 declare
     forgotten bigint;
 begin
+    perform check_retention('acked', kept);
     with old as (
         select e.tenant_id, e.agent_id, e.seq, e.at
         from inbox_entries e join inbox_cursors c
@@ -1251,6 +1288,7 @@ CREATE FUNCTION public.forget_audit(kept interval, rows_max integer) RETURNS big
 declare
     forgotten bigint;
 begin
+    perform check_retention('audit', kept);
     with old as (
         select a.tenant_id, a.seq from audit_log a where a.at < clock_timestamp() - kept
         order by a.at, a.seq
@@ -1281,6 +1319,7 @@ CREATE FUNCTION public.forget_changes(kept interval, rows_max integer) RETURNS b
 declare
     forgotten bigint;
 begin
+    perform check_retention('reach-changes', kept);
     with old as (
         select c.bot_id, c.version from reach_changes c where c.at < clock_timestamp() - kept
         order by c.at
@@ -1302,6 +1341,7 @@ declare
     lines bigint;
     chats bigint;
 begin
+    perform check_retention('chats', kept);
     delete from webchat_messages m using (
         select o.tenant_id, o.bot_id, o.visitor, o.message_id from webchat_messages o
         where o.at < clock_timestamp() - kept
@@ -1337,6 +1377,7 @@ CREATE FUNCTION public.forget_data_keys(kept interval, rows_max bigint) RETURNS 
 declare
     gone bigint;
 begin
+    perform check_retention('data-keys', kept);
     delete from tenant_keys k
     where (k.tenant_id, k.key_id) in (
         select r.tenant_id, r.key_id from tenant_keys r
@@ -1405,6 +1446,7 @@ declare
     jobs bigint;
     gone bigint;
 begin
+    perform check_retention('fires', kept);
     delete from fires f
     where (f.tenant_id, f.fire_id) in (
         select o.tenant_id, o.fire_id from fires o
@@ -1441,6 +1483,7 @@ declare
     step bigint;
     most bigint := 0;
 begin
+    perform check_retention('letters', kept);
     delete from letters l
     where (l.tenant_id, l.letter_id) in (
         select o.tenant_id, o.letter_id from letters o
@@ -1478,6 +1521,7 @@ declare
     v_codes bigint;
     v_tries bigint;
 begin
+    perform check_retention('links', kept);
     with old as (
         select c.code_sha256 from link_codes c where c.created_at < now() - kept
         order by c.created_at limit rows_max
@@ -1516,6 +1560,28 @@ $$;
 
 ALTER FUNCTION public.forget_media(media_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.forget_parked(kept interval, entries_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    forgotten bigint;
+begin
+    perform check_retention('parked', kept);
+    delete from inbox_parked p
+    where (p.tenant_id, p.agent_id, p.seq) in (
+        select o.tenant_id, o.agent_id, o.seq from inbox_parked o
+        where o.parked_at < now() - kept
+        order by o.parked_at limit entries_max for update skip locked
+    );
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+
+ALTER FUNCTION public.forget_parked(kept interval, entries_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_prompts(kept interval, prompts_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -1523,6 +1589,7 @@ CREATE FUNCTION public.forget_prompts(kept interval, prompts_max integer) RETURN
 declare
     forgotten bigint;
 begin
+    perform check_retention('prompts', kept);
     delete from prompts p using (
         select o.bot_id, o.prompt_id from prompts o
         where o.asked_at < clock_timestamp() - kept
@@ -1543,6 +1610,7 @@ CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bi
 declare
     forgotten bigint;
 begin
+    perform check_retention('sends', kept);
     delete from sends s using (
         select o.tenant_id, o.agent_id, o.request_id from sends o
         where o.asked_at < clock_timestamp() - kept and o.state in ('settled', 'ambiguous')
@@ -2930,7 +2998,8 @@ CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
     select case p_quota when 'agents' then 50 when 'grants' then 100
         when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
         when 'armed-jobs' then 2000 when 'agent-jobs' then 200
-        when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456 end
+        when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456
+        when 'gateways' then 500 end
 $$;
 
 ALTER FUNCTION public.quota_default(p_quota text) OWNER TO nightdesk_owner;
@@ -2946,6 +3015,20 @@ end
 $$;
 
 ALTER FUNCTION public.quota_of(p_tenant uuid, p_quota text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.retention_min(p_rows text) RETURNS interval
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case p_rows when 'acked' then interval '24 hours' when 'audit' then interval '400 days'
+        when 'chats' then interval '90 days' when 'data-keys' then interval '10 minutes'
+        when 'days' then interval '8 days' when 'fires' then interval '30 days'
+        when 'letters' then interval '30 days' when 'links' then interval '24 hours'
+        when 'parked' then interval '30 days' when 'pending' then interval '7 days'
+        when 'prompts' then interval '7 days' when 'reach-changes' then interval '1 hour'
+        when 'sends' then interval '24 hours' end
+$$;
+
+ALTER FUNCTION public.retention_min(p_rows text) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
@@ -3078,33 +3161,6 @@ end
 $$;
 
 ALTER FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.shelf_erase(p_tenant uuid, rows_max bigint) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    written text;
-    step    bigint;
-    gone    bigint := 0;
-begin
-    foreach written in array array['skill_revisions', 'data_entries'] loop
-        execute format(
-            'delete from %I where ctid in (
-                 select ctid from %1$I where tenant_id = $1 limit $2
-             ) and tenant_id = $1', written
-        ) using p_tenant, rows_max;
-        get diagnostics step = row_count;
-        gone := gone + step;
-    end loop;
-    if gone = 0 then
-        delete from skills where tenant_id = p_tenant;
-        delete from shelves where tenant_id = p_tenant;
-    end if;
-    return gone;
-end
-$_$;
-
-ALTER FUNCTION public.shelf_erase(p_tenant uuid, rows_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) RETURNS void
     LANGUAGE plpgsql
@@ -3349,30 +3405,26 @@ ALTER FUNCTION public.tell_row() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.tenant_erase(p_tenant uuid) RETURNS void
     LANGUAGE plpgsql
-    AS $$
+    AS $_$
+declare
+    v_relation text;
 begin
     perform from tenants t where t.tenant_id = p_tenant for update;
-    delete from schedules where tenant_id = p_tenant;
+    for v_relation in
+        select p.relation from erasure_plan() p where p.fate = 'at-once' order by p.nth
+    loop
+        execute format('delete from %I where tenant_id = $1', v_relation) using p_tenant;
+    end loop;
+    -- Of the rows that are erased in steps these would still be delivered.
     delete from fires where tenant_id = p_tenant and next_at is not null;
-    delete from schedule_rooms where tenant_id = p_tenant;
-    delete from capabilities where tenant_id = p_tenant;
-    delete from commands where tenant_id = p_tenant;
-    delete from bindings where tenant_id = p_tenant;
-    delete from scope_grants where tenant_id = p_tenant;
-    delete from listed_authors where tenant_id = p_tenant;
-    delete from enrolments where tenant_id = p_tenant;
-    delete from link_codes where tenant_id = p_tenant;
-    delete from oauth_clients where tenant_id = p_tenant;
-    update gateways set revoked_at = coalesce(revoked_at, now()) where tenant_id = p_tenant;
-    delete from gateway_secrets where tenant_id = p_tenant;
-    delete from bot_keys where tenant_id = p_tenant;
-    delete from bot_hearings where tenant_id = p_tenant;
-    delete from bots where tenant_id = p_tenant;
-    delete from tenant_keys where tenant_id = p_tenant;
+    delete from letters where tenant_id = p_tenant and state = 'scheduled';
+    update gateways set revoked_at = coalesce(revoked_at, now()), name = gateway_id::text
+    where tenant_id = p_tenant;
+    update agents set name = agent_id::text, display_name = null where tenant_id = p_tenant;
     update tenants set erased_at = coalesce(erased_at, now()), name = tenant_id::text
     where tenant_id = p_tenant;
 end
-$$;
+$_$;
 
 ALTER FUNCTION public.tenant_erase(p_tenant uuid) OWNER TO nightdesk_owner;
 
@@ -3380,28 +3432,35 @@ CREATE FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) RETURN
     LANGUAGE plpgsql
     AS $_$
 declare
-    written text;
-    step    bigint;
-    gone    bigint := 0;
+    v_relation text;
+    step       bigint;
+    gone       bigint := 0;
 begin
-    foreach written in array array[
-        'inbox_entries', 'inbox_parked', 'quarantined', 'sends', 'refusals', 'reached', 'wakers',
-        'notices', 'webchat_messages', 'webchat_chats', 'prompts', 'media', 'fires'
-    ]
+    for v_relation in
+        select p.relation from erasure_plan() p where p.fate = 'in-steps' order by p.nth
     loop
         execute format(
             'delete from %I where (tableoid, ctid) in (
                  select tableoid, ctid from %1$I where tenant_id = $1 limit $2
-             ) and tenant_id = $1', written
-        ) using p_tenant, rows_max;
+             ) and tenant_id = $1', v_relation
+        ) using p_tenant, rows_max - gone;
         get diagnostics step = row_count;
         gone := gone + step;
+        exit when gone >= rows_max;
     end loop;
     return gone;
 end
 $_$;
 
 ALTER FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.tenant_lives(p_tenant uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (select from tenants t where t.tenant_id = p_tenant and t.erased_at is null)
+$$;
+
+ALTER FUNCTION public.tenant_lives(p_tenant uuid) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.vault_key(sealed bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4143,7 +4202,7 @@ CREATE TABLE public.quotas (
     quota text NOT NULL,
     allowed bigint NOT NULL,
     set_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text]))),
+    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text, 'gateways'::text]))),
     CONSTRAINT quotas_not_negative CHECK ((allowed >= 0))
 );
 
@@ -4747,6 +4806,8 @@ CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
+CREATE INDEX inbox_parked_by_age ON public.inbox_parked USING btree (parked_at);
+
 CREATE INDEX letter_receipts_by_time ON public.letter_receipts USING btree (noted_at);
 
 CREATE INDEX letters_by_time ON public.letters USING btree (sent_at);
@@ -4813,6 +4874,8 @@ CREATE INDEX webchat_messages_by_age ON public.webchat_messages USING btree (at)
 
 CREATE TRIGGER keep_quota AFTER INSERT ON public.agents REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('agents');
 
+CREATE TRIGGER keep_quota AFTER INSERT ON public.gateways REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('gateways');
+
 CREATE TRIGGER keep_quota AFTER INSERT ON public.scope_grants REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('grants');
 
 CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
@@ -4863,7 +4926,7 @@ CREATE CONSTRAINT TRIGGER tell_released AFTER DELETE ON public.scope_grants DEFE
 
 CREATE CONSTRAINT TRIGGER tell_relevance AFTER INSERT OR UPDATE ON public.relevance_policies DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('relevance-declared', 'agent_id', 'platform');
 
-CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-removed', 'agent_id', 'seq');
+CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.parked_at > (now() - public.retention_min('parked'::text)))) EXECUTE FUNCTION public.tell_row('entry-removed', 'agent_id', 'seq');
 
 CREATE CONSTRAINT TRIGGER tell_resubmitted AFTER UPDATE OF resubmitted_as ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-resubmitted', 'agent_id', 'seq', 'resubmitted_as');
 
@@ -4898,8 +4961,6 @@ CREATE CONSTRAINT TRIGGER tell_trusted AFTER UPDATE OF gateways_may_widen ON pub
 CREATE CONSTRAINT TRIGGER tell_unbound AFTER DELETE ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('unbound', 'agent_id', 'bot_id', 'author_id');
 
 CREATE CONSTRAINT TRIGGER tell_wakers AFTER INSERT OR DELETE ON public.wakers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('wake-url-set', 'agent_id');
-
-CREATE TRIGGER tenants_erase_letters AFTER UPDATE OF erased_at ON public.tenants FOR EACH ROW WHEN (((old.erased_at IS NULL) AND (new.erased_at IS NOT NULL))) EXECUTE FUNCTION public.erase_letters();
 
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -5233,15 +5294,493 @@ GRANT ALL ON SCHEMA public TO nightdesk_owner;
 GRANT ALL ON SCHEMA public TO nightdesk_doors;
 GRANT USAGE ON SCHEMA public TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.bot_missed(p_tenant uuid, p_bot uuid, p_words text, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bot_missed(p_tenant uuid, p_bot uuid, p_words text, notices_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.bot_missed(p_tenant uuid, p_bot uuid, p_words text, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.bury_lines(lines_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bury_lines(lines_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.check_retention(p_rows text, kept interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.check_retention(p_rows text, kept interval) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.close_days(kept_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.close_days(kept_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.close_days(kept_days integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.day_is_empty(day date) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_asker(p_bot uuid, p_prompt text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_asker(p_bot uuid, p_prompt text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_changed(p_bots uuid[], p_versions bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_changed(p_bots uuid[], p_versions bigint[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, chats_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, chats_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_client(p_client uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_client(p_client uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_gateways(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_gateways(p_name text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_give_up_sends(sends_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_give_up_sends(sends_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_letter_hook(p_digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_letter_hook(p_digest bytea) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_ownerless_bots(bots_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_ownerless_bots(bots_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_reach(p_bot uuid, p_since bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_reach(p_bot uuid, p_since bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_revoked(p_since interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_revoked(p_since interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_tenant(p_called text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_tenant(p_called text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_tenants(p_after text, tenants_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_tenants(p_after text, tenants_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_vault_keys() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_vault_keys() TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.erasure_plan() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.erasure_plan() TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.erasure_plan() TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.expire_entries(kept interval, entries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.expire_entries(kept interval, entries_max integer) TO nightdesk_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_doors;
 
+REVOKE ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_next_ms() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_next_ms() TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_acked(kept interval, entries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_acked(kept interval, entries_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_audit(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_audit(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_changes(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_changes(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_chats(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_chats(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_data_keys(kept interval, rows_max bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.forget_ended(kept interval, rows_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_ended(kept interval, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_fires(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_fires(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_letters(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_letters(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_links(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_links(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_media(media_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_media(media_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_parked(kept interval, entries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_parked(kept interval, entries_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_prompts(kept interval, prompts_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_prompts(kept interval, prompts_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.keep_quota() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.keep_quota() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.no_outcome(what text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.no_outcome(what text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.no_outcome(what text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.node_lives(p_node text, p_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.node_lives(p_node text, p_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.node_lives(p_node text, p_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.note_binding() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_binding() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.note_grant() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_grant() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.note_listed() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_listed() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.note_reach(p_bot uuid, p_tenant uuid, p_agent uuid, p_author text, p_scope text, p_chat text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_reach(p_bot uuid, p_tenant uuid, p_agent uuid, p_author text, p_scope text, p_chat text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.note_relevance() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_relevance() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.open_days(behind integer, ahead integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.open_days(behind integer, ahead integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.open_days(behind integer, ahead integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.own(p_resource text, p_node text, p_node_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.own(p_resource text, p_node text, p_node_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.own(p_resource text, p_node text, p_node_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.quota_default(p_quota text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.quota_default(p_quota text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.quota_default(p_quota text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.quota_of(p_tenant uuid, p_quota text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.quota_of(p_tenant uuid, p_quota text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.quota_of(p_tenant uuid, p_quota text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.retention_min(p_rows text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.retention_min(p_rows text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.retention_min(p_rows text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.shelf_lock(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.shelf_lock(p_tenant uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.shelf_lock(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.skill_delete(p_tenant uuid, p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.skill_delete(p_tenant uuid, p_name text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.skill_delete(p_tenant uuid, p_name text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.skill_put(p_tenant uuid, p_name text, p_meta jsonb, p_source bytea, p_version text, p_hash text, p_status text, p_previous text, p_changed_at bigint, p_by text, revisions_max bigint, skills_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.skill_put(p_tenant uuid, p_name text, p_meta jsonb, p_source bytea, p_version text, p_hash text, p_status text, p_previous text, p_changed_at bigint, p_by text, revisions_max bigint, skills_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.skill_put(p_tenant uuid, p_name text, p_meta jsonb, p_source bytea, p_version text, p_hash text, p_status text, p_previous text, p_changed_at bigint, p_by text, revisions_max bigint, skills_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.tell_linked() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tell_own() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tell_parked() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tell_row() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tenant_erase(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_erase(p_tenant uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.tenant_erase(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.tenant_lives(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_lives(p_tenant uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.tenant_lives(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.vault_key(sealed bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.wall_off(walled text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wall_off(walled text) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.works_for(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_for(p_tenant uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.works_for(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.works_for_all(p_tenants uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_for_all(p_tenants uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.works_for_all(p_tenants uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) TO nightdesk_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;
@@ -5433,3 +5972,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_doo
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_messages TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_messages TO nightdesk_doors;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE nightdesk_doors REVOKE ALL ON FUNCTIONS  FROM PUBLIC;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE nightdesk_owner REVOKE ALL ON FUNCTIONS  FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES FOR ROLE nightdesk_owner GRANT ALL ON FUNCTIONS  TO nightdesk_doors;
