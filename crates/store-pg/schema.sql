@@ -105,6 +105,7 @@ ALTER FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_
 CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS TABLE(tenant uuid, agent uuid, ended_at timestamp with time zone, grace_seconds double precision, waits boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -155,6 +156,19 @@ $$;
 
 ALTER FUNCTION public.bury_lines(lines_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.check_retention(p_rows text, kept interval) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if coalesce(kept < retention_min(p_rows), true) then
+        raise exception 'rows of % must be kept for at least %', p_rows, retention_min(p_rows)
+            using errcode = 'ND002';
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.check_retention(p_rows text, kept interval) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.close_days(kept_days integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -164,6 +178,7 @@ declare
     dropped bigint := 0;
     old     record;
 begin
+    perform check_retention('days', make_interval(days => kept_days));
     for old in
         select child.relname, parent.relname as parent,
             to_date(right(child.relname, 8), 'YYYYMMDD') as day
@@ -293,6 +308,7 @@ ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdes
 CREATE FUNCTION public.door_asker(p_bot uuid, p_prompt text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -306,6 +322,7 @@ ALTER FUNCTION public.door_asker(p_bot uuid, p_prompt text) OWNER TO nightdesk_d
 CREATE FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) RETURNS TABLE(tenant_id uuid, seq bigint, hash bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -321,6 +338,7 @@ ALTER FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max i
 CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -406,6 +424,7 @@ ALTER FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, 
 CREATE FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 begin
     delete from commands c
@@ -441,7 +460,7 @@ begin
     return query
     select c.tenant_id, c.agent_id, c.secret_sha256,
         c.revoked_at is null and coalesce(c.expires_at > now(), true)
-    from oauth_clients c where c.client_id = p_client;
+    from oauth_clients c where c.client_id = p_client and tenant_lives(c.tenant_id);
 end
 $$;
 
@@ -471,6 +490,7 @@ ALTER FUNCTION public.door_gateways(p_name text) OWNER TO nightdesk_doors;
 CREATE FUNCTION public.door_give_up_sends(sends_max integer) RETURNS TABLE(agent_id uuid, request_id text, asked_on text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -493,7 +513,8 @@ CREATE FUNCTION public.door_letter_hook(p_digest bytea) RETURNS TABLE(tenant uui
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    select h.tenant_id, h.agent_id from letter_hooks h where h.digest = p_digest
+    select h.tenant_id, h.agent_id from letter_hooks h
+    where h.digest = p_digest and tenant_lives(h.tenant_id)
 $$;
 
 ALTER FUNCTION public.door_letter_hook(p_digest bytea) OWNER TO nightdesk_doors;
@@ -545,6 +566,7 @@ ALTER FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_m
 CREATE FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -557,21 +579,6 @@ end
 $$;
 
 ALTER FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) OWNER TO nightdesk_doors;
-
-CREATE FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-#variable_conflict use_column
-begin
-    return query
-    select m.tenant_id, m.agent_id from sent_messages m
-    where m.bot_id = p_bot and m.chat_id = p_chat and m.message_id = p_message;
-end
-$$;
-
-ALTER FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -592,6 +599,7 @@ ALTER FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) OWNER TO n
 CREATE FUNCTION public.door_ownerless_bots(bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -680,7 +688,7 @@ $$;
 
 ALTER FUNCTION public.door_reach(p_bot uuid, p_since bigint) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text, speaks_as text, is_moderator boolean)
+CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text, speaks_as text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -695,12 +703,6 @@ begin
               select from reached o
               where o.bot_id = b.bot_id and o.chat_id = p_chat and o.agent_id <> p_agent
                 and o.at > now() - p_kept)
-    ), exists (
-        select from scope_grants m
-        where m.tenant_id = p_tenant and m.agent_id = p_agent and m.bot_id = b.bot_id
-          and m.is_moderator
-          -- A send names its scope itself, so a grant of a scope proves nothing about its chats.
-          and (m.chat_id = p_chat or (m.chat_id = '*' and m.scope_id = ''))
     ) from bots b
     where b.bot_id in (
         select r.bot_id from reached r
@@ -811,6 +813,7 @@ ALTER FUNCTION public.door_tenant(p_called text) OWNER TO nightdesk_doors;
 CREATE FUNCTION public.door_tenants(p_after text, tenants_max integer) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -825,6 +828,7 @@ ALTER FUNCTION public.door_tenants(p_after text, tenants_max integer) OWNER TO n
 CREATE FUNCTION public.door_vault_keys() RETURNS TABLE(vault_key bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -868,6 +872,7 @@ ALTER FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max 
 CREATE FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) RETURNS TABLE(tenant_id uuid, key_id bigint, wrapped bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -880,20 +885,40 @@ $$;
 
 ALTER FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.erase_letters() RETURNS trigger
-    LANGUAGE plpgsql
+CREATE FUNCTION public.erasure_plan() RETURNS TABLE(nth bigint, relation text, fate text, reason text)
+    LANGUAGE sql IMMUTABLE
     AS $$
-begin
-    delete from letters where tenant_id = new.tenant_id;
-    delete from letters_in where tenant_id = new.tenant_id;
-    delete from letter_grants where tenant_id = new.tenant_id;
-    delete from letter_hooks where tenant_id = new.tenant_id;
-    delete from letter_receipts where tenant_id = new.tenant_id;
-    return null;
-end
+    select p.nth, p.relation, 'at-once', null from unnest(array[
+        'schedules', 'schedule_rooms', 'capabilities', 'commands', 'bindings', 'scope_grants',
+        'listed_authors', 'relevance_policies', 'enrolments', 'link_codes', 'letter_grants',
+        'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers',
+        'gateway_secrets', 'gateway_platforms', 'bot_keys', 'bot_hearings', 'bot_sessions', 'bots',
+        'tenant_keys'
+    ]) with ordinality as p (relation, nth)
+    union all
+    select p.nth, p.relation, 'in-steps', null from unnest(array[
+        'inbox_entries', 'inbox_parked', 'inbox_acks', 'dedupe_keys', 'quarantined', 'quarantine_heads',
+        'sends', 'refusals', 'refusal_heads', 'reached', 'notices', 'notice_heads', 'webchat_messages',
+        'webchat_chats', 'prompts', 'media', 'fires', 'letters', 'letters_in', 'letter_receipts',
+        'skill_revisions', 'data_entries', 'skills', 'shelves', 'wakes', 'source_cursors', 'link_tries',
+        'quotas'
+    ]) with ordinality as p (relation, nth)
+    union all
+    select 0, p.relation, 'kept', p.reason from (values
+        ('tenants', 'the id, so that no other tenant gets it; the name is given back'),
+        ('agents', 'the id, to which the audit log refers; the names are removed'),
+        ('gateways', 'the revocation, by which every node closes the lines; the name is removed'),
+        ('lines', 'numbers and times: the node of a line writes its end'),
+        ('inbox_heads', 'numbers: the version of the reach refuses events that were admitted earlier'),
+        ('inbox_cursors', 'numbers: the end of a line reads them'),
+        ('reach_heads', 'numbers: nodes that know a bot of the tenant compare them'),
+        ('reach_changes', 'nodes read changes of the reach there; forget_changes removes them in an hour'),
+        ('audit_heads', 'the end of the chain of the audit log'),
+        ('audit_log', 'ids of acts, without texts; forget_audit removes them after their retention')
+    ) as p (relation, reason)
 $$;
 
-ALTER FUNCTION public.erase_letters() OWNER TO nightdesk_owner;
+ALTER FUNCTION public.erasure_plan() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -903,6 +928,7 @@ declare
     expired bigint := 0;
     late    record;
 begin
+    perform check_retention('pending', kept);
     for late in
         select e.tenant_id, e.agent_id, array_agg(e.seq order by e.seq) as seqs
         from (
@@ -927,93 +953,6 @@ end
 $$;
 
 ALTER FUNCTION public.expire_entries(kept interval, entries_max integer) OWNER TO nightdesk_doors;
-
-CREATE FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET enable_material TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-begin
-    with disarmed as (
-        update schedules s
-        set next_at = null, changed_at = p_now, watch_at = k.watch_at
-        from unnest(
-                p_tenant, p_agent, p_job, p_watch_at, p_fire, p_state, p_cause, p_tries, p_calling,
-                p_next_at, p_ended_at
-            ) as k (tenant, agent, job, watch_at, fire, state, cause, tries, calling, next_at, ended_at)
-        where s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job
-        returning s.tenant_id, s.agent_id, s.job_id, s.arming, s.fire_at, s.due_at, s.reports,
-            k.fire, k.state, k.cause, k.tries, k.calling, k.next_at as fire_next_at, k.ended_at
-    )
-    insert into fires (
-        tenant_id, fire_id, agent_id, job_id, arming, fire_at, due_at, state, cause, tries, calling,
-        next_at, node, began_at, ended_at, reports)
-    select d.tenant_id, d.fire, d.agent_id, d.job_id, d.arming, d.fire_at, d.due_at, d.state, d.cause,
-        d.tries, d.calling, d.fire_next_at, p_node, p_now, d.ended_at, d.reports
-    from disarmed d;
-end
-$$;
-
-ALTER FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant_id uuid, agent_id uuid, job_id text, schedule_id uuid, arming bigint, fire_at text, due_at timestamp with time zone, next_at timestamp with time zone, by_inbox boolean, target text, recurring boolean, recurs boolean, reports boolean, overlap text, catch_up_ms bigint, jitter_ms bigint, fired_before boolean, cancelled boolean, watch_at timestamp with time zone, flagged_at timestamp with time zone, changed_at timestamp with time zone, fire_id uuid, fire_arming bigint, fire_fire_at text, fire_due_at timestamp with time zone, state text, cause text, tries integer, calling boolean, fire_next_at timestamp with time zone, outcome text, began_at timestamp with time zone, ended_at timestamp with time zone, fire_reports boolean)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET enable_material TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-#variable_conflict use_column
-declare
-    -- Read before any row: nothing is claimed early.
-    v_now timestamptz := clock_timestamp();
-begin
-    if not node_lives(p_node, p_epoch) then
-        return;
-    end if;
-    return query
-    with again as materialized (
-        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
-            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
-            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at,
-            f.fire_id, f.arming as fire_arming, f.fire_at as fire_fire_at, f.due_at as fire_due_at,
-            f.state, f.cause, f.tries, f.calling, f.next_at as fire_next_at, f.outcome, f.began_at,
-            f.ended_at, f.reports as fire_reports
-        from fires f
-            join schedules s
-                on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-        where f.next_at <= v_now
-        order by f.next_at limit fires_max for update of f, s skip locked
-    ), came as materialized (
-        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
-            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
-            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at
-        from schedules s
-        where s.next_at <= v_now
-        order by s.next_at limit fires_max for update skip locked
-    ), due as (
-        select a.*, a.fire_next_at as looked_at from again a
-        union all
-        select c.*, gen_random_uuid(), null, null, null, null, null, null, null, null, null, null, null,
-            null, c.next_at
-        from came c
-        order by looked_at limit fires_max
-    )
-    select v_now, d.tenant_id, d.agent_id, d.job_id, d.schedule_id, d.arming, d.fire_at, d.due_at, d.next_at,
-        d.by_inbox, d.target, d.recurring, d.recurs, d.reports, d.overlap, d.catch_up_ms, d.jitter_ms,
-        d.fired_before, d.cancelled, d.watch_at, d.flagged_at, d.changed_at, d.fire_id, d.fire_arming,
-        d.fire_fire_at, d.fire_due_at, d.state, d.cause, d.tries, d.calling, d.fire_next_at, d.outcome,
-        d.began_at, d.ended_at, d.fire_reports
-    from due d;
-end
-$$;
-
-ALTER FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) OWNER TO nightdesk_doors;
 
 CREATE TABLE public.fires (
     tenant_id uuid NOT NULL,
@@ -1079,30 +1018,115 @@ ALTER TABLE ONLY public.schedules FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.schedules OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
+CREATE FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
     AS $$
 begin
-    perform from unnest(p_tenant, p_fire) as k (tenant, fire)
-        join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
-        join schedules s
-            on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-    order by s.tenant_id, s.agent_id, s.job_id
+    perform from schedules s, fires f
+    where f.tenant_id = p_tenant and f.fire_id = p_fire
+      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
     for update of s;
     -- A new statement: it sees what the transaction that held the lock before did.
     return query
-    select clock_timestamp(), s, f from unnest(p_tenant, p_fire) as k (tenant, fire)
-        join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
+    select clock_timestamp(), s, f from fires f
         join schedules s
             on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    where f.tenant_id = p_tenant and f.fire_id = p_fire
     for update of f;
 end
 $$;
 
-ALTER FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_material TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with disarmed as (
+        update schedules s
+        set next_at = null, changed_at = p_now, watch_at = k.watch_at
+        from unnest(
+                p_tenant, p_agent, p_job, p_watch_at, p_fire, p_state, p_cause, p_tries, p_calling,
+                p_next_at, p_ended_at
+            ) as k (tenant, agent, job, watch_at, fire, state, cause, tries, calling, next_at, ended_at)
+        where s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job
+        returning s.tenant_id, s.agent_id, s.job_id, s.arming, s.fire_at, s.due_at, s.reports,
+            k.fire, k.state, k.cause, k.tries, k.calling, k.next_at as fire_next_at, k.ended_at
+    )
+    insert into fires (
+        tenant_id, fire_id, agent_id, job_id, arming, fire_at, due_at, state, cause, tries, calling,
+        next_at, node, began_at, ended_at, reports)
+    select d.tenant_id, d.fire, d.agent_id, d.job_id, d.arming, d.fire_at, d.due_at, d.state, d.cause,
+        d.tries, d.calling, d.fire_next_at, p_node, p_now, d.ended_at, d.reports
+    from disarmed d;
+end
+$$;
+
+ALTER FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant_id uuid, agent_id uuid, job_id text, schedule_id uuid, arming bigint, fire_at text, due_at timestamp with time zone, next_at timestamp with time zone, by_inbox boolean, target text, recurring boolean, recurs boolean, reports boolean, overlap text, catch_up_ms bigint, jitter_ms bigint, fired_before boolean, cancelled boolean, watch_at timestamp with time zone, flagged_at timestamp with time zone, changed_at timestamp with time zone, fire_id uuid, fire_arming bigint, fire_fire_at text, fire_due_at timestamp with time zone, state text, cause text, tries integer, calling boolean, fire_next_at timestamp with time zone, outcome text, began_at timestamp with time zone, ended_at timestamp with time zone, fire_reports boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_material TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    -- Read before any row: nothing is claimed early.
+    v_now timestamptz := clock_timestamp();
+begin
+    if not node_lives(p_node, p_epoch) then
+        return;
+    end if;
+    return query
+    with again as materialized (
+        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
+            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
+            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at,
+            f.fire_id, f.arming as fire_arming, f.fire_at as fire_fire_at, f.due_at as fire_due_at,
+            f.state, f.cause, f.tries, f.calling, f.next_at as fire_next_at, f.outcome, f.began_at,
+            f.ended_at, f.reports as fire_reports
+        from fires f
+            join schedules s
+                on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+        where f.next_at <= v_now
+        order by f.next_at limit fires_max for update of f, s skip locked
+    ), came as materialized (
+        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
+            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
+            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at
+        from schedules s
+        where s.next_at <= v_now
+        order by s.next_at limit fires_max for update skip locked
+    ), due as (
+        select a.*, a.fire_next_at as looked_at from again a
+        union all
+        select c.*, gen_random_uuid(), null, null, null, null, null, null, null, null, null, null, null,
+            null, c.next_at
+        from came c
+        order by looked_at limit fires_max
+    )
+    select v_now, d.tenant_id, d.agent_id, d.job_id, d.schedule_id, d.arming, d.fire_at, d.due_at, d.next_at,
+        d.by_inbox, d.target, d.recurring, d.recurs, d.reports, d.overlap, d.catch_up_ms, d.jitter_ms,
+        d.fired_before, d.cancelled, d.watch_at, d.flagged_at, d.changed_at, d.fire_id, d.fire_arming,
+        d.fire_fire_at, d.fire_due_at, d.state, d.cause, d.tries, d.calling, d.fire_next_at, d.outcome,
+        d.began_at, d.ended_at, d.fire_reports
+    from due d;
+end
+$$;
+
+ALTER FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.fires_next_ms() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1121,6 +1145,7 @@ ALTER FUNCTION public.fires_next_ms() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) RETURNS SETOF public.fires
     LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_began timestamptz := 'infinity';
@@ -1161,6 +1186,9 @@ ALTER FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_befo
 CREATE FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) RETURNS TABLE(tenant uuid, agent uuid, job text, running_since timestamp with time zone)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 begin
     return query
@@ -1178,22 +1206,24 @@ $$;
 
 ALTER FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) RETURNS void
+CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
 begin
     update fires f
     set state = k.state, cause = k.cause, tries = k.tries, calling = k.calling, next_at = k.next_at,
-        ended_at = k.ended_at, outcome = coalesce(k.outcome, f.outcome), node = coalesce(p_node, f.node)
-    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at, p_outcome)
-            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at, outcome)
+        ended_at = k.ended_at, outcome = coalesce(p_outcome, f.outcome), node = coalesce(p_node, f.node)
+    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at)
+            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at)
     where f.tenant_id = k.tenant and f.fire_id = k.fire;
 end
 $$;
 
-ALTER FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, job text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1233,6 +1263,7 @@ CREATE FUNCTION public.forget_acked(kept interval, entries_max integer) RETURNS 
 declare
     forgotten bigint;
 begin
+    perform check_retention('acked', kept);
     with old as (
         select e.tenant_id, e.agent_id, e.seq, e.at
         from inbox_entries e join inbox_cursors c
@@ -1257,6 +1288,7 @@ CREATE FUNCTION public.forget_audit(kept interval, rows_max integer) RETURNS big
 declare
     forgotten bigint;
 begin
+    perform check_retention('audit', kept);
     with old as (
         select a.tenant_id, a.seq from audit_log a where a.at < clock_timestamp() - kept
         order by a.at, a.seq
@@ -1287,6 +1319,7 @@ CREATE FUNCTION public.forget_changes(kept interval, rows_max integer) RETURNS b
 declare
     forgotten bigint;
 begin
+    perform check_retention('reach-changes', kept);
     with old as (
         select c.bot_id, c.version from reach_changes c where c.at < clock_timestamp() - kept
         order by c.at
@@ -1308,6 +1341,7 @@ declare
     lines bigint;
     chats bigint;
 begin
+    perform check_retention('chats', kept);
     delete from webchat_messages m using (
         select o.tenant_id, o.bot_id, o.visitor, o.message_id from webchat_messages o
         where o.at < clock_timestamp() - kept
@@ -1338,10 +1372,12 @@ ALTER FUNCTION public.forget_chats(kept interval, rows_max integer) OWNER TO nig
 CREATE FUNCTION public.forget_data_keys(kept interval, rows_max bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     gone bigint;
 begin
+    perform check_retention('data-keys', kept);
     delete from tenant_keys k
     where (k.tenant_id, k.key_id) in (
         select r.tenant_id, r.key_id from tenant_keys r
@@ -1366,6 +1402,7 @@ ALTER FUNCTION public.forget_data_keys(kept interval, rows_max bigint) OWNER TO 
 CREATE FUNCTION public.forget_ended(kept interval, rows_max bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     step bigint;
@@ -1403,11 +1440,13 @@ ALTER FUNCTION public.forget_ended(kept interval, rows_max bigint) OWNER TO nigh
 CREATE FUNCTION public.forget_fires(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     jobs bigint;
     gone bigint;
 begin
+    perform check_retention('fires', kept);
     delete from fires f
     where (f.tenant_id, f.fire_id) in (
         select o.tenant_id, o.fire_id from fires o
@@ -1438,11 +1477,13 @@ ALTER FUNCTION public.forget_fires(kept interval, rows_max integer) OWNER TO nig
 CREATE FUNCTION public.forget_letters(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     step bigint;
     most bigint := 0;
 begin
+    perform check_retention('letters', kept);
     delete from letters l
     where (l.tenant_id, l.letter_id) in (
         select o.tenant_id, o.letter_id from letters o
@@ -1480,6 +1521,7 @@ declare
     v_codes bigint;
     v_tries bigint;
 begin
+    perform check_retention('links', kept);
     with old as (
         select c.code_sha256 from link_codes c where c.created_at < now() - kept
         order by c.created_at limit rows_max
@@ -1518,6 +1560,28 @@ $$;
 
 ALTER FUNCTION public.forget_media(media_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.forget_parked(kept interval, entries_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    forgotten bigint;
+begin
+    perform check_retention('parked', kept);
+    delete from inbox_parked p
+    where (p.tenant_id, p.agent_id, p.seq) in (
+        select o.tenant_id, o.agent_id, o.seq from inbox_parked o
+        where o.parked_at < now() - kept
+        order by o.parked_at limit entries_max for update skip locked
+    );
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+
+ALTER FUNCTION public.forget_parked(kept interval, entries_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.forget_prompts(kept interval, prompts_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -1525,6 +1589,7 @@ CREATE FUNCTION public.forget_prompts(kept interval, prompts_max integer) RETURN
 declare
     forgotten bigint;
 begin
+    perform check_retention('prompts', kept);
     delete from prompts p using (
         select o.bot_id, o.prompt_id from prompts o
         where o.asked_at < clock_timestamp() - kept
@@ -1545,6 +1610,7 @@ CREATE FUNCTION public.forget_sends(kept interval, sends_max integer) RETURNS bi
 declare
     forgotten bigint;
 begin
+    perform check_retention('sends', kept);
     delete from sends s using (
         select o.tenant_id, o.agent_id, o.request_id from sends o
         where o.asked_at < clock_timestamp() - kept and o.state in ('settled', 'ambiguous')
@@ -1638,8 +1704,11 @@ ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bo
 CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
 declare
@@ -1688,6 +1757,9 @@ ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[],
 
 CREATE FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     mine      inbox_cursors;
@@ -1796,6 +1868,8 @@ ALTER FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) 
 CREATE FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1937,6 +2011,8 @@ ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[
 CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, replaced boolean, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1976,6 +2052,10 @@ ALTER FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uui
 CREATE FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return exists (
@@ -1992,6 +2072,7 @@ ALTER FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) OWNER TO nightdes
 CREATE FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) RETURNS boolean
     LANGUAGE sql
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
     select exists (
         select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
@@ -2009,6 +2090,8 @@ ALTER FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) OWNER TO
 
 CREATE FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     nobody    constant uuid := '00000000-0000-0000-0000-000000000000';
@@ -2075,6 +2158,7 @@ ALTER FUNCTION public.keep_quota() OWNER TO nightdesk_owner;
 CREATE FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) RETURNS TABLE(nth integer, sender text, own_id uuid, own_name text, peer_tenant uuid, is_granted_back boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2115,6 +2199,8 @@ ALTER FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent 
 
 CREATE FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     mine inbox_cursors;
@@ -2174,6 +2260,7 @@ ALTER FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uui
 CREATE FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) RETURNS TABLE(nth integer, now_at timestamp with time zone, repeated uuid, is_granted boolean, is_granted_back boolean, highest_hop integer, entries bigint, entries_max bigint, bytes bigint, bytes_max bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2324,6 +2411,7 @@ ALTER FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch te
 
 CREATE FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) RETURNS TABLE(tenant uuid, agent uuid, name text, session text, is_busy boolean)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2376,6 +2464,7 @@ ALTER FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter u
 CREATE FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) RETURNS TABLE(nth integer, seq bigint, session text)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -2452,6 +2541,7 @@ ALTER FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uui
 
 CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply text, replied_at timestamp with time zone)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2598,7 +2688,7 @@ $$;
 
 ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, version bigint, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], bots uuid[], chats text[])
+CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], bots uuid[], chats text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -2631,7 +2721,7 @@ begin
     return query
     select v_now, w.tenant_id, w.agent_id, w.state, w.since, w.due_at, w.calls, w.called_at,
         w.outcome, w.rests_until, w.woken_at, w.suspect_generation, w.suspect_acked_seq, w.asked,
-        w.hour_began_at, w.hour_wakes, w.xmin::text::bigint,
+        w.hour_began_at, w.hour_wakes,
         case when l.closed_at is null and node_lives(l.node, l.node_epoch) then l.generation end,
         l.opened_at, c.acked_seq, l.parting,
         array(
@@ -2908,7 +2998,8 @@ CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
     select case p_quota when 'agents' then 50 when 'grants' then 100
         when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
         when 'armed-jobs' then 2000 when 'agent-jobs' then 200
-        when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456 end
+        when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456
+        when 'gateways' then 500 end
 $$;
 
 ALTER FUNCTION public.quota_default(p_quota text) OWNER TO nightdesk_owner;
@@ -2924,6 +3015,20 @@ end
 $$;
 
 ALTER FUNCTION public.quota_of(p_tenant uuid, p_quota text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.retention_min(p_rows text) RETURNS interval
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case p_rows when 'acked' then interval '24 hours' when 'audit' then interval '400 days'
+        when 'chats' then interval '90 days' when 'data-keys' then interval '10 minutes'
+        when 'days' then interval '8 days' when 'fires' then interval '30 days'
+        when 'letters' then interval '30 days' when 'links' then interval '24 hours'
+        when 'parked' then interval '30 days' when 'pending' then interval '7 days'
+        when 'prompts' then interval '7 days' when 'reach-changes' then interval '1 hour'
+        when 'sends' then interval '24 hours' end
+$$;
+
+ALTER FUNCTION public.retention_min(p_rows text) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
@@ -2949,6 +3054,7 @@ ALTER FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) OWN
 
 CREATE FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
     AS $$
 begin
     loop
@@ -2970,6 +3076,7 @@ ALTER FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_f
 
 CREATE FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) RETURNS SETOF public.schedules
     LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
     AS $$
 begin
     return query
@@ -2989,6 +3096,7 @@ ALTER FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) OWNER TO 
 
 CREATE FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_job text;
@@ -3006,6 +3114,8 @@ ALTER FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) OWNER TO night
 
 CREATE FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
@@ -3051,33 +3161,6 @@ end
 $$;
 
 ALTER FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.shelf_erase(p_tenant uuid, rows_max bigint) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    written text;
-    step    bigint;
-    gone    bigint := 0;
-begin
-    foreach written in array array['skill_revisions', 'data_entries'] loop
-        execute format(
-            'delete from %I where ctid in (
-                 select ctid from %1$I where tenant_id = $1 limit $2
-             ) and tenant_id = $1', written
-        ) using p_tenant, rows_max;
-        get diagnostics step = row_count;
-        gone := gone + step;
-    end loop;
-    if gone = 0 then
-        delete from skills where tenant_id = p_tenant;
-        delete from shelves where tenant_id = p_tenant;
-    end if;
-    return gone;
-end
-$_$;
-
-ALTER FUNCTION public.shelf_erase(p_tenant uuid, rows_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) RETURNS void
     LANGUAGE plpgsql
@@ -3284,6 +3367,7 @@ ALTER FUNCTION public.tell_own() OWNER TO nightdesk_doors;
 CREATE FUNCTION public.tell_parked() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_before inbox_parked;
@@ -3321,30 +3405,26 @@ ALTER FUNCTION public.tell_row() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.tenant_erase(p_tenant uuid) RETURNS void
     LANGUAGE plpgsql
-    AS $$
+    AS $_$
+declare
+    v_relation text;
 begin
     perform from tenants t where t.tenant_id = p_tenant for update;
-    delete from schedules where tenant_id = p_tenant;
+    for v_relation in
+        select p.relation from erasure_plan() p where p.fate = 'at-once' order by p.nth
+    loop
+        execute format('delete from %I where tenant_id = $1', v_relation) using p_tenant;
+    end loop;
+    -- Of the rows that are erased in steps these would still be delivered.
     delete from fires where tenant_id = p_tenant and next_at is not null;
-    delete from schedule_rooms where tenant_id = p_tenant;
-    delete from capabilities where tenant_id = p_tenant;
-    delete from commands where tenant_id = p_tenant;
-    delete from bindings where tenant_id = p_tenant;
-    delete from scope_grants where tenant_id = p_tenant;
-    delete from listed_authors where tenant_id = p_tenant;
-    delete from enrolments where tenant_id = p_tenant;
-    delete from link_codes where tenant_id = p_tenant;
-    delete from oauth_clients where tenant_id = p_tenant;
-    update gateways set revoked_at = coalesce(revoked_at, now()) where tenant_id = p_tenant;
-    delete from gateway_secrets where tenant_id = p_tenant;
-    delete from bot_keys where tenant_id = p_tenant;
-    delete from bot_hearings where tenant_id = p_tenant;
-    delete from bots where tenant_id = p_tenant;
-    delete from tenant_keys where tenant_id = p_tenant;
+    delete from letters where tenant_id = p_tenant and state = 'scheduled';
+    update gateways set revoked_at = coalesce(revoked_at, now()), name = gateway_id::text
+    where tenant_id = p_tenant;
+    update agents set name = agent_id::text, display_name = null where tenant_id = p_tenant;
     update tenants set erased_at = coalesce(erased_at, now()), name = tenant_id::text
     where tenant_id = p_tenant;
 end
-$$;
+$_$;
 
 ALTER FUNCTION public.tenant_erase(p_tenant uuid) OWNER TO nightdesk_owner;
 
@@ -3352,28 +3432,35 @@ CREATE FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) RETURN
     LANGUAGE plpgsql
     AS $_$
 declare
-    written text;
-    step    bigint;
-    gone    bigint := 0;
+    v_relation text;
+    step       bigint;
+    gone       bigint := 0;
 begin
-    foreach written in array array[
-        'inbox_entries', 'inbox_parked', 'quarantined', 'sends', 'refusals', 'reached', 'wakers',
-        'notices', 'webchat_messages', 'webchat_chats', 'prompts', 'media', 'fires'
-    ]
+    for v_relation in
+        select p.relation from erasure_plan() p where p.fate = 'in-steps' order by p.nth
     loop
         execute format(
             'delete from %I where (tableoid, ctid) in (
                  select tableoid, ctid from %1$I where tenant_id = $1 limit $2
-             ) and tenant_id = $1', written
-        ) using p_tenant, rows_max;
+             ) and tenant_id = $1', v_relation
+        ) using p_tenant, rows_max - gone;
         get diagnostics step = row_count;
         gone := gone + step;
+        exit when gone >= rows_max;
     end loop;
     return gone;
 end
 $_$;
 
 ALTER FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.tenant_lives(p_tenant uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (select from tenants t where t.tenant_id = p_tenant and t.erased_at is null)
+$$;
+
+ALTER FUNCTION public.tenant_lives(p_tenant uuid) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.vault_key(sealed bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3403,64 +3490,9 @@ $$;
 
 ALTER FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) OWNER TO nightdesk_owner;
 
-CREATE TABLE public.wakes (
-    tenant_id uuid NOT NULL,
-    agent_id uuid NOT NULL,
-    state text NOT NULL,
-    since timestamp with time zone NOT NULL,
-    due_at timestamp with time zone,
-    calls integer DEFAULT 0 NOT NULL,
-    called_at timestamp with time zone,
-    outcome text,
-    rests_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    woken_at timestamp with time zone,
-    suspect_generation bigint,
-    suspect_acked_seq bigint,
-    asked boolean DEFAULT false NOT NULL,
-    hour_began_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    hour_wakes integer DEFAULT 0 NOT NULL,
-    CONSTRAINT wakes_known_state CHECK ((state = ANY (ARRAY['due'::text, 'held'::text, 'woken'::text, 'settled'::text, 'unreachable'::text]))),
-    CONSTRAINT wakes_looked_at_again CHECK (((state <> ALL (ARRAY['due'::text, 'held'::text])) OR (due_at IS NOT NULL)))
-)
-WITH (fillfactor='50');
-
-ALTER TABLE ONLY public.wakes FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.wakes OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) RETURNS TABLE(now_at timestamp with time zone, version bigint, wake public.wakes)
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    AS $$
-begin
-    return query
-    select clock_timestamp(), w.xmin::text::bigint, w from wakes w
-    where w.tenant_id = p_tenant and w.agent_id = p_agent;
-end
-$$;
-
-ALTER FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) RETURNS boolean
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-begin
-    update wakes
-    set state = p_state, since = p_since, due_at = p_due_at, calls = p_calls,
-        called_at = p_called_at, outcome = p_outcome, rests_until = p_rests_until,
-        woken_at = p_woken_at, suspect_generation = p_suspect_generation,
-        suspect_acked_seq = p_suspect_acked_seq, asked = p_asked,
-        hour_began_at = p_hour_began_at, hour_wakes = p_hour_wakes
-    where tenant_id = p_tenant and agent_id = p_agent and xmin::text::bigint = p_version;
-    return found;
-end
-$$;
-
-ALTER FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(tenant uuid, agent uuid, held boolean)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -4170,7 +4202,7 @@ CREATE TABLE public.quotas (
     quota text NOT NULL,
     allowed bigint NOT NULL,
     set_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text]))),
+    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text, 'gateways'::text]))),
     CONSTRAINT quotas_not_negative CHECK ((allowed >= 0))
 );
 
@@ -4288,7 +4320,6 @@ CREATE TABLE public.scope_grants (
     principal text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     scope_id text DEFAULT ''::text NOT NULL,
-    is_moderator boolean DEFAULT false NOT NULL,
     CONSTRAINT scope_grants_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'allow-list'::text, 'any'::text])))
 );
 
@@ -4311,7 +4342,6 @@ CREATE TABLE public.sends (
     settled_at timestamp with time zone,
     receipt bytea,
     asked_on text,
-    makes_message boolean NOT NULL,
     CONSTRAINT sends_called_by_somebody CHECK (((state = 'asked'::text) OR ((node IS NOT NULL) AND (called_at IS NOT NULL)))),
     CONSTRAINT sends_known_state CHECK ((state = ANY (ARRAY['asked'::text, 'calling'::text, 'settled'::text, 'ambiguous'::text]))),
     CONSTRAINT sends_settled_with_a_receipt CHECK (((state = 'settled'::text) = (receipt IS NOT NULL)))
@@ -4321,19 +4351,6 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY public.sends FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends OWNER TO nightdesk_owner;
-
-CREATE TABLE public.sent_messages (
-    tenant_id uuid NOT NULL,
-    agent_id uuid NOT NULL,
-    request_id text NOT NULL,
-    bot_id uuid NOT NULL,
-    chat_id text NOT NULL,
-    message_id text NOT NULL
-);
-
-ALTER TABLE ONLY public.sent_messages FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.sent_messages OWNER TO nightdesk_owner;
 
 CREATE TABLE public.shelves (
     tenant_id uuid NOT NULL,
@@ -4444,6 +4461,31 @@ ALTER TABLE ONLY public.wakers FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.wakers OWNER TO nightdesk_owner;
 
+CREATE TABLE public.wakes (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    calls integer DEFAULT 0 NOT NULL,
+    called_at timestamp with time zone,
+    outcome text,
+    rests_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    woken_at timestamp with time zone,
+    suspect_generation bigint,
+    suspect_acked_seq bigint,
+    asked boolean DEFAULT false NOT NULL,
+    hour_began_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    hour_wakes integer DEFAULT 0 NOT NULL,
+    CONSTRAINT wakes_known_state CHECK ((state = ANY (ARRAY['due'::text, 'held'::text, 'woken'::text, 'settled'::text, 'unreachable'::text]))),
+    CONSTRAINT wakes_looked_at_again CHECK (((state <> ALL (ARRAY['due'::text, 'held'::text])) OR (due_at IS NOT NULL)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.wakes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wakes OWNER TO nightdesk_owner;
+
 CREATE TABLE public.webchat_chats (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -4493,7 +4535,7 @@ ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
@@ -4681,12 +4723,6 @@ ALTER TABLE ONLY public.scope_grants
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (tenant_id, agent_id, request_id);
 
-ALTER TABLE ONLY public.sent_messages
-    ADD CONSTRAINT sent_messages_of_one_send UNIQUE (bot_id, chat_id, message_id);
-
-ALTER TABLE ONLY public.sent_messages
-    ADD CONSTRAINT sent_messages_pkey PRIMARY KEY (tenant_id, agent_id, request_id, chat_id, message_id);
-
 ALTER TABLE ONLY public.shelves
     ADD CONSTRAINT shelves_pkey PRIMARY KEY (tenant_id);
 
@@ -4770,6 +4806,8 @@ CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
+CREATE INDEX inbox_parked_by_age ON public.inbox_parked USING btree (parked_at);
+
 CREATE INDEX letter_receipts_by_time ON public.letter_receipts USING btree (noted_at);
 
 CREATE INDEX letters_by_time ON public.letters USING btree (sent_at);
@@ -4836,6 +4874,8 @@ CREATE INDEX webchat_messages_by_age ON public.webchat_messages USING btree (at)
 
 CREATE TRIGGER keep_quota AFTER INSERT ON public.agents REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('agents');
 
+CREATE TRIGGER keep_quota AFTER INSERT ON public.gateways REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('gateways');
+
 CREATE TRIGGER keep_quota AFTER INSERT ON public.scope_grants REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('grants');
 
 CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
@@ -4874,8 +4914,6 @@ CREATE CONSTRAINT TRIGGER tell_linked AFTER UPDATE OF used_author ON public.link
 
 CREATE CONSTRAINT TRIGGER tell_listed AFTER INSERT OR DELETE ON public.listed_authors DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('list-replaced', 'agent_id', 'bot_id');
 
-CREATE CONSTRAINT TRIGGER tell_moderation AFTER UPDATE OF is_moderator ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('moderation-granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id');
-
 CREATE CONSTRAINT TRIGGER tell_parked AFTER INSERT ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reason <> 'operator'::text)) EXECUTE FUNCTION public.tell_parked();
 
 CREATE CONSTRAINT TRIGGER tell_preferred AFTER UPDATE OF preferred_at ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('preferred', 'agent_id', 'bot_id', 'author_id');
@@ -4888,7 +4926,7 @@ CREATE CONSTRAINT TRIGGER tell_released AFTER DELETE ON public.scope_grants DEFE
 
 CREATE CONSTRAINT TRIGGER tell_relevance AFTER INSERT OR UPDATE ON public.relevance_policies DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('relevance-declared', 'agent_id', 'platform');
 
-CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-removed', 'agent_id', 'seq');
+CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.parked_at > (now() - public.retention_min('parked'::text)))) EXECUTE FUNCTION public.tell_row('entry-removed', 'agent_id', 'seq');
 
 CREATE CONSTRAINT TRIGGER tell_resubmitted AFTER UPDATE OF resubmitted_as ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-resubmitted', 'agent_id', 'seq', 'resubmitted_as');
 
@@ -4923,8 +4961,6 @@ CREATE CONSTRAINT TRIGGER tell_trusted AFTER UPDATE OF gateways_may_widen ON pub
 CREATE CONSTRAINT TRIGGER tell_unbound AFTER DELETE ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('unbound', 'agent_id', 'bot_id', 'author_id');
 
 CREATE CONSTRAINT TRIGGER tell_wakers AFTER INSERT OR DELETE ON public.wakers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('wake-url-set', 'agent_id');
-
-CREATE TRIGGER tenants_erase_letters AFTER UPDATE OF erased_at ON public.tenants FOR EACH ROW WHEN (((old.erased_at IS NULL) AND (new.erased_at IS NOT NULL))) EXECUTE FUNCTION public.erase_letters();
 
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -4997,9 +5033,6 @@ ALTER TABLE ONLY public.schedules
 
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
-
-ALTER TABLE ONLY public.sent_messages
-    ADD CONSTRAINT sent_messages_tenant_id_agent_id_request_id_fkey FOREIGN KEY (tenant_id, agent_id, request_id) REFERENCES public.sends(tenant_id, agent_id, request_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.shelves
     ADD CONSTRAINT shelves_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -5187,8 +5220,6 @@ CREATE POLICY own_tenants ON public.scope_grants USING ((array_position(( SELECT
 
 CREATE POLICY own_tenants ON public.sends USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
-CREATE POLICY own_tenants ON public.sent_messages USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
-
 CREATE POLICY own_tenants ON public.shelves USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.skill_revisions USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -5239,8 +5270,6 @@ ALTER TABLE public.scope_grants ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE public.sent_messages ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE public.shelves ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.skill_revisions ENABLE ROW LEVEL SECURITY;
@@ -5265,18 +5294,493 @@ GRANT ALL ON SCHEMA public TO nightdesk_owner;
 GRANT ALL ON SCHEMA public TO nightdesk_doors;
 GRANT USAGE ON SCHEMA public TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.bot_heard(p_tenant uuid, p_bot uuid, p_kept interval, p_lost text, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.bot_missed(p_tenant uuid, p_bot uuid, p_words text, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bot_missed(p_tenant uuid, p_bot uuid, p_words text, notices_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.bot_missed(p_tenant uuid, p_bot uuid, p_words text, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_after interval, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.bury_lines(lines_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.bury_lines(lines_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.check_retention(p_rows text, kept interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.check_retention(p_rows text, kept interval) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.close_days(kept_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.close_days(kept_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.close_days(kept_days integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.day_is_empty(day date) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_asker(p_bot uuid, p_prompt text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_asker(p_bot uuid, p_prompt text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_changed(p_bots uuid[], p_versions bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_changed(p_bots uuid[], p_versions bigint[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, chats_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, chats_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_client(p_client uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_client(p_client uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_gateways(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_gateways(p_name text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_give_up_sends(sends_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_give_up_sends(sends_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_letter_hook(p_digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_letter_hook(p_digest bytea) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_ownerless_bots(bots_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_ownerless_bots(bots_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_reach(p_bot uuid, p_since bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_reach(p_bot uuid, p_since bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_revoked(p_since interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_revoked(p_since interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_tenant(p_called text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_tenant(p_called text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_tenants(p_after text, tenants_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_tenants(p_after text, tenants_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_vault_keys() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_vault_keys() TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.erasure_plan() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.erasure_plan() TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.erasure_plan() TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.expire_entries(kept interval, entries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.expire_entries(kept interval, entries_max integer) TO nightdesk_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_doors;
 
+REVOKE ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_next_ms() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_next_ms() TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_acked(kept interval, entries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_acked(kept interval, entries_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_audit(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_audit(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_changes(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_changes(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_chats(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_chats(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_data_keys(kept interval, rows_max bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.forget_ended(kept interval, rows_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_ended(kept interval, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_fires(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_fires(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_letters(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_letters(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_links(kept interval, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_links(kept interval, rows_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_media(media_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_media(media_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_parked(kept interval, entries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_parked(kept interval, entries_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_prompts(kept interval, prompts_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_prompts(kept interval, prompts_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.keep_quota() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.keep_quota() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.no_outcome(what text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.no_outcome(what text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.no_outcome(what text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.node_lives(p_node text, p_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.node_lives(p_node text, p_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.node_lives(p_node text, p_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.note_binding() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_binding() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.note_grant() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_grant() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.note_listed() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_listed() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.note_reach(p_bot uuid, p_tenant uuid, p_agent uuid, p_author text, p_scope text, p_chat text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_reach(p_bot uuid, p_tenant uuid, p_agent uuid, p_author text, p_scope text, p_chat text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.note_relevance() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_relevance() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.notice(p_tenant uuid, p_agent uuid, p_kind text, p_outcome text, p_calls integer, kept_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.notice_of_bot(p_tenant uuid, p_bot uuid, p_kind text, p_outcome text, kept_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.open_days(behind integer, ahead integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.open_days(behind integer, ahead integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.open_days(behind integer, ahead integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.own(p_resource text, p_node text, p_node_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.own(p_resource text, p_node text, p_node_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.own(p_resource text, p_node text, p_node_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.owns(p_resource text, p_node text, p_node_epoch bigint, p_epoch bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.quota_default(p_quota text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.quota_default(p_quota text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.quota_default(p_quota text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.quota_of(p_tenant uuid, p_quota text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.quota_of(p_tenant uuid, p_quota text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.quota_of(p_tenant uuid, p_quota text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.retention_min(p_rows text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.retention_min(p_rows text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.retention_min(p_rows text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.shelf_grow(p_tenant uuid, p_more bigint, seen integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.shelf_lock(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.shelf_lock(p_tenant uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.shelf_lock(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.skill_delete(p_tenant uuid, p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.skill_delete(p_tenant uuid, p_name text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.skill_delete(p_tenant uuid, p_name text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.skill_put(p_tenant uuid, p_name text, p_meta jsonb, p_source bytea, p_version text, p_hash text, p_status text, p_previous text, p_changed_at bigint, p_by text, revisions_max bigint, skills_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.skill_put(p_tenant uuid, p_name text, p_meta jsonb, p_source bytea, p_version text, p_hash text, p_status text, p_previous text, p_changed_at bigint, p_by text, revisions_max bigint, skills_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.skill_put(p_tenant uuid, p_name text, p_meta jsonb, p_source bytea, p_version text, p_hash text, p_status text, p_previous text, p_changed_at bigint, p_by text, revisions_max bigint, skills_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.source_holds(e_operator uuid[], e_bot uuid[], e_source text[], e_epoch bigint[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], OUT fenced integer[], OUT behind integer[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_doors;
+REVOKE ALL ON FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.tell_linked() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tell_own() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tell_parked() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tell_row() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.tenant_erase(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_erase(p_tenant uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.tenant_erase(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.tenant_lives(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_lives(p_tenant uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.tenant_lives(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.vault_key(sealed bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.wall_off(walled text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wall_off(walled text) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.works_for(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_for(p_tenant uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.works_for(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.works_for_all(p_tenants uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_for_all(p_tenants uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.works_for_all(p_tenants uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) TO nightdesk_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;
@@ -5433,9 +5937,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_door
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sent_messages TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sent_messages TO nightdesk_doors;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO nightdesk_doors;
 
@@ -5463,8 +5964,16 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_doors;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_messages TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_messages TO nightdesk_doors;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE nightdesk_doors REVOKE ALL ON FUNCTIONS  FROM PUBLIC;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE nightdesk_owner REVOKE ALL ON FUNCTIONS  FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES FOR ROLE nightdesk_owner GRANT ALL ON FUNCTIONS  TO nightdesk_doors;

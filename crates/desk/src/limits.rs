@@ -13,8 +13,9 @@ use nightdesk_bus::{NoSharedRateLimit, SharedRateLimit};
 use nightdesk_gate::{AdmitError, Recipient, Refusal};
 use nightdesk_types::limits::{
     AUTHOR_PER_MINUTE, CATALOGUES_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND,
-    JOBS_PER_MINUTE, MANAGEMENT_PER_MINUTE, PAIR_PER_SECOND, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX,
-    SENDS_PER_SECOND, SHELF_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
+    JOBS_PER_MINUTE, MANAGEMENT_PER_MINUTE, PAIR_PER_SECOND, PROVISIONS_PER_MINUTE,
+    SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND, SHELF_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS,
+    WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::rate_limit::{Rate, RateLimiter};
 use nightdesk_types::{AgentId, BotId, Clock, SystemClock};
@@ -31,6 +32,8 @@ pub enum LimitedAction {
     Author,
     /// Management calls of an agent.
     Management,
+    /// Calls by which an agent's gateways provision themselves or enrol.
+    Provision,
     /// Claims and releases of chats and scopes by an agent.
     Scope,
     /// Sends of an agent.
@@ -107,6 +110,7 @@ impl RateSettings {
                 vec![Rate::per(ten_seconds, in_ten_seconds), Rate::per(MINUTE, per_minute)]
             }
             LimitedAction::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
+            LimitedAction::Provision => vec![Rate::per(MINUTE, PROVISIONS_PER_MINUTE)],
             LimitedAction::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
             LimitedAction::Job => vec![Rate::per(MINUTE, JOBS_PER_MINUTE)],
             LimitedAction::Shelf => vec![Rate::per(MINUTE, SHELF_PER_MINUTE)],

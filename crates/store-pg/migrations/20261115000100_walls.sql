@@ -1,6 +1,11 @@
 -- The second wall: row-level security, bound to the tenants a transaction works for. The roles are
 -- in `roles.sql`.
 
+-- A function is closed to every role but its owner and the doors. A migration grants the desk each function that the
+-- desk calls, by name.
+alter default privileges for role nightdesk_owner, nightdesk_doors revoke execute on functions from public;
+alter default privileges for role nightdesk_owner grant execute on functions to nightdesk_doors;
+
 -- Puts a table behind the wall.
 --
 -- The list of tenants has one element everywhere but in the gathered accept, read and ack. An
@@ -26,7 +31,6 @@ begin
     );
 end
 $$;
-revoke execute on function wall_off(text) from public;
 
 -- A function that works for one tenant can be told so by the statement that calls it, in its argument:
 -- then it needs no transaction around it, which is four round trips less on the way to a sleeper.
@@ -51,3 +55,29 @@ begin
     perform set_config('app.tenants', array[p_one, p_other]::text, true);
 end
 $$;
+
+-- The shortest time for which rows are kept. A test compares these times with the desk's limits.
+create function retention_min(p_rows text) returns interval language sql immutable as $$
+    select case p_rows when 'acked' then interval '24 hours' when 'audit' then interval '400 days'
+        when 'chats' then interval '90 days' when 'data-keys' then interval '10 minutes'
+        when 'days' then interval '8 days' when 'fires' then interval '30 days'
+        when 'letters' then interval '30 days' when 'links' then interval '24 hours'
+        when 'parked' then interval '30 days' when 'pending' then interval '7 days'
+        when 'prompts' then interval '7 days' when 'reach-changes' then interval '1 hour'
+        when 'sends' then interval '24 hours' end
+$$;
+
+-- Refuses to remove rows before their time. The functions that remove rows across tenants call this, so that a
+-- statement with the desk's login cannot remove the audit log.
+create function check_retention(p_rows text, kept interval) returns void language plpgsql as $$
+begin
+    if coalesce(kept < retention_min(p_rows), true) then
+        raise exception 'rows of % must be kept for at least %', p_rows, retention_min(p_rows)
+            using errcode = 'ND002';
+    end if;
+end
+$$;
+
+grant execute on function
+    works_for, works_for_all, works_for_both, retention_min
+to nightdesk_app;

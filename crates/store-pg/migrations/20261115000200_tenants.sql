@@ -46,54 +46,93 @@ end
 $$;
 alter function door_tenants(text, integer) owner to nightdesk_doors;
 
+-- Returns true if the tenant was not erased. Every credential of a tenant is checked by this.
+create function tenant_lives(p_tenant uuid) returns boolean language sql stable as $$
+    select exists (select from tenants t where t.tenant_id = p_tenant and t.erased_at is null)
+$$;
+
+-- The fate of a tenant's rows in an erasure, for every table with a tenant: a test compares it with the
+-- catalogue. Rows that open something, or by which somebody is served, are erased at once; the others in
+-- steps. Both are in an order that foreign keys permit.
+create function erasure_plan() returns table (nth bigint, relation text, fate text, reason text)
+language sql immutable as $$
+    select p.nth, p.relation, 'at-once', null from unnest(array[
+        'schedules', 'schedule_rooms', 'capabilities', 'commands', 'bindings', 'scope_grants',
+        'listed_authors', 'relevance_policies', 'enrolments', 'link_codes', 'letter_grants',
+        'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers',
+        'gateway_secrets', 'gateway_platforms', 'bot_keys', 'bot_hearings', 'bot_sessions', 'bots',
+        'tenant_keys'
+    ]) with ordinality as p (relation, nth)
+    union all
+    select p.nth, p.relation, 'in-steps', null from unnest(array[
+        'inbox_entries', 'inbox_parked', 'inbox_acks', 'dedupe_keys', 'quarantined', 'quarantine_heads',
+        'sent_messages', 'sends', 'refusals', 'refusal_heads', 'reached', 'notices', 'notice_heads', 'webchat_messages',
+        'webchat_chats', 'prompts', 'media', 'fires', 'letters', 'letters_in', 'letter_receipts',
+        'skill_revisions', 'data_entries', 'skills', 'shelves', 'wakes', 'source_cursors', 'link_tries',
+        'quotas'
+    ]) with ordinality as p (relation, nth)
+    union all
+    select 0, p.relation, 'kept', p.reason from (values
+        ('tenants', 'the id, so that no other tenant gets it; the name is given back'),
+        ('agents', 'the id, to which the audit log refers; the names are removed'),
+        ('gateways', 'the revocation, by which every node closes the lines; the name is removed'),
+        ('lines', 'numbers and times: the node of a line writes its end'),
+        ('inbox_heads', 'numbers: the version of the reach refuses events that were admitted earlier'),
+        ('inbox_cursors', 'numbers: the end of a line reads them'),
+        ('reach_heads', 'numbers: nodes that know a bot of the tenant compare them'),
+        ('reach_changes', 'nodes read changes of the reach there; forget_changes removes them in an hour'),
+        ('audit_heads', 'the end of the chain of the audit log'),
+        ('audit_log', 'ids of acts, without texts; forget_audit removes them after their retention')
+    ) as p (relation, reason)
+$$;
+
 -- Takes everything away by which something of a tenant opens or somebody is served, in one
--- transaction. Texts go after it, in steps.
+-- transaction. The other rows go after it, in steps.
 create function tenant_erase(p_tenant uuid) returns void language plpgsql as $$
+declare
+    v_relation text;
 begin
     perform from tenants t where t.tenant_id = p_tenant for update;
-    delete from schedules where tenant_id = p_tenant;
+    for v_relation in
+        select p.relation from erasure_plan() p where p.fate = 'at-once' order by p.nth
+    loop
+        execute format('delete from %I where tenant_id = $1', v_relation) using p_tenant;
+    end loop;
+    -- Of the rows that are erased in steps these would still be delivered.
     delete from fires where tenant_id = p_tenant and next_at is not null;
-    delete from schedule_rooms where tenant_id = p_tenant;
-    delete from capabilities where tenant_id = p_tenant;
-    delete from commands where tenant_id = p_tenant;
-    delete from bindings where tenant_id = p_tenant;
-    delete from scope_grants where tenant_id = p_tenant;
-    delete from listed_authors where tenant_id = p_tenant;
-    delete from enrolments where tenant_id = p_tenant;
-    delete from link_codes where tenant_id = p_tenant;
-    delete from oauth_clients where tenant_id = p_tenant;
-    update gateways set revoked_at = coalesce(revoked_at, now()) where tenant_id = p_tenant;
-    delete from gateway_secrets where tenant_id = p_tenant;
-    delete from bot_keys where tenant_id = p_tenant;
-    delete from bot_hearings where tenant_id = p_tenant;
-    delete from bots where tenant_id = p_tenant;
-    delete from tenant_keys where tenant_id = p_tenant;
+    delete from letters where tenant_id = p_tenant and state = 'scheduled';
+    update gateways set revoked_at = coalesce(revoked_at, now()), name = gateway_id::text
+    where tenant_id = p_tenant;
+    update agents set name = agent_id::text, display_name = null where tenant_id = p_tenant;
     update tenants set erased_at = coalesce(erased_at, now()), name = tenant_id::text
     where tenant_id = p_tenant;
 end
 $$;
 
--- Removes some of the texts that people and agents of a tenant wrote.
+-- Removes some rows of an erased tenant, at most so many. A table comes after the tables before it are empty.
 create function tenant_erase_texts(p_tenant uuid, rows_max bigint) returns bigint
 language plpgsql as $$
 declare
-    written text;
-    step    bigint;
-    gone    bigint := 0;
+    v_relation text;
+    step       bigint;
+    gone       bigint := 0;
 begin
-    foreach written in array array[
-        'inbox_entries', 'inbox_parked', 'quarantined', 'sends', 'refusals', 'reached', 'wakers',
-        'notices', 'webchat_messages', 'webchat_chats', 'prompts', 'media', 'fires'
-    ]
+    for v_relation in
+        select p.relation from erasure_plan() p where p.fate = 'in-steps' order by p.nth
     loop
         execute format(
             'delete from %I where (tableoid, ctid) in (
                  select tableoid, ctid from %1$I where tenant_id = $1 limit $2
-             ) and tenant_id = $1', written
-        ) using p_tenant, rows_max;
+             ) and tenant_id = $1', v_relation
+        ) using p_tenant, rows_max - gone;
         get diagnostics step = row_count;
         gone := gone + step;
+        exit when gone >= rows_max;
     end loop;
     return gone;
 end
 $$;
+
+grant execute on function
+    door_tenant, door_tenants, tenant_lives, erasure_plan, tenant_erase, tenant_erase_texts
+to nightdesk_app;

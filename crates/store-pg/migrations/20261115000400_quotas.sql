@@ -7,7 +7,7 @@ create table quotas (
     primary key (tenant_id, quota),
     constraint quotas_known_quota check (quota in (
         'agents', 'grants', 'pending-entries', 'pending-bytes', 'armed-jobs', 'agent-jobs', 'skills',
-        'data-entries', 'shelf-bytes')),
+        'data-entries', 'shelf-bytes', 'gateways')),
     constraint quotas_not_negative check (allowed >= 0)
 );
 select wall_off('quotas');
@@ -20,7 +20,8 @@ create function quota_default(p_quota text) returns bigint language sql immutabl
     select case p_quota when 'agents' then 50 when 'grants' then 100
         when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
         when 'armed-jobs' then 2000 when 'agent-jobs' then 200
-        when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456 end
+        when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456
+        when 'gateways' then 500 end
 $$;
 
 -- Returns a quota of a tenant.
@@ -55,3 +56,7 @@ begin
     return null;
 end
 $$;
+
+grant execute on function
+    quota_default, quota_of
+to nightdesk_app;

@@ -98,6 +98,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     gone bigint;
 begin
+    perform check_retention('data-keys', kept);
     delete from tenant_keys k
     where (k.tenant_id, k.key_id) in (
         select r.tenant_id, r.key_id from tenant_keys r
@@ -117,3 +118,7 @@ begin
 end
 $$;
 alter function forget_data_keys(interval, bigint) owner to nightdesk_doors;
+
+grant execute on function
+    vault_key, door_vault_keys, door_wrapped_by, door_rewrap
+to nightdesk_app;

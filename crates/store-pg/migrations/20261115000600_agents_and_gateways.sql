@@ -56,6 +56,8 @@ create constraint trigger tell_revoked after update of revoked_at on gateways
     deferrable initially deferred for each row
     when (old.revoked_at is null and new.revoked_at is not null)
     execute function tell_row('gateway-revoked', 'gateway_id');
+create trigger keep_quota after insert on gateways
+    referencing new table as entered for each statement execute function keep_quota('gateways');
 
 create table gateway_secrets (
     tenant_id   uuid        not null,
@@ -157,3 +159,7 @@ begin
     returning g.gateway_id;
 end
 $$;
+
+grant execute on function
+    door_gateways, door_revoked, deprovision
+to nightdesk_app;

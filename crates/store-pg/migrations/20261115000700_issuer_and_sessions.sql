@@ -123,7 +123,11 @@ begin
     return query
     select c.tenant_id, c.agent_id, c.secret_sha256,
         c.revoked_at is null and coalesce(c.expires_at > now(), true)
-    from oauth_clients c where c.client_id = p_client;
+    from oauth_clients c where c.client_id = p_client and tenant_lives(c.tenant_id);
 end
 $$;
 alter function door_client(uuid) owner to nightdesk_doors;
+
+grant execute on function
+    door_client
+to nightdesk_app;

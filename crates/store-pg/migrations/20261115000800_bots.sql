@@ -299,6 +299,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     forgotten bigint;
 begin
+    perform check_retention('prompts', kept);
     delete from prompts p using (
         select o.bot_id, o.prompt_id from prompts o
         where o.asked_at < clock_timestamp() - kept
@@ -387,3 +388,9 @@ begin
 end
 $$;
 alter function door_remove_bot(uuid, uuid) owner to nightdesk_doors;
+
+grant execute on function
+    door_bot, door_open_bots, door_listening_bots, bot_heard, bot_unheard, bot_begins,
+    bot_missed, door_chats_of, prompt_ask, door_asker, forget_prompts, door_claim_command,
+    door_remove_bot
+to nightdesk_app;

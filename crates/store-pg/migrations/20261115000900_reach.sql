@@ -309,6 +309,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     forgotten bigint;
 begin
+    perform check_retention('reach-changes', kept);
     with old as (
         select c.bot_id, c.version from reach_changes c where c.at < clock_timestamp() - kept
         order by c.at
@@ -520,6 +521,7 @@ declare
     v_codes bigint;
     v_tries bigint;
 begin
+    perform check_retention('links', kept);
     with old as (
         select c.code_sha256 from link_codes c where c.created_at < now() - kept
         order by c.created_at limit rows_max
@@ -536,3 +538,8 @@ begin
 end
 $$;
 alter function forget_links(interval, integer) owner to nightdesk_doors;
+
+grant execute on function
+    note_reach, door_reach, door_changed, forget_changes, door_reaches, door_bots_of, door_link,
+    forget_links
+to nightdesk_app;

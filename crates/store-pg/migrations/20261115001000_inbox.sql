@@ -72,6 +72,7 @@ create table inbox_parked (
     constraint inbox_parked_known_reason
         check (reason in ('unsendable', 'tries', 'full', 'expired', 'operator'))
 );
+create index inbox_parked_by_age on inbox_parked (parked_at);
 select wall_off('inbox_parked');
 create constraint trigger tell_set_aside after insert on inbox_parked
     deferrable initially deferred for each row when (new.reason = 'operator')
@@ -79,8 +80,10 @@ create constraint trigger tell_set_aside after insert on inbox_parked
 create constraint trigger tell_resubmitted after update of resubmitted_as on inbox_parked
     deferrable initially deferred for each row
     execute function tell_row('entry-resubmitted', 'agent_id', 'seq', 'resubmitted_as');
+-- The end of the retention is no act.
 create constraint trigger tell_removed after delete on inbox_parked
     deferrable initially deferred for each row
+    when (old.parked_at > now() - retention_min('parked'))
     execute function tell_row('entry-removed', 'agent_id', 'seq');
 
 -- The desk tells of entries that it sets aside by itself when that begins: once, until it did so for an
@@ -744,3 +747,9 @@ begin
     order by a.o;
 end
 $$;
+
+grant execute on function
+    no_outcome, source_holds, source_moves, inbox_is_full, inbox_store, inbox_accept,
+    inbox_waiting, inbox_waits, cursor_after, inbox_ack, set_aside, inbox_resubmit,
+    inbox_put_test, inbox_last_seqs
+to nightdesk_app;

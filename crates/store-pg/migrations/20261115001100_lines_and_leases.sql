@@ -270,3 +270,8 @@ begin
 end
 $$;
 alter function bury_lines(integer) owner to nightdesk_doors;
+
+grant execute on function
+    node_lives, node_is_gone, node_ended_at, own, owns, line_take, line_park, line_close,
+    bury_lines
+to nightdesk_app;

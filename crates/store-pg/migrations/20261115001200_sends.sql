@@ -127,6 +127,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     forgotten bigint;
 begin
+    perform check_retention('sends', kept);
     delete from sends s using (
         select o.tenant_id, o.agent_id, o.request_id from sends o
         where o.asked_at < clock_timestamp() - kept and o.state in ('settled', 'ambiguous')
@@ -139,3 +140,7 @@ begin
 end
 $$;
 alter function forget_sends(interval, integer) owner to nightdesk_doors;
+
+grant execute on function
+    door_message_sender, door_waiting_sends, door_ownerless_bots, door_give_up_sends, forget_sends
+to nightdesk_app;

@@ -286,3 +286,7 @@ begin
     return found;
 end
 $$;
+
+grant execute on function
+    notice, notice_of_bot, wake_sleepers, lock_due_wakes, wake_read, wake_replace
+to nightdesk_app;

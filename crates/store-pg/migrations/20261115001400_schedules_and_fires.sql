@@ -513,6 +513,7 @@ declare
     jobs bigint;
     gone bigint;
 begin
+    perform check_retention('fires', kept);
     delete from fires f
     where (f.tenant_id, f.fire_id) in (
         select o.tenant_id, o.fire_id from fires o
@@ -538,3 +539,9 @@ begin
 end
 $$;
 alter function forget_fires(interval, integer) owner to nightdesk_doors;
+
+grant execute on function
+    keep_armed, schedule_lock, schedules_lock, schedule_open, schedules_write, fires_write,
+    schedules_armed_for, fires_due, fires_next_ms, fires_running, fires_begin, fires_lock,
+    flag_unarmed, fires_page, forget_fires
+to nightdesk_app;

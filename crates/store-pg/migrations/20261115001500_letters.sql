@@ -89,7 +89,8 @@ select wall_off('letter_hooks');
 -- A caller shows a secret; the hook's row names its tenant and its agent.
 create function door_letter_hook(p_digest bytea) returns table (tenant uuid, agent uuid)
 language sql stable security definer set search_path = public, pg_temp as $$
-    select h.tenant_id, h.agent_id from letter_hooks h where h.digest = p_digest
+    select h.tenant_id, h.agent_id from letter_hooks h
+    where h.digest = p_digest and tenant_lives(h.tenant_id)
 $$;
 alter function door_letter_hook(bytea) owner to nightdesk_doors;
 
@@ -556,6 +557,7 @@ declare
     step bigint;
     most bigint := 0;
 begin
+    perform check_retention('letters', kept);
     delete from letters l
     where (l.tenant_id, l.letter_id) in (
         select o.tenant_id, o.letter_id from letters o
@@ -584,18 +586,8 @@ end
 $$;
 alter function forget_letters(interval, integer) owner to nightdesk_doors;
 
--- An erased tenant has no letters, whoever else forgets what about it. A trigger, so that the function that erases a
--- tenant need not know of every table.
-create function erase_letters() returns trigger language plpgsql as $$
-begin
-    delete from letters where tenant_id = new.tenant_id;
-    delete from letters_in where tenant_id = new.tenant_id;
-    delete from letter_grants where tenant_id = new.tenant_id;
-    delete from letter_hooks where tenant_id = new.tenant_id;
-    delete from letter_receipts where tenant_id = new.tenant_id;
-    return null;
-end
-$$;
-create trigger tenants_erase_letters after update of erased_at on tenants
-    for each row when (old.erased_at is null and new.erased_at is not null)
-    execute function erase_letters();
+grant execute on function
+    door_letter_hook, letter_live, letter_addresses, letter_bytes, letter_facts, letter_write,
+    letter_due_facts, letter_came, letter_reply_facts, letter_look, letters_page,
+    letter_grants_of, letter_peers, letter_note, forget_letters
+to nightdesk_app;

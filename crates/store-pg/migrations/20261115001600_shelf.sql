@@ -207,26 +207,6 @@ begin
 end
 $$;
 
--- Removes the rest of an erased tenant's shelf, at most so many rows of each table.
-create function shelf_erase(p_tenant uuid, rows_max bigint) returns bigint language plpgsql as $$
-declare
-    written text;
-    step    bigint;
-    gone    bigint := 0;
-begin
-    foreach written in array array['skill_revisions', 'data_entries'] loop
-        execute format(
-            'delete from %I where ctid in (
-                 select ctid from %1$I where tenant_id = $1 limit $2
-             ) and tenant_id = $1', written
-        ) using p_tenant, rows_max;
-        get diagnostics step = row_count;
-        gone := gone + step;
-    end loop;
-    if gone = 0 then
-        delete from skills where tenant_id = p_tenant;
-        delete from shelves where tenant_id = p_tenant;
-    end if;
-    return gone;
-end
-$$;
+grant execute on function
+    shelf_lock, shelf_grow, skill_put, skill_delete, data_clear, data_put
+to nightdesk_app;

@@ -134,3 +134,7 @@ begin
         key_id = excluded.key_id, bound_at = now(), expires_at = excluded.expires_at;
 end
 $$;
+
+grant execute on function
+    forget_media, inbox_accept_bound
+to nightdesk_app;

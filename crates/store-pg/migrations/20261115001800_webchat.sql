@@ -58,6 +58,7 @@ declare
     lines bigint;
     chats bigint;
 begin
+    perform check_retention('chats', kept);
     delete from webchat_messages m using (
         select o.tenant_id, o.bot_id, o.visitor, o.message_id from webchat_messages o
         where o.at < clock_timestamp() - kept
@@ -83,3 +84,7 @@ begin
 end
 $$;
 alter function forget_chats(interval, integer) owner to nightdesk_doors;
+
+grant execute on function
+    forget_chats
+to nightdesk_app;

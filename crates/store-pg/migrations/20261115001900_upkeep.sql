@@ -33,6 +33,7 @@ declare
     expired bigint := 0;
     late    record;
 begin
+    perform check_retention('pending', kept);
     for late in
         select e.tenant_id, e.agent_id, array_agg(e.seq order by e.seq) as seqs
         from (
@@ -57,12 +58,32 @@ end
 $$;
 alter function expire_entries(interval, integer) owner to nightdesk_doors;
 
+-- Forgets entries that were set aside long ago, at most so many. Over all tenants: a door.
+create function forget_parked(kept interval, entries_max integer) returns bigint
+language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+declare
+    forgotten bigint;
+begin
+    perform check_retention('parked', kept);
+    delete from inbox_parked p
+    where (p.tenant_id, p.agent_id, p.seq) in (
+        select o.tenant_id, o.agent_id, o.seq from inbox_parked o
+        where o.parked_at < now() - kept
+        order by o.parked_at limit entries_max for update skip locked
+    );
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+alter function forget_parked(interval, integer) owner to nightdesk_doors;
+
 -- Forgets entries that were acknowledged a while ago, at most so many. Over all tenants: a door.
 create function forget_acked(kept interval, entries_max integer) returns bigint
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
     forgotten bigint;
 begin
+    perform check_retention('acked', kept);
     with old as (
         select e.tenant_id, e.agent_id, e.seq, e.at
         from inbox_entries e join inbox_cursors c
@@ -100,6 +121,7 @@ declare
     dropped bigint := 0;
     old     record;
 begin
+    perform check_retention('days', make_interval(days => kept_days));
     for old in
         select child.relname, parent.relname as parent,
             to_date(right(child.relname, 8), 'YYYYMMDD') as day
@@ -153,3 +175,7 @@ begin
 end
 $$;
 alter function forget_ended(interval, bigint) owner to nightdesk_doors;
+
+grant execute on function
+    open_days, expire_entries, forget_parked, forget_acked, close_days, forget_ended
+to nightdesk_app;

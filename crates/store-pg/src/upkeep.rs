@@ -5,7 +5,7 @@ use nightdesk_inbox::{InboxSweeper, SweepReport};
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
     ACKED_HOURS, AUDIT_KEPT_DAYS, DAYS_OPENED_AHEAD, DEDUPE_DAYS, FIRES_KEPT, LETTERS_KEPT,
-    LINK_KEPT_HOURS, PENDING_DAYS, PROMPT_DAYS, REACH_CHANGES_HOURS, SEND_HOURS,
+    LINK_KEPT_HOURS, PARKED_DAYS, PENDING_DAYS, PROMPT_DAYS, REACH_CHANGES_HOURS, SEND_HOURS,
     UPKEEP_BATCHES_MAX, UPKEEP_ROWS_MAX,
 };
 
@@ -73,6 +73,11 @@ impl Pg {
     }
 
     async fn forget_old_rows(&self) -> Result<(), StoreError> {
+        run_batches!(
+            self.single("delete old parked entries"),
+            r#"select forget_parked(make_interval(days => $1), $2) as "forgotten!""#,
+            PARKED_DAYS
+        )?;
         run_batches!(
             self.single("delete old sends"),
             r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,

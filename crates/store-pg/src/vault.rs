@@ -235,7 +235,7 @@ impl Store for Pg {
     async fn erase_texts(&self, scope: TenantScope) -> Result<u64, StoreError> {
         run_to_end!(self.for_tenant("erase a tenant's texts", scope), |connection| {
             let gone = sqlx::query_scalar!(
-                r#"select tenant_erase_texts($1, $2) + shelf_erase($1, $2) as "gone!""#,
+                r#"select tenant_erase_texts($1, $2) as "gone!""#,
                 scope.tenant().uuid(),
                 i64::from(UPKEEP_ROWS_MAX)
             )

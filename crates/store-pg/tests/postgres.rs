@@ -8,6 +8,10 @@ mod server;
 mod suites;
 #[path = "postgres/wall.rs"]
 mod wall;
+#[path = "postgres/privileges.rs"]
+mod privileges;
+#[path = "postgres/erasure.rs"]
+mod erasure;
 #[path = "postgres/audit.rs"]
 mod audit;
 #[path = "postgres/planted.rs"]

@@ -211,6 +211,9 @@ pub const INBOX_BYTES_MAX: i64 = 256 * 1024 * 1024;
 /// Default number of agents per tenant.
 pub const AGENTS_QUOTA: i64 = 50;
 
+/// Default number of gateways per tenant, with the revoked ones.
+pub const GATEWAYS_QUOTA: i64 = 500;
+
 /// Default number of grants per tenant.
 pub const GRANTS_QUOTA: i64 = 100;
 
@@ -349,6 +352,9 @@ pub const TWO_ADDRESSES_WITHIN: Duration = Duration::from_mins(1);
 
 /// Days after which a pending entry is parked as expired.
 pub const PENDING_DAYS: i32 = 7;
+
+/// Days that a parked entry is stored, so that an operator can resubmit it.
+pub const PARKED_DAYS: i32 = 30;
 
 /// Hours that changes of reach are stored for nodes that were away. A node that was away longer reads everything.
 pub const REACH_CHANGES_HOURS: i32 = 1;

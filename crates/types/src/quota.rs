@@ -1,8 +1,8 @@
 //! Quotas of a tenant.
 
 use crate::limits::{
-    AGENT_JOBS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA, DATA_ENTRIES_QUOTA, GRANTS_QUOTA,
-    INBOX_BYTES_MAX, INBOX_ENTRIES_MAX, SHELF_BYTES_QUOTA, SKILLS_QUOTA,
+    AGENT_JOBS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA, DATA_ENTRIES_QUOTA, GATEWAYS_QUOTA,
+    GRANTS_QUOTA, INBOX_BYTES_MAX, INBOX_ENTRIES_MAX, SHELF_BYTES_QUOTA, SKILLS_QUOTA,
 };
 
 /// A resource with a limit per tenant.
@@ -26,6 +26,8 @@ pub enum Quota {
     DataEntries,
     /// Bytes of data and of skills, including every stored revision.
     ShelfBytes,
+    /// Gateways, also the revoked ones.
+    Gateways,
 }
 
 crate::slugs! {
@@ -39,6 +41,7 @@ crate::slugs! {
     Skills = "skills",
     DataEntries = "data-entries",
     ShelfBytes = "shelf-bytes",
+    Gateways = "gateways",
 }
 
 impl Quota {
@@ -54,6 +57,7 @@ impl Quota {
             Self::Skills => SKILLS_QUOTA,
             Self::DataEntries => DATA_ENTRIES_QUOTA,
             Self::ShelfBytes => SHELF_BYTES_QUOTA,
+            Self::Gateways => GATEWAYS_QUOTA,
         }
     }
 }

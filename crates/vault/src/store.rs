@@ -142,10 +142,10 @@ pub trait Store: Send + Sync {
         rows: &[ResealedRow],
     ) -> Result<u64, StoreError>;
 
-    /// Removes a tenant's keys, bots, grants and secrets and revokes its gateways, in one transaction.
+    /// Removes a tenant's keys, bots, grants, sessions and secrets and revokes its gateways, in one transaction.
     async fn erase(&self, scope: TenantScope) -> Result<(), StoreError>;
 
-    /// Removes some of an erased tenant's texts. Returns their number.
+    /// Removes some of an erased tenant's texts and other rows. Returns their number.
     async fn erase_texts(&self, scope: TenantScope) -> Result<u64, StoreError>;
 
     /// Removes data keys that were replaced long enough ago and seal nothing, expired bot keys, and expired

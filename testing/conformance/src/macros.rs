@@ -351,6 +351,7 @@ macro_rules! register_store_conformance {
             a_refresh_token_is_traded_for_the_next,
             a_tenant_enters_as_many_agents_as_it_may,
             a_tenant_is_granted_as_much_as_it_may,
+            a_tenant_has_as_many_gateways_as_it_may,
             an_inbox_holds_what_its_tenant_may,
             each_act_is_told_once,
             each_act_by_hand_is_told_once,
@@ -450,6 +451,7 @@ macro_rules! timed_store_conformance {
             a_refresh_token_shown_late_ends_its_session,
             a_settled_send_is_forgotten,
             what_nobody_took_expires,
+            a_parked_entry_is_kept_for_days,
             what_was_acked_is_forgotten,
             an_old_chat_is_forgotten,
         }

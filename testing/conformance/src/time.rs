@@ -9,11 +9,11 @@ use nightdesk_inbox::{ParkReason, PutOutcome};
 use nightdesk_register::enrolment::{EnrolmentRefusal, EnrolmentResult};
 use nightdesk_register::issuer::RefreshResult;
 use nightdesk_register::provision::ProvisionResult;
-use nightdesk_types::Seq;
 use nightdesk_types::limits::{
-    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PENDING_DAYS, PROMPT_DAYS, REACHED_DAYS,
+    ACKED_HOURS, CHAT_KEPT_DAYS, DEDUPE_DAYS, PARKED_DAYS, PENDING_DAYS, PROMPT_DAYS, REACHED_DAYS,
     REFRESH_OVERLAP, SEND_HOURS,
 };
+use nightdesk_types::{Quota, Seq};
 use nightdesk_webchat::store::{ChatUpdate, VisitorMessage};
 
 pub use super::rotation::whatever_is_rotated_ends_when_it_was_said_to;
@@ -71,6 +71,24 @@ pub async fn who_asked_is_remembered_for_days(harness: &impl TimedHarness) {
     harness.let_pass(MINUTE * 2).await;
     keep(harness).await;
     assert_eq!(gate.find_prompt_agent(prompt).await.expect("find who asked"), None);
+}
+
+/// Checks that a parked entry is stored for the stated number of days and no longer.
+pub async fn a_parked_entry_is_kept_for_days(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let quota = harness.register().set_quota(ann.scope, Quota::PendingEntries, 1).await;
+    quota.expect("set a quota");
+    cast.stored(&ann.says(1)).await;
+    assert!(cast.stored(&ann.says(2)).await.parked);
+    let full = (Seq::new(2), ParkReason::Full);
+
+    harness.let_pass(almost(days(PARKED_DAYS))).await;
+    keep(harness).await;
+    assert!(harness.parked(ann.scope, ann.agent).await.contains(&full));
+    harness.let_pass(MINUTE * 2).await;
+    keep(harness).await;
+    assert!(!harness.parked(ann.scope, ann.agent).await.contains(&full));
 }
 
 /// Checks that an entry lets its agent write to its chat for the stated number of days, which begin anew with each

@@ -254,6 +254,11 @@ impl Agent {
         self.parked.iter().map(|(seq, aside)| (*seq, aside.reason)).collect()
     }
 
+    /// Removes the entries that were parked before a moment.
+    pub(super) fn forget_parked(&mut self, before: Timestamp) {
+        self.parked.retain(|_, aside| aside.parked_at >= before);
+    }
+
     /// Returns the entries accepted before a moment that still wait.
     pub(super) fn late(&self, before: Timestamp) -> Vec<Seq> {
         self.older_than(before, |seq| self.cursor.is_before(seq))

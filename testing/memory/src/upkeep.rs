@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::SignedDuration;
 use nightdesk_inbox::{InboxSweeper, ParkReason, SweepReport};
 use nightdesk_types::limits::{
-    ACKED_HOURS, DEDUPE_DAYS, PENDING_DAYS, PROMPT_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
+    ACKED_HOURS, DEDUPE_DAYS, PARKED_DAYS, PENDING_DAYS, PROMPT_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
 };
 use nightdesk_types::{Seq, StoreError, Timestamp};
 
@@ -17,6 +17,7 @@ impl InboxSweeper for Memory {
         let now = self.now();
         let mut state = self.lock();
         let expired = state.expire(before(now, PENDING_DAYS * 24), now);
+        state.forget_parked(before(now, PARKED_DAYS * 24));
         let forgotten = state.forget_acked(before(now, ACKED_HOURS));
         state.forget_sends(before(now, SEND_HOURS));
         let asked_first = before(now, PROMPT_DAYS * 24);
@@ -49,6 +50,12 @@ impl State {
             }
         }
         forgotten
+    }
+
+    fn forget_parked(&mut self, before: Timestamp) {
+        for agent in self.agents.values_mut() {
+            agent.forget_parked(before);
+        }
     }
 
     /// Returns as many of these entries as one round may touch.

@@ -67,11 +67,13 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "media", "shelf", "mcp", "desk", "webchat",
         ],
     ),
-    // the binary wires everything, runs its own agent on a trial desk, and can be built with the scripted platform
+    // the binary wires everything, runs its own agent on a trial desk, and can be built with the scripted platform; its
+    // tests sign upgrade tokens
     (
         "nightdesk",
         &[
             "types",
+            "protocol",
             "port",
             "bus",
             "gate",

@@ -13,7 +13,7 @@ use super::client_address;
 use crate::problem::{self, OrUnavailable, Problem};
 use crate::state::ApiState;
 
-/// A machine identity, authenticated by its access token.
+/// A machine identity, authenticated by its access token. The call counts against the agent's rate of provisioning.
 pub(crate) struct MachineIdentity(pub(crate) Identity);
 
 impl FromRequestParts<ApiState> for MachineIdentity {
@@ -26,13 +26,18 @@ impl FromRequestParts<ApiState> for MachineIdentity {
             None => Ok(None),
         };
         let identity = identified.or_unavailable("a client could not be identified")?;
-        identity.map(Self).ok_or_else(|| {
+        let identity = identity.ok_or_else(|| {
             api.unauthorized(
                 from,
                 "send an access token of this desk, from its /oauth/token, with the client that `nightdesk gateway \
                  token` or `nightdesk issuer session` printed; or one of an issuer that the desk trusts",
             )
-        })
+        })?;
+        let (limits, agent) = (&api.desk.stops.limits, identity.agent.to_string());
+        let counted = limits.allow_among_all(LimitedAction::Provision, &agent).await;
+        let detail = "at most sixty calls a minute for an agent; wait";
+        counted.map_err(|_| problem::TOO_MANY.with_detail(detail))?;
+        Ok(Self(identity))
     }
 }
 

@@ -13,8 +13,9 @@ use nightdesk_protocol::http::enroll;
 use nightdesk_protocol::upgrade_token::is_gateway_name;
 use nightdesk_register::enrolment::{Enrolment, EnrolmentRefusal, Identity};
 
+use super::provision::register_problem;
 use crate::extract::{JsonBody, MachineIdentity, RequestBody};
-use crate::problem::{self, OrUnavailable, Problem, Problems};
+use crate::problem::{self, Problem, Problems};
 use crate::state::{ApiState, too_many_failures};
 
 const NAMES: &str = "a gateway's name has 1 to 64 letters, digits, dots, dashes or underscores; \
@@ -45,7 +46,8 @@ pub(super) async fn enroll(
     }
     let token = enrollment_token.expose();
     let enrolled = api.desk.stops.register.enrol(&identity, token, &gateway_id).await;
-    let enrolled = enrolled.or_unavailable("a gateway could not be enrolled")?;
+    let enrolled =
+        enrolled.map_err(|error| register_problem(&error, "a gateway could not be enrolled"))?;
     let enrolment = enrolled.map_err(|refusal| refusal_problem(&api, from, &refusal))?;
     Ok(enrolled_response(&identity, gateway_id, &enrolment))
 }

@@ -9,12 +9,13 @@ use axum::response::{IntoResponse, Response};
 use nightdesk_protocol::Secret;
 use nightdesk_protocol::http::provision;
 use nightdesk_protocol::upgrade_token::is_gateway_name;
+use nightdesk_register::RegisterError;
 use nightdesk_register::enrolment::{Enrolment, EnrolmentRefusal, Identity};
 use nightdesk_register::provision::{Front, GatewayDescription, display_name};
 use nightdesk_types::limits::{PLATFORM_ID_BYTES_MAX, ROUTE_KEYS_MAX};
 
 use crate::extract::{JsonBody, MachineIdentity, RequestBody};
-use crate::problem::{self, OrUnavailable, Problem, Problems};
+use crate::problem::{self, Problem, Problems};
 use crate::state::ApiState;
 
 const NAMES: &str = "a gateway's name has 1 to 64 letters, digits, dots, dashes or underscores; \
@@ -44,10 +45,21 @@ pub(super) async fn provision(
     let said = read_request(&api, request).map_err(invalid)?;
     let (gateway_id, route_keys) = (said.gateway.clone(), said.front.route_keys.clone());
     let provisioned = api.desk.stops.register.provision(&identity, said).await;
-    let provisioned = provisioned.or_unavailable("a gateway could not be provisioned")?;
+    let provisioned = provisioned
+        .map_err(|error| register_problem(&error, "a gateway could not be provisioned"))?;
     let refused = |refusal| problem::FORBIDDEN.with_detail(what_to_do(&refusal));
     let enrolment = provisioned.map_err(refused)?;
     Ok(provisioned_response(&identity, gateway_id, route_keys, &enrolment))
+}
+
+/// The 403 if the tenant has too many gateways, or else the 503.
+pub(super) fn register_problem(error: &RegisterError, failure: &'static str) -> Problem {
+    if let RegisterError::Store(error) = error
+        && let Some(over) = error.over_quota()
+    {
+        return problem::OVER_QUOTA.with_detail(over.to_string());
+    }
+    problem::unavailable(error, failure)
 }
 
 fn provisioned_response(

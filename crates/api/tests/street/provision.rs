@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use nightdesk_testdesk::{Answered, Household, TestDesk, TestGateway, post};
-use nightdesk_types::limits::{PROVISION_OVERLAP, PROVISION_SAME_SECRET, ROUTE_KEYS_MAX};
+use nightdesk_types::Quota;
+use nightdesk_types::limits::{
+    PROVISION_OVERLAP, PROVISION_SAME_SECRET, PROVISIONS_PER_MINUTE, ROUTE_KEYS_MAX,
+};
 use nightdesk_vault::Key;
 use serde_json::{Value, json};
 
@@ -179,4 +182,33 @@ async fn what_cannot_be_provisioned_is_told_with_what_to_do() {
     }
     assert_eq!(ask(&desk, "a.b.c", &body("gw", "discord")).await.status, 401);
     assert_eq!(ask(&desk, "", &body("gw", "discord")).await.status, 401);
+}
+
+#[tokio::test]
+async fn an_agent_that_provisions_without_end_is_asked_to_wait() {
+    let desk = TestDesk::open().await;
+    let (ann, bob) = (desk.household("ann", "gw-1").await, desk.household("bob", "gw-1").await);
+    let bearer = access_token(&desk, &invited(&desk, &ann).await).await;
+    for number in 0..PROVISIONS_PER_MINUTE {
+        let answer = ask(&desk, &bearer, &body(&format!("gw-{number}"), "discord")).await;
+        assert_ne!(answer.status, 429, "{number}: {}", answer.text);
+    }
+
+    let answer = ask(&desk, &bearer, &body("gw-more", "discord")).await;
+    assert_eq!(answer.status, 429, "{}", answer.text);
+    boot(&desk, &bob, &body("gw-more", "discord")).await;
+}
+
+#[tokio::test]
+async fn a_tenant_with_too_many_gateways_is_told_so() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let bearer = access_token(&desk, &invited(&desk, &ann).await).await;
+    let quota = desk.register.store().set_quota(ann.scope, Quota::Gateways, 1).await;
+    quota.expect("set a quota");
+
+    let answer = ask(&desk, &bearer, &body("gw-more", "discord")).await;
+    assert_eq!((answer.status, &answer.json()["code"]), (403, &json!("over-quota")));
+    assert!(answer.text.contains("nightdesk tenant quota"), "{}", answer.text);
+    boot(&desk, &ann, &body("gw-1", "discord")).await;
 }

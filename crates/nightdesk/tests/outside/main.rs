@@ -7,6 +7,7 @@ mod desk;
 mod dev;
 mod docs;
 mod enrolment;
+mod erasure;
 mod health;
 mod nodes;
 mod reach;

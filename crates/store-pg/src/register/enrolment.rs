@@ -113,7 +113,10 @@ impl Enrolling for Pg {
 
 /// Locks the tenant, so that its enrolments run one at a time. Of two enrolments with one token or for one name, the
 /// later sees the result of the earlier.
-async fn lock_tenant(connection: &mut PgConnection, scope: TenantScope) -> sqlx::Result<()> {
+pub(super) async fn lock_tenant(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+) -> sqlx::Result<()> {
     sqlx::query!("select from tenants where tenant_id = $1 for update", scope.tenant().uuid())
         .fetch_one(connection)
         .await?;

@@ -124,7 +124,7 @@ impl Gateways for Pg {
             sqlx::query!(
                 "insert into gateways (tenant_id, agent_id, name)
                  select tenant_id, agent_id, 'agent:' || agent_id from agents
-                 where tenant_id = $1 and agent_id = $2
+                 where tenant_id = $1 and agent_id = $2 and tenant_lives(tenant_id)
                  on conflict do nothing",
                 scope.tenant().uuid(),
                 agent.uuid()

@@ -56,7 +56,8 @@ impl Listing for Pg {
                 NamedRow,
                 r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
                    from agents
-                   where tenant_id = $1 and (name = $2 or agent_id::text = lower($2))"#,
+                   where tenant_id = $1 and (name = $2 or agent_id::text = lower($2))
+                     and tenant_lives(tenant_id)"#,
                 scope.tenant().uuid(),
                 called
             );

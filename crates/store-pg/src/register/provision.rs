@@ -16,7 +16,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::audit::record_act;
-use super::enrolment::lock_holder;
+use super::enrolment::{lock_holder, lock_tenant};
 use crate::Pg;
 use crate::wake::rows::{WakeKey, change_wake};
 
@@ -29,6 +29,8 @@ impl Provisioning for Pg {
     ) -> Result<ProvisionResult, StoreError> {
         let (identity, provision) = (*identity, provision.clone());
         run_to_end!(self.for_tenant("provision a gateway", identity.scope), |connection| {
+            // An enrolment locks the tenant before the gateway, and the quota of a new gateway locks the tenant.
+            lock_tenant(connection, identity.scope).await?;
             insert_gateway(connection, &identity, &provision.description.gateway).await?;
             // The lock makes concurrent requests get the same secret.
             let holder =

@@ -96,7 +96,8 @@ async fn live_agent(
 ) -> sqlx::Result<Option<AgentId>> {
     let agent = sqlx::query_scalar!(
         "select agent_id from bootstrap_sessions
-         where tenant_id = $1 and issuer = $2 and session = $3 and revoked_at is null",
+         where tenant_id = $1 and issuer = $2 and session = $3 and revoked_at is null
+           and tenant_lives(tenant_id)",
         scope.tenant().uuid(),
         session.issuer.as_deref().unwrap_or_default(),
         session.id

@@ -129,11 +129,12 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 24] = [
+        let aged: [(&str, &[&str]); 25] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
             ("inbox_acks", &["handed_at", "acked_at"]),
+            ("inbox_parked", &["at", "parked_at"]),
             ("reached", &["at"]),
             ("lines", &["opened_at", "closed_at"]),
             ("nodes", &["started_at", "expires_at"]),

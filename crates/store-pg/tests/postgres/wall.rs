@@ -52,6 +52,7 @@ const DEFINERS: [(&str, &str); 54] = [
     ("forget_letters", "nightdesk_doors"),
     ("forget_links", "nightdesk_doors"),
     ("forget_media", "nightdesk_doors"),
+    ("forget_parked", "nightdesk_doors"),
     ("forget_prompts", "nightdesk_doors"),
     ("forget_sends", "nightdesk_doors"),
     ("lock_due_wakes", "nightdesk_doors"),

@@ -26,6 +26,9 @@ pub const SEND_TURN_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Management calls per minute of one agent.
 pub const MANAGEMENT_PER_MINUTE: u32 = 60;
 
+/// Calls per minute by which one agent's gateways provision themselves or enrol. A boot makes one for each platform.
+pub const PROVISIONS_PER_MINUTE: u32 = 60;
+
 /// Calls per minute about one agent's jobs. A starting client arms all its jobs, with one call each.
 pub const JOBS_PER_MINUTE: u32 = 600;
 

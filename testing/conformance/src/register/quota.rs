@@ -1,10 +1,12 @@
 //! Checks that each quota is enforced, and that an increase counts at once.
 
 use nightdesk_inbox::ParkReason;
+use nightdesk_register::enrolment::Identity;
 use nightdesk_types::{GrantTarget, OverQuota, Quota, Seq, TenantScope};
 
+use super::provision::boot;
 use crate::Harness;
-use crate::cast::{Cast, tenant};
+use crate::cast::{Cast, secret, tenant};
 
 /// Checks that a tenant at its quota creates no agent until the quota is raised, without effect on other tenants.
 pub async fn a_tenant_enters_as_many_agents_as_it_may(harness: &impl Harness) {
@@ -41,6 +43,32 @@ pub async fn a_tenant_is_granted_as_much_as_it_may(harness: &impl Harness) {
     assert_eq!(refused.over_quota(), Some(over));
     assert!(register.release(on, &chat("c1")).await.expect("release a grant"));
     assert!(register.grant(on, &chat("c2"), None).await.expect("there is room again"));
+}
+
+/// Checks that a tenant at its quota gets no gateway, whichever way it asks, and that its gateways go on to boot.
+pub async fn a_tenant_has_as_many_gateways_as_it_may(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let register = harness.register();
+    let identity = Identity { scope: ann.scope, agent: ann.agent };
+    let has = register.gateways(ann.scope, "").await.expect("list gateways").len();
+    let allowed = i64::try_from(has).expect("few") + 1;
+    set(harness, ann.scope, Quota::Gateways, allowed).await;
+    register.provision(&identity, &boot("gw-1", "discord", "one")).await.expect("there is room");
+
+    let refused = [
+        register.provision(&identity, &boot("gw-2", "discord", "two")).await.map(drop),
+        register.create_gateway(ann.scope, ann.agent, "gw-2", &secret("two")).await.map(drop),
+        register.gateway_for_tokens(ann.scope, ann.agent).await.map(drop),
+    ];
+    let over = OverQuota { quota: Quota::Gateways, allowed };
+    assert_eq!(
+        refused.map(|refused| refused.err().and_then(|error| error.over_quota())),
+        [Some(over); 3]
+    );
+    register.provision(&identity, &boot("gw-1", "discord", "three")).await.expect("it is there");
+    set(harness, ann.scope, Quota::Gateways, allowed + 1).await;
+    register.provision(&identity, &boot("gw-2", "discord", "two")).await.expect("there is room");
 }
 
 /// Checks that entries above an inbox's quota are parked, by count and by bytes, and that a raised quota makes room.

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::provision::Front;
 use nightdesk_register::{Gateway, GatewayProof, Gateways, NewSecret, StoredSecret};
-use nightdesk_types::{Actor, AgentId, GatewayId, StoreError, TenantId, TenantScope, Timestamp};
+use nightdesk_types::{
+    Actor, AgentId, GatewayId, Quota, StoreError, TenantId, TenantScope, Timestamp,
+};
 use serde_json::json;
 
 use super::super::{Memory, State};
@@ -96,7 +98,7 @@ impl State {
         if self.wrapped(scope, secret.key).is_none() {
             return Err(StoreError::broken("create a gateway", "the tenant has no such key"));
         }
-        let row = self.new_gateway(scope, agent, name, now);
+        let row = self.new_gateway(scope, agent, name, now)?;
         row.secrets.push(SecretRow::new(secret, now));
         Ok(row.gateway.id)
     }
@@ -107,9 +109,11 @@ impl State {
         agent: AgentId,
         name: &str,
         now: Timestamp,
-    ) -> &mut GatewayRow {
+    ) -> Result<&mut GatewayRow, StoreError> {
+        let its = self.gateways.values().filter(|row| row.gateway.scope == scope);
+        self.keep_quota("create a gateway", scope, Quota::Gateways, its.count())?;
         let id = GatewayId::from_uuid(self.mint());
-        self.gateways.entry(id).or_insert_with(|| GatewayRow {
+        Ok(self.gateways.entry(id).or_insert_with(|| GatewayRow {
             gateway: Gateway { scope: scope.with_actor(Actor::Gateway(id)), id, agent, acks: true },
             name: name.to_owned(),
             created_at: now,
@@ -117,7 +121,7 @@ impl State {
             secrets: Vec::new(),
             fronts: BTreeMap::new(),
             wake_url: None,
-        })
+        }))
     }
 
     pub(super) fn stored_secret(
@@ -204,7 +208,7 @@ impl Gateways for Memory {
             return Ok(None);
         }
         if state.gateway_named(scope, &name).is_none() {
-            state.new_gateway(scope, agent, &name, now);
+            state.new_gateway(scope, agent, &name, now)?;
         }
         Ok(state.gateway_named(scope, &name).map(|row| match row.revoked_at {
             Some(_) => GatewayProof::Revoked(row.gateway),

@@ -77,7 +77,7 @@ impl Provisioning for Memory {
             return Ok(ProvisionResult::Refused(refusal));
         }
         if holder.is_none() {
-            state.new_gateway(scope, agent, &said.gateway, now);
+            state.new_gateway(scope, agent, &said.gateway, now)?;
         }
         state.wake_at(identity, &said.gateway, said.wake_url.as_ref());
         let row = state.agent("provision a gateway", scope, agent)?;
