@@ -105,7 +105,6 @@ ALTER FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, p_deaf_
 CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS TABLE(tenant uuid, agent uuid, ended_at timestamp with time zone, grace_seconds double precision, waits boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -308,7 +307,6 @@ ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdes
 CREATE FUNCTION public.door_asker(p_bot uuid, p_prompt text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -322,7 +320,6 @@ ALTER FUNCTION public.door_asker(p_bot uuid, p_prompt text) OWNER TO nightdesk_d
 CREATE FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) RETURNS TABLE(tenant_id uuid, seq bigint, hash bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -338,7 +335,6 @@ ALTER FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max i
 CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -424,7 +420,6 @@ ALTER FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept interval, 
 CREATE FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 begin
     delete from commands c
@@ -490,7 +485,6 @@ ALTER FUNCTION public.door_gateways(p_name text) OWNER TO nightdesk_doors;
 CREATE FUNCTION public.door_give_up_sends(sends_max integer) RETURNS TABLE(agent_id uuid, request_id text, asked_on text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -566,7 +560,6 @@ ALTER FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_m
 CREATE FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -579,6 +572,21 @@ end
 $$;
 
 ALTER FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select m.tenant_id, m.agent_id from sent_messages m
+    where m.bot_id = p_bot and m.chat_id = p_chat and m.message_id = p_message;
+end
+$$;
+
+ALTER FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -599,7 +607,6 @@ ALTER FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) OWNER TO n
 CREATE FUNCTION public.door_ownerless_bots(bots_max integer) RETURNS TABLE(bot_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -688,7 +695,7 @@ $$;
 
 ALTER FUNCTION public.door_reach(p_bot uuid, p_since bigint) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text, speaks_as text)
+CREATE FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) RETURNS TABLE(bot_id uuid, platform text, handle text, speaks_as text, is_moderator boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -703,6 +710,12 @@ begin
               select from reached o
               where o.bot_id = b.bot_id and o.chat_id = p_chat and o.agent_id <> p_agent
                 and o.at > now() - p_kept)
+    ), exists (
+        select from scope_grants m
+        where m.tenant_id = p_tenant and m.agent_id = p_agent and m.bot_id = b.bot_id
+          and m.is_moderator
+          -- A send names its scope itself, so a grant of a scope proves nothing about its chats.
+          and (m.chat_id = p_chat or (m.chat_id = '*' and m.scope_id = ''))
     ) from bots b
     where b.bot_id in (
         select r.bot_id from reached r
@@ -813,7 +826,6 @@ ALTER FUNCTION public.door_tenant(p_called text) OWNER TO nightdesk_doors;
 CREATE FUNCTION public.door_tenants(p_after text, tenants_max integer) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -828,7 +840,6 @@ ALTER FUNCTION public.door_tenants(p_after text, tenants_max integer) OWNER TO n
 CREATE FUNCTION public.door_vault_keys() RETURNS TABLE(vault_key bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -872,7 +883,6 @@ ALTER FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max 
 CREATE FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) RETURNS TABLE(tenant_id uuid, key_id bigint, wrapped bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -898,7 +908,7 @@ CREATE FUNCTION public.erasure_plan() RETURNS TABLE(nth bigint, relation text, f
     union all
     select p.nth, p.relation, 'in-steps', null from unnest(array[
         'inbox_entries', 'inbox_parked', 'inbox_acks', 'dedupe_keys', 'quarantined', 'quarantine_heads',
-        'sends', 'refusals', 'refusal_heads', 'reached', 'notices', 'notice_heads', 'webchat_messages',
+        'sent_messages', 'sends', 'refusals', 'refusal_heads', 'reached', 'notices', 'notice_heads', 'webchat_messages',
         'webchat_chats', 'prompts', 'media', 'fires', 'letters', 'letters_in', 'letter_receipts',
         'skill_revisions', 'data_entries', 'skills', 'shelves', 'wakes', 'source_cursors', 'link_tries',
         'quotas'
@@ -953,6 +963,93 @@ end
 $$;
 
 ALTER FUNCTION public.expire_entries(kept interval, entries_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_material TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+begin
+    with disarmed as (
+        update schedules s
+        set next_at = null, changed_at = p_now, watch_at = k.watch_at
+        from unnest(
+                p_tenant, p_agent, p_job, p_watch_at, p_fire, p_state, p_cause, p_tries, p_calling,
+                p_next_at, p_ended_at
+            ) as k (tenant, agent, job, watch_at, fire, state, cause, tries, calling, next_at, ended_at)
+        where s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job
+        returning s.tenant_id, s.agent_id, s.job_id, s.arming, s.fire_at, s.due_at, s.reports,
+            k.fire, k.state, k.cause, k.tries, k.calling, k.next_at as fire_next_at, k.ended_at
+    )
+    insert into fires (
+        tenant_id, fire_id, agent_id, job_id, arming, fire_at, due_at, state, cause, tries, calling,
+        next_at, node, began_at, ended_at, reports)
+    select d.tenant_id, d.fire, d.agent_id, d.job_id, d.arming, d.fire_at, d.due_at, d.state, d.cause,
+        d.tries, d.calling, d.fire_next_at, p_node, p_now, d.ended_at, d.reports
+    from disarmed d;
+end
+$$;
+
+ALTER FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant_id uuid, agent_id uuid, job_id text, schedule_id uuid, arming bigint, fire_at text, due_at timestamp with time zone, next_at timestamp with time zone, by_inbox boolean, target text, recurring boolean, recurs boolean, reports boolean, overlap text, catch_up_ms bigint, jitter_ms bigint, fired_before boolean, cancelled boolean, watch_at timestamp with time zone, flagged_at timestamp with time zone, changed_at timestamp with time zone, fire_id uuid, fire_arming bigint, fire_fire_at text, fire_due_at timestamp with time zone, state text, cause text, tries integer, calling boolean, fire_next_at timestamp with time zone, outcome text, began_at timestamp with time zone, ended_at timestamp with time zone, fire_reports boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_material TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+    -- Read before any row: nothing is claimed early.
+    v_now timestamptz := clock_timestamp();
+begin
+    if not node_lives(p_node, p_epoch) then
+        return;
+    end if;
+    return query
+    with again as materialized (
+        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
+            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
+            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at,
+            f.fire_id, f.arming as fire_arming, f.fire_at as fire_fire_at, f.due_at as fire_due_at,
+            f.state, f.cause, f.tries, f.calling, f.next_at as fire_next_at, f.outcome, f.began_at,
+            f.ended_at, f.reports as fire_reports
+        from fires f
+            join schedules s
+                on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+        where f.next_at <= v_now
+        order by f.next_at limit fires_max for update of f, s skip locked
+    ), came as materialized (
+        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
+            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
+            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at
+        from schedules s
+        where s.next_at <= v_now
+        order by s.next_at limit fires_max for update skip locked
+    ), due as (
+        select a.*, a.fire_next_at as looked_at from again a
+        union all
+        select c.*, gen_random_uuid(), null, null, null, null, null, null, null, null, null, null, null,
+            null, c.next_at
+        from came c
+        order by looked_at limit fires_max
+    )
+    select v_now, d.tenant_id, d.agent_id, d.job_id, d.schedule_id, d.arming, d.fire_at, d.due_at, d.next_at,
+        d.by_inbox, d.target, d.recurring, d.recurs, d.reports, d.overlap, d.catch_up_ms, d.jitter_ms,
+        d.fired_before, d.cancelled, d.watch_at, d.flagged_at, d.changed_at, d.fire_id, d.fire_arming,
+        d.fire_fire_at, d.fire_due_at, d.state, d.cause, d.tries, d.calling, d.fire_next_at, d.outcome,
+        d.began_at, d.ended_at, d.fire_reports
+    from due d;
+end
+$$;
+
+ALTER FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) OWNER TO nightdesk_doors;
 
 CREATE TABLE public.fires (
     tenant_id uuid NOT NULL,
@@ -1018,115 +1115,30 @@ ALTER TABLE ONLY public.schedules FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.schedules OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
+CREATE FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
-    perform from schedules s, fires f
-    where f.tenant_id = p_tenant and f.fire_id = p_fire
-      and s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    perform from unnest(p_tenant, p_fire) as k (tenant, fire)
+        join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
+        join schedules s
+            on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
+    order by s.tenant_id, s.agent_id, s.job_id
     for update of s;
     -- A new statement: it sees what the transaction that held the lock before did.
     return query
-    select clock_timestamp(), s, f from fires f
+    select clock_timestamp(), s, f from unnest(p_tenant, p_fire) as k (tenant, fire)
+        join fires f on f.tenant_id = k.tenant and f.fire_id = k.fire
         join schedules s
             on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-    where f.tenant_id = p_tenant and f.fire_id = p_fire
     for update of f;
 end
 $$;
 
-ALTER FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET enable_material TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-begin
-    with disarmed as (
-        update schedules s
-        set next_at = null, changed_at = p_now, watch_at = k.watch_at
-        from unnest(
-                p_tenant, p_agent, p_job, p_watch_at, p_fire, p_state, p_cause, p_tries, p_calling,
-                p_next_at, p_ended_at
-            ) as k (tenant, agent, job, watch_at, fire, state, cause, tries, calling, next_at, ended_at)
-        where s.tenant_id = k.tenant and s.agent_id = k.agent and s.job_id = k.job
-        returning s.tenant_id, s.agent_id, s.job_id, s.arming, s.fire_at, s.due_at, s.reports,
-            k.fire, k.state, k.cause, k.tries, k.calling, k.next_at as fire_next_at, k.ended_at
-    )
-    insert into fires (
-        tenant_id, fire_id, agent_id, job_id, arming, fire_at, due_at, state, cause, tries, calling,
-        next_at, node, began_at, ended_at, reports)
-    select d.tenant_id, d.fire, d.agent_id, d.job_id, d.arming, d.fire_at, d.due_at, d.state, d.cause,
-        d.tries, d.calling, d.fire_next_at, p_node, p_now, d.ended_at, d.reports
-    from disarmed d;
-end
-$$;
-
-ALTER FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) OWNER TO nightdesk_owner;
-
-CREATE FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant_id uuid, agent_id uuid, job_id text, schedule_id uuid, arming bigint, fire_at text, due_at timestamp with time zone, next_at timestamp with time zone, by_inbox boolean, target text, recurring boolean, recurs boolean, reports boolean, overlap text, catch_up_ms bigint, jitter_ms bigint, fired_before boolean, cancelled boolean, watch_at timestamp with time zone, flagged_at timestamp with time zone, changed_at timestamp with time zone, fire_id uuid, fire_arming bigint, fire_fire_at text, fire_due_at timestamp with time zone, state text, cause text, tries integer, calling boolean, fire_next_at timestamp with time zone, outcome text, began_at timestamp with time zone, ended_at timestamp with time zone, fire_reports boolean)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET enable_material TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-#variable_conflict use_column
-declare
-    -- Read before any row: nothing is claimed early.
-    v_now timestamptz := clock_timestamp();
-begin
-    if not node_lives(p_node, p_epoch) then
-        return;
-    end if;
-    return query
-    with again as materialized (
-        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
-            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
-            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at,
-            f.fire_id, f.arming as fire_arming, f.fire_at as fire_fire_at, f.due_at as fire_due_at,
-            f.state, f.cause, f.tries, f.calling, f.next_at as fire_next_at, f.outcome, f.began_at,
-            f.ended_at, f.reports as fire_reports
-        from fires f
-            join schedules s
-                on s.tenant_id = f.tenant_id and s.agent_id = f.agent_id and s.job_id = f.job_id
-        where f.next_at <= v_now
-        order by f.next_at limit fires_max for update of f, s skip locked
-    ), came as materialized (
-        select s.tenant_id, s.agent_id, s.job_id, s.schedule_id, s.arming, s.fire_at, s.due_at, s.next_at,
-            s.by_inbox, s.target, s.recurring, s.recurs, s.reports, s.overlap, s.catch_up_ms, s.jitter_ms,
-            s.fired_before, s.cancelled, s.watch_at, s.flagged_at, s.changed_at
-        from schedules s
-        where s.next_at <= v_now
-        order by s.next_at limit fires_max for update skip locked
-    ), due as (
-        select a.*, a.fire_next_at as looked_at from again a
-        union all
-        select c.*, gen_random_uuid(), null, null, null, null, null, null, null, null, null, null, null,
-            null, c.next_at
-        from came c
-        order by looked_at limit fires_max
-    )
-    select v_now, d.tenant_id, d.agent_id, d.job_id, d.schedule_id, d.arming, d.fire_at, d.due_at, d.next_at,
-        d.by_inbox, d.target, d.recurring, d.recurs, d.reports, d.overlap, d.catch_up_ms, d.jitter_ms,
-        d.fired_before, d.cancelled, d.watch_at, d.flagged_at, d.changed_at, d.fire_id, d.fire_arming,
-        d.fire_fire_at, d.fire_due_at, d.state, d.cause, d.tries, d.calling, d.fire_next_at, d.outcome,
-        d.began_at, d.ended_at, d.fire_reports
-    from due d;
-end
-$$;
-
-ALTER FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.fires_next_ms() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1145,7 +1157,6 @@ ALTER FUNCTION public.fires_next_ms() OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_before uuid, fires_max integer) RETURNS SETOF public.fires
     LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_began timestamptz := 'infinity';
@@ -1186,9 +1197,6 @@ ALTER FUNCTION public.fires_page(p_tenant uuid, p_agent uuid, p_job text, p_befo
 CREATE FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) RETURNS TABLE(tenant uuid, agent uuid, job text, running_since timestamp with time zone)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS $$
 begin
     return query
@@ -1206,24 +1214,22 @@ $$;
 
 ALTER FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) RETURNS void
+CREATE FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) RETURNS void
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
 begin
     update fires f
     set state = k.state, cause = k.cause, tries = k.tries, calling = k.calling, next_at = k.next_at,
-        ended_at = k.ended_at, outcome = coalesce(p_outcome, f.outcome), node = coalesce(p_node, f.node)
-    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at)
-            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at)
+        ended_at = k.ended_at, outcome = coalesce(k.outcome, f.outcome), node = coalesce(p_node, f.node)
+    from unnest(p_tenant, p_fire, p_state, p_cause, p_tries, p_calling, p_next_at, p_ended_at, p_outcome)
+            as k (tenant, fire, state, cause, tries, calling, next_at, ended_at, outcome)
     where f.tenant_id = k.tenant and f.fire_id = k.fire;
 end
 $$;
 
-ALTER FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) RETURNS TABLE(tenant uuid, agent uuid, job text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1372,7 +1378,6 @@ ALTER FUNCTION public.forget_chats(kept interval, rows_max integer) OWNER TO nig
 CREATE FUNCTION public.forget_data_keys(kept interval, rows_max bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     gone bigint;
@@ -1402,7 +1407,6 @@ ALTER FUNCTION public.forget_data_keys(kept interval, rows_max bigint) OWNER TO 
 CREATE FUNCTION public.forget_ended(kept interval, rows_max bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     step bigint;
@@ -1440,7 +1444,6 @@ ALTER FUNCTION public.forget_ended(kept interval, rows_max bigint) OWNER TO nigh
 CREATE FUNCTION public.forget_fires(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     jobs bigint;
@@ -1477,7 +1480,6 @@ ALTER FUNCTION public.forget_fires(kept interval, rows_max integer) OWNER TO nig
 CREATE FUNCTION public.forget_letters(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     step bigint;
@@ -1704,11 +1706,8 @@ ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bo
 CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
 declare
@@ -1757,9 +1756,6 @@ ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[],
 
 CREATE FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
     mine      inbox_cursors;
@@ -1868,8 +1864,6 @@ ALTER FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) 
 CREATE FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -2011,8 +2005,6 @@ ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[
 CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, replaced boolean, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_material TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -2052,10 +2044,6 @@ ALTER FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uui
 CREATE FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
     return exists (
@@ -2072,7 +2060,6 @@ ALTER FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) OWNER TO nightdes
 CREATE FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) RETURNS boolean
     LANGUAGE sql
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
     select exists (
         select from audit_heads h join audit_log a on a.tenant_id = h.tenant_id and a.seq = h.seq
@@ -2090,8 +2077,6 @@ ALTER FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) OWNER TO
 
 CREATE FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) RETURNS void
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     nobody    constant uuid := '00000000-0000-0000-0000-000000000000';
@@ -2158,7 +2143,6 @@ ALTER FUNCTION public.keep_quota() OWNER TO nightdesk_owner;
 CREATE FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_called text[], a_called_id uuid[]) RETURNS TABLE(nth integer, sender text, own_id uuid, own_name text, peer_tenant uuid, is_granted_back boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2199,8 +2183,6 @@ ALTER FUNCTION public.letter_addresses(tenants uuid[], a_tenant uuid[], a_agent 
 
 CREATE FUNCTION public.letter_bytes(p_tenant uuid, p_agent uuid, p_bytes bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     mine inbox_cursors;
@@ -2260,7 +2242,6 @@ ALTER FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uui
 CREATE FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) RETURNS TABLE(nth integer, now_at timestamp with time zone, repeated uuid, is_granted boolean, is_granted_back boolean, highest_hop integer, entries bigint, entries_max bigint, bytes bigint, bytes_max bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2411,7 +2392,6 @@ ALTER FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch te
 
 CREATE FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) RETURNS TABLE(tenant uuid, agent uuid, name text, session text, is_busy boolean)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2464,7 +2444,6 @@ ALTER FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter u
 CREATE FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) RETURNS TABLE(nth integer, seq bigint, session text)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
@@ -2541,7 +2520,6 @@ ALTER FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uui
 
 CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply text, replied_at timestamp with time zone)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -2688,7 +2666,7 @@ $$;
 
 ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], bots uuid[], chats text[])
+CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, version bigint, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], bots uuid[], chats text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -2721,7 +2699,7 @@ begin
     return query
     select v_now, w.tenant_id, w.agent_id, w.state, w.since, w.due_at, w.calls, w.called_at,
         w.outcome, w.rests_until, w.woken_at, w.suspect_generation, w.suspect_acked_seq, w.asked,
-        w.hour_began_at, w.hour_wakes,
+        w.hour_began_at, w.hour_wakes, w.xmin::text::bigint,
         case when l.closed_at is null and node_lives(l.node, l.node_epoch) then l.generation end,
         l.opened_at, c.acked_seq, l.parting,
         array(
@@ -3054,7 +3032,6 @@ ALTER FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) OWN
 
 CREATE FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_fire_at text, p_instant timestamp with time zone, p_by_inbox boolean, p_target text, p_recurring boolean, p_reports boolean, p_overlap text, p_catch_up_ms bigint, p_jitter_ms bigint) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     AS $$
 begin
     loop
@@ -3076,7 +3053,6 @@ ALTER FUNCTION public.schedule_open(p_tenant uuid, p_agent uuid, p_job text, p_f
 
 CREATE FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) RETURNS SETOF public.schedules
     LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
     AS $$
 begin
     return query
@@ -3096,7 +3072,6 @@ ALTER FUNCTION public.schedules_armed_for(p_tenant uuid, p_agent uuid) OWNER TO 
 
 CREATE FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_job text;
@@ -3114,8 +3089,6 @@ ALTER FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) OWNER TO night
 
 CREATE FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) RETURNS void
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
@@ -3367,7 +3340,6 @@ ALTER FUNCTION public.tell_own() OWNER TO nightdesk_doors;
 CREATE FUNCTION public.tell_parked() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
     v_before inbox_parked;
@@ -3490,9 +3462,64 @@ $$;
 
 ALTER FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(tenant uuid, agent uuid, held boolean)
+CREATE TABLE public.wakes (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    calls integer DEFAULT 0 NOT NULL,
+    called_at timestamp with time zone,
+    outcome text,
+    rests_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    woken_at timestamp with time zone,
+    suspect_generation bigint,
+    suspect_acked_seq bigint,
+    asked boolean DEFAULT false NOT NULL,
+    hour_began_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    hour_wakes integer DEFAULT 0 NOT NULL,
+    CONSTRAINT wakes_known_state CHECK ((state = ANY (ARRAY['due'::text, 'held'::text, 'woken'::text, 'settled'::text, 'unreachable'::text]))),
+    CONSTRAINT wakes_looked_at_again CHECK (((state <> ALL (ARRAY['due'::text, 'held'::text])) OR (due_at IS NOT NULL)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.wakes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wakes OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) RETURNS TABLE(now_at timestamp with time zone, version bigint, wake public.wakes)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    return query
+    select clock_timestamp(), w.xmin::text::bigint, w from wakes w
+    where w.tenant_id = p_tenant and w.agent_id = p_agent;
+end
+$$;
+
+ALTER FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    AS $$
+begin
+    update wakes
+    set state = p_state, since = p_since, due_at = p_due_at, calls = p_calls,
+        called_at = p_called_at, outcome = p_outcome, rests_until = p_rests_until,
+        woken_at = p_woken_at, suspect_generation = p_suspect_generation,
+        suspect_acked_seq = p_suspect_acked_seq, asked = p_asked,
+        hour_began_at = p_hour_began_at, hour_wakes = p_hour_wakes
+    where tenant_id = p_tenant and agent_id = p_agent and xmin::text::bigint = p_version;
+    return found;
+end
+$$;
+
+ALTER FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(tenant uuid, agent uuid, held boolean)
+    LANGUAGE plpgsql
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -4320,6 +4347,7 @@ CREATE TABLE public.scope_grants (
     principal text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     scope_id text DEFAULT ''::text NOT NULL,
+    is_moderator boolean DEFAULT false NOT NULL,
     CONSTRAINT scope_grants_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'allow-list'::text, 'any'::text])))
 );
 
@@ -4342,6 +4370,7 @@ CREATE TABLE public.sends (
     settled_at timestamp with time zone,
     receipt bytea,
     asked_on text,
+    makes_message boolean NOT NULL,
     CONSTRAINT sends_called_by_somebody CHECK (((state = 'asked'::text) OR ((node IS NOT NULL) AND (called_at IS NOT NULL)))),
     CONSTRAINT sends_known_state CHECK ((state = ANY (ARRAY['asked'::text, 'calling'::text, 'settled'::text, 'ambiguous'::text]))),
     CONSTRAINT sends_settled_with_a_receipt CHECK (((state = 'settled'::text) = (receipt IS NOT NULL)))
@@ -4351,6 +4380,19 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY public.sends FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends OWNER TO nightdesk_owner;
+
+CREATE TABLE public.sent_messages (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    request_id text NOT NULL,
+    bot_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    message_id text NOT NULL
+);
+
+ALTER TABLE ONLY public.sent_messages FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sent_messages OWNER TO nightdesk_owner;
 
 CREATE TABLE public.shelves (
     tenant_id uuid NOT NULL,
@@ -4461,31 +4503,6 @@ ALTER TABLE ONLY public.wakers FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.wakers OWNER TO nightdesk_owner;
 
-CREATE TABLE public.wakes (
-    tenant_id uuid NOT NULL,
-    agent_id uuid NOT NULL,
-    state text NOT NULL,
-    since timestamp with time zone NOT NULL,
-    due_at timestamp with time zone,
-    calls integer DEFAULT 0 NOT NULL,
-    called_at timestamp with time zone,
-    outcome text,
-    rests_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    woken_at timestamp with time zone,
-    suspect_generation bigint,
-    suspect_acked_seq bigint,
-    asked boolean DEFAULT false NOT NULL,
-    hour_began_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    hour_wakes integer DEFAULT 0 NOT NULL,
-    CONSTRAINT wakes_known_state CHECK ((state = ANY (ARRAY['due'::text, 'held'::text, 'woken'::text, 'settled'::text, 'unreachable'::text]))),
-    CONSTRAINT wakes_looked_at_again CHECK (((state <> ALL (ARRAY['due'::text, 'held'::text])) OR (due_at IS NOT NULL)))
-)
-WITH (fillfactor='50');
-
-ALTER TABLE ONLY public.wakes FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE public.wakes OWNER TO nightdesk_owner;
-
 CREATE TABLE public.webchat_chats (
     tenant_id uuid NOT NULL,
     bot_id uuid NOT NULL,
@@ -4535,7 +4552,7 @@ ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
@@ -4722,6 +4739,12 @@ ALTER TABLE ONLY public.scope_grants
 
 ALTER TABLE ONLY public.sends
     ADD CONSTRAINT sends_pkey PRIMARY KEY (tenant_id, agent_id, request_id);
+
+ALTER TABLE ONLY public.sent_messages
+    ADD CONSTRAINT sent_messages_of_one_send UNIQUE (bot_id, chat_id, message_id);
+
+ALTER TABLE ONLY public.sent_messages
+    ADD CONSTRAINT sent_messages_pkey PRIMARY KEY (tenant_id, agent_id, request_id, chat_id, message_id);
 
 ALTER TABLE ONLY public.shelves
     ADD CONSTRAINT shelves_pkey PRIMARY KEY (tenant_id);
@@ -4914,6 +4937,8 @@ CREATE CONSTRAINT TRIGGER tell_linked AFTER UPDATE OF used_author ON public.link
 
 CREATE CONSTRAINT TRIGGER tell_listed AFTER INSERT OR DELETE ON public.listed_authors DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('list-replaced', 'agent_id', 'bot_id');
 
+CREATE CONSTRAINT TRIGGER tell_moderation AFTER UPDATE OF is_moderator ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('moderation-granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id');
+
 CREATE CONSTRAINT TRIGGER tell_parked AFTER INSERT ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reason <> 'operator'::text)) EXECUTE FUNCTION public.tell_parked();
 
 CREATE CONSTRAINT TRIGGER tell_preferred AFTER UPDATE OF preferred_at ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('preferred', 'agent_id', 'bot_id', 'author_id');
@@ -5033,6 +5058,9 @@ ALTER TABLE ONLY public.schedules
 
 ALTER TABLE ONLY public.scope_grants
     ADD CONSTRAINT scope_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.sent_messages
+    ADD CONSTRAINT sent_messages_tenant_id_agent_id_request_id_fkey FOREIGN KEY (tenant_id, agent_id, request_id) REFERENCES public.sends(tenant_id, agent_id, request_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.shelves
     ADD CONSTRAINT shelves_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
@@ -5220,6 +5248,8 @@ CREATE POLICY own_tenants ON public.scope_grants USING ((array_position(( SELECT
 
 CREATE POLICY own_tenants ON public.sends USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.sent_messages USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.shelves USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.skill_revisions USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -5269,6 +5299,8 @@ ALTER TABLE public.schedules ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.scope_grants ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.sends ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sent_messages ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.shelves ENABLE ROW LEVEL SECURITY;
 
@@ -5380,6 +5412,9 @@ GRANT ALL ON FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, 
 REVOKE ALL ON FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) TO nightdesk_app;
 
@@ -5423,22 +5458,22 @@ GRANT ALL ON FUNCTION public.erasure_plan() TO nightdesk_app;
 REVOKE ALL ON FUNCTION public.expire_entries(kept interval, entries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.expire_entries(kept interval, entries_max integer) TO nightdesk_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_doors;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_doors;
-
-REVOKE ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.fire_lock(p_tenant uuid, p_fire uuid) TO nightdesk_app;
-
 REVOKE ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.fires_begin(p_node text, p_now timestamp with time zone, p_tenant uuid[], p_agent uuid[], p_job text[], p_watch_at timestamp with time zone[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.fires_due(p_node text, p_epoch bigint, fires_max integer) TO nightdesk_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.fires TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.schedules TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_lock(p_tenant uuid[], p_fire uuid[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.fires_next_ms() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.fires_next_ms() TO nightdesk_app;
@@ -5451,9 +5486,9 @@ REVOKE ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_j
 GRANT ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.fires_running(p_tenant uuid[], p_agent uuid[], p_job text[], p_since timestamp with time zone) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uuid[], p_state text[], p_cause text[], p_tries integer[], p_calling boolean[], p_next_at timestamp with time zone[], p_ended_at timestamp with time zone[], p_outcome text[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) TO nightdesk_app;
@@ -5763,6 +5798,17 @@ GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_app;
 REVOKE ALL ON FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) TO nightdesk_app;
@@ -5937,6 +5983,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scope_grants TO nightdesk_door
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sends TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sent_messages TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sent_messages TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO nightdesk_doors;
 
@@ -5963,9 +6012,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_doors;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_app;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakes TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webchat_chats TO nightdesk_doors;
