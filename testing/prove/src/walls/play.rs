@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use nightdesk_fake_discord::FakeDiscord;
 use nightdesk_sdk::{Agent, Place, SessionKey};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -14,11 +15,19 @@ use super::fetch::fetch;
 use super::missing::{Missing, discord_prompt, telegram_prompt};
 use super::who::{self, ALL, GROUP, OWNERS, ROOM};
 use super::world::World;
+use crate::ui;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// One round in this many has a message in the group: a bot may answer there twenty times a minute.
 const GROUP_EVERY: usize = 3;
+
+/// Time within which Discord shows an answer to an interaction. It waits three seconds for the desk.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(4);
+
+/// Number of times that a person repeats a command or a press that the desk did not answer in time. Discord does not
+/// repeat it, and shows the person that it failed.
+const REPEATS_MAX: usize = 2;
 
 /// Text of a forbidden message.
 pub(super) const PRIED: &str = "pried";
@@ -103,7 +112,8 @@ impl<'w> Play<'w> {
     async fn commands(&self, agent: usize, word: &str) {
         let options = json!([{ "type": 3, "name": "text", "value": word }]);
         let (bot, person) = (who::bot_id(ALL[agent].bot), who::on_discord(agent));
-        self.world.discord.command(bot, person, ROOM, ("ask", &options));
+        let discord = &self.world.discord;
+        self.interacts(word, || discord.command(bot, person, ROOM, ("ask", &options))).await;
         let found = self.finds(agent, "command", word).await;
         let Some(Told::Command(_, session)) = found else { return };
         let Some(session) = SessionKey::new(&session) else { return };
@@ -124,9 +134,11 @@ impl<'w> Play<'w> {
         let missing = Missing::Prompt { platform: "discord", word: word.to_owned() };
         let asked = || discord_prompt(self.world, word);
         let Some(message) = self.until(missing, asked).await else { return };
-        for person in (0..ALL.len()).map(|next| (agent + next) % ALL.len()) {
-            let button = format!("hp1:{word}:yes");
-            discord.press(who::on_discord(person), ROOM, message, &button);
+        let button = format!("hp1:{word}:yes");
+        let press = |person| discord.press(who::on_discord(person), ROOM, message, &button);
+        self.interacts(word, || press(agent)).await;
+        for person in (1..ALL.len()).map(|next| (agent + next) % ALL.len()) {
+            press(person);
         }
         self.finds(agent, "press", word).await;
     }
@@ -169,6 +181,20 @@ impl<'w> Play<'w> {
     fn others(&self, agent: usize) -> impl Iterator<Item = &Agent> {
         let others = self.agents.iter().enumerate().filter(move |(other, _)| *other != agent);
         others.map(|(_, other)| other)
+    }
+
+    /// Gives a command or presses a button, and repeats it if Discord shows no answer.
+    async fn interacts(&self, word: &str, interact: impl Fn() -> u64) {
+        for _ in 0..=REPEATS_MAX {
+            let id = interact();
+            let answered = |discord: &FakeDiscord| {
+                discord.interactions().iter().any(|one| one.id == id && one.answered.is_some())
+            };
+            if self.world.discord.until(ANSWERED_WITHIN, answered).await {
+                return;
+            }
+            ui::say(&format!("unanswered: {word}, interaction {id}"));
+        }
     }
 
     /// Waits for an event of an agent.
