@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use moka::sync::Cache;
-use nightdesk_types::limits::MESSAGE_SENDERS_CACHED_MAX;
 use nightdesk_types::{BotId, StoreError};
 
 use crate::bot_reach::ScopedAgent;
 use crate::store::{BotMessage, Store};
+
+/// Senders in the cache, so that the edits of one message read the store once.
+const MESSAGE_SENDERS_CACHED_MAX: u64 = 10_000;
 
 /// Finds the senders of messages. A client edits one message many times while it writes, so only the first edit reads
 /// the store. The sender of a message never changes; an unknown sender is not cached.

@@ -380,9 +380,6 @@ pub const DEDUPE_DAYS: i32 = 7;
 /// Hours that a send is stored, so that a repeat is recognised and its agent may change the message.
 pub const SEND_HOURS: i32 = 24;
 
-/// Senders of messages in the cache, so that the edits of one message read the store once.
-pub const MESSAGE_SENDERS_CACHED_MAX: u64 = 10_000;
-
 /// Days that a prompt's author is stored; a later button press reaches no agent.
 pub const PROMPT_DAYS: i32 = 7;
 
