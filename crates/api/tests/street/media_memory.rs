@@ -253,8 +253,9 @@ async fn a_tenant_with_many_files_leaves_memory_to_others() {
 async fn a_file_that_waits_for_memory_does_not_hold_up_its_chat() {
     let (desk, platform) = open().await;
     let mut ann = Sender::in_own_tenant(&desk, "ann", AT_ONCE).await;
-    send_files(&desk, &platform, &mut ann, AT_ONCE).await;
     let mut eve = ann.sibling(&desk, "eve", AT_ONCE + 1).await;
+    let mut pam = ann.sibling(&desk, "pam", AT_ONCE + 1).await;
+    send_files(&desk, &platform, &mut ann, AT_ONCE).await;
     eve.send_file(&desk, AT_ONCE).await;
     let waits = desk.desk.stops.media.metrics();
     let waits = async {
@@ -264,10 +265,10 @@ async fn a_file_that_waits_for_memory_does_not_hold_up_its_chat() {
     };
     timeout(PATIENCE, waits).await.expect("the file waits");
 
-    let mut pam = ann.sibling(&desk, "pam", AT_ONCE + 1).await;
     let text = json!({ "op": "send", "chat_id": format!("c{AT_ONCE}"), "content": "hello" });
     pam.request("text", &text).await;
-    assert_eq!(pam.result().await["success"], true);
+    let result = pam.result().await;
+    assert_eq!(result["success"], true, "{result}");
     platform.is_open.send_replace(true);
     assert_eq!(eve.result().await["success"], true);
 }
