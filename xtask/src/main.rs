@@ -32,7 +32,7 @@ usage: cargo xtask COMMAND
 
   tidy                                      check edges, sizes, imports, words, dependencies, promises, actions
   threats                                   check docs/threats.md, and count what is held
-  sbom FILE PACKAGE                         check that FILE names the crates of PACKAGE's binary
+  sbom FILE PACKAGE                         check that FILE names all crates of PACKAGE's binary
   house [--list FIGURE]                     measure the code, or name the places behind a figure
   mutants check                             check that every patch of testing/mutants applies
   mutants copy FOLDER                       make FOLDER a copy of the files with all patches applied

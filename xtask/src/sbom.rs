@@ -1,6 +1,7 @@
 //! Compares the bill of materials of a release with the crates that cargo builds into its binary.
 //!
 //! `just release` derives the bill from the binary's own audit data, so a bill that can be read shows that the data can.
+//! cargo auditable also names optional crates of the lock file that another feature would build in.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,11 +12,12 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::repo::Repo;
+use crate::tidy::locked_packages;
 
 /// A crate as `name version`.
 type CrateVersion = String;
 
-/// Checks that a `CycloneDX` file names exactly the crates of a package's binary.
+/// Checks that a `CycloneDX` file names every crate of a package's binary, and no crate that is not in the lock file.
 pub(crate) fn run(repo: &Repo, file: &Path, package: &str) -> Result<ExitCode> {
     let bill =
         fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))?;
@@ -30,13 +32,37 @@ pub(crate) fn run(repo: &Repo, file: &Path, package: &str) -> Result<ExitCode> {
         "--package",
         package,
     ]))?;
-    let (named, built) = (named_crates(&bill)?, built_crates(&tree));
-    let differences = differences(&named, &built);
-    for difference in &differences {
-        println!("{}: {difference}", file.display());
+    let lock = repo.read("Cargo.lock")?;
+    let locked =
+        locked_packages(&lock).into_iter().map(|(name, version)| format!("{name} {version}"));
+    let crates = Crates {
+        named: named_crates(&bill)?,
+        built: built_crates(&tree),
+        locked: locked.collect(),
+    };
+    let faults = crates.faults();
+    for fault in &faults {
+        println!("{}: {fault}", file.display());
     }
-    println!("sbom: crates={} differences={}", named.len(), differences.len());
-    Ok(if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let optional = crates.named.difference(&crates.built).count();
+    println!("sbom: crates={} optional={optional} faults={}", crates.built.len(), faults.len());
+    Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The crates that the bill names, that cargo builds in, and that the lock file has.
+struct Crates {
+    named: BTreeSet<CrateVersion>,
+    built: BTreeSet<CrateVersion>,
+    locked: BTreeSet<CrateVersion>,
+}
+
+impl Crates {
+    fn faults(&self) -> Vec<String> {
+        let missing = self.built.difference(&self.named);
+        let unknown = self.named.difference(&self.locked);
+        let missing = missing.map(|it| format!("{it} is built in and not named"));
+        missing.chain(unknown.map(|it| format!("{it} is named and not in Cargo.lock"))).collect()
+    }
 }
 
 /// Returns the crates that a bill names: its components, and the binary itself.
@@ -62,12 +88,6 @@ fn built_crates(tree: &str) -> BTreeSet<CrateVersion> {
         .collect()
 }
 
-fn differences(named: &BTreeSet<CrateVersion>, built: &BTreeSet<CrateVersion>) -> Vec<String> {
-    let missing = built.difference(named).map(|it| format!("{it} is built in and not named"));
-    let extra = named.difference(built).map(|it| format!("{it} is named and not built in"));
-    missing.chain(extra).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -87,24 +107,32 @@ mod tests {
     }
 
     #[test]
-    fn a_bill_names_the_crates_that_are_built_in_and_no_others() {
-        let cases: [(&str, &[(&str, &str)], &[&str]); 4] = [
+    fn a_bill_names_the_crates_that_are_built_in_and_none_that_is_not_locked() {
+        type NamedCrates = [(&'static str, &'static str)];
+        let cases: [(&str, &NamedCrates, &[&str]); 5] = [
             ("the same", &[("serde", "1.0.2"), ("quote", "1.0.3")], &[]),
             ("one less", &[("serde", "1.0.2")], &["quote 1.0.3 is built in and not named"]),
+            ("an optional one", &[("serde", "1.0.2"), ("quote", "1.0.3"), ("ring", "1.0.0")], &[]),
             (
                 "one more",
                 &[("serde", "1.0.2"), ("quote", "1.0.3"), ("syn", "2.0.0")],
-                &["syn 2.0.0 is named and not built in"],
+                &["syn 2.0.0 is named and not in Cargo.lock"],
             ),
             (
                 "another version",
                 &[("serde", "1.0.1"), ("quote", "1.0.3")],
-                &["serde 1.0.2 is built in and not named", "serde 1.0.1 is named and not built in"],
+                &[
+                    "serde 1.0.2 is built in and not named",
+                    "serde 1.0.1 is named and not in Cargo.lock",
+                ],
             ),
         ];
         for (name, crates, want) in cases {
             let named = named_crates(&bill(crates)).expect("it is a bill");
-            assert_eq!(differences(&named, &built_crates(TREE)), want, "{name}");
+            let built = built_crates(TREE);
+            let mut locked = built.clone();
+            locked.insert("ring 1.0.0".to_owned());
+            assert_eq!(Crates { named, built, locked }.faults(), want, "{name}");
         }
     }
 

@@ -26,6 +26,7 @@ mod threats;
 mod workflows;
 mod mask;
 
+pub(crate) use floors::locked as locked_packages;
 use mask::Masked;
 
 /// A place where a rule is broken.

@@ -66,9 +66,9 @@ async fn memory_for(media: &Media, whose: ScopedAgent, bytes: usize) -> MemoryPe
 async fn read(media: &Media, whose: ScopedAgent, id: MediaId) -> Option<Bytes> {
     let content = media.read_content(whose, id).await.expect("read a file")?;
     let chunks: Vec<Bytes> = content.bytes.try_collect().await.expect("a whole file");
-    let whole = chunks.concat();
-    assert_eq!(u64::try_from(whole.len()), Ok(content.size));
-    Some(whole.into())
+    let bytes = chunks.concat();
+    assert_eq!(u64::try_from(bytes.len()), Ok(content.size));
+    Some(bytes.into())
 }
 
 #[tokio::test]

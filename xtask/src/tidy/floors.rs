@@ -44,7 +44,7 @@ fn is_named(name: &str, known: &str) -> bool {
 }
 
 /// Returns name and version of every package in the lock file.
-fn locked(lock: &str) -> Vec<(&str, &str)> {
+pub(crate) fn locked(lock: &str) -> Vec<(&str, &str)> {
     let packages = lock.split("[[package]]").skip(1);
     packages
         .filter_map(|package| Some((value(package, "name")?, value(package, "version")?)))

@@ -13,8 +13,9 @@ use nightdesk_port::{
     Bot, CallRate, Deliver, DeliverError, FetchError, File, FileContent, Files, LengthUnit,
     Platform, PlatformCapabilities, Receipt, Receive, ReceiveError, RequestContent, SignedRequest,
 };
+use nightdesk_register::AgentOnBot;
 use nightdesk_testdesk::{Household, TestDesk, TestGateway};
-use nightdesk_types::Send;
+use nightdesk_types::{GrantTarget, Send};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -254,7 +255,7 @@ async fn a_file_that_waits_for_memory_does_not_hold_up_its_chat() {
     let (desk, platform) = open().await;
     let mut ann = Sender::in_own_tenant(&desk, "ann", AT_ONCE).await;
     let mut eve = ann.sibling(&desk, "eve", AT_ONCE + 1).await;
-    let mut pam = ann.sibling(&desk, "pam", AT_ONCE + 1).await;
+    let mut pam = ann.sibling(&desk, "pam", 0).await;
     send_files(&desk, &platform, &mut ann, AT_ONCE).await;
     eve.send_file(&desk, AT_ONCE).await;
     let waits = desk.desk.stops.media.metrics();
@@ -265,7 +266,13 @@ async fn a_file_that_waits_for_memory_does_not_hold_up_its_chat() {
     };
     timeout(PATIENCE, waits).await.expect("the file waits");
 
-    let text = json!({ "op": "send", "chat_id": format!("c{AT_ONCE}"), "content": "hello" });
+    // A chat is granted to one agent, so the other one gets the grant while the file waits.
+    let (chat, Household { scope, bot, .. }) = (format!("c{AT_ONCE}"), ann.household.clone());
+    let eves = AgentOnBot { scope, agent: eve.household.agent, bot };
+    let released = desk.register.store().release(eves, &GrantTarget::for_chat(None, &chat)).await;
+    assert!(released.expect("release a grant"));
+    desk.grant(scope, pam.household.agent, bot, &chat).await;
+    let text = json!({ "op": "send", "chat_id": chat, "content": "hello" });
     pam.request("text", &text).await;
     let result = pam.result().await;
     assert_eq!(result["success"], true, "{result}");

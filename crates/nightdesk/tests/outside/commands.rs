@@ -187,7 +187,7 @@ fn people(operator: &mut Operator, bot: &str) {
         assert_eq!(bound["author"], "4711");
     }
     // Telegram groups have such ids.
-    for verb in ["create", "remove"] {
+    for verb in ["create", "moderate", "remove"] {
         assert_eq!(operator.asks(&format!("grant {verb} {on} --chat -99"))["chat"], "-99");
     }
     let code = operator.asks(&format!("link create {WHOSE}"));

@@ -83,6 +83,6 @@ fn a_check_of_the_configuration_says_what_to_mend() {
     let said = desk.fails(check);
     assert!(said.contains("`nightdesk migrate`"), "{said}");
     desk.run("nightdesk migrate", &[]);
-    assert_eq!(desk.run(check, &[]).matches("ok ").count(), 4);
+    assert_eq!(desk.run(check, &[]).matches("ok ").count(), 5);
     assert!(desk.run("nightdesk config check --json", &[]).contains(r#""ok":true"#));
 }

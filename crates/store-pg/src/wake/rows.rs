@@ -113,7 +113,6 @@ pub(super) async fn read_wake(
 }
 
 /// Writes a wake, if no transaction has changed it since it was read. Returns true if it is written.
-#[expect(clippy::cognitive_complexity, reason = "the macro counts one branch for each argument")]
 pub(super) async fn replace_wake_row(
     connection: &mut PgConnection,
     read: &ReadWake,

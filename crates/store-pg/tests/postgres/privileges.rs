@@ -41,7 +41,8 @@ const NOT_FOR_THE_DESK: [&str; 18] = [
 async fn error_code(connection: &mut PgConnection, sql: &str) -> Option<String> {
     let result = connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await;
     let error = result.err()?;
-    error.as_database_error().and_then(|error| error.code()).map(|code| code.into_owned())
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    code.map(std::borrow::Cow::into_owned)
 }
 
 /// Returns a call of each function of the schema, with an argument null for each parameter.

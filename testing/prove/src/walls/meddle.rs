@@ -17,7 +17,7 @@ use super::world::World;
 use crate::ui;
 
 /// Time limit of one response of the desk.
-const ANSWER_WAIT: Duration = Duration::from_secs(60);
+const ANSWER_WAIT: Duration = Duration::from_mins(1);
 
 /// Discord's routes of changes that no agent of the play makes.
 const DISCORD_CHANGES: [&str; 4] =
@@ -127,17 +127,17 @@ fn sent_messages(world: &World) -> Vec<SentMessage> {
     let in_room =
         world.discord.messages(ROOM).into_iter().filter(|one| one["author"]["bot"] == true);
     let on_discord = in_room.filter_map(|one| {
-        let (owner, word) = who::words(one["content"].as_str()?).next()?;
-        let (chat, id, word) = (ROOM.to_string(), one["id"].as_str()?.to_owned(), word.to_owned());
-        Some(SentMessage { owner, platform: "discord", chat, id, word })
+        let (owner, text) = who::words(one["content"].as_str()?).next()?;
+        let (chat, id) = (ROOM.to_string(), one["id"].as_str()?.to_owned());
+        Some(SentMessage { owner, platform: "discord", chat, id, word: text.to_owned() })
     });
     let sent = world.telegram.calls().into_iter().filter(|call| call.method.starts_with("send"));
     let on_telegram = sent.filter_map(|call| {
         let text = call.asked.get("text")?.as_str()?.replace('\\', "");
-        let (owner, word) = who::words(&text).next()?;
+        let (owner, text) = who::words(&text).next()?;
         let made = call.answered.ok()?;
         let (chat, id) = (made["chat"]["id"].to_string(), made["message_id"].as_i64()?.to_string());
-        Some(SentMessage { owner, platform: "telegram", chat, id, word: word.to_owned() })
+        Some(SentMessage { owner, platform: "telegram", chat, id, word: text.to_owned() })
     });
     on_discord.chain(on_telegram).collect()
 }

@@ -101,15 +101,15 @@ impl Missing {
 }
 
 /// Returns the id of the message with a prompt on Discord.
-pub(super) fn discord_prompt(world: &World, word: &str) -> Option<u64> {
+pub(super) fn discord_prompt(world: &World, text: &str) -> Option<u64> {
     let messages = world.discord.messages(ROOM);
-    let asks = |one: &&Value| one["content"] == word && one["author"]["bot"] == true;
+    let asks = |one: &&Value| one["content"] == text && one["author"]["bot"] == true;
     messages.iter().find(asks).and_then(|one| one["id"].as_str()?.parse().ok())
 }
 
 /// Returns the message with a prompt on Telegram.
-pub(super) fn telegram_prompt(world: &World, word: &str) -> Option<Value> {
+pub(super) fn telegram_prompt(world: &World, text: &str) -> Option<Value> {
     let asks = |result: &Value| result["reply_markup"]["inline_keyboard"].is_array();
     let sent = world.telegram.calls().into_iter().filter_map(|call| call.answered.ok());
-    sent.into_iter().find(|one| asks(one) && one.to_string().contains(word))
+    sent.into_iter().find(|one| asks(one) && one.to_string().contains(text))
 }
