@@ -178,8 +178,9 @@ proptest! {
         let mut held: HashMap<TenantId, VecDeque<u64>> = HashMap::new();
         let mut receivers = Vec::new();
         let (mut asked, mut served) = (0, 0);
-        let ends = (0..6).flat_map(|number| vec![Step::End(number); 80]);
-        for step in steps.into_iter().chain(ends.clone()).chain(ends) {
+        // Each pass over the tenants ends a file if there is one, and a request is served when no file is left.
+        let ends = (0..6).map(Step::End).cycle().take(6 * (2 * steps.len() + 1));
+        for step in steps.into_iter().chain(ends) {
             match step {
                 Step::Ask(number, bytes) => {
                     let (grant, granted) = oneshot::channel();
