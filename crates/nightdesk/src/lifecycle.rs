@@ -70,13 +70,27 @@ pub(crate) fn hangup_signal() -> anyhow::Result<Signal> {
     signal(SignalKind::hangup()).context("could not listen for signals")
 }
 
-/// Waits for the signal to stop.
-pub(crate) async fn wait_for_stop_signal() -> anyhow::Result<()> {
-    let mut term = signal(SignalKind::terminate()).context("could not listen for signals")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("could not listen for signals")?;
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = interrupt.recv() => {}
+/// The signals to stop. They do not end the process from the first `listen` on, so a node listens before it can be
+/// reached.
+pub(crate) struct StopSignals {
+    term: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    pub(crate) fn listen() -> anyhow::Result<Self> {
+        let listen = |kind| signal(kind).context("could not listen for signals");
+        Ok(Self {
+            term: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+        })
     }
-    Ok(())
+
+    /// Waits for a signal, also one that came since `listen`.
+    pub(crate) async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.term.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }

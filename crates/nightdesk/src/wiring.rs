@@ -27,15 +27,20 @@ use zeroize::Zeroizing;
 use crate::bell::BellTasks;
 use crate::command::names::AgentArgs;
 use crate::config::{Config, read_again};
-use crate::lifecycle::{self, Lifecycle};
+use crate::lifecycle::{self, Lifecycle, StopSignals};
 use crate::{failpoints, telemetry};
 
 /// Runs a node until it is stopped.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
+    let mut stop_signals = StopSignals::listen()?;
     let vault = config.vault().await?;
-    let running = RunningNode::start(config, vault.clone()).await?;
+    let running = tokio::select! {
+        running = RunningNode::start(config, vault.clone()) => running?,
+        // Nothing was accepted yet. A lease that was just begun expires.
+        () = stop_signals.wait() => return Ok(()),
+    };
     tokio::select! {
-        signalled = lifecycle::wait_for_stop_signal() => signalled?,
+        () = stop_signals.wait() => {}
         told = reload_keys(config, &vault) => told?,
         // Other nodes already act for this node, and its writes are refused, so it exits at once.
         () = running.base.lease.wait_until_over() => bail!(

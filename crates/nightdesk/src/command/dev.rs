@@ -13,9 +13,10 @@ use serde_json::json;
 use tokio::task::spawn_blocking;
 
 use crate::config::Config;
+use crate::lifecycle::StopSignals;
 use crate::ui::CommandOutput;
 use crate::wiring::RunningNode;
-use crate::{lifecycle, telemetry, ui};
+use crate::{telemetry, ui};
 
 const DATABASE: &str = "postgres";
 
@@ -43,13 +44,14 @@ async fn run_on(postgres: &Postgres, address: SocketAddr, json: bool) -> anyhow:
 
 /// Creates the trial identities, lets the echo agent dial in, and waits.
 async fn run_trial(config: &Config, register: &Register, json: bool) -> anyhow::Result<()> {
+    let mut stop_signals = StopSignals::listen()?;
     let household = TrialIdentities::create(register).await?;
     let url = config.public_url();
     let secret = household.echo.with(str::to_owned);
     let agent = Agent::connect(Settings::new(&url, ECHO, secret), echo)?;
     agent.handshake().await.context("the echo agent could not connect")?;
     household.show(&url, json);
-    lifecycle::wait_for_stop_signal().await?;
+    stop_signals.wait().await;
     ui::print_text("stopping …");
     agent.go_idle().await;
     Ok(())

@@ -47,6 +47,17 @@ fn a_node_that_starts_waits_for_a_busy_database() {
 }
 
 #[test]
+fn a_node_that_is_stopped_while_it_starts_ends_cleanly() {
+    let mut desk = Desk::configured(CONFIG);
+    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    let busy = desk.session("lock table _sqlx_migrations in access exclusive mode");
+    desk.begin_to_serve();
+    wait_until("it waits", || desk.log().contains("the database is not available yet"));
+    desk.stop();
+    drop(busy);
+}
+
+#[test]
 fn a_database_may_be_newer_than_the_binary_and_never_older() {
     let mut desk = Desk::configured(CONFIG);
     desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
