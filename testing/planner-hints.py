@@ -53,9 +53,9 @@ TENANTS, AGENTS, JOBS = "ids_of_tenant(1, 5)", "ids(1, 5)", "names('j', 5)"
 
 CALLS = {
     "tell": f"select tell({T}, 'bound', '{{}}')",
-    "door_gateways": "select * from door_gateways('t1')",
+    "door_gateways": "select * from door_gateways(array['t1'])",
     "door_revoked": "select * from door_revoked('1 hour')",
-    "door_client": "select * from door_client(id(1))",
+    "door_client": "select * from door_client(ids(1, 1))",
     "door_reach": "select * from door_reach(id(1), 5)",
     "door_changed": "select * from door_changed(ids(1, 5), numbers(1, 5))",
     "door_reaches": f"select * from door_reaches({T}, {A}, 't1', '1 day')",

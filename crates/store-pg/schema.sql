@@ -332,26 +332,30 @@ $$;
 
 ALTER FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) RETURNS TABLE(tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
+CREATE FUNCTION public.door_bot(p_paths text[], p_bots uuid[], keys_max integer) RETURNS TABLE(path text, tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb, bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
 begin
     return query
-    select b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, k.bot_key_id,
+    select b.path, b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, k.bot_key_id,
         k.sealed, t.wrapped, k.key_id
     from bots b
-        left join bot_keys k on k.tenant_id = b.tenant_id and k.bot_id = b.bot_id
-            and coalesce(k.expires_at > now(), true)
-        left join tenant_keys t on t.tenant_id = k.tenant_id and t.key_id = k.key_id
-    where b.path = p_path or b.bot_id = p_bot
-    order by k.created_at desc
-    limit keys_max;
+        left join lateral (
+            select k.bot_key_id, k.sealed, k.key_id, k.created_at from bot_keys k
+            where k.tenant_id = b.tenant_id and k.bot_id = b.bot_id
+                and coalesce(k.expires_at > now(), true)
+            order by k.created_at desc
+            limit keys_max
+        ) as k on true
+        left join tenant_keys t on t.tenant_id = b.tenant_id and t.key_id = k.key_id
+    where b.path = any (p_paths) or b.bot_id = any (p_bots)
+    order by b.bot_id, k.created_at desc;
 end
 $$;
 
-ALTER FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.door_bot(p_paths text[], p_bots uuid[], keys_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(bot_id uuid, platform text, handle text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -445,7 +449,7 @@ $$;
 
 ALTER FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_client(p_client uuid) RETURNS TABLE(tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean)
+CREATE FUNCTION public.door_client(p_clients uuid[]) RETURNS TABLE(client_id uuid, tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -453,15 +457,15 @@ CREATE FUNCTION public.door_client(p_client uuid) RETURNS TABLE(tenant_id uuid, 
 #variable_conflict use_column
 begin
     return query
-    select c.tenant_id, c.agent_id, c.secret_sha256,
+    select c.client_id, c.tenant_id, c.agent_id, c.secret_sha256,
         c.revoked_at is null and coalesce(c.expires_at > now(), true)
-    from oauth_clients c where c.client_id = p_client and tenant_lives(c.tenant_id);
+    from oauth_clients c where c.client_id = any (p_clients) and tenant_lives(c.tenant_id);
 end
 $$;
 
-ALTER FUNCTION public.door_client(p_client uuid) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.door_client(p_clients uuid[]) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_gateways(p_name text) RETURNS TABLE(tenant_id uuid, gateway_id uuid, agent_id uuid, acks boolean, revoked boolean, secret_id uuid, sealed bytea, wrapped bytea, key_id bigint, expired boolean)
+CREATE FUNCTION public.door_gateways(p_names text[]) RETURNS TABLE(name text, tenant_id uuid, gateway_id uuid, agent_id uuid, acks boolean, revoked boolean, secret_id uuid, sealed bytea, wrapped bytea, key_id bigint, expired boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -469,18 +473,21 @@ CREATE FUNCTION public.door_gateways(p_name text) RETURNS TABLE(tenant_id uuid, 
 #variable_conflict use_column
 begin
     return query
-    select g.tenant_id, g.gateway_id, g.agent_id, g.acks, g.revoked_at is not null,
-        s.secret_id, s.sealed, k.wrapped, s.key_id, coalesce(s.expires_at <= now(), false)
-    from gateways g
-        join gateway_secrets s on s.tenant_id = g.tenant_id and s.gateway_id = g.gateway_id
-        join tenant_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
-    where g.name = p_name
-    -- Far more than any name is used by, and still soon tried through.
-    limit 10000;
+    select f.*
+    from unnest(p_names) as n (name) cross join lateral (
+        select g.name, g.tenant_id, g.gateway_id, g.agent_id, g.acks, g.revoked_at is not null,
+            s.secret_id, s.sealed, k.wrapped, s.key_id, coalesce(s.expires_at <= now(), false)
+        from gateways g
+            join gateway_secrets s on s.tenant_id = g.tenant_id and s.gateway_id = g.gateway_id
+            join tenant_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
+        where g.name = n.name
+        -- Far more than any name is used by, and still soon tried through.
+        limit 10000
+    ) as f;
 end
 $$;
 
-ALTER FUNCTION public.door_gateways(p_name text) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.door_gateways(p_names text[]) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_give_up_sends(sends_max integer) RETURNS TABLE(agent_id uuid, request_id text, asked_on text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -503,15 +510,15 @@ $$;
 
 ALTER FUNCTION public.door_give_up_sends(sends_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_letter_hook(p_digest bytea) RETURNS TABLE(tenant uuid, agent uuid)
+CREATE FUNCTION public.door_letter_hook(p_digests bytea[]) RETURNS TABLE(digest bytea, tenant uuid, agent uuid)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    select h.tenant_id, h.agent_id from letter_hooks h
-    where h.digest = p_digest and tenant_lives(h.tenant_id)
+    select h.digest, h.tenant_id, h.agent_id from letter_hooks h
+    where h.digest = any (p_digests) and tenant_lives(h.tenant_id)
 $$;
 
-ALTER FUNCTION public.door_letter_hook(p_digest bytea) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.door_letter_hook(p_digests bytea[]) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) RETURNS TABLE(outcome text, tenant_id uuid, agent_id uuid, agent text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -740,6 +747,21 @@ end
 $$;
 
 ALTER FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_refresh_tokens(p_tenants uuid[], p_sessions text[], p_digests bytea[]) RETURNS TABLE(token_sha256 bytea)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select t.token_sha256
+    from unnest(p_tenants, p_sessions, p_digests) as n (tenant_id, session, token_sha256)
+        join refresh_tokens t using (tenant_id, session, token_sha256);
+end
+$$;
+
+ALTER FUNCTION public.door_refresh_tokens(p_tenants uuid[], p_sessions text[], p_digests bytea[]) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5379,8 +5401,8 @@ GRANT ALL ON FUNCTION public.door_asker(p_bot uuid, p_prompt text) TO nightdesk_
 REVOKE ALL ON FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_audit_heads(p_after uuid, lately interval, rows_max integer) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.door_bot(p_path text, p_bot uuid, keys_max integer) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.door_bot(p_paths text[], p_bots uuid[], keys_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_bot(p_paths text[], p_bots uuid[], keys_max integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_bots_of(p_tenant uuid, p_agent uuid) TO nightdesk_app;
@@ -5394,17 +5416,17 @@ GRANT ALL ON FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept int
 REVOKE ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.door_client(p_client uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.door_client(p_client uuid) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.door_client(p_clients uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_client(p_clients uuid[]) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.door_gateways(p_name text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.door_gateways(p_name text) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.door_gateways(p_names text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_gateways(p_names text[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_give_up_sends(sends_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_give_up_sends(sends_max integer) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.door_letter_hook(p_digest bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.door_letter_hook(p_digest bytea) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.door_letter_hook(p_digests bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_letter_hook(p_digests bytea[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, tries_max integer) TO nightdesk_app;
@@ -5426,6 +5448,9 @@ GRANT ALL ON FUNCTION public.door_reach(p_bot uuid, p_since bigint) TO nightdesk
 
 REVOKE ALL ON FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_reaches(p_tenant uuid, p_agent uuid, p_chat text, p_kept interval) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_refresh_tokens(p_tenants uuid[], p_sessions text[], p_digests bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_refresh_tokens(p_tenants uuid[], p_sessions text[], p_digests bytea[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_remove_bot(p_tenant uuid, p_bot uuid) TO nightdesk_app;

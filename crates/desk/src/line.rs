@@ -11,7 +11,7 @@ use nightdesk_bus::{Bell, Ring};
 use nightdesk_gate::BotTag;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::session::HelloLookup;
-use nightdesk_line::{AuthenticatedGateway, IdentifyOutcome, LineHandler};
+use nightdesk_line::{AuthenticatedGateway, DialLimits, IdentifyOutcome, LineHandler};
 use nightdesk_port::{ContextSource, LengthUnit, PlatformCapabilities};
 use nightdesk_protocol::Bearer;
 use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
@@ -91,21 +91,25 @@ impl LineHandler for LineBackend {
         &self,
         shown: &Bearer<'_>,
         now: Timestamp,
+        dials: &DialLimits,
     ) -> Result<IdentifyOutcome, StoreError> {
-        Ok(
-            match self
-                .register
-                .identify_dial(&self.issuers, shown, now)
-                .await
-                .map_err(store_error)?
-            {
-                Some(GatewayProof::Valid(gateway)) => {
-                    IdentifyOutcome::Welcome(authenticated_gateway(gateway))
+        let proof = match shown {
+            Bearer::Upgrade(token) => self.register.identify(token).await,
+            Bearer::Jwt(token) => match self.issuers.agent_of(token, now).await {
+                Ok(Some((scope, agent))) => {
+                    dials.run_in_turn(self.register.gateway_of_token(scope, agent)).await
                 }
-                Some(GatewayProof::Revoked(_)) => IdentifyOutcome::Revoked,
-                None => IdentifyOutcome::Unknown,
+                Ok(None) => Ok(None),
+                Err(error) => Err(error),
             },
-        )
+        };
+        Ok(match proof.map_err(store_error)? {
+            Some(GatewayProof::Valid(gateway)) => {
+                IdentifyOutcome::Welcome(authenticated_gateway(gateway))
+            }
+            Some(GatewayProof::Revoked(_)) => IdentifyOutcome::Revoked,
+            None => IdentifyOutcome::Unknown,
+        })
     }
 
     async fn greet(

@@ -36,7 +36,7 @@ pub struct LineContext {
     pub drain: CancellationToken,
     /// The order in which lines close then.
     pub leaving: DrainOrder,
-    /// The limit on dials that wait for the store.
+    /// The limits of authenticated dials.
     pub dials: DialLimits,
     /// The rate limit of a gateway's frames other than acks.
     pub frames: Rate,
@@ -46,7 +46,7 @@ pub struct LineContext {
     pub metrics: Metrics,
 }
 
-/// Limits on dials: [`DIALS_AT_ONCE_MAX`] concurrent store calls, and a rate of new lines.
+/// Limits on authenticated dials: [`DIALS_AT_ONCE_MAX`] concurrent store calls, and a rate of new lines.
 #[derive(Debug)]
 pub struct DialLimits {
     asking: Semaphore,
@@ -61,8 +61,8 @@ impl Default for DialLimits {
 }
 
 impl DialLimits {
-    /// Runs a store call of a dial when its turn has come.
-    pub(crate) async fn run_in_turn<T>(&self, ask: impl Future<Output = T>) -> T {
+    /// Runs a store call of an authenticated dial when its turn has come.
+    pub async fn run_in_turn<T>(&self, ask: impl Future<Output = T>) -> T {
         // The semaphore is never closed, so a permit always comes.
         let _place = self.asking.acquire().await.ok();
         ask.await

@@ -9,6 +9,7 @@ use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_types::{ClientRules, StoreError, Timestamp};
 
+use crate::context::DialLimits;
 use crate::session::HelloLookup;
 use crate::store::AuthenticatedGateway;
 
@@ -26,11 +27,13 @@ pub enum IdentifyOutcome {
 /// The functions of the desk behind the lines.
 #[async_trait]
 pub trait LineHandler: Send + Sync {
-    /// Identifies the gateway of a dial.
+    /// Identifies the gateway of a dial. Only after the dial has proved something does it take a turn of `dials`, so
+    /// forged dials leave the turns to genuine ones.
     async fn identify(
         &self,
         shown: &Bearer<'_>,
         now: Timestamp,
+        dials: &DialLimits,
     ) -> Result<IdentifyOutcome, StoreError>;
 
     /// Answers a hello with the platform's capabilities.

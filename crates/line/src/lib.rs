@@ -20,10 +20,12 @@ mod ending;
 mod drain;
 mod meter;
 mod metrics;
+mod connection_proof;
 mod context;
 mod socket;
 mod store;
 
+pub use connection_proof::ConnectionProof;
 pub use context::{DialLimits, LineContext};
 pub use drain::DrainOrder;
 pub use failures::TokenFailures;

@@ -25,6 +25,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::task::TaskTracker;
 
 use crate::addresses::DialAddresses;
+use crate::connection_proof::ConnectionProof;
 use crate::context::LineContext;
 use crate::driver::LineDriver;
 use crate::handler::IdentifyOutcome;
@@ -61,9 +62,12 @@ async fn dial(
         return door.refuse_token(from.ip());
     };
     let LineContext { desk, dials, .. } = &*door.context;
-    let greeting = match dials.run_in_turn(desk.identify(&shown, now)).await {
+    let greeting = match desk.identify(&shown, now, dials).await {
         Ok(IdentifyOutcome::Unknown) => return door.refuse_token(from.ip()),
-        Ok(greeting) => greeting,
+        Ok(greeting) => {
+            ConnectionProof::record_in(request.extensions());
+            greeting
+        }
         Err(error) => {
             door.context.metrics.count_dial(DialOutcome::Unavailable);
             tracing::warn!(error = &error as &dyn Error, "a dial could not be identified");

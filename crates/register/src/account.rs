@@ -1,5 +1,6 @@
 //! Bots as the store has them: the desk's accounts on platforms.
 
+use nightdesk_types::limits::HOOK_PATH_BYTES_MAX;
 use nightdesk_types::{BotId, DataKeyId, TenantId};
 use nightdesk_vault::WrappedKey;
 use serde_json::Value;
@@ -54,4 +55,28 @@ pub struct StoredBotKey {
     pub key: DataKeyId,
     /// That data key, wrapped.
     pub wrapped: WrappedKey,
+}
+
+/// Returns true if a bot may have this path. A path from the network that is too long, or that the database cannot
+/// store, is not looked up.
+pub(crate) fn is_hook_path(path: &str) -> bool {
+    (1..=HOOK_PATH_BYTES_MAX).contains(&path.len())
+        && path.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_paths_are_looked_up() {
+        let longest = "a".repeat(HOOK_PATH_BYTES_MAX);
+        let too_long = "a".repeat(HOOK_PATH_BYTES_MAX + 1);
+
+        assert!(["p2", "0f1e2d3c", longest.as_str()].into_iter().all(is_hook_path));
+        let others = ["", "a\0b", "a b", "caf\u{e9}", "\u{feff}p2", too_long.as_str()];
+        for other in others {
+            assert!(!is_hook_path(other), "{other:?}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ use nightdesk_vault::kind::{BOT_KEY, GATEWAY_SECRET};
 use nightdesk_vault::{DataKey, Key, OpenError, SealPlace, Vault, WrappedKey};
 use serde_json::Value;
 
-use crate::account::{NewBot, StoredBot, StoredBotKey};
+use crate::account::{NewBot, StoredBot, StoredBotKey, is_hook_path};
 use crate::error::RegisterError;
 use crate::gateway::{self, Candidate, GatewayProof};
 use crate::random::{new_secret, random_bytes, random_id};
@@ -125,6 +125,9 @@ impl Register {
 
     /// Returns the bot whose webhook has this path, and the name of its adapter.
     pub async fn bot_at(&self, path: &str) -> Result<Option<(Bot, String)>, RegisterError> {
+        if !is_hook_path(path) {
+            return Ok(None);
+        }
         let stored = self.store.bot_at(path).await?;
         stored.map(|stored| self.open_stored_bot(stored)).transpose()
     }

@@ -98,26 +98,29 @@ create table gateway_platforms (
 );
 select wall_off('gateway_platforms');
 
--- A dial names its gateway; its secret decides which tenant's it is.
-create function door_gateways(p_name text) returns table (
-    tenant_id uuid, gateway_id uuid, agent_id uuid, acks boolean, revoked boolean,
+-- A dial names its gateway; its secret decides which tenant's it is. The names of many dials are looked up together.
+create function door_gateways(p_names text[]) returns table (
+    name text, tenant_id uuid, gateway_id uuid, agent_id uuid, acks boolean, revoked boolean,
     secret_id uuid, sealed bytea, wrapped bytea, key_id bigint, expired boolean
 ) language plpgsql stable security definer
 set search_path = public, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
     return query
-    select g.tenant_id, g.gateway_id, g.agent_id, g.acks, g.revoked_at is not null,
-        s.secret_id, s.sealed, k.wrapped, s.key_id, coalesce(s.expires_at <= now(), false)
-    from gateways g
-        join gateway_secrets s on s.tenant_id = g.tenant_id and s.gateway_id = g.gateway_id
-        join tenant_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
-    where g.name = p_name
-    -- Far more than any name is used by, and still soon tried through.
-    limit 10000;
+    select f.*
+    from unnest(p_names) as n (name) cross join lateral (
+        select g.name, g.tenant_id, g.gateway_id, g.agent_id, g.acks, g.revoked_at is not null,
+            s.secret_id, s.sealed, k.wrapped, s.key_id, coalesce(s.expires_at <= now(), false)
+        from gateways g
+            join gateway_secrets s on s.tenant_id = g.tenant_id and s.gateway_id = g.gateway_id
+            join tenant_keys k on k.tenant_id = s.tenant_id and k.key_id = s.key_id
+        where g.name = n.name
+        -- Far more than any name is used by, and still soon tried through.
+        limit 10000
+    ) as f;
 end
 $$;
-alter function door_gateways(text) owner to nightdesk_doors;
+alter function door_gateways(text[]) owner to nightdesk_doors;
 
 -- Gateways revoked lately, so that every node can close their lines.
 create function door_revoked(p_since interval) returns table (tenant_id uuid, gateway_id uuid)

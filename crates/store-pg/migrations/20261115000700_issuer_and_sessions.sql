@@ -113,21 +113,36 @@ create table refresh_tokens (
 );
 select wall_off('refresh_tokens');
 
--- A client names itself; its row names its tenant.
-create function door_client(p_client uuid) returns table (
-    tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean
+-- A client names itself; its row names its tenant. The ids of many callers are looked up together.
+create function door_client(p_clients uuid[]) returns table (
+    client_id uuid, tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean
 ) language plpgsql stable security definer
 set search_path = public, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
     return query
-    select c.tenant_id, c.agent_id, c.secret_sha256,
+    select c.client_id, c.tenant_id, c.agent_id, c.secret_sha256,
         c.revoked_at is null and coalesce(c.expires_at > now(), true)
-    from oauth_clients c where c.client_id = p_client and tenant_lives(c.tenant_id);
+    from oauth_clients c where c.client_id = any (p_clients) and tenant_lives(c.tenant_id);
 end
 $$;
-alter function door_client(uuid) owner to nightdesk_doors;
+alter function door_client(uuid[]) owner to nightdesk_doors;
+
+-- Of the refresh tokens that callers show, those that exist. Only they begin a transaction of their tenant.
+create function door_refresh_tokens(p_tenants uuid[], p_sessions text[], p_digests bytea[]) returns table (
+    token_sha256 bytea
+) language plpgsql stable security definer
+set search_path = public, pg_temp as $$
+#variable_conflict use_column
+begin
+    return query
+    select t.token_sha256
+    from unnest(p_tenants, p_sessions, p_digests) as n (tenant_id, session, token_sha256)
+        join refresh_tokens t using (tenant_id, session, token_sha256);
+end
+$$;
+alter function door_refresh_tokens(uuid[], text[], bytea[]) owner to nightdesk_doors;
 
 grant execute on function
-    door_client
+    door_client, door_refresh_tokens
 to nightdesk_app;

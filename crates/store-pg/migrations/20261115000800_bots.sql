@@ -52,27 +52,32 @@ create constraint trigger tell_bot_key after insert on bot_keys
     deferrable initially deferred for each row
     execute function tell_row('bot-key-rotated', 'bot_id');
 
--- A webhook names its bot by its path. A row for each of its live keys, newest first.
-create function door_bot(p_path text, p_bot uuid, keys_max integer) returns table (
-    tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb,
+-- A webhook names its bot by its path. A row for each live key of each bot, newest first. The paths of many requests are
+-- looked up together.
+create function door_bot(p_paths text[], p_bots uuid[], keys_max integer) returns table (
+    path text, tenant_id uuid, bot_id uuid, platform text, adapter text, handle text, settings jsonb,
     bot_key_id uuid, sealed bytea, wrapped bytea, key_id bigint
 ) language plpgsql stable security definer
 set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
-    select b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, k.bot_key_id,
+    select b.path, b.tenant_id, b.bot_id, b.platform, b.adapter, b.handle, b.settings, k.bot_key_id,
         k.sealed, t.wrapped, k.key_id
     from bots b
-        left join bot_keys k on k.tenant_id = b.tenant_id and k.bot_id = b.bot_id
-            and coalesce(k.expires_at > now(), true)
-        left join tenant_keys t on t.tenant_id = k.tenant_id and t.key_id = k.key_id
-    where b.path = p_path or b.bot_id = p_bot
-    order by k.created_at desc
-    limit keys_max;
+        left join lateral (
+            select k.bot_key_id, k.sealed, k.key_id, k.created_at from bot_keys k
+            where k.tenant_id = b.tenant_id and k.bot_id = b.bot_id
+                and coalesce(k.expires_at > now(), true)
+            order by k.created_at desc
+            limit keys_max
+        ) as k on true
+        left join tenant_keys t on t.tenant_id = b.tenant_id and t.key_id = k.key_id
+    where b.path = any (p_paths) or b.bot_id = any (p_bots)
+    order by b.bot_id, k.created_at desc;
 end
 $$;
-alter function door_bot(text, uuid, integer) owner to nightdesk_doors;
+alter function door_bot(text[], uuid[], integer) owner to nightdesk_doors;
 
 -- The bots on which agents of a tenant may be linked: its own, and those that others share. A door.
 create function door_open_bots(p_tenant uuid, bots_max integer) returns table (

@@ -86,13 +86,14 @@ create table letter_hooks (
 );
 select wall_off('letter_hooks');
 
--- A caller shows a secret; the hook's row names its tenant and its agent.
-create function door_letter_hook(p_digest bytea) returns table (tenant uuid, agent uuid)
+-- A caller shows a secret; the hook's row names its tenant and its agent. The secrets of many callers are looked up
+-- together.
+create function door_letter_hook(p_digests bytea[]) returns table (digest bytea, tenant uuid, agent uuid)
 language sql stable security definer set search_path = public, pg_temp as $$
-    select h.tenant_id, h.agent_id from letter_hooks h
-    where h.digest = p_digest and tenant_lives(h.tenant_id)
+    select h.digest, h.tenant_id, h.agent_id from letter_hooks h
+    where h.digest = any (p_digests) and tenant_lives(h.tenant_id)
 $$;
-alter function door_letter_hook(bytea) owner to nightdesk_doors;
+alter function door_letter_hook(bytea[]) owner to nightdesk_doors;
 
 -- The outcome of an emit by each way that it went.
 create table letter_receipts (

@@ -5,6 +5,7 @@
 //! its work to `run_to_end!`, which runs it in a task of its own. In addition, the pool rolls back every returned
 //! connection.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -15,6 +16,7 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction}
 use tokio::sync::oneshot;
 use tracing::Instrument;
 
+use crate::lookup::Lookups;
 use crate::row::store_error;
 
 /// Connections for transactions.
@@ -23,6 +25,9 @@ const CONNECTIONS_MAX: u32 = 8;
 /// Connections for single statements: one per writer, one for reads, one for acks, two for the addresses and receipts of
 /// letters, and some for door functions.
 const SINGLES_CONNECTIONS_MAX: u32 = 12;
+
+/// Connections for lookups of names that unproven callers claim.
+const LOOKUP_CONNECTIONS_MAX: u32 = 2;
 
 const _: () = assert!(
     SINGLES_CONNECTIONS_MAX as usize > WRITERS + 4,
@@ -59,6 +64,8 @@ pub struct Pg {
     /// For single statements. No code begins a transaction on these connections, so they need no rollback, which saves
     /// a round trip.
     singles: PgPool,
+    /// For names that unproven callers claim.
+    pub(crate) lookups: Arc<Lookups>,
 }
 
 impl Pg {
@@ -66,9 +73,11 @@ impl Pg {
     pub fn connect(url: &str, password: Option<&str>) -> Result<Self, UrlError> {
         let options = with_timeouts(connect_options(url, password)?);
         let pool = with_rollback(pool_options(CONNECTIONS_MAX));
+        let lookups = pool_options(LOOKUP_CONNECTIONS_MAX).connect_lazy_with(options.clone());
         Ok(Self {
             pool: pool.connect_lazy_with(options.clone()),
             singles: pool_options(SINGLES_CONNECTIONS_MAX).connect_lazy_with(options),
+            lookups: Arc::new(Lookups::new(lookups)),
         })
     }
 
@@ -91,11 +100,12 @@ impl Pg {
     /// Returns an operation of one statement, which is a transaction by itself and names its tenants itself: a gathered
     /// statement, a door function, or a tenant's function that calls `works_for`.
     pub(crate) fn single(&self, name: &'static str) -> Operation {
-        Operation { name, pool: self.singles.clone(), begin: None }
+        Operation::single_on(name, self.singles.clone())
     }
 
     /// Closes every connection.
     pub async fn close(&self) {
+        self.lookups.pool.close().await;
         self.singles.close().await;
         self.pool.close().await;
     }
@@ -122,6 +132,11 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
+    /// Returns an operation of one statement on a connection of this pool.
+    pub(crate) const fn single_on(name: &'static str, pool: PgPool) -> Self {
+        Self { name, pool, begin: None }
+    }
+
     /// Runs work in its own task, in a span below the caller's.
     pub(crate) async fn run<T: Send + 'static>(self, work: Work<T>) -> Result<T, StoreError> {
         let operation = self.name;
@@ -151,6 +166,12 @@ async fn run_in_task(
     let span = tracing::debug_span!("store.run", operation);
     let finished = tokio::spawn(work.instrument(span)).await;
     finished.map_err(|panicked| StoreError::broken(operation, panicked))
+}
+
+/// Starts work that ends by itself and that several callers wait for, so that no single caller can drop it.
+pub(crate) fn run_in_background(operation: &'static str, work: BoxFuture<'static, ()>) {
+    let span = tracing::debug_span!("store.run", operation);
+    drop(tokio::spawn(work.instrument(span)));
 }
 
 /// Begins a transaction. A connection that died while idle, as all do when the server restarts, fails here, where

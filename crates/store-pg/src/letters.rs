@@ -17,6 +17,7 @@ use nightdesk_types::limits::LETTERS_PAGE_MAX;
 use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantId, TenantScope};
 use sqlx::PgConnection;
 
+pub(crate) use self::hooks::LetterHookByDigest;
 use self::row::LetterRow;
 use crate::Pg;
 use crate::row::bad_column;

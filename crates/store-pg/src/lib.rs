@@ -11,6 +11,7 @@
 
 #[macro_use]
 mod access;
+mod lookup;
 mod migrate;
 mod row;
 mod register;

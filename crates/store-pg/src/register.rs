@@ -22,7 +22,11 @@ use nightdesk_types::{Actor, AgentId, BotId, DataKeyId, StoreError, TenantId, Te
 use nightdesk_vault::WrappedKey;
 
 use crate::Pg;
+pub(crate) use bots::BotByPath;
 use bots::enter_bot_key;
+pub(crate) use enrolment::ClientById;
+pub(crate) use gateways::GatewaysByName;
+pub(crate) use sessions::KnownRefreshToken;
 
 #[async_trait]
 impl IdentityStore for Pg {
@@ -90,8 +94,8 @@ impl IdentityStore for Pg {
     }
 
     async fn create_bot(&self, scope: TenantScope, bot: &NewBot) -> Result<BotId, StoreError> {
-        let bot = bot.clone();
-        run_to_end!(self.for_tenant("create a bot", scope), |connection| {
+        let (path, bot) = (bot.path.clone(), bot.clone());
+        let created = run_to_end!(self.for_tenant("create a bot", scope), |connection| {
             sqlx::query!(
                 "insert into bots
                      (tenant_id, bot_id, platform, adapter, handle, path, settings)
@@ -111,6 +115,8 @@ impl IdentityStore for Pg {
                 enter_bot_key(connection, scope, bot.id, &first).await?;
             }
             Ok(BotId::from_uuid(bot.id))
-        })
+        });
+        self.lookups.bots.forget_unknown(&path);
+        created
     }
 }

@@ -18,6 +18,8 @@ mod audit;
 mod planted;
 #[path = "postgres/locks.rs"]
 mod locks;
+#[path = "postgres/lookups.rs"]
+mod lookups;
 #[path = "postgres/sources.rs"]
 mod sources;
 #[path = "postgres/issuer.rs"]

@@ -14,6 +14,7 @@ mod shelf;
 mod store;
 mod time;
 mod tokens;
+mod unproven;
 mod vault;
 mod waking;
 
@@ -29,6 +30,7 @@ pub use shelf::*;
 pub use store::*;
 pub use time::*;
 pub use tokens::*;
+pub use unproven::*;
 pub use vault::*;
 pub use waking::*;
 
@@ -81,8 +83,8 @@ pub const HELLO_WAIT: Duration = Duration::from_secs(30);
 /// close before its first hello as a temporary fault.
 pub const REVOKED_HELLO_WAIT: Duration = Duration::from_millis(100);
 
-/// Dials that are looked up or claim their line concurrently. Further dials wait for their turn, so a burst of dials
-/// leaves the store to the connected lines.
+/// Authenticated dials that use the store concurrently. Further dials wait for their turn, so a burst of dials leaves the
+/// store to the connected lines.
 pub const DIALS_AT_ONCE_MAX: usize = 6;
 
 /// Dials of known gateways that become lines per second.
@@ -325,18 +327,6 @@ pub const TOKEN_PAST_SECS_MAX: i64 = 60;
 
 /// Seconds ahead that an upgrade token's expiry may lie.
 pub const TOKEN_AHEAD_SECS_MAX: i64 = 660;
-
-/// Failed upgrades of one address in [`UPGRADE_FAILURES_WINDOW`].
-pub const UPGRADE_FAILURES_MAX: u32 = 20;
-
-/// Window in which failed upgrades are counted.
-pub const UPGRADE_FAILURES_WINDOW: Duration = Duration::from_mins(1);
-
-/// Time that further failures of an address over this limit get 429 instead of 401.
-pub const UPGRADE_FAILURES_BARRED: Duration = Duration::from_mins(15);
-
-/// Addresses whose failures are counted.
-pub const FAILING_ADDRESSES_MAX: usize = 10_000;
 
 /// Gateways whose last address is remembered; above it, the oldest are dropped.
 pub const DIALLING_GATEWAYS_MAX: usize = 200_000;

@@ -33,24 +33,17 @@ impl Register {
         }
     }
 
-    /// Returns the gateway that dials. A token has no gateway, so it dials as the gateway that its agent has for
-    /// tokens.
-    pub async fn identify_dial(
+    /// Returns the gateway as which the agent of a verified token dials, if the tenant has the agent.
+    pub async fn gateway_of_token(
         &self,
-        issuers: &Issuers,
-        shown: &Bearer<'_>,
-        now: Timestamp,
+        scope: TenantScope,
+        agent: AgentId,
     ) -> Result<Option<GatewayProof>, RegisterError> {
-        match self.caller(issuers, shown, now).await? {
-            Some(CallerCheck::Known(Caller { scope, agent, proof: CallerProof::Token })) => {
-                Ok(self.store().gateway_for_tokens(scope, agent).await?)
-            }
-            Some(CallerCheck::Known(Caller { proof: CallerProof::Gateway(gateway), .. })) => {
-                Ok(Some(GatewayProof::Valid(gateway)))
-            }
-            Some(CallerCheck::Revoked(gateway)) => Ok(Some(GatewayProof::Revoked(gateway))),
-            None => Ok(None),
+        let scope = scope.with_actor(Actor::Agent(agent));
+        if !self.has_agent(scope, agent).await? {
+            return Ok(None);
         }
+        Ok(self.store().gateway_for_tokens(scope, agent).await?)
     }
 
     /// Returns true if the tenant has this agent.

@@ -1,12 +1,16 @@
 //! Webhooks through which external programs send letters as an agent.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use nightdesk_letters::{Hooks, Party};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use serde_json::json;
+use sqlx::PgConnection;
 
 use crate::Pg;
+use crate::lookup::Finder;
 use crate::register::audit::record_act;
 
 #[async_trait]
@@ -18,7 +22,8 @@ impl Hooks for Pg {
         digest: [u8; 32],
     ) -> Result<bool, StoreError> {
         let name = name.to_owned();
-        run_to_end!(self.for_tenant("make a webhook for letters", party.scope), |connection| {
+        let operation = self.for_tenant("make a webhook for letters", party.scope);
+        let made = run_to_end!(operation, |connection| {
             let made = sqlx::query!(
                 "insert into letter_hooks (tenant_id, name, agent_id, digest)
                  values ($1, $2, $3, $4) on conflict (tenant_id, name) do nothing",
@@ -35,7 +40,9 @@ impl Hooks for Pg {
                 record_act(connection, party.scope, Kind::LetterHookMade, about).await?;
             }
             Ok(made)
-        })
+        });
+        self.lookups.letter_hooks.forget_unknown(&digest.to_vec());
+        made
     }
 
     async fn remove_hook(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
@@ -71,17 +78,33 @@ impl Hooks for Pg {
     }
 
     async fn find_hook_agent(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError> {
-        run_to_end!(self.single("find a webhook for letters"), |connection| {
-            let row = sqlx::query!(
-                r#"select tenant as "tenant!", agent as "agent!" from door_letter_hook($1)"#,
-                &digest
-            )
-            .fetch_optional(connection)
-            .await?;
-            Ok(row.map(|row| Party {
-                scope: TenantScope::for_tenant(TenantId::from_uuid(row.tenant)),
-                agent: AgentId::from_uuid(row.agent),
-            }))
-        })
+        self.lookups.letter_hooks.find(digest.to_vec()).await
+    }
+}
+
+/// Finds the agent of a webhook for letters, by the digest of its secret.
+pub(crate) struct LetterHookByDigest;
+
+impl Finder for LetterHookByDigest {
+    type Name = Vec<u8>;
+    type Found = Party;
+    const OPERATION: &'static str = "find a webhook for letters";
+
+    async fn find(
+        connection: &mut PgConnection,
+        digests: Vec<Vec<u8>>,
+    ) -> sqlx::Result<HashMap<Vec<u8>, Party>> {
+        let rows = sqlx::query!(
+            r#"select digest as "digest!", tenant as "tenant!", agent as "agent!"
+               from door_letter_hook($1)"#,
+            &digests
+        )
+        .fetch_all(connection)
+        .await?;
+        let party = |tenant, agent| Party {
+            scope: TenantScope::for_tenant(TenantId::from_uuid(tenant)),
+            agent: AgentId::from_uuid(agent),
+        };
+        Ok(rows.into_iter().map(|row| (row.digest, party(row.tenant, row.agent))).collect())
     }
 }

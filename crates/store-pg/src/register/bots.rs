@@ -1,5 +1,6 @@
 //! Bots and nodes.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,11 +13,12 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
+use crate::lookup::Finder;
 
 #[async_trait]
 impl Bots for Pg {
     async fn bot_at(&self, path: &str) -> Result<Option<StoredBot>, StoreError> {
-        self.find_bot(Some(path.to_owned()), None).await
+        self.lookups.bots.find(path.to_owned()).await
     }
 
     async fn listening_bots(&self, adapters: &[String]) -> Result<Vec<BotId>, StoreError> {
@@ -34,7 +36,10 @@ impl Bots for Pg {
     }
 
     async fn bot(&self, id: BotId) -> Result<Option<StoredBot>, StoreError> {
-        self.find_bot(None, Some(id)).await
+        run_to_end!(self.single("find a bot"), |connection| {
+            let found = find_bots(connection, &[], &[id.uuid()]).await?;
+            Ok(found.into_values().next())
+        })
     }
 
     async fn rotate_bot_key(
@@ -111,32 +116,51 @@ impl Bots for Pg {
     }
 }
 
-impl Pg {
-    async fn find_bot(
-        &self,
-        path: Option<String>,
-        id: Option<BotId>,
-    ) -> Result<Option<StoredBot>, StoreError> {
-        run_to_end!(self.single("find a bot"), |connection| {
-            let rows = sqlx::query_as!(
-                BotRow,
-                r#"select tenant_id as "tenant!", bot_id as "bot!", platform as "platform!",
-                       adapter as "adapter!", handle as "handle!", settings as "settings!",
-                       bot_key_id, sealed, key_id as key, wrapped
-                   from door_bot($1, $2, $3)"#,
-                path,
-                id.map(BotId::uuid),
-                BOT_KEYS_LIVE_MAX
-            )
-            .fetch_all(connection)
-            .await?;
-            Ok(assemble_bot(rows))
-        })
+/// Finds a bot by the path of its webhook.
+pub(crate) struct BotByPath;
+
+impl Finder for BotByPath {
+    type Name = String;
+    type Found = StoredBot;
+    const OPERATION: &'static str = "find a bot by its path";
+
+    async fn find(
+        connection: &mut PgConnection,
+        paths: Vec<String>,
+    ) -> sqlx::Result<HashMap<String, StoredBot>> {
+        find_bots(connection, &paths, &[]).await
     }
+}
+
+/// Returns the bots with these paths or ids, by path.
+async fn find_bots(
+    connection: &mut PgConnection,
+    paths: &[String],
+    ids: &[Uuid],
+) -> sqlx::Result<HashMap<String, StoredBot>> {
+    let rows = sqlx::query_as!(
+        BotRow,
+        r#"select path as "path!", tenant_id as "tenant!", bot_id as "bot!",
+               platform as "platform!", adapter as "adapter!", handle as "handle!",
+               settings as "settings!", bot_key_id, sealed, key_id as key, wrapped
+           from door_bot($1, $2, $3)"#,
+        paths,
+        ids,
+        BOT_KEYS_LIVE_MAX
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut bots: HashMap<String, StoredBot> = HashMap::new();
+    for row in rows {
+        let key = row.bot_key();
+        bots.entry(row.path.clone()).or_insert_with(|| row.into_bot()).keys.extend(key);
+    }
+    Ok(bots)
 }
 
 /// A bot, once for each of its live keys, or once without a key.
 struct BotRow {
+    path: String,
     tenant: Uuid,
     bot: Uuid,
     platform: String,
@@ -149,15 +173,14 @@ struct BotRow {
     wrapped: Option<Vec<u8>>,
 }
 
-fn assemble_bot(rows: Vec<BotRow>) -> Option<StoredBot> {
-    let keys = rows.iter().filter_map(BotRow::bot_key).collect();
-    let BotRow { tenant, bot, platform, adapter, handle, settings, .. } =
-        rows.into_iter().next()?;
-    let (operator, id) = (TenantId::from_uuid(tenant), BotId::from_uuid(bot));
-    Some(StoredBot { operator, id, platform, adapter, handle, settings, keys })
-}
-
 impl BotRow {
+    /// Returns the bot without its keys.
+    fn into_bot(self) -> StoredBot {
+        let Self { tenant, bot, platform, adapter, handle, settings, .. } = self;
+        let (operator, id) = (TenantId::from_uuid(tenant), BotId::from_uuid(bot));
+        StoredBot { operator, id, platform, adapter, handle, settings, keys: Vec::new() }
+    }
+
     fn bot_key(&self) -> Option<StoredBotKey> {
         Some(StoredBotKey {
             row: self.bot_key_id?,

@@ -1,5 +1,7 @@
 //! Machine identities and one-time tokens.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{
@@ -15,6 +17,7 @@ use uuid::Uuid;
 use super::audit::record_act;
 use super::gateways::{end_secrets, enter_gateway, enter_secret};
 use crate::Pg;
+use crate::lookup::Finder;
 use crate::row::bad_column;
 
 #[async_trait]
@@ -52,24 +55,7 @@ impl Enrolling for Pg {
     }
 
     async fn client(&self, id: ClientId) -> Result<Option<StoredClient>, StoreError> {
-        run_to_end!(self.single("find a client"), |connection| {
-            let row = sqlx::query!(
-                r#"select tenant_id as "tenant!", agent_id as "agent!",
-                       secret_sha256 as "secret!", live as "live!"
-                   from door_client($1)"#,
-                id.uuid()
-            )
-            .fetch_optional(connection)
-            .await?;
-            let Some(row) = row else { return Ok(None) };
-            let secret = row.secret.try_into();
-            let secret = secret.map_err(|_| bad_column("oauth_clients", "secret_sha256"))?;
-            let scope = TenantScope::for_tenant(TenantId::from_uuid(row.tenant))
-                .with_actor(Actor::Client(id));
-            let client = MachineClient { scope, id, agent: AgentId::from_uuid(row.agent) };
-            let secret = Digest::from_bytes(secret);
-            Ok(Some(StoredClient { client, secret, live: row.live }))
-        })
+        self.lookups.clients.find(id.uuid()).await
     }
 
     async fn revoke_client(&self, scope: TenantScope, id: ClientId) -> Result<bool, StoreError> {
@@ -92,7 +78,8 @@ impl Enrolling for Pg {
         enrol: &EnrolmentRequest,
     ) -> Result<EnrolmentResult, StoreError> {
         let (Identity { scope, agent }, enrol) = (*identity, enrol.clone());
-        run_to_end!(self.for_tenant("enrol a gateway", scope), |connection| {
+        let name = enrol.gateway.clone();
+        let enrolled = run_to_end!(self.for_tenant("enrol a gateway", scope), |connection| {
             lock_tenant(connection, scope).await?;
             let token = read_token(connection, scope, &enrol.token).await?;
             let holder = lock_holder(connection, scope, &enrol.gateway).await?;
@@ -107,7 +94,44 @@ impl Enrolling for Pg {
                 }
                 Err(refusal) => Ok(EnrolmentResult::Refused(refusal)),
             }
-        })
+        });
+        self.lookups.gateways.forget_unknown(&name);
+        enrolled
+    }
+}
+
+/// Finds a machine identity by its id.
+pub(crate) struct ClientById;
+
+impl Finder for ClientById {
+    type Name = Uuid;
+    type Found = StoredClient;
+    const OPERATION: &'static str = "find a client";
+
+    async fn find(
+        connection: &mut PgConnection,
+        ids: Vec<Uuid>,
+    ) -> sqlx::Result<HashMap<Uuid, StoredClient>> {
+        let rows = sqlx::query!(
+            r#"select client_id as "client!", tenant_id as "tenant!", agent_id as "agent!",
+                   secret_sha256 as "secret!", live as "live!"
+               from door_client($1)"#,
+            &ids
+        )
+        .fetch_all(connection)
+        .await?;
+        let mut found = HashMap::new();
+        for row in rows {
+            let secret = row.secret.try_into();
+            let secret = secret.map_err(|_| bad_column("oauth_clients", "secret_sha256"))?;
+            let id = ClientId::from_uuid(row.client);
+            let scope = TenantScope::for_tenant(TenantId::from_uuid(row.tenant))
+                .with_actor(Actor::Client(id));
+            let client = MachineClient { scope, id, agent: AgentId::from_uuid(row.agent) };
+            let secret = Digest::from_bytes(secret);
+            found.insert(row.client, StoredClient { client, secret, live: row.live });
+        }
+        Ok(found)
     }
 }
 

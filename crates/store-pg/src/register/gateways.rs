@@ -1,5 +1,6 @@
 //! Gateways and their secrets.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,6 +11,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
+use crate::lookup::Finder;
 
 #[async_trait]
 impl Gateways for Pg {
@@ -20,12 +22,14 @@ impl Gateways for Pg {
         name: &str,
         secret: &NewSecret,
     ) -> Result<GatewayId, StoreError> {
-        let (name, secret) = (name.to_owned(), secret.clone());
-        run_to_end!(self.for_tenant("create a gateway", scope), |connection| {
-            let gateway = enter_gateway(connection, scope, agent, &name).await?;
+        let (own_name, secret) = (name.to_owned(), secret.clone());
+        let created = run_to_end!(self.for_tenant("create a gateway", scope), |connection| {
+            let gateway = enter_gateway(connection, scope, agent, &own_name).await?;
             enter_secret(connection, scope, gateway, &secret).await?;
             Ok(GatewayId::from_uuid(gateway))
-        })
+        });
+        self.lookups.gateways.forget_unknown(&name.to_owned());
+        created
     }
 
     async fn rotate(
@@ -35,14 +39,14 @@ impl Gateways for Pg {
         secret: &NewSecret,
         overlap: Duration,
     ) -> Result<Option<GatewayId>, StoreError> {
-        let (name, secret) = (name.to_owned(), secret.clone());
-        run_to_end!(self.for_tenant("rotate a secret", scope), |connection| {
+        let (own_name, secret) = (name.to_owned(), secret.clone());
+        let rotated = run_to_end!(self.for_tenant("rotate a secret", scope), |connection| {
             let gateway = sqlx::query_scalar!(
                 "select gateway_id from gateways
                  where tenant_id = $1 and name = $2 and revoked_at is null
                  for update",
                 scope.tenant().uuid(),
-                name
+                own_name
             )
             .fetch_optional(&mut *connection)
             .await?;
@@ -51,7 +55,9 @@ impl Gateways for Pg {
                 enter_secret(connection, scope, gateway, &secret).await?;
             }
             Ok(gateway.map(GatewayId::from_uuid))
-        })
+        });
+        self.lookups.gateways.forget_unknown(&name.to_owned());
+        rotated
     }
 
     async fn revoke(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError> {
@@ -79,37 +85,7 @@ impl Gateways for Pg {
     }
 
     async fn gateways_named(&self, name: &str) -> Result<Vec<StoredSecret>, StoreError> {
-        let name = name.to_owned();
-        run_to_end!(self.single("find a gateway"), |connection| {
-            let rows = sqlx::query!(
-                r#"select tenant_id as "tenant!", gateway_id as "gateway!", agent_id as "agent!",
-                       acks as "acks!", revoked as "revoked!", secret_id as "secret!",
-                       sealed as "sealed!", key_id as "key!", wrapped as "wrapped!",
-                       expired as "expired!"
-                   from door_gateways($1)"#,
-                name
-            )
-            .fetch_all(connection)
-            .await?;
-            Ok(rows
-                .into_iter()
-                .map(|row| StoredSecret {
-                    gateway: Gateway {
-                        scope: TenantScope::for_tenant(TenantId::from_uuid(row.tenant))
-                            .with_actor(Actor::Gateway(GatewayId::from_uuid(row.gateway))),
-                        id: GatewayId::from_uuid(row.gateway),
-                        agent: AgentId::from_uuid(row.agent),
-                        acks: row.acks,
-                    },
-                    secret_id: row.secret,
-                    sealed: row.sealed,
-                    key: DataKeyId::new(row.key),
-                    wrapped: WrappedKey(row.wrapped),
-                    revoked: row.revoked,
-                    expired: row.expired,
-                })
-                .collect())
-        })
+        Ok(self.lookups.gateways.find(name.to_owned()).await?.unwrap_or_default())
     }
 
     async fn gateway_for_tokens(
@@ -152,6 +128,48 @@ impl Gateways for Pg {
                 |tenant, gateway| (TenantId::from_uuid(tenant), GatewayId::from_uuid(gateway));
             Ok(rows.into_iter().map(|row| ids(row.tenant, row.gateway)).collect())
         })
+    }
+}
+
+/// Finds every secret of every gateway of a name.
+pub(crate) struct GatewaysByName;
+
+impl Finder for GatewaysByName {
+    type Name = String;
+    type Found = Vec<StoredSecret>;
+    const OPERATION: &'static str = "find a gateway";
+
+    async fn find(
+        connection: &mut PgConnection,
+        names: Vec<String>,
+    ) -> sqlx::Result<HashMap<String, Vec<StoredSecret>>> {
+        let rows = sqlx::query!(
+            r#"select name as "name!", tenant_id as "tenant!", gateway_id as "gateway!",
+                   agent_id as "agent!", acks as "acks!", revoked as "revoked!",
+                   secret_id as "secret!", sealed as "sealed!", key_id as "key!",
+                   wrapped as "wrapped!", expired as "expired!"
+               from door_gateways($1)"#,
+            &names
+        )
+        .fetch_all(connection)
+        .await?;
+        let mut found: HashMap<String, Vec<StoredSecret>> = HashMap::new();
+        for row in rows {
+            let id = GatewayId::from_uuid(row.gateway);
+            let scope = TenantScope::for_tenant(TenantId::from_uuid(row.tenant))
+                .with_actor(Actor::Gateway(id));
+            let agent = AgentId::from_uuid(row.agent);
+            found.entry(row.name).or_default().push(StoredSecret {
+                gateway: Gateway { scope, id, agent, acks: row.acks },
+                secret_id: row.secret,
+                sealed: row.sealed,
+                key: DataKeyId::new(row.key),
+                wrapped: WrappedKey(row.wrapped),
+                revoked: row.revoked,
+                expired: row.expired,
+            });
+        }
+        Ok(found)
     }
 }
 

@@ -28,7 +28,9 @@ impl Provisioning for Pg {
         provision: &GatewayProvision,
     ) -> Result<ProvisionResult, StoreError> {
         let (identity, provision) = (*identity, provision.clone());
-        run_to_end!(self.for_tenant("provision a gateway", identity.scope), |connection| {
+        let name = provision.description.gateway.clone();
+        let operation = self.for_tenant("provision a gateway", identity.scope);
+        let provisioned = run_to_end!(operation, |connection| {
             // An enrolment locks the tenant before the gateway, and the quota of a new gateway locks the tenant.
             lock_tenant(connection, identity.scope).await?;
             insert_gateway(connection, &identity, &provision.description.gateway).await?;
@@ -54,7 +56,9 @@ impl Provisioning for Pg {
             record_act(connection, identity.scope, Kind::GatewayProvisioned, about).await?;
             let new = || ProvisionResult::New(GatewayId::from_uuid(gateway));
             Ok(same.map_or_else(new, |same| ProvisionResult::Same(Box::new(same))))
-        })
+        });
+        self.lookups.gateways.forget_unknown(&name);
+        provisioned
     }
 
     async fn fronts(&self, scope: TenantScope, gateway: &str) -> Result<Vec<Front>, StoreError> {

@@ -1,13 +1,17 @@
 //! The sessions that agents were set up with, and the refresh tokens of the desk's own sessions.
 
+use std::collections::{HashMap, HashSet};
+
 use async_trait::async_trait;
 use nightdesk_register::enrolment::{Digest, Identity};
 use nightdesk_register::issuer::{IssuerSession, RefreshResult, Sessions};
 use nightdesk_types::limits::{REFRESH_KEPT_HOURS, REFRESH_OVERLAP};
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use crate::Pg;
+use crate::lookup::Finder;
 
 #[async_trait]
 impl Sessions for Pg {
@@ -66,7 +70,11 @@ impl Sessions for Pg {
         shown: Digest,
         next: Digest,
     ) -> Result<RefreshResult, StoreError> {
-        // The tenant id is unverified here; without the token, the result is always `Unknown`.
+        // The tenant id is unverified until the token is found in it.
+        let name = (tenant.uuid(), session.to_owned(), *shown.as_bytes());
+        if self.lookups.refresh_tokens.find(name).await?.is_none() {
+            return Ok(RefreshResult::Unknown);
+        }
         let (scope, session) =
             (TenantScope::for_tenant(tenant), IssuerSession::from_own_issuer(session));
         run_to_end!(self.for_tenant("refresh a session", scope), |connection| {
@@ -86,6 +94,35 @@ impl Sessions for Pg {
                 }
             }
         })
+    }
+}
+
+/// Finds out whether a refresh token exists, by its tenant, its session and its digest.
+pub(crate) struct KnownRefreshToken;
+
+impl Finder for KnownRefreshToken {
+    type Name = (Uuid, String, [u8; 32]);
+    type Found = ();
+    const OPERATION: &'static str = "find a refresh token";
+
+    async fn find(
+        connection: &mut PgConnection,
+        names: Vec<Self::Name>,
+    ) -> sqlx::Result<HashMap<Self::Name, ()>> {
+        let tenants: Vec<Uuid> = names.iter().map(|(tenant, ..)| *tenant).collect();
+        let sessions: Vec<String> = names.iter().map(|(_, session, _)| session.clone()).collect();
+        let digests: Vec<Vec<u8>> = names.iter().map(|(.., digest)| digest.to_vec()).collect();
+        let known = sqlx::query_scalar!(
+            r#"select token_sha256 as "digest!" from door_refresh_tokens($1, $2, $3)"#,
+            &tenants,
+            &sessions,
+            &digests
+        )
+        .fetch_all(connection)
+        .await?;
+        let known: HashSet<Vec<u8>> = known.into_iter().collect();
+        let names = names.into_iter().filter(|(.., digest)| known.contains(&digest[..]));
+        Ok(names.map(|name| (name, ())).collect())
     }
 }
 

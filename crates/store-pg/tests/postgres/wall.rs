@@ -8,7 +8,7 @@ use crate::server::{Database, run};
 const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
 
 /// All functions that may read across tenants, with the role that each runs as.
-const DEFINERS: [(&str, &str); 55] = [
+const DEFINERS: [(&str, &str); 56] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_days", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -30,6 +30,7 @@ const DEFINERS: [(&str, &str); 55] = [
     ("door_ownerless_bots", "nightdesk_doors"),
     ("door_reach", "nightdesk_doors"),
     ("door_reaches", "nightdesk_doors"),
+    ("door_refresh_tokens", "nightdesk_doors"),
     ("door_remove_bot", "nightdesk_doors"),
     ("door_revoked", "nightdesk_doors"),
     ("door_rewrap", "nightdesk_doors"),
