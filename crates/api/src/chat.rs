@@ -23,6 +23,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use nightdesk_bus::Watchers;
 use nightdesk_desk::{Account, Desk};
+use nightdesk_line::ConnectionProof;
 use nightdesk_port::Entrance;
 use nightdesk_webchat::Webchat;
 use nightdesk_webchat::page::UnavailablePage;
@@ -70,6 +71,8 @@ impl FromRequestParts<Arc<Chats>> for ChatPage {
         let Path(path) = path.map_err(IntoResponse::into_response)?;
         match chats.desk.stops.accounts.find_by_path(&path).await {
             Ok(Some(account)) if account.platform.entrance() == Entrance::Page => {
+                // The path cannot be guessed.
+                ConnectionProof::record_in(&parts.extensions);
                 Ok(Self { account, path })
             }
             Ok(_) => Err(no_such_page()),

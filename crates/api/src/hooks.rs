@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nightdesk_desk::Desk;
 use nightdesk_desk::inbound::{TakeError, WebhookResponse};
+use nightdesk_line::ConnectionProof;
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
 use tokio::time::timeout;
@@ -41,6 +42,12 @@ async fn hook(
     if head.headers.contains_key(header::CONTENT_ENCODING) {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "send it uncompressed").into_response();
     }
+    // Bodies are read for bots that exist.
+    match desk.stops.accounts.find_at(Entrance::Hook, &path).await {
+        Ok(Some(_)) => {}
+        Ok(None) => return StatusCode::NOT_FOUND.into_response(),
+        Err(error) => return error_response(&TakeError::Register(error)),
+    }
     let body = match timeout(WEBHOOK_READ_WAIT, to_bytes(body, WEBHOOK_BYTES_MAX)).await {
         Ok(Ok(body)) => body,
         Ok(Err(_)) => return StatusCode::PAYLOAD_TOO_LARGE.into_response(),
@@ -49,24 +56,41 @@ async fn hook(
     // The task goes on if the platform disconnects: the bell must ring for a stored event.
     let tasks = desk.stops.tasks.clone();
     let accepted = tasks.spawn(accept(desk, path, head.headers, body)).await;
-    accepted.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+    match accepted {
+        Ok(Ok(response)) => {
+            ConnectionProof::record_in(&head.extensions);
+            response
+        }
+        Ok(Err(error)) => error_response(&error),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
-async fn accept(desk: Arc<Desk>, path: String, headers: HeaderMap, body: Bytes) -> Response {
+async fn accept(
+    desk: Arc<Desk>,
+    path: String,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, TakeError> {
     let request = SignedRequest { headers: &headers, body: &body };
-    match desk.inbound.take(Entrance::Hook, &path, &request).await {
-        Ok(WebhookResponse::Taken { refused: _ }) => StatusCode::OK.into_response(),
-        Ok(WebhookResponse::Challenge(answer) | WebhookResponse::Told(answer)) => {
+    Ok(match desk.inbound.take(Entrance::Hook, &path, &request).await? {
+        WebhookResponse::Taken { refused: _ } => StatusCode::OK.into_response(),
+        WebhookResponse::Challenge(answer) | WebhookResponse::Told(answer) => {
             ([(header::CONTENT_TYPE, "application/json")], answer).into_response()
         }
-        Err(TakeError::NoBot) => StatusCode::NOT_FOUND.into_response(),
-        Err(TakeError::Verify(_)) => StatusCode::UNAUTHORIZED.into_response(),
-        Err(TakeError::TooFast(wait)) => {
+    })
+}
+
+fn error_response(error: &TakeError) -> Response {
+    match error {
+        TakeError::NoBot => StatusCode::NOT_FOUND.into_response(),
+        TakeError::Verify(_) => StatusCode::UNAUTHORIZED.into_response(),
+        TakeError::TooFast(wait) => {
             let later = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
             (StatusCode::TOO_MANY_REQUESTS, later).into_response()
         }
-        Err(error @ (TakeError::Store(_) | TakeError::Register(_))) => {
-            let error = &error as &dyn Error;
+        TakeError::Store(_) | TakeError::Register(_) => {
+            let error = error as &dyn Error;
             tracing::warn!(error, "a platform's request could not be stored");
             (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "2")]).into_response()
         }

@@ -1,21 +1,31 @@
 //! The listener. The bounds of a connection apply before any of its bytes is read.
 
+mod stall;
+mod unproven;
+
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
-use axum::http::Request;
+use axum::http::{HeaderValue, Request, header};
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
+use nightdesk_line::ConnectionProof;
+use nightdesk_types::limits::UNPROVEN_CLOSED_AT_ONCE;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
+
+use stall::StallLimit;
+use unproven::UnprovenConnections;
 
 /// Size limit of a request head, and so of the buffer of a connection.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -56,6 +66,7 @@ pub async fn serve(
     connections: TaskTracker,
     drain: CancellationToken,
 ) {
+    let unproven = UnprovenConnections::default();
     loop {
         let accepted = tokio::select! {
             accepted = listener.next() => accepted,
@@ -63,32 +74,47 @@ pub async fn serve(
         };
         match accepted {
             Ok((stream, from)) => {
-                connections.spawn(connection(stream, from, routes.clone(), drain.clone()));
+                let proof = ConnectionProof::default();
+                let entered = unproven.enter(from.ip(), proof.clone());
+                let client = Client { from, proof };
+                let served = connection(stream, client, routes.clone(), drain.clone());
+                connections.spawn(async move {
+                    tokio::select! {
+                        () = served => {}
+                        () = entered.closing.cancelled() => {}
+                    }
+                });
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
+                unproven.close_oldest(UNPROVEN_CLOSED_AT_ONCE);
                 tokio::time::sleep(ACCEPT_AGAIN).await;
             }
         }
     }
 }
 
+/// The client of a connection.
+#[derive(Clone, Debug)]
+struct Client {
+    from: SocketAddr,
+    proof: ConnectionProof,
+}
+
 async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    from: SocketAddr,
+    client: Client,
     routes: Router,
     drain: CancellationToken,
 ) {
-    let routes = routes.map_request(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(from));
-        request
-    });
+    let stream = StallLimit::new(stream, client.proof.clone());
+    let service = service_fn(move |request| respond(routes.clone(), client.clone(), request));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_WAIT)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes))
+        .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     let mut served = std::pin::pin!(served);
     tokio::select! {
@@ -99,4 +125,21 @@ async fn connection(
             drop(served.await);
         }
     }
+}
+
+/// Responds to a request. A request with a transfer encoding is the last of its connection: HTTP drops a content length
+/// beside it, and a proxy that believed the length would see another request in the bytes that follow.
+async fn respond(
+    routes: Router,
+    client: Client,
+    mut request: Request<Incoming>,
+) -> Result<Response, Infallible> {
+    let is_last = request.headers().contains_key(header::TRANSFER_ENCODING);
+    request.extensions_mut().insert(ConnectInfo(client.from));
+    request.extensions_mut().insert(client.proof);
+    let mut response = routes.oneshot(request).await?;
+    if is_last {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(response)
 }

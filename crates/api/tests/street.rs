@@ -47,6 +47,10 @@ mod waking;
 mod firing;
 #[path = "street/hooks.rs"]
 mod hooks;
+#[path = "street/slow.rs"]
+mod slow;
+#[path = "street/smuggling.rs"]
+mod smuggling;
 #[path = "street/oauth.rs"]
 mod oauth;
 #[path = "street/enrol.rs"]

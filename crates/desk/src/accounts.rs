@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use moka::sync::Cache;
 use nightdesk_egress::{CapabilityRequest, FileError, FileRequest};
 use nightdesk_media::Media;
-use nightdesk_port::{Bot, File, Platform};
+use nightdesk_port::{Bot, Entrance, File, Platform};
 use nightdesk_register::{
     CapabilityPlace, CapabilitySession, Register, RegisterError, SessionDigest,
 };
@@ -99,6 +99,16 @@ impl Accounts {
             self.by_path.insert(path.to_owned(), CachedAccount { asked_at, account });
         }
         Ok(found)
+    }
+
+    /// Returns the account with this path, if its bot has this entrance.
+    pub async fn find_at(
+        &self,
+        entrance: Entrance,
+        path: &str,
+    ) -> Result<Option<Account>, RegisterError> {
+        let found = self.find_by_path(path).await?;
+        Ok(found.filter(|account| account.platform.entrance() == entrance))
     }
 
     /// Returns the account of a bot.

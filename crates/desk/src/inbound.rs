@@ -69,9 +69,7 @@ impl Inbound {
         request: &SignedRequest<'_>,
     ) -> Result<WebhookResponse, TakeError> {
         let began = Instant::now();
-        let account = self.accounts.find_by_path(path).await?;
-        let account = account.filter(|account| account.platform.entrance() == entrance);
-        let account = account.ok_or(TakeError::NoBot)?;
+        let account = self.accounts.find_at(entrance, path).await?.ok_or(TakeError::NoBot)?;
         match verify(&*account.platform, &account.bot, request)? {
             Intake::Challenge(answer) => Ok(WebhookResponse::Challenge(answer)),
             Intake::Events(events) => {

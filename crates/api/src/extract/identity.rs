@@ -4,6 +4,7 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use nightdesk_desk::{LimitedAction, Stops};
 use nightdesk_letters::Party;
+use nightdesk_line::ConnectionProof;
 use nightdesk_line::upgrade::bearer_token;
 use nightdesk_protocol::Bearer;
 use nightdesk_register::enrolment::Identity;
@@ -33,6 +34,7 @@ impl FromRequestParts<ApiState> for MachineIdentity {
                  token` or `nightdesk issuer session` printed; or one of an issuer that the desk trusts",
             )
         })?;
+        ConnectionProof::record_in(&parts.extensions);
         let (limits, agent) = (&api.desk.stops.limits, identity.agent.to_string());
         let counted = limits.allow_among_all(LimitedAction::Provision, &agent).await;
         let detail = "at most sixty calls a minute for an agent; wait";
@@ -64,6 +66,7 @@ impl FromRequestParts<ApiState> for AgentCaller {
                  issuer for agent:{id}",
             ));
         };
+        ConnectionProof::record_in(&parts.extensions);
         let counted =
             limits.allow_among_all(LimitedAction::Management, &caller.agent.to_string()).await;
         let detail = "at most sixty calls a minute for an agent; wait";
@@ -89,13 +92,15 @@ where
             None => Ok(None),
         };
         let agent = found.or_unavailable("an agent could not be identified")?;
-        agent.map(Self).ok_or_else(|| {
+        let agent = agent.ok_or_else(|| {
             api.unauthorized(
                 from,
                 "send an access token of this desk from a session or machine identity of the agent, \
                  one for agent:{id}, or an upgrade token of its gateway",
             )
-        })
+        })?;
+        ConnectionProof::record_in(&parts.extensions);
+        Ok(Self(agent))
     }
 }
 

@@ -14,6 +14,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use nightdesk_desk::letters::letter_sender;
 use nightdesk_letters::{ConnectorError, LetterSender, hook_key};
+use nightdesk_line::ConnectionProof;
 use nightdesk_line::upgrade::bearer_token;
 use nightdesk_protocol::delivery::{Delivery, DeliveryReceipt, WakeReceipt, WakeRequest};
 use nightdesk_types::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_READ_WAIT};
@@ -117,6 +118,7 @@ impl FromRequestParts<ApiState> for HookSender {
         let owner = api.desk.stops.letters.store.find_hook_agent(hook_key(&secret)).await;
         let owner = owner.or_unavailable("a webhook could not be found")?;
         let owner = owner.ok_or_else(|| api.unauthorized(from, unknown))?;
+        ConnectionProof::record_in(&parts.extensions);
         Ok(Self { letters: letter_sender(&api.desk.letters, owner), secret, from })
     }
 }
