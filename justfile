@@ -183,6 +183,10 @@ herd *ARGS: _proofs
 noisy *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/noisy" {{ ARGS }}
 
+# Flood the desk with 20,000 forged dials and as many unknown webhooks: genuine ones from the same address must not suffer. Budget: 3 minutes.
+starve *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/starve" {{ ARGS }}
+
 # Measure the delay when a hint between two nodes is lost undetected.
 lost-hint *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/lost-hint" {{ ARGS }}

@@ -24,6 +24,7 @@ pub mod platform;
 pub mod gateway;
 pub mod secrets;
 pub mod sleepers;
+pub mod starve;
 pub mod loopback;
 pub mod conformance;
 pub mod chaos;

@@ -230,7 +230,7 @@ async fn post(desk: Arc<Desk>, node: usize, member: impl Fn(u64) -> Option<usize
 }
 
 /// Writes an event of an agent's author.
-fn write_body(body: &mut Vec<u8>, agent: usize, event: u64) -> Result<()> {
+pub(crate) fn write_body(body: &mut Vec<u8>, agent: usize, event: u64) -> Result<()> {
     body.clear();
     write!(
         body,
