@@ -14,6 +14,7 @@ mod edges;
 mod sizes;
 mod imports;
 mod calls;
+mod comparisons;
 mod words;
 mod dependencies;
 mod floors;
@@ -111,6 +112,7 @@ fn all_findings(repo: &Repo) -> Result<Vec<Finding>> {
     findings.extend(rust.iter().flat_map(imports::check));
     findings.extend(rust.iter().flat_map(calls::check));
     findings.extend(calls::check_rules(&rust));
+    findings.extend(rust.iter().flat_map(comparisons::check));
     findings.extend(rust.iter().flat_map(words::check));
     findings.extend(dependencies::check(&manifest, &repo.read(dependencies::LIST)?));
     findings.extend(floors::check(&repo.read("Cargo.lock")?));

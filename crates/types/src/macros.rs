@@ -35,6 +35,22 @@ macro_rules! opaque_debug {
     };
 }
 
+/// Does not compile if a type that holds a secret has `==`, whose time tells how much of a guess is right: then both
+/// implementations apply, and the compiler cannot choose one.
+#[macro_export]
+macro_rules! no_comparison {
+    ($kind:ident) => {
+        const _: fn() = || {
+            trait NotComparable<Choice> {
+                fn check() {}
+            }
+            impl<T: ?Sized> NotComparable<()> for T {}
+            impl<T: ?Sized + PartialEq> NotComparable<u8> for T {}
+            <$kind as NotComparable<_>>::check();
+        };
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use crate::ClientRules;

@@ -18,6 +18,8 @@ impl Key {
     }
 }
 
+nightdesk_types::no_comparison!(Key);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::secret::Secret;
 
 /// The request of the command line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnrollRequest))]
 #[serde(rename_all = "camelCase")]
@@ -17,7 +17,7 @@ pub struct EnrollRequest {
 }
 
 /// The response, which the command line stores.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnrollAnswer))]
 #[serde(rename_all = "camelCase")]

@@ -38,7 +38,7 @@ pub struct ProvisionRequest {
 /// The response to a gateway.
 ///
 /// 0.19.0 treats a response without a secret as a failure, so only newer clients may get one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProvisionAnswer))]
 #[serde(rename_all = "camelCase")]

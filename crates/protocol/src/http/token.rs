@@ -13,7 +13,7 @@ use crate::tolerant;
 pub const REFRESH_TOKEN_HEADER: &str = "x-nous-refresh-token";
 
 /// A token request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum TokenRequest {
     /// The client authenticates with its own secret.
     ClientCredentials {
@@ -119,7 +119,7 @@ fn decode_form_value(text: &str) -> Option<String> {
 }
 
 /// The response with a token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = TokenAnswer))]
 pub struct TokenResponse {
@@ -193,14 +193,16 @@ mod tests {
         let read =
             |form: &str, header: &str| TokenRequest::read(form.as_bytes(), Some(header), None);
         let form = "grant_type=client_credentials";
-        let want = TokenRequest::ClientCredentials {
-            client_id: "c d".to_owned(),
-            client_secret: Secret::new("s:1"),
-            scope: None,
-        };
 
-        assert_eq!(read(form, &basic("c+d:s%3A1")).as_ref(), Ok(&want));
-        assert_eq!(read(&format!("{form}&client_id=c+d"), &basic("c+d:s%3A1")), Ok(want));
+        for form in [form.to_owned(), format!("{form}&client_id=c+d")] {
+            let TokenRequest::ClientCredentials { client_id, client_secret, scope } =
+                read(&form, &basic("c+d:s%3A1")).unwrap()
+            else {
+                unreachable!("the grant of a client");
+            };
+            assert_eq!((client_id.as_str(), scope), ("c d", None));
+            assert!(client_secret.is("s:1"));
+        }
         let cases = [
             (
                 "another id",
@@ -224,7 +226,7 @@ mod tests {
             ("not base64", form.to_owned(), "Basic !".to_owned(), TokenRequestError::InvalidClient),
         ];
         for (name, form, header, refused) in cases {
-            assert_eq!(read(&form, &header), Err(refused), "{name}");
+            assert_eq!(read(&form, &header).unwrap_err(), refused, "{name}");
         }
     }
 
@@ -232,9 +234,12 @@ mod tests {
     fn a_refresh_token_may_stand_in_the_form() {
         let form = b"grant_type=refresh_token&client_id=c&refresh_token=rt%2B1";
 
-        let refresh_token = Secret::new("rt+1");
-        let want = TokenRequest::RefreshToken { client_id: "c".to_owned(), refresh_token };
-        assert_eq!(TokenRequest::read(form, None, None).unwrap(), want);
+        let read = TokenRequest::read(form, None, None).unwrap();
+        let TokenRequest::RefreshToken { client_id, refresh_token } = read else {
+            unreachable!("the grant of a refresh token");
+        };
+        assert_eq!(client_id, "c");
+        assert!(refresh_token.is("rt+1"));
     }
 
     #[test]

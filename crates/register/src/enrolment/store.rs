@@ -39,6 +39,8 @@ impl Digest {
     }
 }
 
+nightdesk_types::no_comparison!(Digest);
+
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Digest(…)")
