@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nightdesk_kit::webhook::read_json;
+use nightdesk_kit::webhook::{check_unambiguous, read_json};
 use nightdesk_port::{Bot, Receive, ReceiveError, ReceiveOutcome, RequestContent, SignedRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -49,6 +49,9 @@ impl Receive for Discord {
     ) -> Result<RequestContent, ReceiveError> {
         signature::check(bot, request, self.clock.now())?;
         self.reads.count();
+        if let Err(error) = check_unambiguous(request.body) {
+            return Ok(RequestContent::Events(vec![Err(error)]));
+        }
         let asked: Result<InteractionKind, _> = read_json(request.body);
         if asked.is_ok_and(|asked| asked.kind == PING) {
             return Ok(RequestContent::Challenge(json!({ "type": PING }).to_string().into_bytes()));

@@ -3,7 +3,7 @@
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use http::HeaderMap;
-use nightdesk_kit::webhook::only_header;
+use nightdesk_kit::webhook::{check_unambiguous, only_header};
 use nightdesk_port::{Bot, Receive, ReceiveError, RequestContent, SignedRequest};
 use nightdesk_vault::Key;
 
@@ -23,7 +23,9 @@ impl Receive for Telegram {
         request: &SignedRequest<'_>,
     ) -> Result<RequestContent, ReceiveError> {
         check_secret(bot, request.headers)?;
-        let event = convert_update(bot, request.body).transpose();
+        let event =
+            check_unambiguous(request.body).and_then(|()| convert_update(bot, request.body));
+        let event = event.transpose();
         Ok(RequestContent::Events(event.into_iter().collect()))
     }
 }

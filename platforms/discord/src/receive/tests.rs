@@ -224,3 +224,26 @@ fn it_is_answered_as_it_was_taken() {
         }
     }
 }
+
+// T09: the signed bytes are the bytes that are read, in one way.
+#[test]
+fn an_interaction_that_parsers_read_differently_is_unreadable() {
+    let stage = stage();
+    let body = String::from_utf8(posted(COMMAND_BODY)).unwrap();
+    let cases = [
+        ("a ping for one reader", r#"{"type":1,"type":2}"#.to_owned()),
+        ("a ping for the other", r#"{"type":2,"type":1}"#.to_owned()),
+        ("another channel", body.replacen('{', "{\"channel_id\":\"1\",", 1)),
+        ("an escaped name", body.replacen('{', "{\"channel_\\u0069d\":\"1\",", 1)),
+        ("in a field that is not read", body.replacen('{', "{\"new\":{\"a\":1,\"a\":2},", 1)),
+        ("a byte order mark", format!("\u{feff}{body}")),
+        ("a lone surrogate", body.replacen('{', "{\"new\":\"\\ud800\",", 1)),
+    ];
+    for (name, body) in cases {
+        let Ok(RequestContent::Events(events)) = stage.signed(body.as_bytes()) else {
+            panic!("{name}")
+        };
+        assert_eq!(events, [Err(ReceiveError::Unreadable)], "{name}");
+    }
+    assert!(matches!(stage.signed(body.as_bytes()), Ok(RequestContent::Bearing(..))));
+}

@@ -81,3 +81,41 @@ fn what_is_authentic_and_unreadable_is_said_to_be() {
     let got = received(&bot(), &[&shown(&bot())], b"not json").unwrap();
     assert_eq!(got, [Err(ReceiveError::Unreadable)]);
 }
+
+// T09: the bytes that carry the secret are the bytes that are read, in one way.
+#[test]
+fn an_update_that_parsers_read_differently_is_unreadable() {
+    let read = |body: &[u8]| received(&bot(), &[&shown(&bot())], body).unwrap();
+    let doubled =
+        UPDATE.replacen("\"chat\":", "\"chat\": {\"id\": 1, \"type\": \"private\"}, \"chat\":", 1);
+    let escaped = doubled.replacen("\"chat\":", "\"\\u0063hat\":", 1);
+    let unknown = UPDATE.replacen('{', "{\"new\": {\"a\": 1, \"a\": 2}, ", 1);
+    let marked = format!("\u{feff}{UPDATE}");
+    let exponent = UPDATE.replacen("\"update_id\":", "\"new\": 1e999, \"update_id\":", 1);
+    assert!(doubled != UPDATE && escaped != doubled && unknown != UPDATE && exponent != UPDATE);
+
+    for body in [&doubled, &escaped, &unknown, &marked, &exponent] {
+        assert_eq!(read(body.as_bytes()), [Err(ReceiveError::Unreadable)], "{body}");
+    }
+    assert!(read(UPDATE.as_bytes())[0].is_ok());
+}
+
+// T09
+#[test]
+fn a_number_is_read_as_it_is_written() {
+    let update: serde_json::Value = serde_json::from_str(UPDATE).unwrap();
+    let chat = |id: &str| {
+        let mut update = update.clone();
+        update["message"]["chat"]["id"] = "the id".into();
+        let body = update.to_string().replacen("\"the id\"", id, 1);
+        let mut events = received(&bot(), &[&shown(&bot())], body.as_bytes()).unwrap();
+        events.remove(0).map(|draft| draft.source.chat_id)
+    };
+
+    // A reader with floating-point numbers would take both for one chat.
+    assert_eq!(chat("9007199254740992").as_deref(), Ok("9007199254740992"));
+    assert_eq!(chat("9007199254740993").as_deref(), Ok("9007199254740993"));
+    for odd in ["9007199254740993.0", "9e15", "9223372036854775808", "1e2", "-0.0"] {
+        assert_eq!(chat(odd), Err(ReceiveError::Unreadable), "{odd}");
+    }
+}
