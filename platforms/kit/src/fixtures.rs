@@ -1,7 +1,7 @@
 //! Helpers for the tests of adapters: fixtures as values, and fixtures with one value replaced.
 #![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "only tests call it")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use nightdesk_port::ReceiveError;
@@ -64,6 +64,73 @@ impl Fixtures {
                 bent
             },
         )
+    }
+}
+
+/// A text that pretends nothing. It is long, so that the ranges of commands and mentions lie within it.
+const PLAIN_TEXT: &str = "a plain text that says nothing in particular and goes on for a while";
+
+impl Fixtures {
+    /// Replaces each text that people write, by a hostile and by a plain one, and returns the fields of the events that
+    /// differ. Fields with these names are written by people.
+    pub fn fields_with_texts(
+        &self,
+        written: &[&str],
+        hostile: &[String],
+        read: impl Fn(&Value) -> Result<Option<Draft>, ReceiveError>,
+    ) -> BTreeSet<String> {
+        let mut differing = BTreeSet::new();
+        for (fixture, place) in self.places_of_texts(written) {
+            let event = |text: &str| {
+                let mut told = fixture.clone();
+                *told.pointer_mut(&place).expect("a place of the fixture") = json!(text);
+                let event = read(&told).ok().flatten().map(Event::normalise);
+                json!(event.map(|event| event.expect("clients can take it")))
+            };
+            let plain = event(PLAIN_TEXT);
+            for text in hostile {
+                collect_differences(&plain, &event(text), "", &mut differing);
+            }
+        }
+        differing
+    }
+
+    fn places_of_texts(&self, written: &[&str]) -> Vec<(&Value, String)> {
+        let mut found = Vec::new();
+        for fixture in self.0.values() {
+            let mut places = Vec::new();
+            walk(fixture, String::new(), &mut places);
+            let is_text = |place: &String| {
+                let name = place.rsplit('/').next().unwrap_or_default();
+                written.contains(&name) && fixture.pointer(place).is_some_and(Value::is_string)
+            };
+            found.extend(places.into_iter().filter(is_text).map(|place| (fixture, place)));
+        }
+        found
+    }
+}
+
+/// Collects the names of fields that differ. All items of a list have one name.
+fn collect_differences(one: &Value, other: &Value, at: &str, found: &mut BTreeSet<String>) {
+    match (one, other) {
+        (Value::Object(fields), Value::Object(others)) => {
+            for name in fields.keys().chain(others.keys()).collect::<BTreeSet<_>>() {
+                let value = |fields: &serde_json::Map<String, Value>| {
+                    fields.get(name).cloned().unwrap_or_default()
+                };
+                let below = format!("{at}/{name}");
+                collect_differences(&value(fields), &value(others), &below, found);
+            }
+        }
+        (Value::Array(items), Value::Array(others)) if items.len() == others.len() => {
+            for (item, other) in items.iter().zip(others) {
+                collect_differences(item, other, &format!("{at}/-"), found);
+            }
+        }
+        (one, other) if one == other => {}
+        _ => {
+            found.insert(at.to_owned());
+        }
     }
 }
 

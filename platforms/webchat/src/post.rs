@@ -53,16 +53,21 @@ impl PagePost {
 
     /// Parses the format of the page's form, which is used without a script.
     pub fn from_form(body: &[u8]) -> Result<Self, PagePostError> {
-        let mut posted = Self::default();
+        let [mut nonce, mut text, mut press] = [None, None, None];
         for (name, value) in form_urlencoded::parse(body) {
-            match &*name {
-                "nonce" => posted.nonce = value.into_owned(),
-                "text" => posted.text = value.into_owned(),
-                "press" => posted.press = Some(value.into_owned()),
-                _ => {}
+            let field = match &*name {
+                "nonce" => &mut nonce,
+                "text" => &mut text,
+                "press" => &mut press,
+                _ => continue,
+            };
+            // Another reader may take the first of two values.
+            if field.replace(value.into_owned()).is_some() {
+                return Err(PagePostError::Unreadable);
             }
         }
-        posted.check()
+        let [nonce, text] = [nonce, text].map(Option::unwrap_or_default);
+        Self { nonce, text, press }.check()
     }
 
     fn check(mut self) -> Result<Self, PagePostError> {

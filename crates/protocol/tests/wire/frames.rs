@@ -143,6 +143,28 @@ fn an_entry_on_the_wire() {
     insta::assert_snapshot!(Frame::entry(entry_id(), &json).as_str());
 }
 
+// T64
+#[test]
+fn a_hostile_text_stays_in_its_field_of_one_frame() {
+    let texts = include_str!("../../../../testing/hostile-texts.json");
+    let texts: Vec<String> = serde_json::from_str(texts).unwrap();
+    let frame = |text: &str| {
+        let said = Message { text: text.to_owned(), ..Message::default() };
+        let json = encode(&message(said), "botD").unwrap();
+        Frame::entry(entry_id(), &json).as_str().to_owned()
+    };
+    let plain: Value = serde_json::from_str(&frame("hello")).unwrap();
+
+    for text in texts {
+        let written = frame(&text);
+        assert_eq!(written.trim_end_matches('\n').matches('\n').count(), 0, "one line: {text}");
+        let mut read: Value = serde_json::from_str(&written).unwrap();
+        assert_eq!(read["event"]["text"], json!(text), "the text is told as it was written");
+        read["event"]["text"] = json!("hello");
+        assert_eq!(read, plain, "{text}");
+    }
+}
+
 #[test]
 fn an_entry_without_a_name_on_the_wire() {
     let plain = Message { text: "hello".to_owned(), ..Message::default() };

@@ -139,3 +139,41 @@ fn the_word_of_a_button_has_at_most_100_bytes() {
     assert!(BUTTONS.word(&most, &"o".repeat(31)).is_some_and(|word| word.len() == 100));
     assert_eq!(BUTTONS.word(&more, &"o".repeat(31)), None);
 }
+
+/// Texts by which a person pretends to be the system, another person, or a frame of the desk.
+static HOSTILE_TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../../../testing/hostile-texts.json")).expect("texts")
+});
+
+// T64
+#[test]
+fn a_hostile_text_stays_in_its_field() {
+    let written = [
+        "content",
+        "username",
+        "global_name",
+        "nick",
+        "name",
+        "topic",
+        "filename",
+        "description",
+        "label",
+        "text",
+        "value",
+    ];
+    let differing = FIXTURES.fields_with_texts(&written, &HOSTILE_TEXTS, read);
+
+    let texts = [
+        "/content/message/media/-/caption",
+        "/content/message/media/-/filename",
+        "/content/message/prompt_response/label",
+        "/content/message/reply_to/author",
+        "/content/message/reply_to/text",
+        "/content/message/text",
+        "/source/chat_name",
+        "/source/chat_topic",
+        "/source/user_handle",
+        "/source/user_name",
+    ];
+    assert_eq!(differing.iter().map(String::as_str).collect::<Vec<_>>(), texts);
+}

@@ -80,3 +80,39 @@ fn a_pressed_button_says_its_label() {
     let response = message.prompt_response.unwrap();
     assert_eq!((response.prompt_id.as_str(), response.option_id.as_str()), ("p1", "yes"));
 }
+
+// T64
+#[test]
+fn a_hostile_text_stays_in_its_field() {
+    let texts = include_str!("../../../../testing/hostile-texts.json");
+    let texts: Vec<String> = serde_json::from_str(texts).unwrap();
+    let event = |text: &str| {
+        let draft = convert_post(&bot(), VISITOR, posted("n1", text).unwrap(), None);
+        json!(Event::normalise(draft).unwrap())
+    };
+
+    for text in texts {
+        let mut told = event(&text);
+        let shown = told.pointer_mut("/content/message/text").unwrap().take();
+        assert_eq!(shown, text.trim(), "the text is told as it was written");
+        let mut plain = event("hello");
+        plain.pointer_mut("/content/message/text").unwrap().take();
+        assert_eq!(told, plain, "{text}");
+    }
+}
+
+// T09: a proxy may read the first of two fields, and the desk the second.
+#[test]
+fn a_post_has_each_field_once() {
+    let doubled = [
+        r#"{"nonce":"n1","text":"a","text":"b"}"#,
+        r#"{"nonce":"n1","nonce":"n2","text":"a"}"#,
+        r#"{"nonce":"n1","text":"a","\u0074ext":"b"}"#,
+    ];
+    for body in doubled {
+        assert_eq!(PagePost::from_json(body.as_bytes()), Err(PagePostError::Unreadable), "{body}");
+    }
+    for form in ["nonce=n1&text=a&text=b", "nonce=n1&nonce=n2&text=a", "nonce=n1&text=a&te%78t=b"] {
+        assert_eq!(PagePost::from_form(form.as_bytes()), Err(PagePostError::Unreadable), "{form}");
+    }
+}
