@@ -114,6 +114,26 @@ async fn a_session_is_begun_and_another_node_goes_on_with_it() {
     assert_eq!(stage.purse.0.load(Ordering::SeqCst), 9, "one session was begun");
 }
 
+// T18
+#[tokio::test]
+async fn compressed_frames_are_not_asked_for_and_not_unpacked() {
+    let stage = stage().await;
+    let bomb: Vec<u8> =
+        serde_json::from_str(include_str!("../../../../testing/gzip-bomb.json")).unwrap();
+    let mut cursor = None;
+    let (heard, ()) = join!(stage.heard(&mut cursor), async {
+        let (mut line, introduced) = stage.gateway.greeted().await;
+        assert_ne!(introduced["d"]["compress"], true, "{introduced}");
+        line.say_bytes(bomb.clone()).await;
+        line.ready(&stage.gateway.url).await;
+        line.say_bytes(bomb).await;
+        line.says(2, "one").await;
+        std::mem::forget(line);
+    });
+
+    assert_eq!(texts(&heard), ["one"]);
+}
+
 #[tokio::test]
 async fn what_was_not_stored_is_told_again_and_confirmed_to_nobody() {
     let stage = stage().await;

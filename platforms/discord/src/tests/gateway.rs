@@ -68,6 +68,10 @@ impl Line {
         self.0.send(Message::text(frame.to_string())).await.unwrap();
     }
 
+    pub(crate) async fn say_bytes(&mut self, bytes: Vec<u8>) {
+        self.0.send(Message::binary(bytes)).await.unwrap();
+    }
+
     pub(crate) async fn ready(&mut self, url: &str) {
         let data = json!({ "session_id": "s1", "resume_gateway_url": url });
         self.tell("READY", 1, data).await;
