@@ -132,7 +132,7 @@ begin
         from lives
             join lines l on l.node = lives.node and l.node_epoch = lives.node_epoch
                 and l.closed_at is null
-        where node_is_gone(lives.node, lives.node_epoch)
+        where not node_lives(lives.node, lives.node_epoch)
         order by l.tenant_id, l.agent_id
         limit lines_max
     loop
@@ -499,7 +499,7 @@ begin
     update sends s set state = 'ambiguous', settled_at = now()
     where (s.tenant_id, s.agent_id, s.request_id) in (
         select c.tenant_id, c.agent_id, c.request_id from sends c
-        where c.state = 'calling' and node_is_gone(c.node, c.node_epoch)
+        where c.state = 'calling' and not node_lives(c.node, c.node_epoch)
         order by c.asked_at
         limit sends_max
         for update skip locked
@@ -2527,8 +2527,7 @@ begin
             where o.tenant_id = l.to_tenant and o.agent_id = l.to_agent
               and o.closed_at is null and exists (
                   select from nodes d
-                  where d.node = o.node and d.epoch = o.node_epoch
-                    and d.expires_at > clock_timestamp()
+                  where d.node = o.node and d.epoch = o.node_epoch and not d.is_over
               )
         ) end
     from l left join numbered n on n.nth = l.nth;
@@ -2760,23 +2759,12 @@ $$;
 
 ALTER FUNCTION public.node_ended_at(p_node text, p_epoch bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.node_is_gone(p_node text, p_epoch bigint) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS $$
-    select not exists (
-        select from nodes n
-        where n.node = p_node and n.epoch = p_epoch and not n.is_over
-    )
-$$;
-
-ALTER FUNCTION public.node_is_gone(p_node text, p_epoch bigint) OWNER TO nightdesk_owner;
-
 CREATE FUNCTION public.node_lives(p_node text, p_epoch bigint) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
     select exists (
         select from nodes n
-        where n.node = p_node and n.epoch = p_epoch and n.expires_at > clock_timestamp()
+        where n.node = p_node and n.epoch = p_epoch and not n.is_over
     )
 $$;
 
@@ -3564,7 +3552,7 @@ begin
         left join lines l on l.tenant_id = a.tenant and l.agent_id = a.agent
     where l.closed_at is not null or not exists (
         select from nodes n
-        where n.node = l.node and n.epoch = l.node_epoch and n.expires_at > now_at
+        where n.node = l.node and n.epoch = l.node_epoch and not n.is_over
     );
     if s_tenant is null then
         return;
@@ -4152,6 +4140,7 @@ CREATE TABLE public.nodes (
     node text NOT NULL,
     epoch bigint NOT NULL,
     started_at timestamp with time zone NOT NULL,
+    beat bigint DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
     is_over boolean DEFAULT false NOT NULL
 );
@@ -5683,10 +5672,6 @@ GRANT ALL ON FUNCTION public.no_outcome(what text) TO nightdesk_app;
 REVOKE ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.node_ended_at(p_node text, p_epoch bigint) TO nightdesk_app;
-
-REVOKE ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.node_is_gone(p_node text, p_epoch bigint) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.node_lives(p_node text, p_epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.node_lives(p_node text, p_epoch bigint) TO nightdesk_doors;

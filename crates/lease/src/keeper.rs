@@ -1,18 +1,18 @@
-//! Renews the lease from a separate thread, so that a busy node does not look dead.
+//! Renews the lease from a separate thread, so that a busy node does not look dead, and ends the lives of dead nodes.
 
 use std::error::Error;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
+use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
-    BURIED_AFTER, LEASE_LASTS, LEASE_RENEWED_EVERY, LEASE_RENEWED_WITHIN,
+    LEASE_LASTS, LEASE_RENEWED_EVERY, LEASE_RENEWED_WITHIN, LEASE_WATCHED_EVERY,
 };
-use nightdesk_types::{Moment, StoreError};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::decide::{LivesRead, NodeWatch};
 use crate::lease::Lease;
 use crate::store::{Renewal, Store};
 
@@ -56,60 +56,84 @@ impl LeaseKeeper {
 /// Renews until `stop` is cancelled or the life is over. A [`LeaseKeeper`] runs this on a thread; a simulation, which has
 /// only one thread, runs it in a task.
 pub async fn keep_lease(lease: &Lease, store: &impl Store, stop: &CancellationToken) {
-    let mut round = RenewalRound::default();
-    // A failure is logged, and retried soon.
-    while timeout(round.pause(), stop.cancelled()).await.is_err() {
-        if round.renew(lease, store).await == Some(Renewal::Over) {
+    let round = RenewalRound { lease, store, watch: Mutex::default() };
+    tokio::select! {
+        () = round.renew_until_over() => lease.end(),
+        () = round.end_dead_nodes() => {}
+        () = stop.cancelled() => {
             lease.end();
-            return;
+            log_failure("end its lease", call_in_time(store.end(lease.node())).await);
         }
-        round.end_dead_nodes(lease, store).await;
     }
-    lease.end();
-    log_failure("end its lease", call_in_time(store.end(lease.node())).await);
 }
 
-/// The time since when every renewal succeeded.
-#[derive(Debug, Default)]
-struct RenewalRound {
-    well_since: Option<Moment>,
+/// The renewal of one lease, and the watch over the others. They run side by side, so that a slow read delays no renewal.
+struct RenewalRound<'a, S> {
+    lease: &'a Lease,
+    store: &'a S,
+    watch: Mutex<NodeWatch>,
 }
 
-impl RenewalRound {
-    const fn pause(&self) -> Duration {
-        if self.well_since.is_some() { LEASE_RENEWED_EVERY } else { LEASE_RENEWED_WITHIN }
+impl<S: Store> RenewalRound<'_, S> {
+    /// Renews until the life is over. A failure is logged, and retried soon.
+    async fn renew_until_over(&self) {
+        let mut pause = LEASE_RENEWED_WITHIN;
+        loop {
+            sleep(pause).await;
+            pause = match self.renew().await {
+                Some(Renewal::Kept) => LEASE_RENEWED_EVERY,
+                Some(Renewal::Over) => return,
+                None => LEASE_RENEWED_WITHIN,
+            };
+        }
     }
 
-    async fn renew(&mut self, lease: &Lease, store: &impl Store) -> Option<Renewal> {
-        let asked_at = lease.moment();
-        let renewed = log_failure(
-            "renew its lease",
-            call_in_time(store.renew(lease.node(), LEASE_LASTS)).await,
-        );
+    async fn renew(&self) -> Option<Renewal> {
+        let asked_at = self.lease.moment();
+        let renewed = call_in_time(self.store.renew(self.lease.node(), LEASE_LASTS)).await;
+        let renewed = log_failure("renew its lease", renewed);
         match renewed {
-            Some(Renewal::Kept) => {
-                lease.record_renewal(asked_at);
-                self.well_since = self.well_since.or(Some(asked_at));
-            }
-            Some(Renewal::Over) | None => self.well_since = None,
+            Some(Renewal::Kept) => self.lease.record_renewal(asked_at),
+            Some(Renewal::Over) => {}
+            None => self.forget_others(),
         }
         renewed
     }
 
-    /// Ends the lives of dead nodes. Not soon after a failure of this node: then the store was down, and the other
-    /// nodes could not renew either.
-    async fn end_dead_nodes(&self, lease: &Lease, store: &impl Store) {
-        let well_for = self.well_since.map(|since| lease.moment().since(since));
-        if well_for.is_none_or(|well_for| well_for < LEASE_LASTS) {
-            return;
+    /// Ends the lives of dead nodes, without end.
+    async fn end_dead_nodes(&self) {
+        loop {
+            sleep(LEASE_WATCHED_EVERY).await;
+            if log_failure("look for dead nodes", self.look().await).is_none() {
+                self.forget_others();
+                // A store that is down is asked, and logged, as often as a renewal.
+                sleep(LEASE_RENEWED_WITHIN).await;
+            }
         }
-        let buried = log_failure(
-            "look for dead nodes",
-            call_in_time(store.end_dead_nodes(BURIED_AFTER)).await,
-        );
-        for node in buried.into_iter().flatten() {
+    }
+
+    async fn look(&self) -> Result<(), StoreError> {
+        let asked_at = self.lease.moment();
+        let lives = call_in_time(self.store.read_lives()).await?;
+        let read = LivesRead { lives: &lives, asked_at, answered_at: self.lease.moment() };
+        let dead = self.with_watch(|watch| watch.find_dead(self.lease.node(), read));
+        if dead.is_empty() {
+            return Ok(());
+        }
+        for node in call_in_time(self.store.end_lives(&dead)).await? {
             tracing::warn!(node = node.name, "node {} is gone: its lease ran out", node.name);
         }
+        Ok(())
+    }
+
+    /// Forgets the renewals of other nodes. When this node cannot reach the store, they cannot renew either, and get a
+    /// whole lease from now on.
+    fn forget_others(&self) {
+        self.with_watch(NodeWatch::forget);
+    }
+
+    fn with_watch<T>(&self, work: impl FnOnce(&mut NodeWatch) -> T) -> T {
+        work(&mut self.watch.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -54,7 +54,7 @@ impl Owners {
         let asked_at = Instant::now();
         let owner = self.store.find_or_claim(resource, self.lease.node()).await?;
         let owner = owner.ok_or_else(|| {
-            StoreError::unavailable("claim ownership", "the lease of this node ran out")
+            StoreError::unavailable("claim ownership", "the life of this node is over")
         })?;
         self.cache.insert(resource, (asked_at, owner.clone()));
         Ok(self.ownership_of(owner))

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_types::{BotId, Node, NodeEpoch, OwnerEpoch, StoreError};
+use nightdesk_types::{BotId, LeaseBeat, Node, NodeEpoch, OwnerEpoch, StoreError};
 
 /// A resource that one node at a time owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,26 +42,41 @@ pub enum Renewal {
     Over,
 }
 
-/// Stores leases, by its own clock.
+/// A life that is not over, as the store has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// The node in its life.
+    pub node: Node,
+    /// The number of its renewals. A change shows that the node lives.
+    pub beat: LeaseBeat,
+    /// True if the lease has expired by the store's clock, which is no proof of a death.
+    pub is_expired: bool,
+}
+
+/// Stores leases. A life goes on until its node or another node ends it, or its node begins the next one; the store's
+/// clock ends none.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Begins a node's next life, and ends the previous one.
     async fn begin(&self, name: &str, lasts: Duration) -> Result<NodeEpoch, StoreError>;
 
-    /// Renews a life, also one whose lease expired but that no node has ended yet.
+    /// Renews a life that no node has ended, also if its lease expired.
     async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewal, StoreError>;
 
     /// Ends a life and releases its resources.
     async fn end(&self, node: &Node) -> Result<(), StoreError>;
 
-    /// Ends every life whose lease expired at least `late` ago, and returns the nodes.
-    async fn end_dead_nodes(&self, late: Duration) -> Result<Vec<Node>, StoreError>;
+    /// Returns every life that is not over.
+    async fn read_lives(&self) -> Result<Vec<Life>, StoreError>;
 
-    /// Returns the number of live nodes.
+    /// Ends lives that were not renewed since they were read, and returns their nodes.
+    async fn end_lives(&self, lives: &[Life]) -> Result<Vec<Node>, StoreError>;
+
+    /// Returns the number of lives that are not over.
     async fn count_living(&self) -> Result<u32, StoreError>;
 
     /// Returns the owner of a resource. If no live node owns it, the node becomes the owner. `None`: the node's own
-    /// lease has expired, so it may not claim.
+    /// life is over, so it may not claim.
     async fn find_or_claim(
         &self,
         resource: Resource,

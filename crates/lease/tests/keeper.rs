@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_lease::{Lease, LeaseKeeper, Owner, Renewal, Resource, Store};
+use nightdesk_lease::{Lease, LeaseKeeper, Life, Owner, Renewal, Resource, Store, keep_lease};
 use nightdesk_memory::Memory;
 use nightdesk_testkit::FakeClock;
-use nightdesk_types::limits::{BURIED_AFTER, LEASE_LASTS, LEASE_RENEWED_EVERY};
-use nightdesk_types::{Clock, Node, NodeEpoch, StoreError, SystemClock};
-use tokio::time::{sleep, timeout};
+use nightdesk_types::limits::{LEASE_LASTS, LEASE_RENEWED_EVERY, LEASE_WATCHED_EVERY};
+use nightdesk_types::{Clock, Moment, Node, NodeEpoch, StoreError, SystemClock, Timestamp};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 const SOON: Duration = Duration::from_secs(5);
 
@@ -70,30 +72,76 @@ async fn a_node_that_others_took_for_dead_finds_out() {
     assert!(!lease.is_held());
 }
 
-#[tokio::test]
-async fn nobody_is_buried_after_the_store_was_away() {
+/// A clock that goes with the runtime's time, which a test pauses.
+struct RuntimeClock(Instant);
+
+impl Clock for RuntimeClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH + self.0.elapsed()
+    }
+
+    fn moment(&self) -> Moment {
+        Moment::after_start(self.0.elapsed())
+    }
+}
+
+/// A node's keeper in a task of the test's runtime. When the task is aborted, the node is dead.
+async fn kept(store: &Memory, name: &str) -> (Arc<Lease>, JoinHandle<()>) {
+    let lease = begun(store, name, RuntimeClock(Instant::now())).await;
+    let (store, kept) = (store.clone(), Arc::clone(&lease));
+    let keeper = async move { keep_lease(&kept, &store, &CancellationToken::new()).await };
+    (lease, tokio::spawn(keeper))
+}
+
+async fn is_over(store: &Memory, lease: &Lease) -> bool {
+    let lives = store.read_lives().await.expect("memory does not fail");
+    lives.iter().all(|life| life.node != *lease.node())
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_step_of_the_stores_clock_ends_a_node_that_renews() {
     let clock = FakeClock::default();
     let store = Memory::new(clock.clone());
-    let gone = begun(&store, "gone", FakeClock::default()).await;
-    let lease = begun(&store, "n1", SystemClock::start()).await;
-    // All leases expired while the store was down; the other node may only be a little slower.
-    clock.let_pass(LEASE_LASTS + BURIED_AFTER * 2);
-    let _keeper = keeper(&lease, store.clone());
+    let nodes = [kept(&store, "n1").await, kept(&store, "n2").await, kept(&store, "n3").await];
+    sleep(LEASE_LASTS * 2).await;
 
-    let is_buried = || async {
-        let renewed = store.renew(gone.node(), Duration::ZERO).await.expect("memory does not fail");
-        clock.let_pass(BURIED_AFTER * 2);
-        renewed == Renewal::Over
-    };
-    sleep(LEASE_LASTS / 2).await;
-    assert!(!is_buried().await, "it is given as long as a lease lasts");
-    timeout(LEASE_LASTS + LEASE_RENEWED_EVERY * 3, async {
-        while !is_buried().await {
-            sleep(Duration::from_millis(100)).await;
-        }
-    })
-    .await
-    .expect("then it is gone");
+    for step in [Duration::from_secs(9), Duration::from_hours(1), LEASE_LASTS] {
+        clock.let_pass(step);
+        sleep(LEASE_LASTS * 2).await;
+        assert!(nodes.iter().all(|(lease, _)| lease.is_held()), "after a step of {step:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_node_is_ended_after_a_lease_and_two_looks() {
+    let clock = FakeClock::default();
+    let store = Memory::new(clock.clone());
+    let [survivor, dead] = [kept(&store, "n1").await, kept(&store, "n2").await];
+    sleep(LEASE_LASTS * 2).await;
+    dead.1.abort();
+    clock.let_pass(LEASE_LASTS);
+
+    // Its last renewal lies back by one interval at most.
+    sleep(LEASE_LASTS.saturating_sub(LEASE_RENEWED_EVERY)).await;
+    assert!(!is_over(&store, &dead.0).await);
+    sleep(LEASE_RENEWED_EVERY + LEASE_WATCHED_EVERY * 2).await;
+    assert!(is_over(&store, &dead.0).await);
+    assert!(survivor.0.is_held());
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_node_is_ended_soon_after_the_store_was_away() {
+    let clock = FakeClock::default();
+    let store = Memory::new(clock.clone());
+    let slow = begun(&store, "slow", FakeClock::default()).await;
+    // Every lease expired while the store was down; the other node may only be a little slower.
+    clock.let_pass(LEASE_LASTS * 2);
+    let _keeper = kept(&store, "n1").await;
+
+    sleep(LEASE_LASTS).await;
+    assert!(!is_over(&store, &slow).await, "it has as long as a lease lasts");
+    sleep(LEASE_WATCHED_EVERY * 2).await;
+    assert!(is_over(&store, &slow).await);
 }
 
 /// A store that never answers.
@@ -113,7 +161,11 @@ impl Store for Frozen {
         std::future::pending().await
     }
 
-    async fn end_dead_nodes(&self, _: Duration) -> Result<Vec<Node>, StoreError> {
+    async fn read_lives(&self) -> Result<Vec<Life>, StoreError> {
+        std::future::pending().await
+    }
+
+    async fn end_lives(&self, _: &[Life]) -> Result<Vec<Node>, StoreError> {
         std::future::pending().await
     }
 

@@ -6,28 +6,24 @@ create table nodes (
     node       text        not null primary key,
     epoch      bigint      not null,
     started_at timestamptz not null,
-    -- A node lives as long as it renews its lease, by the database's clock. Objects that belong to
-    -- a life of a node, such as its lines, end with it.
+    -- Rises with every renewal of the lease. Another node that sees no change for the duration of a
+    -- lease, by its own clock, ends the life.
+    beat       bigint      not null default 0,
+    -- The end of the lease by the database's clock. A step of that clock makes every lease expire at
+    -- once, so this time alone ends no life.
     expires_at timestamptz not null default 'infinity',
     -- A life is over when its node or another says so. Until then a node that is late may come back.
+    -- Objects that belong to a life of a node, such as its lines, end with it.
     is_over    boolean     not null default false
 );
 grant select, insert, update on nodes to nightdesk_app;
 grant select on nodes to nightdesk_doors;
 
--- Returns whether that life of a node goes on.
+-- Returns whether that life of a node goes on: neither was it ended, nor did a later one begin. The
+-- clock of the database has no part in it.
 create function node_lives(p_node text, p_epoch bigint) returns boolean
 language sql stable as $$
     select exists (
-        select from nodes n
-        where n.node = p_node and n.epoch = p_epoch and n.expires_at > clock_timestamp()
-    )
-$$;
-
--- Returns whether that life of a node is over, or a later one began.
-create function node_is_gone(p_node text, p_epoch bigint) returns boolean
-language sql stable as $$
-    select not exists (
         select from nodes n
         where n.node = p_node and n.epoch = p_epoch and not n.is_over
     )
@@ -249,7 +245,7 @@ begin
         from lives
             join lines l on l.node = lives.node and l.node_epoch = lives.node_epoch
                 and l.closed_at is null
-        where node_is_gone(lives.node, lives.node_epoch)
+        where not node_lives(lives.node, lives.node_epoch)
         order by l.tenant_id, l.agent_id
         limit lines_max
     loop
@@ -272,6 +268,5 @@ $$;
 alter function bury_lines(integer) owner to nightdesk_doors;
 
 grant execute on function
-    node_lives, node_is_gone, node_ended_at, own, owns, line_take, line_park, line_close,
-    bury_lines
+    node_lives, node_ended_at, own, owns, line_take, line_park, line_close, bury_lines
 to nightdesk_app;

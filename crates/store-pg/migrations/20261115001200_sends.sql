@@ -111,7 +111,7 @@ begin
     update sends s set state = 'ambiguous', settled_at = now()
     where (s.tenant_id, s.agent_id, s.request_id) in (
         select c.tenant_id, c.agent_id, c.request_id from sends c
-        where c.state = 'calling' and node_is_gone(c.node, c.node_epoch)
+        where c.state = 'calling' and not node_lives(c.node, c.node_epoch)
         order by c.asked_at
         limit sends_max
         for update skip locked

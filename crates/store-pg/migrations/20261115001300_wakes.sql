@@ -155,7 +155,7 @@ begin
         left join lines l on l.tenant_id = a.tenant and l.agent_id = a.agent
     where l.closed_at is not null or not exists (
         select from nodes n
-        where n.node = l.node and n.epoch = l.node_epoch and n.expires_at > now_at
+        where n.node = l.node and n.epoch = l.node_epoch and not n.is_over
     );
     if s_tenant is null then
         return;

@@ -330,8 +330,7 @@ begin
             where o.tenant_id = l.to_tenant and o.agent_id = l.to_agent
               and o.closed_at is null and exists (
                   select from nodes d
-                  where d.node = o.node and d.epoch = o.node_epoch
-                    and d.expires_at > clock_timestamp()
+                  where d.node = o.node and d.epoch = o.node_epoch and not d.is_over
               )
         ) end
     from l left join numbered n on n.nth = l.nth;

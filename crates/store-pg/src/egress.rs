@@ -210,7 +210,7 @@ impl Pg {
                          node = $4, node_epoch = $5, called_at = coalesce(called_at, now())
                      where tenant_id = $1 and agent_id = $2 and request_id = $3 and state = $8
                        and (state = 'asked'
-                           or (node = $4 and node_epoch = $5 and not node_is_gone($4, $5)))
+                           or (node = $4 and node_epoch = $5 and node_lives($4, $5)))
                      returning bot_id, chat_id, makes_message
                  ), made as (
                      insert into sent_messages

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_lease::{Owner, Renewal, Resource, Store};
-use nightdesk_types::{Node, NodeEpoch, OwnerEpoch, StoreError};
+use nightdesk_lease::{Life, Owner, Renewal, Resource, Store};
+use nightdesk_types::limits::NODES_MAX;
+use nightdesk_types::{LeaseBeat, Node, NodeEpoch, OwnerEpoch, StoreError};
 
 use crate::Pg;
 
@@ -16,7 +17,7 @@ impl Store for Pg {
             let epoch = sqlx::query_scalar!(
                 "insert into nodes as n (node, epoch, started_at, expires_at)
                  values ($1, 1, now(), clock_timestamp() + make_interval(secs => $2))
-                 on conflict (node) do update set epoch = n.epoch + 1, is_over = false,
+                 on conflict (node) do update set epoch = n.epoch + 1, beat = 0, is_over = false,
                      started_at = excluded.started_at, expires_at = excluded.expires_at
                  returning epoch",
                 name,
@@ -33,7 +34,8 @@ impl Store for Pg {
         run_to_end!(self.single("renew a lease"), |connection| {
             let renewed = sqlx::query!(
                 "update nodes
-                 set expires_at = clock_timestamp() + make_interval(secs => $3)
+                 set beat = beat + 1,
+                     expires_at = clock_timestamp() + make_interval(secs => $3)
                  where node = $1 and epoch = $2 and not is_over",
                 node.name,
                 node.epoch.get(),
@@ -61,30 +63,54 @@ impl Store for Pg {
         })
     }
 
-    async fn end_dead_nodes(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
-        run_to_end!(self.single("find dead nodes"), |connection| {
-            let buried = sqlx::query!(
-                "update nodes set is_over = true
-                 where expires_at < clock_timestamp() - make_interval(secs => $1)
-                   and not is_over
-                 returning node, epoch",
-                late.as_secs_f64()
+    async fn read_lives(&self) -> Result<Vec<Life>, StoreError> {
+        run_to_end!(self.single("read the leases"), |connection| {
+            let rows = sqlx::query!(
+                r#"select node, epoch, beat, expires_at <= clock_timestamp() as "is_expired!"
+                   from nodes where not is_over
+                   order by node limit $1"#,
+                NODES_MAX
+            )
+            .fetch_all(connection)
+            .await?;
+            let lives = rows.into_iter().map(|row| Life {
+                node: Node { name: row.node, epoch: NodeEpoch::new(row.epoch) },
+                beat: LeaseBeat::new(row.beat),
+                is_expired: row.is_expired,
+            });
+            Ok(lives.collect())
+        })
+    }
+
+    async fn end_lives(&self, lives: &[Life]) -> Result<Vec<Node>, StoreError> {
+        let names: Vec<_> = lives.iter().map(|life| life.node.name.clone()).collect();
+        let epochs: Vec<_> = lives.iter().map(|life| life.node.epoch.get()).collect();
+        let beats: Vec<_> = lives.iter().map(|life| life.beat.get()).collect();
+        run_to_end!(self.single("end the lives of dead nodes"), |connection| {
+            let ended = sqlx::query!(
+                r#"update nodes n
+                   set is_over = true, expires_at = least(n.expires_at, clock_timestamp())
+                   from unnest($1::text[], $2::bigint[], $3::bigint[]) as d (node, epoch, beat)
+                   where n.node = d.node and n.epoch = d.epoch and n.beat = d.beat
+                     and not n.is_over
+                   returning n.node, n.epoch"#,
+                &names,
+                &epochs,
+                &beats
             )
             .fetch_all(connection)
             .await?;
             let node = |name, epoch| Node { name, epoch: NodeEpoch::new(epoch) };
-            Ok(buried.into_iter().map(|row| node(row.node, row.epoch)).collect())
+            Ok(ended.into_iter().map(|row| node(row.node, row.epoch)).collect())
         })
     }
 
     async fn count_living(&self) -> Result<u32, StoreError> {
         run_to_end!(self.single("count nodes"), |connection| {
-            let living = sqlx::query_scalar!(
-                r#"select count(*) as "living!" from nodes
-                   where expires_at > clock_timestamp() and not is_over"#
-            )
-            .fetch_one(connection)
-            .await?;
+            let living =
+                sqlx::query_scalar!(r#"select count(*) as "living!" from nodes where not is_over"#)
+                    .fetch_one(connection)
+                    .await?;
             Ok(u32::try_from(living).unwrap_or(u32::MAX))
         })
     }

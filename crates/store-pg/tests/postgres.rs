@@ -20,6 +20,8 @@ mod planted;
 mod locks;
 #[path = "postgres/lookups.rs"]
 mod lookups;
+#[path = "postgres/leases.rs"]
+mod leases;
 #[path = "postgres/sources.rs"]
 mod sources;
 #[path = "postgres/issuer.rs"]

@@ -110,6 +110,8 @@ numbers! {
     Generation;
     /// The number of a node's life, which fences writes of an earlier life.
     NodeEpoch;
+    /// The number of times that a life's lease was renewed.
+    LeaseBeat;
     /// The fencing number of an owner.
     OwnerEpoch;
     /// The number of times that a job was armed. Only the newest is valid.

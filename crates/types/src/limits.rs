@@ -5,6 +5,7 @@ use std::time::Duration;
 mod audit;
 mod boot;
 mod chat;
+mod leases;
 mod letters;
 mod listening;
 mod media;
@@ -22,6 +23,7 @@ pub use audit::*;
 pub use boot::*;
 pub use chat::*;
 pub use letters::*;
+pub use leases::*;
 pub use listening::*;
 pub use media::*;
 pub use outside::*;
@@ -424,28 +426,6 @@ pub const GATEWAY_BODY_WAIT: Duration = Duration::from_secs(10);
 /// Rows on one page of an operator's list.
 pub const LIST_ROWS_MAX: i64 = 200;
 
-/// Duration of a node's lease without a renewal.
-pub const LEASE_LASTS: Duration = Duration::from_secs(7);
-
-/// Interval of the renewals.
-pub const LEASE_RENEWED_EVERY: Duration = Duration::from_secs(2);
-
-/// Timeout of one renewal, and the retry delay of a failed one.
-pub const LEASE_RENEWED_WITHIN: Duration = Duration::from_secs(1);
-
-/// Time after the end of its lease when a node counts as dead.
-pub const BURIED_AFTER: Duration = Duration::from_secs(2);
-
-/// Time that an owner stays in the cache. The store refuses a write of an outdated owner.
-pub const OWNER_KEPT_FOR: Duration = Duration::from_secs(2);
-
-/// Owners in the cache.
-pub const OWNERS_KEPT_MAX: u64 = 10_000;
-
-const _: () = assert!(
-    LEASE_RENEWED_EVERY.as_secs() + 2 * LEASE_RENEWED_WITHIN.as_secs() < LEASE_LASTS.as_secs(),
-    "a renewal may fail once without anybody noticing"
-);
 const _: () = assert!(
     LATE_ACK.as_secs() < SUSPECT_ACK.as_secs() && SUSPECT_ACK.as_secs() < DEAD_LINE.as_secs(),
     "a slow client is not suspect, and a suspect line is not yet dead",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_lease::{Owner, Renewal, Resource, Store};
+use nightdesk_lease::{Life, Owner, Renewal, Resource, Store};
 use nightdesk_types::{BotId, Node};
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -11,7 +11,6 @@ use super::{Harness, TimedHarness};
 
 const BOT: Resource = Resource::Bot(BotId::from_uuid(Uuid::nil()));
 const LONG: Duration = Duration::from_mins(1);
-const LATE: Duration = Duration::from_secs(2);
 
 /// Checks that every life of a node has a higher epoch, and that nodes are counted separately.
 pub async fn lives_are_counted(harness: &impl Harness) {
@@ -89,30 +88,49 @@ pub async fn the_dead_take_nothing(harness: &impl Harness) {
     assert_eq!(own(&*harness.lease(), BOT, &node).await, None);
 }
 
-/// Checks that an expired lease can be renewed until the node is buried.
-pub async fn a_late_renewal_counts_until_the_node_is_buried(harness: &impl TimedHarness) {
-    let (late, gone) = (begun(harness, "late").await, begun(harness, "gone").await);
-    harness.let_pass(LONG + Duration::from_secs(1)).await;
-    assert_eq!(bury(harness).await, [], "not so soon");
-    assert_eq!(renew(harness, &late).await, Renewal::Kept);
-    harness.let_pass(LATE).await;
+/// Checks that a step of the store's clock, after which every lease is expired, ends no life and frees nothing.
+pub async fn a_step_of_the_clock_ends_no_life(harness: &impl TimedHarness) {
+    let (store, first) = (harness.lease(), begun(harness, "node-1").await);
+    let second = begun(harness, "node-2").await;
+    let owner = own(&*store, BOT, &first).await.expect("it lives");
+    harness.let_pass(LONG * 60).await;
 
-    assert_eq!(bury(harness).await, std::slice::from_ref(&gone));
-    assert_eq!(renew(harness, &gone).await, Renewal::Over);
-    assert_eq!(bury(harness).await, [], "it is buried once");
+    let lives = read(harness).await;
+    assert!(lives.len() == 2 && lives.iter().all(|life| life.is_expired), "{lives:?}");
+    assert_eq!(store.count_living().await.expect("count nodes"), 2);
+    assert_eq!(own(&*store, BOT, &second).await, Some(owner), "the owner may live");
+    let other = Resource::Bot(BotId::from_uuid(Uuid::max()));
+    assert_eq!(own(&*store, other, &second).await.expect("it lives").node, second);
+    assert_eq!(renew(harness, &first).await, Renewal::Kept, "late, and not ended");
+    assert!(!read(harness).await[0].is_expired);
 }
 
-/// Checks that a node's resources are free when its lease expired, and stay the new owner's when the node comes back.
-pub async fn a_paused_owner_comes_too_late(harness: &impl TimedHarness) {
+/// Checks that a life is ended only if it was not renewed since it was read.
+pub async fn a_life_is_ended_unless_it_was_renewed(harness: &impl Harness) {
+    let (late, gone) = (begun(harness, "late").await, begun(harness, "gone").await);
+    let lives = read(harness).await;
+    assert_eq!(renew(harness, &late).await, Renewal::Kept);
+
+    assert_eq!(end_lives(harness, &lives).await, std::slice::from_ref(&gone));
+    assert_eq!(renew(harness, &gone).await, Renewal::Over);
+    assert_eq!(end_lives(harness, &lives).await, [], "it is ended once");
+    let again = begun(harness, "gone").await;
+    assert_eq!(end_lives(harness, &lives).await, [], "its next life is another");
+    assert_eq!(renew(harness, &again).await, Renewal::Kept);
+}
+
+/// Checks that a node's resources are free when its life was ended, and stay the new owner's when the node comes back.
+pub async fn a_paused_owner_comes_too_late(harness: &impl Harness) {
     let (store, paused) = (harness.lease(), begun(harness, "paused").await);
     let owner = own(&*store, BOT, &paused).await.expect("it lives");
-    harness.let_pass(LONG + Duration::from_secs(1)).await;
-    assert_eq!(own(&*store, BOT, &paused).await, None, "it has no lease any more");
+    let lives = read(harness).await;
     let other = begun(harness, "other").await;
+    assert_eq!(own(&*store, BOT, &other).await.as_ref(), Some(&owner));
+    end_lives(harness, &lives).await;
     let next = own(&*store, BOT, &other).await.expect("it lives");
 
     assert!(next.node == other && next.epoch > owner.epoch, "{next:?}");
-    assert_eq!(renew(harness, &paused).await, Renewal::Kept);
+    assert_eq!(renew(harness, &paused).await, Renewal::Over);
     assert_eq!(own(&*store, BOT, &paused).await, Some(next));
 }
 
@@ -129,8 +147,12 @@ async fn end(harness: &impl Harness, node: &Node) {
     harness.lease().end(node).await.expect("end a lease");
 }
 
-async fn bury(harness: &impl Harness) -> Vec<Node> {
-    harness.lease().end_dead_nodes(LATE).await.expect("look for dead nodes")
+async fn read(harness: &impl Harness) -> Vec<Life> {
+    harness.lease().read_lives().await.expect("read lives")
+}
+
+async fn end_lives(harness: &impl Harness, lives: &[Life]) -> Vec<Node> {
+    harness.lease().end_lives(lives).await.expect("end lives")
 }
 
 async fn own(store: &dyn Store, resource: Resource, node: &Node) -> Option<Owner> {

@@ -398,7 +398,8 @@ macro_rules! lease_store_conformance {
             one_node_owns_something,
             what_a_life_owned_ends_with_it,
             the_dead_take_nothing,
-            a_late_renewal_counts_until_the_node_is_buried,
+            a_step_of_the_clock_ends_no_life,
+            a_life_is_ended_unless_it_was_renewed,
             a_paused_owner_comes_too_late,
         }
     };

@@ -147,7 +147,7 @@ impl Store for Memory {
         settled: &SendResult,
     ) -> Result<bool, StoreError> {
         let mut state = self.lock();
-        let is_gone = state.is_gone(node);
+        let is_gone = !state.lives(node);
         let ours = |stage: &Stage| matches!(stage, Stage::Calling(by) if by == node && !is_gone);
         Ok(state.move_on(send, ours, Stage::Settled(settled.clone())))
     }
@@ -185,12 +185,11 @@ impl Store for Memory {
     }
 
     async fn ownerless_bots(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
-        let now = self.now();
         let state = self.lock();
         let mut bots: Vec<BotId> = state.unbegun().iter().map(|(_, row)| row.bot).collect();
         bots.sort_unstable();
         bots.dedup();
-        bots.retain(|bot| !state.is_owned(Resource::Bot(*bot), now));
+        bots.retain(|bot| !state.is_owned(Resource::Bot(*bot)));
         bots.truncate(bots_max);
         Ok(bots)
     }
@@ -205,7 +204,7 @@ impl Store for Memory {
                 Stage::Asked | Stage::Settled(_) => None,
             })
             .collect();
-        let lost = calling.into_iter().filter(|(_, node)| state.is_gone(node));
+        let lost = calling.into_iter().filter(|(_, node)| !state.lives(node));
         let lost: Vec<SendName> = lost.take(sends_max).map(|(name, _)| name).collect();
         let mut given_up = Vec::new();
         for name in lost {

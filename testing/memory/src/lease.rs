@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_lease::{Owner, Renewal, Resource, Store};
-use nightdesk_types::{Node, NodeEpoch, OwnerEpoch, StoreError, Timestamp};
+use nightdesk_lease::{Life, Owner, Renewal, Resource, Store};
+use nightdesk_types::{LeaseBeat, Node, NodeEpoch, OwnerEpoch, StoreError, Timestamp};
 
 use super::{Memory, State};
 
 /// A node's row.
 pub(super) struct NodeRow {
     epoch: NodeEpoch,
+    beat: LeaseBeat,
     began_at: Timestamp,
     expires_at: Timestamp,
     is_over: bool,
@@ -22,16 +23,10 @@ impl State {
         (row.epoch == node.epoch && !row.is_over).then_some(row)
     }
 
-    /// Returns true if that life is over.
-    pub(super) fn is_gone(&self, node: &Node) -> bool {
+    /// Returns true if that life goes on. The clock has no part in it.
+    pub(super) fn lives(&self, node: &Node) -> bool {
         let row = self.nodes.get(&node.name);
-        row.is_none_or(|row| row.epoch != node.epoch || row.is_over)
-    }
-
-    /// Returns true if that life goes on.
-    pub(super) fn lives(&self, node: &Node, now: Timestamp) -> bool {
-        let row = self.nodes.get(&node.name);
-        row.is_some_and(|row| row.epoch == node.epoch && row.expires_at > now)
+        row.is_some_and(|row| row.epoch == node.epoch && !row.is_over)
     }
 
     /// Returns the end of that life, as far as it is over.
@@ -47,9 +42,9 @@ impl State {
     }
 
     /// Returns true if a live node owns the resource.
-    pub(super) fn is_owned(&self, resource: Resource, now: Timestamp) -> bool {
-        let owner = self.owners.get(&resource.to_string()).cloned();
-        owner.is_some_and(|owner| self.lives(&owner.node, now))
+    pub(super) fn is_owned(&self, resource: Resource) -> bool {
+        let owner = self.owners.get(&resource.to_string());
+        owner.is_some_and(|owner| self.lives(&owner.node))
     }
 }
 
@@ -60,7 +55,8 @@ impl Store for Memory {
         let mut state = self.lock();
         let before = state.nodes.get(name).map_or_else(NodeEpoch::default, |row| row.epoch);
         let epoch = before.next();
-        let row = NodeRow { epoch, began_at, expires_at: began_at + lasts, is_over: false };
+        let (beat, expires_at) = (LeaseBeat::default(), began_at + lasts);
+        let row = NodeRow { epoch, beat, began_at, expires_at, is_over: false };
         state.nodes.insert(name.to_owned(), row);
         Ok(epoch)
     }
@@ -68,8 +64,10 @@ impl Store for Memory {
     async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewal, StoreError> {
         let expires_at = self.now() + lasts;
         let mut state = self.lock();
-        let renewed = state.life(node).map(|row| row.expires_at = expires_at);
-        Ok(if renewed.is_some() { Renewal::Kept } else { Renewal::Over })
+        let Some(row) = state.life(node) else { return Ok(Renewal::Over) };
+        row.beat = row.beat.next();
+        row.expires_at = expires_at;
+        Ok(Renewal::Kept)
     }
 
     async fn end(&self, node: &Node) -> Result<(), StoreError> {
@@ -81,22 +79,34 @@ impl Store for Memory {
         Ok(())
     }
 
-    async fn end_dead_nodes(&self, late: Duration) -> Result<Vec<Node>, StoreError> {
+    async fn read_lives(&self) -> Result<Vec<Life>, StoreError> {
         let now = self.now();
-        let mut buried = Vec::new();
-        for (name, row) in &mut self.lock().nodes {
-            if !row.is_over && row.expires_at + late < now {
+        let state = self.lock();
+        let lives = state.nodes.iter().filter(|(_, row)| !row.is_over).map(|(name, row)| Life {
+            node: Node { name: name.clone(), epoch: row.epoch },
+            beat: row.beat,
+            is_expired: row.expires_at <= now,
+        });
+        Ok(lives.collect())
+    }
+
+    async fn end_lives(&self, lives: &[Life]) -> Result<Vec<Node>, StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        let mut ended = Vec::new();
+        for life in lives {
+            if let Some(row) = state.life(&life.node).filter(|row| row.beat == life.beat) {
                 row.is_over = true;
-                buried.push(Node { name: name.clone(), epoch: row.epoch });
+                row.expires_at = row.expires_at.min(now);
+                ended.push(life.node.clone());
             }
         }
-        Ok(buried)
+        Ok(ended)
     }
 
     async fn count_living(&self) -> Result<u32, StoreError> {
-        let now = self.now();
         let state = self.lock();
-        let living = state.nodes.values().filter(|row| row.expires_at > now && !row.is_over);
+        let living = state.nodes.values().filter(|row| !row.is_over);
         Ok(u32::try_from(living.count()).unwrap_or(u32::MAX))
     }
 
@@ -105,13 +115,12 @@ impl Store for Memory {
         resource: Resource,
         node: &Node,
     ) -> Result<Option<Owner>, StoreError> {
-        let now = self.now();
         let mut state = self.lock();
         let before = state.owners.get(&resource.to_string()).cloned();
-        if let Some(owner) = before.clone().filter(|owner| state.lives(&owner.node, now)) {
+        if let Some(owner) = before.clone().filter(|owner| state.lives(&owner.node)) {
             return Ok(Some(owner));
         }
-        if !state.lives(node, now) {
+        if !state.lives(node) {
             return Ok(None);
         }
         let epoch = before.map_or_else(OwnerEpoch::default, |owner| owner.epoch).next();

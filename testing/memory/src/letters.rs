@@ -95,9 +95,9 @@ impl State {
         Some(row.letter(acked))
     }
 
-    fn live(&self, party: Party, now: Timestamp) -> Option<PeerLine> {
+    fn live(&self, party: Party) -> Option<PeerLine> {
         let agent = self.agents.get(&(party.scope, party.agent))?;
-        let line = agent.line.as_ref().filter(|line| self.is_open(line, now))?;
+        let line = agent.line.as_ref().filter(|line| self.is_open(line))?;
         let session = self.gateways.get(&line.gateway)?.called().to_owned();
         Some(PeerLine { session, is_busy: agent.is_waited_for() })
     }
@@ -170,7 +170,7 @@ impl State {
                 let entry = LocalEntry { bot, chat_id, body };
                 row.seq = self.put_by_hand((letter.to.scope, letter.to.agent), entry, now);
                 let seq = row.seq.unwrap_or_default();
-                PostingOutcome::Stored { seq, live: self.live(letter.to, now) }
+                PostingOutcome::Stored { seq, live: self.live(letter.to) }
             }
         };
         self.letters.push(row);
@@ -320,21 +320,21 @@ impl LetterStore for Memory {
         let mut own: Vec<_> = own
             .map(|((scope, agent), row)| {
                 let party = Party { scope: *scope, agent: *agent };
-                Peer { party, name: Some(row.name.clone()), live: state.live(party, now) }
+                Peer { party, name: Some(row.name.clone()), live: state.live(party) }
             })
             .collect();
         own.sort_by(|one, other| one.name.cmp(&other.name));
         let granted = state.letter_grants.keys().filter(|(party, _)| *party == of);
         let others = granted.filter(|(party, peer)| state.may_write(*party, *peer));
         let mut others: Vec<_> = others
-            .map(|(_, peer)| Peer { party: *peer, name: None, live: state.live(*peer, now) })
+            .map(|(_, peer)| Peer { party: *peer, name: None, live: state.live(*peer) })
             .collect();
         others.sort_by_key(|peer| peer.party.agent);
         Ok(own.into_iter().chain(others).take(at_most).collect())
     }
 
     async fn find_line(&self, party: Party) -> Result<Option<PeerLine>, StoreError> {
-        Ok(self.lock().live(party, self.now()))
+        Ok(self.lock().live(party))
     }
 }
 

@@ -183,7 +183,7 @@ impl Store for Memory {
     async fn claim(&self, node: &Node, at_most: usize) -> Result<ClaimBatch, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        if !state.lives(node, now) {
+        if !state.lives(node) {
             return Ok(ClaimBatch::default());
         }
         let mut claims = ClaimBatch::default();

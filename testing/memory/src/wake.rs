@@ -18,8 +18,8 @@ use super::{AgentKey, Memory, State, push_bounded};
 mod operator;
 
 impl State {
-    pub(super) fn is_open(&self, line: &Line, now: Timestamp) -> bool {
-        line.closed_at.is_none() && self.lives(&line.node, now)
+    pub(super) fn is_open(&self, line: &Line) -> bool {
+        line.closed_at.is_none() && self.lives(&line.node)
     }
 
     /// Returns the end of a line that is not open.
@@ -45,7 +45,7 @@ impl State {
     /// Makes a wake due if the agent has no line.
     pub(super) fn wake_sleeper(&mut self, key: AgentKey, now: Timestamp) -> AgentPresence {
         let line = self.agents.get(&key).and_then(|agent| agent.line.as_ref());
-        if line.is_some_and(|line| self.is_open(line, now)) {
+        if line.is_some_and(|line| self.is_open(line)) {
             return AgentPresence::Awake;
         }
         let due_at = line.map_or(now, |line| self.line_end(line, now).first_call_at(now));
@@ -71,9 +71,9 @@ impl State {
     }
 
     /// Returns the wake and the facts that its step depends on.
-    fn due_wake(&self, key: AgentKey, now: Timestamp) -> Option<DueWake> {
+    fn due_wake(&self, key: AgentKey) -> Option<DueWake> {
         let (row, agent) = (self.wakes.get(&key)?.clone(), self.agents.get(&key)?);
-        let line = agent.line.as_ref().filter(|line| self.is_open(line, now));
+        let line = agent.line.as_ref().filter(|line| self.is_open(line));
         let parting = agent.line.as_ref().and_then(|line| line.parting);
         Some(DueWake {
             scope: key.0,
@@ -91,7 +91,7 @@ impl State {
     }
 
     fn claim_wake(&mut self, key: AgentKey, terms: WakeTerms, now: Timestamp) -> Option<WakeClaim> {
-        let WakeDecision { row, notice, claimed } = decide(self.due_wake(key, now)?, terms, now);
+        let WakeDecision { row, notice, claimed } = decide(self.due_wake(key)?, terms, now);
         self.wakes.insert(key, row);
         if let Some(notice) = notice {
             push_bounded(self.notices.entry(key.0).or_default(), notice, NOTICES_KEPT_MAX);
@@ -187,7 +187,7 @@ impl Store for Memory {
     async fn close_dead_lines(&self) -> Result<u64, StoreError> {
         let now = self.now();
         let mut state = self.lock();
-        let dead = |line: &Line| line.closed_at.is_none() && state.is_gone(&line.node);
+        let dead = |line: &Line| line.closed_at.is_none() && !state.lives(&line.node);
         let lines = state.agents.iter().filter_map(|(key, agent)| {
             let line = agent.line.as_ref().filter(|line| dead(line))?;
             Some((*key, line.generation, state.ended_at(&line.node, now)))

@@ -12,8 +12,11 @@ pub const LISTENING_LOOK_EVERY: Duration = Duration::from_secs(1);
 pub const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(10);
 
 const _: () = assert!(
-    super::LEASE_LASTS.as_secs() + LISTENING_LOOK_EVERY.as_secs() < TAKEN_OVER_WITHIN.as_secs(),
-    "a lease runs out, somebody looks, and dials",
+    super::LEASE_LASTS.as_millis()
+        + 2 * super::LEASE_WATCHED_EVERY.as_millis()
+        + LISTENING_LOOK_EVERY.as_millis()
+        < TAKEN_OVER_WITHIN.as_millis(),
+    "a node sees the last renewal, sees the end of the lease, looks for bots, and dials",
 );
 
 /// First retry delay after the platform did not answer or the store did not save its events.

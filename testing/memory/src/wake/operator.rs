@@ -61,7 +61,6 @@ impl WakeAdmin for Memory {
         agent: Option<AgentId>,
         after: &str,
     ) -> Result<Vec<AgentWakeStatus>, StoreError> {
-        let now = self.now();
         let state = self.lock();
         let mine = state.agents.iter().filter(|((tenant, id), found)| {
             *tenant == scope
@@ -75,7 +74,7 @@ impl WakeAdmin for Memory {
                 line_since: found
                     .line
                     .as_ref()
-                    .filter(|line| state.is_open(line, now))
+                    .filter(|line| state.is_open(line))
                     .map(|line| line.opened_at),
                 waiting: u64::try_from(found.waits().count()).unwrap_or(u64::MAX),
                 urls: state.wakers.get(key).map_or(0, |urls| urls.len() as u64),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_lease::{Owner, Renewal, Resource};
+use nightdesk_lease::{Life, Owner, Renewal, Resource};
 use nightdesk_letters::{
     AddressFacts, AddressQuery, DeliveryRecord, DueLetter, Grant, Letter, Party, Peer, PeerLine,
     Posting, PostingOutcome, Receipt, ReplyOutcome,
@@ -27,7 +27,8 @@ through! { nightdesk_lease::Store {
     fn begin(name: &str, lasts: Duration) -> NodeEpoch;
     fn renew(node: &Node, lasts: Duration) -> Renewal;
     fn end(node: &Node) -> ();
-    fn end_dead_nodes(late: Duration) -> Vec<Node>;
+    fn read_lives() -> Vec<Life>;
+    fn end_lives(lives: &[Life]) -> Vec<Node>;
     fn count_living() -> u32;
     fn find_or_claim(resource: Resource, node: &Node) -> Option<Owner>;
 }}
