@@ -11,6 +11,6 @@ export NIGHTDESK_BIN=${NIGHTDESK_BIN:-$repo/target/debug/nightdesk}
 run=("$venv/bin/python" -m webchat.run "$@")
 if [ -z "${NIGHTDESK_TEST_PG_ADMIN_URL:-}" ]; then
     cd "$repo"
-    run=(cargo xtask with-servers --redis -- "${run[@]}")
+    run=(cargo xtask with-servers --fsync --redis -- "${run[@]}")
 fi
 exec "${run[@]}"

@@ -111,7 +111,7 @@ drive() {
     local run=("$venv/bin/python" -m "$module" "${rest[@]}")
     if [ -z "${NIGHTDESK_TEST_PG_ADMIN_URL:-}" ] && [[ ! " ${rest[*]} " =~ \ (--list|--help)\  ]]; then
         cd "$repo"
-        run=(cargo xtask with-servers --redis -- "${run[@]}")
+        run=(cargo xtask with-servers --fsync --redis -- "${run[@]}")
     fi
     exec "${run[@]}"
 }

@@ -33,6 +33,6 @@ export PYTHONPATH=$here:$repo/testing/hermes PYTHONDONTWRITEBYTECODE=1 PYTHONUNB
 run=("$venv/bin/python" -m proof.run "$@")
 if [ -z "${NIGHTDESK_TEST_PG_ADMIN_URL:-}" ]; then
     cd "$repo"
-    run=(cargo xtask with-servers --redis -- "${run[@]}")
+    run=(cargo xtask with-servers --fsync --redis -- "${run[@]}")
 fi
 exec "${run[@]}"

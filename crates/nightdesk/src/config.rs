@@ -119,6 +119,20 @@ pub(crate) struct DatabaseSection {
     pub(crate) migrate_url: Option<String>,
     /// The file with that role's password.
     pub(crate) migrate_password_file: Option<PathBuf>,
+    /// The check that the server keeps what it confirmed.
+    #[serde(default)]
+    pub(crate) durability: DurabilityCheck,
+}
+
+/// The consequence of server settings with which a confirmed commit may be lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DurabilityCheck {
+    /// A node does not serve.
+    #[default]
+    Checked,
+    /// A node serves, and logs the settings at each start.
+    Unchecked,
 }
 
 /// The Redis between nodes. Since 0.1.
@@ -345,6 +359,7 @@ impl Config {
                 password_file: None,
                 migrate_url: None,
                 migrate_password_file: None,
+                durability: DurabilityCheck::Checked,
             },
             redis: None,
             vault: VaultSection::default(),

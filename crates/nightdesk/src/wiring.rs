@@ -1,6 +1,7 @@
 //! Connects the stops to a node.
 
 pub(crate) mod desk;
+pub(crate) mod durability;
 mod tasks;
 pub(crate) mod ways;
 
@@ -30,6 +31,7 @@ use crate::config::{Config, read_again};
 use crate::lifecycle::{self, Lifecycle, StopSignals};
 use crate::{failpoints, telemetry};
 
+use crate::wiring::durability::DurabilityReport;
 /// Runs a node until it is stopped.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let mut stop_signals = StopSignals::listen()?;
@@ -67,6 +69,16 @@ async fn reload_keys(config: &Config, vault: &Vault) -> anyhow::Result<()> {
 
 fn log_keys(vault: &Vault) {
     tracing::info!("vault keys reloaded; key {} seals", vault.sealing_key());
+fn log_durability(found: &DurabilityReport) {
+    match found {
+        DurabilityReport::Kept(replication) => tracing::info!("commits are durable; {replication}"),
+        DurabilityReport::Unchecked(faults) => tracing::error!(
+            "PostgreSQL may lose messages that the desk accepted: {faults}; this node serves \
+             because database.durability is \"unchecked\""
+        ),
+    }
+}
+
 }
 
 fn log_bad_keys(error: &anyhow::Error) {
@@ -141,6 +153,7 @@ impl NodeStart {
         has_its_tables(pg).await?;
         locksmith.check().await?;
         pg.open_days().await.context("could not create the partitions of the coming days")?;
+        log_durability(&durability::check(config, pg).await?);
         Ok(Self { lease: begin(config, pg).await?, secret: bus_secret(locksmith).await? })
     }
 }

@@ -50,6 +50,12 @@ pub struct UrlError(#[source] sqlx::Error);
 /// Returns the address and the login of a database.
 pub fn connect_options(url: &str, password: Option<&str>) -> Result<PgConnectOptions, UrlError> {
     let options: PgConnectOptions = url.parse().map_err(UrlError)?;
+/// Raises a session to `synchronous_commit = on`, and lowers none: the operator may have chosen `remote_apply`. An
+/// operator who sets a value in the URL is obeyed, and the check at the start refuses it.
+const AWAIT_COMMITS: &str = "select set_config('synchronous_commit', 'on', false) from pg_settings \
+     where name = 'synchronous_commit' and setting in ('off', 'local', 'remote_write') \
+       and source <> 'client'";
+
     Ok(match password {
         Some(password) => options.password(password),
         None => options,
@@ -229,3 +235,10 @@ pub(crate) fn with_rollback(options: PgPoolOptions) -> PgPoolOptions {
 
 #[cfg(test)]
 mod tests;
+        .after_connect(|connection, _| Box::pin(await_commits(connection)))
+/// Makes the commits of a new connection wait for the disk.
+async fn await_commits(connection: &mut PgConnection) -> sqlx::Result<()> {
+    connection.execute(sqlx::raw_sql(AWAIT_COMMITS)).await?;
+    Ok(())
+}
+

@@ -12,6 +12,7 @@
 #[macro_use]
 mod access;
 mod lookup;
+mod durability;
 mod migrate;
 mod row;
 mod register;
@@ -30,4 +31,5 @@ mod lease;
 mod webchat;
 
 pub use access::{Pg, UrlError, connect_options};
+pub use durability::{DurabilityFault, DurabilitySettings, Replication};
 pub use migrate::{MigrateError, migrate};

@@ -22,6 +22,8 @@ mod locks;
 mod lookups;
 #[path = "postgres/leases.rs"]
 mod leases;
+#[path = "postgres/durability.rs"]
+mod durability;
 #[path = "postgres/sources.rs"]
 mod sources;
 #[path = "postgres/issuer.rs"]

@@ -105,7 +105,7 @@ class OwnCluster(Cluster):
         """Starts the server; returns when it accepts connections."""
         folder = self._folder.path
         # No socket file: all clients use the port.
-        settings = [f"port={self.port}", "listen_addresses=127.0.0.1", "fsync=off"]
+        settings = [f"port={self.port}", "listen_addresses=127.0.0.1"]
         settings += ["unix_socket_directories=", "shared_buffers=32MB"]
         words = [*self._owner, str(self.bin_dir / "postgres"), "-D", str(folder / "data")]
         words += [word for setting in settings for word in ("-c", setting)]

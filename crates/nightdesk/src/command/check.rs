@@ -20,6 +20,7 @@ pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
         ConfigCheck::new("the vault's keys open all sealed values", vault(config).await),
         ConfigCheck::new("secret files are readable only by their owner", private_files(config)),
         ConfigCheck::new("the database responds, and is migrated", database(config).await),
+        ConfigCheck::finding("the database keeps what it confirmed", durability(config).await),
         ConfigCheck::new("the clock agrees with the database", clock(config).await),
         ConfigCheck::new("the store of files holds nothing else", media(config).await),
     ];
@@ -46,18 +47,25 @@ pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
 /// One check of the configuration, and its result.
 struct ConfigCheck {
     name: &'static str,
-    result: anyhow::Result<()>,
+    /// The finding that the operator should know, if there is one.
+    result: anyhow::Result<Option<String>>,
 }
 
 impl ConfigCheck {
-    const fn new(name: &'static str, result: anyhow::Result<()>) -> Self {
-        Self { name, result }
+    fn new(name: &'static str, result: anyhow::Result<()>) -> Self {
+        Self { name, result: result.map(|()| None) }
+    }
+
+    /// A check that succeeds with a finding.
+    fn finding(name: &'static str, result: anyhow::Result<String>) -> Self {
+        Self { name, result: result.map(Some) }
     }
 
     fn to_json(&self) -> Value {
         let name = self.name;
         match &self.result {
-            Ok(()) => json!({ "check": name, "ok": true }),
+            Ok(None) => json!({ "check": name, "ok": true }),
+            Ok(Some(found)) => json!({ "check": name, "ok": true, "found": found }),
             Err(error) => json!({ "check": name, "ok": false, "error": format!("{error:#}") }),
         }
     }
@@ -65,7 +73,8 @@ impl ConfigCheck {
     fn to_line(&self) -> String {
         let name = self.name;
         match &self.result {
-            Ok(()) => format!("ok      {name}"),
+            Ok(None) => format!("ok      {name}"),
+            Ok(Some(found)) => format!("ok      {name}: {found}"),
             Err(error) => format!("FAILED  {name}: {error:#}"),
         }
     }
@@ -101,6 +110,11 @@ fn private(file: &Path) -> anyhow::Result<()> {
 async fn database(config: &Config) -> anyhow::Result<()> {
     let pg: Pg = wiring::connect(config)?;
     wiring::has_its_tables(&pg).await
+}
+
+async fn durability(config: &Config) -> anyhow::Result<String> {
+    let pg = wiring::connect(config)?;
+    Ok(wiring::durability::check(config, &pg).await?.to_string())
 }
 
 async fn bell(config: &Config, redis: &RedisSection) -> anyhow::Result<()> {

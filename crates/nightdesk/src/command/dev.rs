@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use anyhow::Context;
 use nightdesk_register::{AgentOnBot, BotDraft, Register, new_secret};
 use nightdesk_sdk::{Agent, Event, SendError, Settings};
-use nightdesk_servers::{Options, Postgres};
+use nightdesk_servers::{Durability, Options, Postgres};
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_types::{Actor, GrantTarget, Principal, TenantScope};
 use nightdesk_vault::{Key, Vault};
@@ -23,7 +23,9 @@ const DATABASE: &str = "postgres";
 /// Runs a trial desk until it is stopped.
 pub(super) async fn run(address: SocketAddr, json: bool) -> anyhow::Result<()> {
     ui::print_text("starting a private PostgreSQL server …");
-    let postgres = spawn_blocking(|| Postgres::start(&Options::default())).await??;
+    // As an operator's server: a node refuses one that does not wait for its disk.
+    let options = Options { durability: Durability::Fsync, ..Options::default() };
+    let postgres = spawn_blocking(move || Postgres::start(&options)).await??;
     let ran = run_on(&postgres, address, json).await;
     // The drop waits for the server to end and removes its files.
     spawn_blocking(|| drop(postgres)).await?;

@@ -229,6 +229,8 @@ fn shell(folder: &Path, line: &str, variables: &[(&str, String)]) -> Command {
     let folder_of_binary = binary.parent().expect("a folder").display();
     let mut command = Command::new("bash");
     command.current_dir(folder).args(["-c", &format!("PATH={folder_of_binary}:$PATH; {line}")]);
+    // The test server does not wait for its disk.
+    command.env("NIGHTDESK__DATABASE__DURABILITY", "unchecked");
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     command
 }

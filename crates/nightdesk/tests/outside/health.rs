@@ -94,6 +94,25 @@ fn a_check_of_the_configuration_says_what_to_mend() {
     let said = desk.fails(check);
     assert!(said.contains("`nightdesk migrate`"), "{said}");
     desk.run("nightdesk migrate", &[]);
-    assert_eq!(desk.run(check, &[]).matches("ok ").count(), 5);
+    assert_eq!(desk.run(check, &[]).matches("ok ").count(), 6);
     assert!(desk.run("nightdesk config check --json", &[]).contains(r#""ok":true"#));
+}
+
+#[test]
+fn a_node_refuses_a_database_that_may_lose_what_it_confirmed() {
+    let mut desk = Desk::configured(CONFIG);
+    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    assert_eq!(desk.sql("show fsync"), "off", "the test server is one of those");
+
+    for command in ["serve", "config check"] {
+        let checked = format!("NIGHTDESK__DATABASE__DURABILITY=checked nightdesk {command}");
+        let said = desk.fails(&checked);
+        assert!(said.contains("fsync is off, full_page_writes is off"), "{said}");
+        assert!(said.contains("database.durability = \"unchecked\""), "{said}");
+    }
+    let said = desk.run("nightdesk config check", &[]);
+    assert!(said.contains("unchecked: fsync is off"), "{said}");
+    desk.serve();
+    assert!(desk.log().contains("PostgreSQL may lose messages that the desk accepted"));
+    desk.stop();
 }

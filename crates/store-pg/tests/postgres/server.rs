@@ -41,8 +41,12 @@ impl Database {
 
     /// Returns the store, with the login of the desk.
     pub(crate) fn store(&self) -> Pg {
-        let url = admin_url(&self.name).replace("postgres@", "nightdesk_app@");
-        Pg::connect(&url, None).expect("a URL of ours")
+        Pg::connect(&self.app_url(), None).expect("a URL of ours")
+    }
+
+    /// Returns the URL with the login of the desk.
+    pub(crate) fn app_url(&self) -> String {
+        admin_url(&self.name).replace("postgres@", "nightdesk_app@")
     }
 
     /// Returns a connection with the desk's role, without the store.
