@@ -168,36 +168,27 @@ $$;
 
 ALTER FUNCTION public.check_retention(p_rows text, kept interval) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.close_days(kept_days integer) RETURNS bigint
+CREATE FUNCTION public.close_day(p_name text, kept_days integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 declare
-    oldest  date := (clock_timestamp() at time zone 'utc')::date - kept_days;
-    dropped bigint := 0;
-    old     record;
+    old record;
 begin
     perform check_retention('days', make_interval(days => kept_days));
-    for old in
-        select child.relname, parent.relname as parent,
-            to_date(right(child.relname, 8), 'YYYYMMDD') as day
-        from pg_inherits i
-            join pg_class child on child.oid = i.inhrelid
-            join pg_class parent on parent.oid = i.inhparent
-        where parent.relname in ('inbox_entries', 'inbox_acks', 'dedupe_keys')
-          and parent.relkind = 'p'
-          and to_date(right(child.relname, 8), 'YYYYMMDD') < oldest
-    loop
-        if old.parent <> 'inbox_entries' or day_is_empty(old.day) then
-            execute format('drop table %I', old.relname);
-            dropped := dropped + 1;
-        end if;
-    end loop;
-    return dropped;
+    select d.* into old from stored_days() d
+    where d.name = p_name
+      and d.day < (clock_timestamp() at time zone 'utc')::date - kept_days;
+    if not found or (old.parent = 'inbox_entries' and not day_is_empty(old.day)) then
+        return false;
+    end if;
+    execute format('drop table if exists %I', old.name);
+    delete from upkeep_passes p where old.parent = 'inbox_entries' and p.day = old.day;
+    return true;
 end
 $$;
 
-ALTER FUNCTION public.close_days(kept_days integer) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.close_day(p_name text, kept_days integer) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) RETURNS TABLE(seq bigint, ahead int8multirange)
     LANGUAGE sql IMMUTABLE
@@ -261,16 +252,25 @@ $$;
 ALTER FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.day_is_empty(day date) RETURNS boolean
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    select not exists (
-        select from inbox_entries e join inbox_cursors c
-            on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
-        where e.at >= day::timestamp at time zone 'utc'
-          and e.at < (day + 1)::timestamp at time zone 'utc'
-          and e.seq > c.acked_seq and not e.seq <@ c.ahead
-    )
+declare
+    begins timestamptz := day::timestamp at time zone 'utc';
+    ends   timestamptz := (day + 1)::timestamp at time zone 'utc';
+begin
+    return not exists (
+        select from inbox_cursors c
+            join inbox_heads h on h.tenant_id = c.tenant_id and h.agent_id = c.agent_id
+                and h.next_seq - 1 > c.acked_seq
+        where c.acked_at < ends and exists (
+            select from inbox_entries e
+            where e.tenant_id = c.tenant_id and e.agent_id = c.agent_id
+              and e.at >= begins and e.at < ends
+              and e.seq > c.acked_seq and not e.seq <@ c.ahead
+        )
+    );
+end
 $$;
 
 ALTER FUNCTION public.day_is_empty(day date) OWNER TO nightdesk_doors;
@@ -957,18 +957,28 @@ CREATE FUNCTION public.expire_entries(kept interval, entries_max integer) RETURN
     SET search_path TO 'public', 'pg_temp'
     AS $$
 declare
+    before  timestamptz := clock_timestamp() - kept;
     expired bigint := 0;
     late    record;
 begin
     perform check_retention('pending', kept);
+    -- By the cursors of agents for which something waits: a look into their inboxes, and not at every
+    -- entry of seven days.
     for late in
         select e.tenant_id, e.agent_id, array_agg(e.seq order by e.seq) as seqs
         from (
             select e.tenant_id, e.agent_id, e.seq
-            from inbox_entries e join inbox_cursors c
-                on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
-            where e.at < clock_timestamp() - kept and e.seq > c.acked_seq and not e.seq <@ c.ahead
-            order by e.tenant_id, e.agent_id, e.seq
+            from inbox_cursors c
+                join inbox_heads h on h.tenant_id = c.tenant_id and h.agent_id = c.agent_id
+                    and h.next_seq - 1 > c.acked_seq
+                cross join lateral (
+                    select i.tenant_id, i.agent_id, i.seq from inbox_entries i
+                    where i.tenant_id = c.tenant_id and i.agent_id = c.agent_id
+                      and i.seq > c.acked_seq and not i.seq <@ c.ahead and i.at < before
+                    order by i.seq limit entries_max
+                ) as e
+            where c.acked_at < before
+            order by c.tenant_id, c.agent_id
             limit entries_max
         ) as e
         group by 1, 2 order by 1, 2
@@ -1284,30 +1294,83 @@ $$;
 
 ALTER FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.forget_acked(kept interval, entries_max integer) RETURNS bigint
+CREATE FUNCTION public.forget_acked(kept interval, blocks_max integer, OUT forgotten bigint, OUT is_done boolean) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 declare
-    forgotten bigint;
+    before   timestamptz := clock_timestamp() - kept;
+    stored   record;
+    place    upkeep_passes;
+    begins   timestamptz;
+    ends     timestamptz;
+    blocks   bigint;
+    gone     bigint;
+    is_young boolean;
 begin
     perform check_retention('acked', kept);
-    with old as (
-        select e.tenant_id, e.agent_id, e.seq, e.at
-        from inbox_entries e join inbox_cursors c
-            on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
-        where e.at < clock_timestamp() - kept and (e.seq <= c.acked_seq or e.seq <@ c.ahead)
-        limit entries_max
-    )
-    delete from inbox_entries e using old
-    where e.tenant_id = old.tenant_id and e.agent_id = old.agent_id
-      and e.seq = old.seq and e.at = old.at;
-    get diagnostics forgotten = row_count;
-    return forgotten;
+    forgotten := 0;
+    is_done := true;
+    for stored in
+        select d.name, d.day from stored_days() d
+        where d.parent = 'inbox_entries' and d.day::timestamp at time zone 'utc' < before
+        order by d.day
+    loop
+        begins := stored.day::timestamp at time zone 'utc';
+        ends := (stored.day + 1)::timestamp at time zone 'utc';
+        blocks := pg_relation_size(stored.name::regclass) / current_setting('block_size')::bigint;
+        insert into upkeep_passes (day) values (stored.day) on conflict do nothing;
+        -- A day that another node works at is skipped.
+        select p.* into place from upkeep_passes p
+        where p.day = stored.day and (
+            p.next_block > 0 or blocks <= blocks_max
+            or p.passed_at < clock_timestamp() - interval '6 hours'
+        )
+        for update skip locked;
+        continue when not found;
+
+        -- The limits are written into the statement, so that it is planned for this day alone.
+        execute format(
+            'with removed as (
+                 delete from inbox_entries e using inbox_cursors c
+                 where e.at >= %L and e.at < %L and e.ctid >= %L::tid and e.ctid < %L::tid
+                   and c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+                   and (e.seq <= c.acked_seq or e.seq <@ c.ahead)
+                 returning true
+             ) select count(*) from removed',
+            begins, least(ends, before), format('(%s,0)', place.next_block),
+            format('(%s,0)', place.next_block + blocks_max)
+        ) into gone;
+        execute format(
+            'select exists (
+                 select from inbox_entries e
+                 where e.at >= %L and e.at < %L and e.ctid >= %L::tid and e.ctid < %L::tid
+             )',
+            greatest(begins, before), ends, format('(%s,0)', place.next_block),
+            format('(%s,0)', place.next_block + blocks_max)
+        ) into is_young;
+        forgotten := forgotten + gone;
+        if is_young then
+            -- The rest of the day is younger still.
+            continue;
+        elsif place.next_block + blocks_max < blocks then
+            is_done := false;
+            place.next_block := place.next_block + blocks_max;
+        elsif ends <= before then
+            place.next_block := 0;
+            place.passed_at := clock_timestamp();
+        else
+            -- More comes after the last block, and into it.
+            place.next_block := greatest(blocks - 1, 0);
+        end if;
+        update upkeep_passes p
+        set next_block = place.next_block, passed_at = place.passed_at
+        where p.day = stored.day;
+    end loop;
 end
 $$;
 
-ALTER FUNCTION public.forget_acked(kept interval, entries_max integer) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.forget_acked(kept interval, blocks_max integer, OUT forgotten bigint, OUT is_done boolean) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.forget_audit(kept interval, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2903,21 +2966,27 @@ CREATE FUNCTION public.open_days(behind integer, ahead integer) RETURNS void
     SET search_path TO 'public', 'pg_temp'
     AS $$
 declare
-    today date := (clock_timestamp() at time zone 'utc')::date;
-    day   date;
+    today  date := (clock_timestamp() at time zone 'utc')::date;
+    day    date;
     parent text;
+    name   text;
 begin
     for day in select generate_series(today - behind, today + ahead, interval '1 day')::date loop
         foreach parent in array array['inbox_entries', 'inbox_acks', 'dedupe_keys'] loop
-            if to_regclass(format('%s_%s', parent, to_char(day, 'YYYYMMDD'))) is null then
+            name := format('%s_%s', parent, to_char(day, 'YYYYMMDD'));
+            continue when to_regclass(name) is not null;
+            begin
+                execute format('create table %I (like %I including all)', name, parent);
                 execute format(
-                    'create table %I partition of %I for values from (%L) to (%L)',
-                    format('%s_%s', parent, to_char(day, 'YYYYMMDD')), parent,
+                    'alter table %I attach partition %I for values from (%L) to (%L)', parent, name,
                     case parent when 'dedupe_keys' then day::text else day::text || ' 00:00:00+00' end,
                     case parent when 'dedupe_keys' then (day + 1)::text
                         else (day + 1)::text || ' 00:00:00+00' end
                 );
-            end if;
+            exception when duplicate_table or unique_violation then
+                -- Another node was faster.
+                null;
+            end;
         end loop;
     end loop;
 end
@@ -3274,6 +3343,19 @@ CREATE FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source te
 $$;
 
 ALTER FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.stored_days() RETURNS TABLE(name text, parent text, day date)
+    LANGUAGE sql STABLE
+    AS $$
+    select child.relname::text, parent.relname::text, to_date(right(child.relname, 8), 'YYYYMMDD')
+    from pg_inherits i
+        join pg_class child on child.oid = i.inhrelid
+        join pg_class parent on parent.oid = i.inhparent
+    where parent.relnamespace = 'public'::regnamespace and parent.relkind = 'p'
+      and parent.relname in ('inbox_entries', 'inbox_acks', 'dedupe_keys')
+$$;
+
+ALTER FUNCTION public.stored_days() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4501,6 +4583,14 @@ ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenants OWNER TO nightdesk_owner;
 
+CREATE TABLE public.upkeep_passes (
+    day date NOT NULL,
+    next_block bigint DEFAULT 0 NOT NULL,
+    passed_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.upkeep_passes OWNER TO nightdesk_owner;
+
 CREATE TABLE public.wakers (
     tenant_id uuid NOT NULL,
     agent_id uuid NOT NULL,
@@ -4783,6 +4873,9 @@ ALTER TABLE ONLY public.tenants
 
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY public.upkeep_passes
+    ADD CONSTRAINT upkeep_passes_pkey PRIMARY KEY (day);
 
 ALTER TABLE ONLY public.wakers
     ADD CONSTRAINT wakers_pkey PRIMARY KEY (tenant_id, agent_id, "position");
@@ -5362,9 +5455,9 @@ GRANT ALL ON FUNCTION public.bury_lines(lines_max integer) TO nightdesk_app;
 REVOKE ALL ON FUNCTION public.check_retention(p_rows text, kept interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.check_retention(p_rows text, kept interval) TO nightdesk_doors;
 
-REVOKE ALL ON FUNCTION public.close_days(kept_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.close_days(kept_days integer) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.close_days(kept_days integer) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.close_day(p_name text, kept_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.close_day(p_name text, kept_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.close_day(p_name text, kept_days integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) TO nightdesk_doors;
@@ -5507,8 +5600,8 @@ GRANT ALL ON FUNCTION public.fires_write(p_node text, p_tenant uuid[], p_fire uu
 REVOKE ALL ON FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.flag_unarmed(jobs_max integer, notices_max bigint) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.forget_acked(kept interval, entries_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.forget_acked(kept interval, entries_max integer) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.forget_acked(kept interval, blocks_max integer, OUT forgotten bigint, OUT is_done boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_acked(kept interval, blocks_max integer, OUT forgotten bigint, OUT is_done boolean) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.forget_audit(kept interval, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.forget_audit(kept interval, rows_max integer) TO nightdesk_app;
@@ -5776,6 +5869,10 @@ REVOKE ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_so
 GRANT ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.source_moves(e_operator uuid[], e_bot uuid[], e_source text[], e_cursor text[], undone integer[]) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.stored_days() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.stored_days() TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.stored_days() TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.tell(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.tell_act(p_tenant uuid, p_kind text, p_about jsonb) FROM PUBLIC;
@@ -6019,6 +6116,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_keys TO nightdesk_doors
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.upkeep_passes TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_doors;

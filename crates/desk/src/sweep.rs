@@ -65,7 +65,11 @@ impl Sweeps {
     pub async fn run(self: Arc<Self>, upkeep: Arc<dyn InboxSweeper>, drain: CancellationToken) {
         let (Self { gate, waking, .. }, drain) = (&*self, &drain);
         tokio::join!(
-            repeat_every(UPKEEP_EVERY, "maintain the tables", drain, || sweep_inboxes(&*upkeep)),
+            repeat_every(UPKEEP_EVERY, "maintain the tables", drain, || async {
+                // A round may take minutes; a node that stops leaves the rest to the next one.
+                let swept = drain.run_until_cancelled(sweep_inboxes(&*upkeep)).await;
+                swept.unwrap_or(Ok(()))
+            }),
             repeat_every(CLOCKS_COMPARED_EVERY, "compare clocks", drain, || self.compare_clocks()),
             repeat_every(REACH_LOOK_EVERY, "refresh the reach of agents", drain, || gate
                 .reload_changed()),

@@ -12,12 +12,14 @@ pub struct SweepReport {
     pub forgotten: u64,
     /// Day partitions that were dropped.
     pub days_dropped: u64,
+    /// Steps that failed. The next round tries them again.
+    pub failed_steps: u32,
 }
 
 /// Creates the partitions of coming days and drops old ones.
 #[async_trait]
 pub trait InboxSweeper: Send + Sync {
     /// Runs one round in bounded batches. Any node may run it at any time. An unacknowledged entry is parked before its
-    /// day is dropped.
+    /// day is dropped. A step that fails stops no other step.
     async fn sweep(&self) -> Result<SweepReport, StoreError>;
 }

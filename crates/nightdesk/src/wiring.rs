@@ -16,7 +16,9 @@ use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures
 use nightdesk_outside::Outside;
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{DATABASE_START_PAUSE, DATABASE_START_WAIT, LEASE_LASTS};
+use nightdesk_types::limits::{
+    DATABASE_START_PAUSE, DATABASE_START_WAIT, DAYS_NEEDED_AHEAD, LEASE_LASTS,
+};
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::{Locksmith, Vault};
 use nightdesk_wake::Waker;
@@ -29,9 +31,9 @@ use crate::bell::BellTasks;
 use crate::command::names::AgentArgs;
 use crate::config::{Config, read_again};
 use crate::lifecycle::{self, Lifecycle, StopSignals};
+use crate::wiring::durability::DurabilityReport;
 use crate::{failpoints, telemetry};
 
-use crate::wiring::durability::DurabilityReport;
 /// Runs a node until it is stopped.
 pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     let mut stop_signals = StopSignals::listen()?;
@@ -67,8 +69,6 @@ async fn reload_keys(config: &Config, vault: &Vault) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn log_keys(vault: &Vault) {
-    tracing::info!("vault keys reloaded; key {} seals", vault.sealing_key());
 fn log_durability(found: &DurabilityReport) {
     match found {
         DurabilityReport::Kept(replication) => tracing::info!("commits are durable; {replication}"),
@@ -79,6 +79,8 @@ fn log_durability(found: &DurabilityReport) {
     }
 }
 
+fn log_keys(vault: &Vault) {
+    tracing::info!("vault keys reloaded; key {} seals", vault.sealing_key());
 }
 
 fn log_bad_keys(error: &anyhow::Error) {
@@ -151,9 +153,11 @@ struct NodeStart {
 impl NodeStart {
     async fn new(config: &Config, pg: &Pg, locksmith: &Locksmith) -> anyhow::Result<Self> {
         has_its_tables(pg).await?;
-        locksmith.check().await?;
-        pg.open_days().await.context("could not create the partitions of the coming days")?;
         log_durability(&durability::check(config, pg).await?);
+        locksmith.check().await?;
+        // Only what an accept needs today and tomorrow. Everything else is left to the upkeep.
+        let opened = pg.open_days(DAYS_NEEDED_AHEAD).await;
+        opened.context("could not create the partitions of today and tomorrow")?;
         Ok(Self { lease: begin(config, pg).await?, secret: bus_secret(locksmith).await? })
     }
 }

@@ -1,25 +1,47 @@
 -- Upkeep: days come and go, so partitions ahead are opened and those behind are closed; entries, keys and
 -- capabilities that ended are removed.
 
+-- Returns the partitions of single days.
+create function stored_days() returns table (name text, parent text, day date)
+language sql stable as $$
+    select child.relname::text, parent.relname::text, to_date(right(child.relname, 8), 'YYYYMMDD')
+    from pg_inherits i
+        join pg_class child on child.oid = i.inhrelid
+        join pg_class parent on parent.oid = i.inhparent
+    where parent.relnamespace = 'public'::regnamespace and parent.relkind = 'p'
+      and parent.relname in ('inbox_entries', 'inbox_acks', 'dedupe_keys')
+$$;
+
 -- Opens the days around today. By the owner: only the owner of a table may add to it.
+--
+-- A day is made as a table of its own and attached afterwards. That locks its parent against other
+-- changes of the schema only: neither does it wait for readers and writers, however long they last,
+-- nor do they wait for it. `create table … partition of` would wait for every reader, and every
+-- accept would wait behind it.
 create function open_days(behind integer, ahead integer) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-    today date := (clock_timestamp() at time zone 'utc')::date;
-    day   date;
+    today  date := (clock_timestamp() at time zone 'utc')::date;
+    day    date;
     parent text;
+    name   text;
 begin
     for day in select generate_series(today - behind, today + ahead, interval '1 day')::date loop
         foreach parent in array array['inbox_entries', 'inbox_acks', 'dedupe_keys'] loop
-            if to_regclass(format('%s_%s', parent, to_char(day, 'YYYYMMDD'))) is null then
+            name := format('%s_%s', parent, to_char(day, 'YYYYMMDD'));
+            continue when to_regclass(name) is not null;
+            begin
+                execute format('create table %I (like %I including all)', name, parent);
                 execute format(
-                    'create table %I partition of %I for values from (%L) to (%L)',
-                    format('%s_%s', parent, to_char(day, 'YYYYMMDD')), parent,
+                    'alter table %I attach partition %I for values from (%L) to (%L)', parent, name,
                     case parent when 'dedupe_keys' then day::text else day::text || ' 00:00:00+00' end,
                     case parent when 'dedupe_keys' then (day + 1)::text
                         else (day + 1)::text || ' 00:00:00+00' end
                 );
-            end if;
+            exception when duplicate_table or unique_violation then
+                -- Another node was faster.
+                null;
+            end;
         end loop;
     end loop;
 end
@@ -30,18 +52,28 @@ select open_days(1, 2);
 create function expire_entries(kept interval, entries_max integer) returns bigint
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
+    before  timestamptz := clock_timestamp() - kept;
     expired bigint := 0;
     late    record;
 begin
     perform check_retention('pending', kept);
+    -- By the cursors of agents for which something waits: a look into their inboxes, and not at every
+    -- entry of seven days.
     for late in
         select e.tenant_id, e.agent_id, array_agg(e.seq order by e.seq) as seqs
         from (
             select e.tenant_id, e.agent_id, e.seq
-            from inbox_entries e join inbox_cursors c
-                on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
-            where e.at < clock_timestamp() - kept and e.seq > c.acked_seq and not e.seq <@ c.ahead
-            order by e.tenant_id, e.agent_id, e.seq
+            from inbox_cursors c
+                join inbox_heads h on h.tenant_id = c.tenant_id and h.agent_id = c.agent_id
+                    and h.next_seq - 1 > c.acked_seq
+                cross join lateral (
+                    select i.tenant_id, i.agent_id, i.seq from inbox_entries i
+                    where i.tenant_id = c.tenant_id and i.agent_id = c.agent_id
+                      and i.seq > c.acked_seq and not i.seq <@ c.ahead and i.at < before
+                    order by i.seq limit entries_max
+                ) as e
+            where c.acked_at < before
+            order by c.tenant_id, c.agent_id
             limit entries_max
         ) as e
         group by 1, 2 order by 1, 2
@@ -77,67 +109,138 @@ end
 $$;
 alter function forget_parked(interval, integer) owner to nightdesk_doors;
 
--- Forgets entries that were acknowledged a while ago, at most so many. Over all tenants: a door.
-create function forget_acked(kept interval, entries_max integer) returns bigint
-language plpgsql security definer set search_path = public, pg_temp as $$
+-- The place up to which the acknowledged entries of a day were removed. The entries of a day lie in the
+-- order of their time, so a pass over a day reads each of its blocks once, however many rows were
+-- removed before.
+create table upkeep_passes (
+    day        date        not null primary key,
+    next_block bigint      not null default 0,
+    -- The end of the last whole pass.
+    passed_at  timestamptz not null default 'epoch'
+);
+grant select, insert, update, delete on upkeep_passes to nightdesk_doors;
+
+-- Forgets entries that were acknowledged a while ago, from at most so many blocks of each day. Entries
+-- that still wait when a pass comes to them are looked at again by the next pass of the day: at once if
+-- the day is small, otherwise after six hours. Over all tenants: a door.
+create function forget_acked(
+    kept interval, blocks_max integer, out forgotten bigint, out is_done boolean
+) language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-    forgotten bigint;
+    before   timestamptz := clock_timestamp() - kept;
+    stored   record;
+    place    upkeep_passes;
+    begins   timestamptz;
+    ends     timestamptz;
+    blocks   bigint;
+    gone     bigint;
+    is_young boolean;
 begin
     perform check_retention('acked', kept);
-    with old as (
-        select e.tenant_id, e.agent_id, e.seq, e.at
-        from inbox_entries e join inbox_cursors c
-            on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
-        where e.at < clock_timestamp() - kept and (e.seq <= c.acked_seq or e.seq <@ c.ahead)
-        limit entries_max
-    )
-    delete from inbox_entries e using old
-    where e.tenant_id = old.tenant_id and e.agent_id = old.agent_id
-      and e.seq = old.seq and e.at = old.at;
-    get diagnostics forgotten = row_count;
-    return forgotten;
+    forgotten := 0;
+    is_done := true;
+    for stored in
+        select d.name, d.day from stored_days() d
+        where d.parent = 'inbox_entries' and d.day::timestamp at time zone 'utc' < before
+        order by d.day
+    loop
+        begins := stored.day::timestamp at time zone 'utc';
+        ends := (stored.day + 1)::timestamp at time zone 'utc';
+        blocks := pg_relation_size(stored.name::regclass) / current_setting('block_size')::bigint;
+        insert into upkeep_passes (day) values (stored.day) on conflict do nothing;
+        -- A day that another node works at is skipped.
+        select p.* into place from upkeep_passes p
+        where p.day = stored.day and (
+            p.next_block > 0 or blocks <= blocks_max
+            or p.passed_at < clock_timestamp() - interval '6 hours'
+        )
+        for update skip locked;
+        continue when not found;
+
+        -- The limits are written into the statement, so that it is planned for this day alone.
+        execute format(
+            'with removed as (
+                 delete from inbox_entries e using inbox_cursors c
+                 where e.at >= %L and e.at < %L and e.ctid >= %L::tid and e.ctid < %L::tid
+                   and c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+                   and (e.seq <= c.acked_seq or e.seq <@ c.ahead)
+                 returning true
+             ) select count(*) from removed',
+            begins, least(ends, before), format('(%s,0)', place.next_block),
+            format('(%s,0)', place.next_block + blocks_max)
+        ) into gone;
+        execute format(
+            'select exists (
+                 select from inbox_entries e
+                 where e.at >= %L and e.at < %L and e.ctid >= %L::tid and e.ctid < %L::tid
+             )',
+            greatest(begins, before), ends, format('(%s,0)', place.next_block),
+            format('(%s,0)', place.next_block + blocks_max)
+        ) into is_young;
+        forgotten := forgotten + gone;
+        if is_young then
+            -- The rest of the day is younger still.
+            continue;
+        elsif place.next_block + blocks_max < blocks then
+            is_done := false;
+            place.next_block := place.next_block + blocks_max;
+        elsif ends <= before then
+            place.next_block := 0;
+            place.passed_at := clock_timestamp();
+        else
+            -- More comes after the last block, and into it.
+            place.next_block := greatest(blocks - 1, 0);
+        end if;
+        update upkeep_passes p
+        set next_block = place.next_block, passed_at = place.passed_at
+        where p.day = stored.day;
+    end loop;
 end
 $$;
 alter function forget_acked(interval, integer) owner to nightdesk_doors;
 
 -- Returns whether no entry of a day still waits for its agent. Over all tenants: a door.
 create function day_is_empty(day date) returns boolean
-language sql security definer set search_path = public, pg_temp as $$
-    select not exists (
-        select from inbox_entries e join inbox_cursors c
-            on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
-        where e.at >= day::timestamp at time zone 'utc'
-          and e.at < (day + 1)::timestamp at time zone 'utc'
-          and e.seq > c.acked_seq and not e.seq <@ c.ahead
-    )
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+    begins timestamptz := day::timestamp at time zone 'utc';
+    ends   timestamptz := (day + 1)::timestamp at time zone 'utc';
+begin
+    return not exists (
+        select from inbox_cursors c
+            join inbox_heads h on h.tenant_id = c.tenant_id and h.agent_id = c.agent_id
+                and h.next_seq - 1 > c.acked_seq
+        where c.acked_at < ends and exists (
+            select from inbox_entries e
+            where e.tenant_id = c.tenant_id and e.agent_id = c.agent_id
+              and e.at >= begins and e.at < ends
+              and e.seq > c.acked_seq and not e.seq <@ c.ahead
+        )
+    );
+end
 $$;
 alter function day_is_empty(date) owner to nightdesk_doors;
 
--- Drops the days before the kept ones. A day in which something waits is not dropped.
-create function close_days(kept_days integer) returns bigint
+-- Drops the partition of a day before the kept ones. A day in which something waits is not dropped, and
+-- neither is any other table.
+--
+-- A drop waits for every reader of the parent, and every accept waits behind it. So the caller sets a
+-- short `lock_timeout`, drops one table at a time, and tries again later.
+create function close_day(p_name text, kept_days integer) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-    oldest  date := (clock_timestamp() at time zone 'utc')::date - kept_days;
-    dropped bigint := 0;
-    old     record;
+    old record;
 begin
     perform check_retention('days', make_interval(days => kept_days));
-    for old in
-        select child.relname, parent.relname as parent,
-            to_date(right(child.relname, 8), 'YYYYMMDD') as day
-        from pg_inherits i
-            join pg_class child on child.oid = i.inhrelid
-            join pg_class parent on parent.oid = i.inhparent
-        where parent.relname in ('inbox_entries', 'inbox_acks', 'dedupe_keys')
-          and parent.relkind = 'p'
-          and to_date(right(child.relname, 8), 'YYYYMMDD') < oldest
-    loop
-        if old.parent <> 'inbox_entries' or day_is_empty(old.day) then
-            execute format('drop table %I', old.relname);
-            dropped := dropped + 1;
-        end if;
-    end loop;
-    return dropped;
+    select d.* into old from stored_days() d
+    where d.name = p_name
+      and d.day < (clock_timestamp() at time zone 'utc')::date - kept_days;
+    if not found or (old.parent = 'inbox_entries' and not day_is_empty(old.day)) then
+        return false;
+    end if;
+    execute format('drop table if exists %I', old.name);
+    delete from upkeep_passes p where old.parent = 'inbox_entries' and p.day = old.day;
+    return true;
 end
 $$;
 
@@ -177,5 +280,5 @@ $$;
 alter function forget_ended(interval, bigint) owner to nightdesk_doors;
 
 grant execute on function
-    open_days, expire_entries, forget_parked, forget_acked, close_days, forget_ended
+    stored_days, open_days, expire_entries, forget_parked, forget_acked, close_day, forget_ended
 to nightdesk_app;

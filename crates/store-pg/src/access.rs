@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use nightdesk_types::limits::{LETTER_WRITERS, STATEMENT_WAIT, WRITERS};
+use nightdesk_types::limits::{
+    LETTER_WRITERS, STATEMENT_WAIT, UPKEEP_LOCK_WAIT, UPKEEP_STATEMENT_WAIT, WRITERS,
+};
 use nightdesk_types::{StoreError, TenantScope};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction};
@@ -29,6 +31,12 @@ const SINGLES_CONNECTIONS_MAX: u32 = 12;
 /// Connections for lookups of names that unproven callers claim.
 const LOOKUP_CONNECTIONS_MAX: u32 = 2;
 
+/// Connections for upkeep, which has other timeouts: one for the tables, and one for chats.
+const UPKEEP_CONNECTIONS_MAX: u32 = 2;
+
+/// Longest wait for a lock.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+
 const _: () = assert!(
     SINGLES_CONNECTIONS_MAX as usize > WRITERS + 4,
     "every worker has its connection, and doors have some too"
@@ -42,6 +50,12 @@ const _: () = assert!(
 /// The lifetime of a connection. The limit lets the pool find a server that moved.
 const CONNECTION_LIFETIME: Duration = Duration::from_mins(30);
 
+/// Raises a session to `synchronous_commit = on`, and lowers none: the operator may have chosen `remote_apply`. An
+/// operator who sets a value in the URL is obeyed, and the check at the start refuses it.
+const AWAIT_COMMITS: &str = "select set_config('synchronous_commit', 'on', false) from pg_settings \
+     where name = 'synchronous_commit' and setting in ('off', 'local', 'remote_write') \
+       and source <> 'client'";
+
 /// The URL of a database cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("the database URL cannot be read; it should look like postgres://user@host:5432/name")]
@@ -50,12 +64,6 @@ pub struct UrlError(#[source] sqlx::Error);
 /// Returns the address and the login of a database.
 pub fn connect_options(url: &str, password: Option<&str>) -> Result<PgConnectOptions, UrlError> {
     let options: PgConnectOptions = url.parse().map_err(UrlError)?;
-/// Raises a session to `synchronous_commit = on`, and lowers none: the operator may have chosen `remote_apply`. An
-/// operator who sets a value in the URL is obeyed, and the check at the start refuses it.
-const AWAIT_COMMITS: &str = "select set_config('synchronous_commit', 'on', false) from pg_settings \
-     where name = 'synchronous_commit' and setting in ('off', 'local', 'remote_write') \
-       and source <> 'client'";
-
     Ok(match password {
         Some(password) => options.password(password),
         None => options,
@@ -72,18 +80,24 @@ pub struct Pg {
     singles: PgPool,
     /// For names that unproven callers claim.
     pub(crate) lookups: Arc<Lookups>,
+    /// For upkeep. Its statements may run longer than those for which a caller waits, and give up sooner on a lock behind
+    /// which others would queue.
+    upkeep: PgPool,
 }
 
 impl Pg {
     /// Creates the store. It connects to the database on first use.
     pub fn connect(url: &str, password: Option<&str>) -> Result<Self, UrlError> {
-        let options = with_timeouts(connect_options(url, password)?);
+        let login = connect_options(url, password)?;
+        let options = with_timeouts(login.clone(), STATEMENT_WAIT, LOCK_WAIT);
+        let patient = with_timeouts(login, UPKEEP_STATEMENT_WAIT, UPKEEP_LOCK_WAIT);
         let pool = with_rollback(pool_options(CONNECTIONS_MAX));
         let lookups = pool_options(LOOKUP_CONNECTIONS_MAX).connect_lazy_with(options.clone());
         Ok(Self {
             pool: pool.connect_lazy_with(options.clone()),
             singles: pool_options(SINGLES_CONNECTIONS_MAX).connect_lazy_with(options),
             lookups: Arc::new(Lookups::new(lookups)),
+            upkeep: pool_options(UPKEEP_CONNECTIONS_MAX).connect_lazy_with(patient),
         })
     }
 
@@ -109,9 +123,15 @@ impl Pg {
         Operation::single_on(name, self.singles.clone())
     }
 
+    /// Returns an operation of upkeep, of one statement.
+    pub(crate) fn upkeep(&self, name: &'static str) -> Operation {
+        Operation::single_on(name, self.upkeep.clone())
+    }
+
     /// Closes every connection.
     pub async fn close(&self) {
         self.lookups.pool.close().await;
+        self.upkeep.close().await;
         self.singles.close().await;
         self.pool.close().await;
     }
@@ -203,10 +223,14 @@ fn is_of_a_dead_connection(error: &sqlx::Error) -> bool {
 }
 
 /// Sets timeouts, so that no statement, lock or idle transaction outlives its caller's wait.
-fn with_timeouts(options: PgConnectOptions) -> PgConnectOptions {
+fn with_timeouts(
+    options: PgConnectOptions,
+    statement_wait: Duration,
+    lock_wait: Duration,
+) -> PgConnectOptions {
     options.application_name("nightdesk").options([
-        ("statement_timeout", format!("{}ms", STATEMENT_WAIT.as_millis())),
-        ("lock_timeout", "1s".to_owned()),
+        ("statement_timeout", format!("{}ms", statement_wait.as_millis())),
+        ("lock_timeout", format!("{}ms", lock_wait.as_millis())),
         // A rollback on a clean connection would produce a notice.
         ("client_min_messages", "error".to_owned()),
         ("idle_in_transaction_session_timeout", "5s".to_owned()),
@@ -218,9 +242,16 @@ fn pool_options(connections_max: u32) -> PgPoolOptions {
         .max_connections(connections_max)
         .acquire_timeout(STATEMENT_WAIT)
         .max_lifetime(CONNECTION_LIFETIME)
+        .after_connect(|connection, _| Box::pin(await_commits(connection)))
         // A dead connection fails its statement. If the statement begins a transaction, the next connection is tried;
         // otherwise the caller retries.
         .test_before_acquire(false)
+}
+
+/// Makes the commits of a new connection wait for the disk.
+async fn await_commits(connection: &mut PgConnection) -> sqlx::Result<()> {
+    connection.execute(sqlx::raw_sql(AWAIT_COMMITS)).await?;
+    Ok(())
 }
 
 /// Rolls back every returned connection before its next use.
@@ -235,10 +266,3 @@ pub(crate) fn with_rollback(options: PgPoolOptions) -> PgPoolOptions {
 
 #[cfg(test)]
 mod tests;
-        .after_connect(|connection, _| Box::pin(await_commits(connection)))
-/// Makes the commits of a new connection wait for the disk.
-async fn await_commits(connection: &mut PgConnection) -> sqlx::Result<()> {
-    connection.execute(sqlx::raw_sql(AWAIT_COMMITS)).await?;
-    Ok(())
-}
-

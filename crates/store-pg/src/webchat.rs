@@ -111,7 +111,7 @@ impl Store for Pg {
 
     async fn delete_old(&self) -> Result<u64, StoreError> {
         run_batches!(
-            self.single("delete old chats"),
+            self.upkeep("delete old chats"),
             r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
             CHAT_KEPT_DAYS
         )

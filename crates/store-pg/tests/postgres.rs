@@ -16,14 +16,16 @@ mod erasure;
 mod audit;
 #[path = "postgres/planted.rs"]
 mod planted;
+#[path = "postgres/durability.rs"]
+mod durability;
 #[path = "postgres/locks.rs"]
 mod locks;
 #[path = "postgres/lookups.rs"]
 mod lookups;
+#[path = "postgres/upkeep.rs"]
+mod upkeep;
 #[path = "postgres/leases.rs"]
 mod leases;
-#[path = "postgres/durability.rs"]
-mod durability;
 #[path = "postgres/sources.rs"]
 mod sources;
 #[path = "postgres/issuer.rs"]

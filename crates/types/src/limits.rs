@@ -16,14 +16,15 @@ mod store;
 mod time;
 mod tokens;
 mod unproven;
+mod upkeep;
 mod vault;
 mod waking;
 
 pub use audit::*;
 pub use boot::*;
 pub use chat::*;
-pub use letters::*;
 pub use leases::*;
+pub use letters::*;
 pub use listening::*;
 pub use media::*;
 pub use outside::*;
@@ -33,6 +34,7 @@ pub use store::*;
 pub use time::*;
 pub use tokens::*;
 pub use unproven::*;
+pub use upkeep::*;
 pub use vault::*;
 pub use waking::*;
 
@@ -353,18 +355,6 @@ pub const REACH_CHANGES_HOURS: i32 = 1;
 
 /// Retention of an acknowledged entry, in hours.
 pub const ACKED_HOURS: i32 = 24;
-
-/// Day partitions that are created in advance, so that the upkeep may pause for as long.
-pub const DAYS_OPENED_AHEAD: i32 = 2;
-
-/// Rows of one batch of upkeep.
-pub const UPKEEP_ROWS_MAX: i32 = 1_000;
-
-/// Batches of each kind in one run of upkeep.
-pub const UPKEEP_BATCHES_MAX: u32 = 100;
-
-/// Interval of the upkeep.
-pub const UPKEEP_EVERY: Duration = Duration::from_mins(5);
 
 /// Days that an event's dedupe key is stored.
 pub const DEDUPE_DAYS: i32 = 7;

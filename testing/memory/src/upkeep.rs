@@ -26,7 +26,7 @@ impl InboxSweeper for Memory {
         state.forget_letters(now);
         let oldest = Day::of(now).back(i64::from(DEDUPE_DAYS));
         state.dedupe_keys.retain(|_, day| *day >= oldest);
-        Ok(SweepReport { expired, forgotten, days_dropped: 0 })
+        Ok(SweepReport { expired, forgotten, days_dropped: 0, failed_steps: 0 })
     }
 }
 

@@ -47,6 +47,32 @@ fn a_node_that_starts_waits_for_a_busy_database() {
 }
 
 #[test]
+fn a_node_starts_while_a_backup_reads_its_tables() {
+    let mut desk = Desk::configured(CONFIG);
+    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    // As for a node that was away for days: no day ahead is open.
+    desk.sql(
+        "do $$ declare d record; begin
+             for d in select name from stored_days() where day >= (now() at time zone 'utc')::date
+             loop execute format('drop table %I', d.name); end loop;
+         end $$",
+    );
+    let backup = desk.session(
+        "do $$ begin
+             perform count(*) from inbox_entries;
+             perform count(*) from inbox_acks;
+             perform count(*) from dedupe_keys;
+         end $$",
+    );
+    desk.serve();
+
+    let open = "select count(*) from stored_days() where day > (now() at time zone 'utc')::date";
+    assert!(desk.sql(open) >= "3".to_owned(), "tomorrow's days are open");
+    desk.stop();
+    drop(backup);
+}
+
+#[test]
 fn a_node_that_is_stopped_while_it_starts_ends_cleanly() {
     let mut desk = Desk::configured(CONFIG);
     desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);

@@ -33,7 +33,7 @@ async fn lost(database: &str, options: PgPoolOptions) -> i64 {
     run(&server(), format!("create database {database}")).await;
     let server = server().database(database);
     run(&server, "create table written (id integer primary key)".to_owned()).await;
-    let pool = options.connect_lazy_with(with_timeouts(server.clone()));
+    let pool = options.connect_lazy_with(with_timeouts(server.clone(), STATEMENT_WAIT, LOCK_WAIT));
     let mut reported = 0;
     for id in 0..WRITES {
         hang_up(&pool, id % 8).await;
@@ -84,8 +84,12 @@ async fn work(store: &Pg) -> Result<(), StoreError> {
 async fn connections_that_died_idle_fail_nobody() {
     run(&server(), "create database died_idle".to_owned()).await;
     let server = server().database("died_idle");
-    let pool = with_rollback(pool_options(4)).connect_lazy_with(with_timeouts(server.clone()));
-    let store = Pg { pool: pool.clone(), singles: pool };
+    let pool = with_rollback(pool_options(4)).connect_lazy_with(with_timeouts(
+        server.clone(),
+        STATEMENT_WAIT,
+        LOCK_WAIT,
+    ));
+    let store = Pg { pool: pool.clone(), singles: pool.clone(), upkeep: pool };
     let opened = join_all((0..4).map(|_| work(&store))).await;
     assert!(opened.iter().all(Result::is_ok), "{opened:?}");
 
@@ -105,8 +109,9 @@ async fn an_operation_runs_in_a_span_of_its_own_below_its_callers() {
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG);
     let subscriber = subscriber.with_ansi(false).with_writer(move || writer.clone());
     let _guard = subscriber.finish().set_default();
-    let pool = pool_options(1).connect_lazy_with(with_timeouts(server()));
-    let store = Pg { pool: pool.clone(), singles: pool };
+    let pool =
+        pool_options(1).connect_lazy_with(with_timeouts(server(), STATEMENT_WAIT, LOCK_WAIT));
+    let store = Pg { pool: pool.clone(), singles: pool.clone(), upkeep: pool };
 
     work(&store).instrument(tracing::info_span!("caller")).await.unwrap();
 

@@ -118,7 +118,7 @@ async fn the_desk_cannot_shorten_a_retention() {
         "select forget_prompts('0 s', 1000000)",
         "select forget_sends('0 s', 1000000)",
         "select expire_entries('0 s', 1000000)",
-        "select close_days(0)",
+        "select close_day('inbox_entries_20200101', 0)",
     ] {
         assert_eq!(
             error_code(&mut app, short).await.as_deref(),

@@ -5,12 +5,12 @@ use sqlx::{PgConnection, Row};
 use crate::server::{Database, run};
 
 /// Tables that belong to no tenant.
-const NOBODYS: [&str; 4] = ["desk_secrets", "nodes", "owners", "signing_keys"];
+const NOBODYS: [&str; 5] = ["desk_secrets", "nodes", "owners", "signing_keys", "upkeep_passes"];
 
 /// All functions that may read across tenants, with the role that each runs as.
 const DEFINERS: [(&str, &str); 56] = [
     ("bury_lines", "nightdesk_doors"),
-    ("close_days", "nightdesk_owner"),
+    ("close_day", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
     ("door_asker", "nightdesk_doors"),
     ("door_audit_heads", "nightdesk_doors"),
