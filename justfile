@@ -212,6 +212,10 @@ judge-rate *ARGS:
 secrets *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/secrets" {{ ARGS }}
 
+# Replace the certificate of a desk under load: no dial may fail, and no line may end. Budget: 2 minutes.
+tls *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/tls" {{ ARGS }}
+
 # Count the gate's decisions and admissions while bindings and grants change. Budget: 90 seconds.
 gate-rate *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/gate-rate" {{ ARGS }}

@@ -22,6 +22,7 @@ mod ambient;
 mod openapi;
 mod problem;
 mod state;
+mod tls;
 
 use std::sync::Arc;
 
@@ -37,6 +38,10 @@ pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
 pub use openapi::openapi;
 pub use relays::Relays;
+pub use tls::{
+    CertificateError, CertificatePair, OfferedCertificate, ServedCertificate, TlsListener,
+    TlsMetrics,
+};
 
 use state::ApiState;
 

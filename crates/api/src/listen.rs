@@ -37,7 +37,7 @@ const HEADERS_MAX: usize = 64;
 const HEAD_WAIT: Duration = Duration::from_secs(5);
 
 /// Delay after a failed accept, for example when descriptors run out.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+pub(crate) const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// A source of connections: a socket of the machine, or of a simulated network.
 pub trait Listener: Send + 'static {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use nightdesk_bus::LineRegistry;
+use nightdesk_types::is_loopback_host;
 use nightdesk_types::limits::{BELL_WAIT, HINTS_WAITING_MAX};
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Client, IntoConnectionInfo, ProtocolVersion, PushInfo, PushKind,
-    RedisError, Value,
+    AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion, PushInfo,
+    PushKind, RedisError, Value,
 };
 use tokio::sync::mpsc;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
@@ -25,6 +26,15 @@ pub(crate) struct Pushes {
     pub(crate) hints: mpsc::Receiver<Vec<u8>>,
     /// Cancelled when the connection is lost.
     pub(crate) lost: CancellationToken,
+}
+
+/// Returns true if the URL leads to another machine without TLS. An unreadable URL does not; it is refused later.
+pub fn is_remote_plaintext(url: &str) -> bool {
+    let Ok(info) = url.into_connection_info() else { return false };
+    let address = info.addr();
+    let is_safe = matches!(address, ConnectionAddr::TcpTls { .. } | ConnectionAddr::Unix(_));
+    let is_here = matches!(address, ConnectionAddr::Tcp(host, _) if is_loopback_host(host));
+    !is_safe && !is_here
 }
 
 /// Creates a client without connecting.
@@ -69,5 +79,29 @@ fn payload(data: Vec<Value>) -> Vec<u8> {
         Some(Value::BulkString(bytes)) => bytes,
         // Not a hint of the desk; the seal refuses it.
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_connection_to_another_machine_is_found() {
+        let cases = [
+            ("redis://127.0.0.1:6379", false),
+            ("redis://localhost", false),
+            ("redis://[::1]:6379", false),
+            ("redis+unix:///run/redis.sock", false),
+            ("rediss://redis.internal:6379", false),
+            ("valkeys://192.0.2.1:6379", false),
+            ("redis://redis.internal:6379", true),
+            ("redis://192.0.2.1", true),
+            ("valkey://user@redis.internal/0", true),
+            ("redis://localhost.example.org", true),
+        ];
+        for (url, want) in cases {
+            assert_eq!(is_remote_plaintext(url), want, "{url}");
+        }
     }
 }

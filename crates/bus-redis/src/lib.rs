@@ -22,5 +22,5 @@ mod channel;
 mod metrics;
 
 pub use bell::{BellSettings, RedisBell};
-pub use connect::ConnectError;
+pub use connect::{ConnectError, is_remote_plaintext};
 pub use metrics::Metrics;

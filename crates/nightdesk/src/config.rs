@@ -1,6 +1,7 @@
 //! Configuration: one TOML file, overridden by `NIGHTDESK__SECTION__KEY`. It is read once, here.
 
 mod issuers;
+mod transport;
 mod ways;
 
 use std::net::SocketAddr;
@@ -29,6 +30,7 @@ pub(crate) mod secret_file;
 pub(crate) use issuers::AmbientSection;
 pub(crate) use issuers::{IssuerSection, IssuingSection, trusted_issuers};
 pub(crate) use keys::read_again;
+pub(crate) use transport::{TlsFiles, TlsSetting};
 pub(crate) use ways::WaySection;
 
 /// All settings of the operator.
@@ -95,15 +97,17 @@ pub(crate) struct Config {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListenSection {
-    /// The address for webhooks and gateways. Put TLS in front of an address that is not loopback.
+    /// The address for webhooks and gateways.
     pub(crate) address: SocketAddr,
+    /// TLS of the address: files that the desk serves, or `in-front`. An address that is not loopback needs it.
+    pub(crate) tls: Option<TlsSetting>,
     /// The URL at which people and agents reach the desk: `https://desk.example.org`. Without it, the address.
     pub(crate) public_url: Option<String>,
 }
 
 impl Default for ListenSection {
     fn default() -> Self {
-        Self { address: SocketAddr::from(([127, 0, 0, 1], 8800)), public_url: None }
+        Self { address: SocketAddr::from(([127, 0, 0, 1], 8800)), tls: None, public_url: None }
     }
 }
 
@@ -111,7 +115,8 @@ impl Default for ListenSection {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DatabaseSection {
-    /// The URL of PostgreSQL with the desk's role: `postgres://nightdesk_app@host/db`. It contains no password.
+    /// The URL of PostgreSQL with the desk's role: `postgres://nightdesk_app@host/db`. It contains no password. Off
+    /// loopback its `sslmode` is `verify-full`, unless the URL sets another.
     pub(crate) url: String,
     /// The file with the password.
     pub(crate) password_file: Option<PathBuf>,
@@ -143,6 +148,9 @@ pub(crate) struct RedisSection {
     pub(crate) url: String,
     /// The file with the password.
     pub(crate) password_file: Option<PathBuf>,
+    /// Allows `redis://` to another machine, for a network that only the cell's own machines use.
+    #[serde(default)]
+    pub(crate) plaintext: bool,
 }
 
 /// The source of the vault's keys. Since 0.1.
@@ -353,7 +361,7 @@ impl Config {
     pub(crate) fn for_trial(address: SocketAddr, server_port: u16, database: &str) -> Self {
         let url = format!("postgres://nightdesk_app@127.0.0.1:{server_port}/{database}");
         Self {
-            listen: ListenSection { address, public_url: None },
+            listen: ListenSection { address, tls: None, public_url: None },
             database: DatabaseSection {
                 url,
                 password_file: None,
@@ -407,6 +415,8 @@ impl Config {
             public_url.starts_with("https://") || public_url.starts_with("http://"),
             "listen.public_url is {public_url}; write it like https://desk.example.org"
         );
+        transport::check_listener(&self.listen, &public_url)?;
+        self.redis.as_ref().map_or(Ok(()), transport::check_redis)?;
         self.wake.by_command()?;
         drop(self.telegram.adapter()?);
         keys::check(&self.vault)?;
@@ -427,8 +437,9 @@ impl Config {
 
     /// Returns the URL at which people and agents reach the desk, without a trailing slash.
     pub(crate) fn public_url(&self) -> String {
-        let ListenSection { address, public_url } = &self.listen;
-        let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+        let ListenSection { address, public_url, .. } = &self.listen;
+        let scheme = if self.listen.tls_files().is_some() { "https" } else { "http" };
+        let url = public_url.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
         url.trim_end_matches('/').to_owned()
     }
 

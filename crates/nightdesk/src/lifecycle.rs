@@ -65,7 +65,7 @@ impl Lifecycle {
     }
 }
 
-/// Listens for the signal that the vault's keys were changed.
+/// Listens for the signal that the vault's keys or the certificate were changed.
 pub(crate) fn hangup_signal() -> anyhow::Result<Signal> {
     signal(SignalKind::hangup()).context("could not listen for signals")
 }

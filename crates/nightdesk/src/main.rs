@@ -4,6 +4,7 @@
 
 mod anchor;
 mod bell;
+mod certificate;
 mod command;
 mod config;
 mod failpoints;

@@ -4,6 +4,7 @@ mod logs;
 mod traces;
 mod step_layer;
 
+use nightdesk_api::TlsMetrics;
 use nightdesk_bus_redis::Metrics as BellMetrics;
 use nightdesk_desk::Desk;
 use nightdesk_line::LineContext;
@@ -25,8 +26,16 @@ pub(crate) fn start(config: &Config) -> anyhow::Result<Option<TraceExporter>> {
     Ok(traces)
 }
 
+/// The metrics of parts that not every node has.
+pub(crate) struct OptionalMetrics<'m> {
+    /// The bell between nodes.
+    pub(crate) bell: Option<&'m BellMetrics>,
+    /// TLS of the public address.
+    pub(crate) tls: Option<&'m TlsMetrics>,
+}
+
 /// Returns all metrics of this node.
-pub(crate) fn metrics(desk: &Desk, room: &LineContext, bell: Option<&BellMetrics>) -> Registry {
+pub(crate) fn metrics(desk: &Desk, room: &LineContext, more: &OptionalMetrics<'_>) -> Registry {
     let mut registry = Registry::with_prefix("nightdesk");
     let build: Family<[(&str, &str); 1], Gauge> = Family::default();
     build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
@@ -40,8 +49,11 @@ pub(crate) fn metrics(desk: &Desk, room: &LineContext, bell: Option<&BellMetrics
     stops.schedule.metrics().register(registry.sub_registry_with_prefix("schedule"));
     stops.letters.metrics.register(&mut registry);
     room.metrics.register(registry.sub_registry_with_prefix("lines"));
-    if let Some(bell) = bell {
+    if let Some(bell) = more.bell {
         bell.register(registry.sub_registry_with_prefix("bell"));
+    }
+    if let Some(tls) = more.tls {
+        tls.register(registry.sub_registry_with_prefix("tls"));
     }
     registry
 }

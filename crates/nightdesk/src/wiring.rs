@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use nightdesk_api::{AmbientAgent, ApiParts};
+use nightdesk_api::{AmbientAgent, ApiParts, ServedCertificate, TlsListener};
 use nightdesk_desk::{Desk, LineBackend};
 use nightdesk_lease::{Lease, LeaseKeeper};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
@@ -28,10 +28,12 @@ use tokio::time::{Instant, sleep};
 use zeroize::Zeroizing;
 
 use crate::bell::BellTasks;
+use crate::certificate::{self, CertificateReload};
 use crate::command::names::AgentArgs;
-use crate::config::{Config, read_again};
+use crate::config::{Config, TlsFiles, read_again};
 use crate::lifecycle::{self, Lifecycle, StopSignals};
 use crate::wiring::durability::DurabilityReport;
+use crate::telemetry::OptionalMetrics;
 use crate::{failpoints, telemetry};
 
 /// Runs a node until it is stopped.
@@ -187,14 +189,21 @@ fn is_unavailable(error: &anyhow::Error) -> bool {
 /// Opens the public listener, and the metrics listener if it is configured.
 async fn open(config: &Config, base: &NodeBase, street: ApiParts) -> anyhow::Result<()> {
     let life = &base.life;
+    let served = config.listen.tls_files().map(certificate::open).transpose()?;
     if let Some(address) = config.metrics.address {
         let bell = base.bell_tasks.redis_bell.as_ref().map(|bell| bell.metrics());
-        let registry = Arc::new(telemetry::metrics(&street.desk, &street.line_context, bell));
+        let tls = served.as_deref().map(ServedCertificate::metrics);
+        let more = OptionalMetrics { bell, tls };
+        let registry = Arc::new(telemetry::metrics(&street.desk, &street.line_context, &more));
         listen(address, nightdesk_api::metrics_routes(registry), life).await?;
     }
     open_ambient(config, &street, life).await?;
     let (address, url) = (config.listen.address, config.public_url());
-    listen(address, nightdesk_api::routes(street), life).await?;
+    let routes = nightdesk_api::routes(street);
+    match config.listen.tls_files().zip(served) {
+        Some((files, served)) => listen_with_tls(address, routes, life, files, &served).await?,
+        None => listen(address, routes, life).await?,
+    }
     let node = &config.node.name;
     tracing::info!(%address, url, node, "desk {node} listens on {address}");
     Ok(())
@@ -220,12 +229,33 @@ async fn listen(
     routes: nightdesk_api::Router,
     life: &Lifecycle,
 ) -> anyhow::Result<()> {
-    let listener = TcpListener::bind(address).await.with_context(|| {
-        format!("could not listen on {address}; is another desk running there?")
-    })?;
+    let listener = bind(address).await?;
     let (street, drain) = (life.serving.clone(), life.drain.clone());
     life.serving.spawn(nightdesk_api::serve(listener, routes, street, drain));
     Ok(())
+}
+
+/// Opens a listener with TLS, and rereads its certificate while the node runs.
+async fn listen_with_tls(
+    address: SocketAddr,
+    routes: nightdesk_api::Router,
+    life: &Lifecycle,
+    files: &TlsFiles,
+    served: &Arc<ServedCertificate>,
+) -> anyhow::Result<()> {
+    let (street, drain) = (life.serving.clone(), life.drain.clone());
+    let hangups = lifecycle::hangup_signal()?;
+    let listener = TlsListener::start(bind(address).await?, served, &street, &drain);
+    let reload = CertificateReload::new(files, served);
+    life.serving.spawn(reload.run(hangups, drain.clone()));
+    life.serving.spawn(nightdesk_api::serve(listener, routes, street, drain));
+    Ok(())
+}
+
+async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("could not listen on {address}; is another desk running there?"))
 }
 
 /// Returns the context of this node's lines.

@@ -12,8 +12,8 @@ use futures_util::future::BoxFuture;
 use nightdesk_types::limits::{
     LETTER_WRITERS, STATEMENT_WAIT, UPKEEP_LOCK_WAIT, UPKEEP_STATEMENT_WAIT, WRITERS,
 };
-use nightdesk_types::{StoreError, TenantScope};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use nightdesk_types::{StoreError, TenantScope, is_loopback_host};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction};
 use tokio::sync::oneshot;
 use tracing::Instrument;
@@ -61,13 +61,34 @@ const AWAIT_COMMITS: &str = "select set_config('synchronous_commit', 'on', false
 #[error("the database URL cannot be read; it should look like postgres://user@host:5432/name")]
 pub struct UrlError(#[source] sqlx::Error);
 
-/// Returns the address and the login of a database.
+/// Returns the address and the login of a database. The connection to another machine needs TLS with a certificate of
+/// that name, unless the URL sets another `sslmode`: the driver's own default would use a plain connection if an attacker
+/// in between asks for it.
 pub fn connect_options(url: &str, password: Option<&str>) -> Result<PgConnectOptions, UrlError> {
-    let options: PgConnectOptions = url.parse().map_err(UrlError)?;
+    let mut options: PgConnectOptions = url.parse().map_err(UrlError)?;
+    if is_remote(&options) && !sets_ssl_mode(url) {
+        options = options.ssl_mode(PgSslMode::VerifyFull);
+    }
     Ok(match password {
         Some(password) => options.password(password),
         None => options,
     })
+}
+
+fn is_remote(options: &PgConnectOptions) -> bool {
+    let host = options.get_host();
+    // The driver uses a host that is a path as the folder of a socket.
+    let is_socket = options.get_socket().is_some() || host.starts_with('/');
+    !is_socket && !is_loopback_host(host)
+}
+
+/// Returns true if the URL has the parameter, under either name that the driver knows.
+fn sets_ssl_mode(url: &str) -> bool {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split_once('#').map_or(query, |(query, _)| query);
+    let mut names =
+        query.split('&').map(|pair| pair.split_once('=').map_or(pair, |(name, _)| name));
+    names.any(|name| matches!(name, "sslmode" | "ssl-mode"))
 }
 
 /// The store.

@@ -9,12 +9,23 @@ pub(crate) fn store_error(operation: &'static str, error: sqlx::Error) -> StoreE
     if let Some(over) = over_quota(&error) {
         return StoreError::quota_exceeded(operation, over);
     }
+    if matches!(error, sqlx::Error::Tls(_)) {
+        return StoreError::unavailable(operation, TlsError(error));
+    }
     if is_temporary(&error) {
         StoreError::unavailable(operation, error)
     } else {
         StoreError::broken(operation, error)
     }
 }
+
+/// The server offers no TLS, or its certificate was refused.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no TLS connection to the database; off loopback the server needs a certificate for the host in the URL: add \
+     ?sslrootcert=FILE to trust its authority, or set sslmode in the URL to connect without verification"
+)]
+struct TlsError(#[source] sqlx::Error);
 
 /// The code that `keep_quota` raises.
 const OVER_QUOTA: &str = "ND001";
@@ -33,7 +44,6 @@ fn over_quota(error: &sqlx::Error) -> Option<OverQuota> {
 fn is_temporary(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
-        | sqlx::Error::Tls(_)
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed

@@ -16,6 +16,7 @@ pub mod client_rules;
 pub mod clock;
 pub mod node;
 pub mod limits;
+mod loopback;
 pub mod store_error;
 
 pub use client_rules::ClientRules;
@@ -26,6 +27,7 @@ pub use id::{
     LetterId, NodeEpoch, OwnerEpoch, RequestId, ScheduleId, Seq, TenantId,
 };
 pub use jiff::Timestamp;
+pub use loopback::is_loopback_host;
 pub use node::Node;
 pub use quota::{OverQuota, Quota};
 pub use reach::{GrantTarget, Principal, Relevance, Visibility};

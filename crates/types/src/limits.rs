@@ -17,6 +17,7 @@ mod time;
 mod tokens;
 mod unproven;
 mod upkeep;
+mod transport;
 mod vault;
 mod waking;
 
@@ -35,6 +36,7 @@ pub use time::*;
 pub use tokens::*;
 pub use unproven::*;
 pub use upkeep::*;
+pub use transport::*;
 pub use vault::*;
 pub use waking::*;
 

@@ -38,6 +38,7 @@ pub mod model;
 pub mod phase;
 pub mod rate;
 pub mod procfs;
+pub mod tls;
 pub mod figures;
 pub mod ui;
 pub mod chance;

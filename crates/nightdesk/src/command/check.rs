@@ -12,7 +12,7 @@ use nightdesk_types::SystemClock;
 use serde_json::{Value, json};
 
 use crate::config::{Config, RedisSection, WaySection};
-use crate::{ui, wiring};
+use crate::{certificate, ui, wiring};
 
 /// Checks everything that a node needs before it serves. Fails if something is missing.
 pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
@@ -24,6 +24,10 @@ pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
         ConfigCheck::new("the clock agrees with the database", clock(config).await),
         ConfigCheck::new("the store of files holds nothing else", media(config).await),
     ];
+    if let Some(files) = config.listen.tls_files() {
+        let result = certificate::check(files);
+        checks.push(ConfigCheck::new("the certificate can be served", result));
+    }
     if let Some(redis) = &config.redis {
         checks.push(ConfigCheck::new("Redis responds", bell(config, redis).await));
     }
@@ -92,6 +96,7 @@ fn private_files(config: &Config) -> anyhow::Result<()> {
         database.password_file.as_ref(),
         database.migrate_password_file.as_ref(),
         config.redis.as_ref().and_then(|redis| redis.password_file.as_ref()),
+        config.listen.tls_files().map(|files| &files.key),
     ];
     let ways = config.ways.iter().flat_map(WaySection::secret_files);
     let files = files.into_iter().flatten().chain(&config.vault.old_key_files).chain(ways);

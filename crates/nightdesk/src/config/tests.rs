@@ -30,7 +30,7 @@ fn the_page_has_every_key_and_no_other() {
     // An optional key that the page omits is `None` or empty here; a required key has no default.
     let Config { listen, database, redis, vault, metrics, traces, wake, audit, outside, .. } =
         &config;
-    assert!(listen.public_url.is_some());
+    assert!(listen.public_url.is_some() && listen.tls_files().is_some());
     assert!(database.password_file.is_some());
     assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
     assert!(redis.as_ref().is_some_and(|redis| redis.password_file.is_some()));
@@ -44,6 +44,7 @@ fn the_page_has_every_key_and_no_other() {
     assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
     the_page_has_every_way(&config.ways);
     for key in [
+        "plaintext = ",
         "[telegram]\n",
         "api_url = ",
         "key_file = ",

@@ -21,6 +21,7 @@ mod peers;
 mod ways;
 mod shelf;
 mod time;
+mod tls;
 mod trace;
 mod waking;
 mod webchat;

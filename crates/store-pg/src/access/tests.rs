@@ -119,3 +119,32 @@ async fn an_operation_runs_in_a_span_of_its_own_below_its_callers() {
     let line = text.lines().find(|line| line.ends_with("working")).unwrap();
     assert!(line.contains(r#" caller:store.run{operation="work"}: "#), "{line}");
 }
+
+#[test]
+fn another_machine_needs_a_certificate_unless_the_url_says_otherwise() {
+    let cases = [
+        ("postgres://a@db.internal/desk", PgSslMode::VerifyFull),
+        ("postgres://a@192.0.2.1:5432/desk", PgSslMode::VerifyFull),
+        ("postgres://a@localhost/desk?host=db.internal", PgSslMode::VerifyFull),
+        ("postgres://a@127.0.0.1/desk?hostaddr=192.0.2.1", PgSslMode::VerifyFull),
+        ("postgres://a@db.internal/desk?sslrootcert=ca.pem", PgSslMode::VerifyFull),
+        ("postgres://a@db.internal/desk#sslmode=disable", PgSslMode::VerifyFull),
+        ("postgres://a@db.internal/desk?sslmode=require", PgSslMode::Require),
+        ("postgres://a@db.internal/desk?application_name=x&ssl-mode=disable", PgSslMode::Disable),
+        ("postgres://a@127.0.0.1/desk?sslmode=verify-full", PgSslMode::VerifyFull),
+    ];
+    for (url, want) in cases {
+        let mode = connect_options(url, None).unwrap().get_ssl_mode();
+        assert!(same_mode(mode, want), "{url}: {mode:?}");
+    }
+    for here in
+        ["postgres://a@127.0.0.1/desk", "postgres://a@[::1]/desk", "postgres://a@%2Frun/desk"]
+    {
+        let mode = connect_options(here, None).unwrap().get_ssl_mode();
+        assert!(!same_mode(mode, PgSslMode::VerifyFull), "{here}: {mode:?}");
+    }
+}
+
+fn same_mode(one: PgSslMode, other: PgSslMode) -> bool {
+    std::mem::discriminant(&one) == std::mem::discriminant(&other)
+}
