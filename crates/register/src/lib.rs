@@ -21,6 +21,7 @@ mod random;
 mod register;
 mod secret;
 mod store;
+mod unopened;
 pub mod audit;
 pub mod enrolment;
 pub mod issuer;

@@ -18,15 +18,17 @@ use serde_json::Value;
 
 use crate::account::{NewBot, StoredBot, StoredBotKey, is_hook_path};
 use crate::error::RegisterError;
-use crate::gateway::{self, Candidate, GatewayProof};
+use crate::gateway::{self, Candidate, GatewayProof, UnknownGateway};
 use crate::random::{new_secret, random_bytes, random_id};
 use crate::secret::{NewSecret, StoredSecret};
 use crate::store::Store;
+use crate::unopened::UnopenedSecrets;
 
 /// Creates and identifies tenants, gateways and bots.
 pub struct Register {
     store: Arc<dyn Store>,
     vault: Vault,
+    unopened: UnopenedSecrets,
 }
 
 nightdesk_types::opaque_debug!(Register);
@@ -34,7 +36,7 @@ nightdesk_types::opaque_debug!(Register);
 impl Register {
     /// Creates a register over this store; the vault opens stored secrets.
     pub fn new(store: Arc<dyn Store>, vault: Vault) -> Self {
-        Self { store, vault }
+        Self { store, vault, unopened: UnopenedSecrets::default() }
     }
 
     /// Returns the store, for operations that need no key.
@@ -79,14 +81,29 @@ impl Register {
     }
 
     /// Identifies the gateway of a dial. `None`: no gateway's secret signed its token.
+    ///
+    /// Gateways of several tenants may have the name. A secret that does not open is reported and does not keep the
+    /// others from being tried. If none of them signed the token, that secret may have, so the result is its error.
     pub async fn identify(
         &self,
         token: &PlausibleToken,
     ) -> Result<Option<GatewayProof>, RegisterError> {
         let stored = self.store.gateways_named(token.gateway()).await?;
-        let candidates: Result<Vec<_>, _> =
-            stored.iter().map(|stored| self.open_secret(stored)).collect();
-        Ok(gateway::decide(token, &candidates?).ok())
+        let (mut candidates, mut unopened) = (Vec::with_capacity(stored.len()), None);
+        for secret in &stored {
+            match self.open_secret(secret) {
+                Ok(candidate) => candidates.push(candidate),
+                Err(error) => {
+                    self.unopened.report(secret, &error);
+                    unopened = Some(error);
+                }
+            }
+        }
+        match (gateway::decide(token, &candidates), unopened) {
+            (Ok(proof), _) => Ok(Some(proof)),
+            (Err(UnknownGateway), Some(error)) => Err(error),
+            (Err(UnknownGateway), None) => Ok(None),
+        }
     }
 
     fn open_secret(&self, stored: &StoredSecret) -> Result<Candidate, RegisterError> {

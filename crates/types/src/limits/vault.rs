@@ -11,6 +11,9 @@ pub const KEY_COMMAND_WAIT: Duration = Duration::from_secs(10);
 /// Most bytes that this program may print.
 pub const KEY_COMMAND_BYTES_MAX: usize = 4 * 1024;
 
+/// Secrets that do not open and are remembered as reported. Further ones are not reported until the node restarts.
+pub const UNOPENED_REPORTED_MAX: usize = 1_000;
+
 /// Rows that one step of a rotation reseals.
 pub const REKEY_ROWS_MAX: i64 = 500;
 
