@@ -5,6 +5,7 @@
 
 mod chat;
 mod agent_cron;
+mod client_address;
 mod events;
 mod extract;
 mod health;
@@ -27,6 +28,7 @@ mod tls;
 use std::sync::Arc;
 
 pub use axum::Router;
+use axum::middleware::map_request_with_state;
 use nightdesk_desk::Desk;
 use nightdesk_line::LineContext;
 use nightdesk_line::upgrade;
@@ -34,6 +36,7 @@ use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
 pub use ambient::{AmbientAgent, ambient_routes};
+pub use client_address::{BadProxies, TrustedProxies};
 pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
 pub use openapi::openapi;
@@ -58,13 +61,17 @@ pub struct ApiParts {
     pub webchat: Arc<Webchat>,
     /// The tracker of the lines' tasks.
     pub lines: TaskTracker,
+    /// The proxies that name their clients.
+    pub proxies: TrustedProxies,
 }
 
 /// All public routes.
 pub fn routes(street: ApiParts) -> Router {
-    let ApiParts { desk, line_context: room, relays, webchat, lines } = street;
+    let ApiParts { desk, line_context: room, relays, webchat, lines, proxies } = street;
     let watchers = room.lines.chat_watchers().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
     let api = ApiState { desk, line_context: Arc::clone(&room), relays };
-    Router::from(openapi::described_routes(api)).merge(chats).merge(upgrade::route(room, lines))
+    let routes = Router::from(openapi::described_routes(api));
+    let routes = routes.merge(chats).merge(upgrade::route(room, lines));
+    routes.layer(map_request_with_state(proxies, client_address::name_client))
 }

@@ -101,13 +101,17 @@ pub(crate) struct ListenSection {
     pub(crate) address: SocketAddr,
     /// TLS of the address: files that the desk serves, or `in-front`. An address that is not loopback needs it.
     pub(crate) tls: Option<TlsSetting>,
+    /// The proxies, as addresses or networks, whose `X-Forwarded-For` names the client. At most 64. Loopback is always
+    /// trusted.
+    #[serde(default)]
+    pub(crate) trusted_proxies: Vec<String>,
     /// The URL at which people and agents reach the desk: `https://desk.example.org`. Without it, the address.
     pub(crate) public_url: Option<String>,
 }
 
 impl Default for ListenSection {
     fn default() -> Self {
-        Self { address: SocketAddr::from(([127, 0, 0, 1], 8800)), tls: None, public_url: None }
+        Self::on(SocketAddr::from(([127, 0, 0, 1], 8800)))
     }
 }
 
@@ -361,7 +365,7 @@ impl Config {
     pub(crate) fn for_trial(address: SocketAddr, server_port: u16, database: &str) -> Self {
         let url = format!("postgres://nightdesk_app@127.0.0.1:{server_port}/{database}");
         Self {
-            listen: ListenSection { address, tls: None, public_url: None },
+            listen: ListenSection::on(address),
             database: DatabaseSection {
                 url,
                 password_file: None,
@@ -416,6 +420,7 @@ impl Config {
             "listen.public_url is {public_url}; write it like https://desk.example.org"
         );
         transport::check_listener(&self.listen, &public_url)?;
+        self.listen.proxies()?;
         self.redis.as_ref().map_or(Ok(()), transport::check_redis)?;
         self.wake.by_command()?;
         drop(self.telegram.adapter()?);

@@ -125,8 +125,9 @@ impl RunningNode {
         tasks::spawn(config, &base, &desk, &room);
         let relays = config.schedule.relays(&config.public_url())?;
         let lines = base.life.serving.clone();
+        let (line_context, proxies) = (room, config.listen.proxies()?);
         let street =
-            ApiParts { desk: Arc::clone(&desk), line_context: room, relays, webchat, lines };
+            ApiParts { desk: Arc::clone(&desk), line_context, relays, webchat, lines, proxies };
         open(config, &base, street).await?;
         Ok(Self { base, desk, keeper })
     }

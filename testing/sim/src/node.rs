@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_api::{ApiParts, Listener, Relays};
+use nightdesk_api::{ApiParts, Listener, Relays, TrustedProxies};
 use nightdesk_bus::{Bell, LineRegistry};
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
@@ -198,6 +198,7 @@ impl Parts {
             relays: Relays::default(),
             webchat: Arc::new(webchat),
             lines: self.life.street.clone(),
+            proxies: TrustedProxies::default(),
         }
     }
 

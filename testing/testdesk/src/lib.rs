@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use nightdesk_api::{ApiParts, Relays};
+use nightdesk_api::{ApiParts, Relays, TrustedProxies};
 use nightdesk_bus::LineRegistry;
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
@@ -196,6 +196,7 @@ impl TestDesk {
             relays: relays(),
             webchat,
             lines: street.clone(),
+            proxies: TrustedProxies::default(),
         });
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
         Self {

@@ -1,15 +1,13 @@
 //! The visitor of a page, by their cookie, and their address.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use nightdesk_port::Bot;
 use nightdesk_webchat::session::{COOKIE_NAME, VisitorSession};
 
 use super::{ChatPage, Chats};
-
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// A visitor, and the cookie that their browser is to store.
 pub(super) struct Visitor {
@@ -36,7 +34,7 @@ impl Visitor {
             Some(known) if known.is_to_be_renewed(now) => (known.renew(now), true),
             Some(known) => (known, false),
             None => {
-                chats.pace.session(address(headers, from))?;
+                chats.pace.session(from.ip())?;
                 (VisitorSession::new(now), true)
             }
         };
@@ -50,31 +48,5 @@ impl Visitor {
         let value = self.session.cookie_value(bot).unwrap_or_default();
         let cookie = format!("{COOKIE_NAME}={value}").parse().ok();
         cookie.map(|cookie: HeaderValue| (header::COOKIE, cookie)).into_iter().collect()
-    }
-}
-
-/// The address of a client. Only a proxy on this machine is trusted to name another.
-fn address(headers: &HeaderMap, from: SocketAddr) -> IpAddr {
-    let forwarded = headers.get_all(FORWARDED_FOR).iter().next_back();
-    let forwarded =
-        forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
-    if from.ip().to_canonical().is_loopback() { forwarded.unwrap_or(from.ip()) } else { from.ip() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_proxy_on_this_machine_is_believed() {
-        let of = |from: &str, forwarded: &str| {
-            let headers = [(FORWARDED_FOR, forwarded.parse().unwrap())].into_iter().collect();
-            address(&headers, from.parse().unwrap()).to_string()
-        };
-
-        assert_eq!(of("127.0.0.1:1", "198.51.100.7"), "198.51.100.7");
-        assert_eq!(of("127.0.0.1:1", "203.0.113.9, 198.51.100.7"), "198.51.100.7", "its own word");
-        assert_eq!(of("127.0.0.1:1", "nonsense"), "127.0.0.1");
-        assert_eq!(of("192.0.2.1:1", "198.51.100.7"), "192.0.2.1");
     }
 }

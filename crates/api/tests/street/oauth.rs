@@ -129,3 +129,20 @@ async fn the_issuer_says_where_its_keys_are() {
     let again = get(desk.address(), "/oauth/jwks.json", &[]).await.json();
     assert_eq!(again, keys, "the key stays");
 }
+
+#[tokio::test]
+async fn clients_behind_a_proxy_have_a_limit_each() {
+    let desk = TestDesk::open().await;
+    let form = b"grant_type=client_credentials&client_id=x&client_secret=x";
+    let from = |client: &'static str| {
+        let headers = [FORM, ("x-forwarded-for", client)];
+        post(desk.address(), "/oauth/token", &headers, form)
+    };
+    for _ in 0..UPGRADE_FAILURES_MAX {
+        assert_eq!(from("192.0.2.7").await.status, 401);
+    }
+
+    assert_eq!(from("192.0.2.7").await.status, 429);
+    assert_eq!(from("203.0.113.9, 192.0.2.7").await.status, 429, "the client chose the first");
+    assert_eq!(from("192.0.2.8").await.status, 401);
+}

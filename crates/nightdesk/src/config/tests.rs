@@ -31,6 +31,7 @@ fn the_page_has_every_key_and_no_other() {
     let Config { listen, database, redis, vault, metrics, traces, wake, audit, outside, .. } =
         &config;
     assert!(listen.public_url.is_some() && listen.tls_files().is_some());
+    assert!(!listen.trusted_proxies.is_empty());
     assert!(database.password_file.is_some());
     assert!(database.migrate_url.is_some() && database.migrate_password_file.is_some());
     assert!(redis.as_ref().is_some_and(|redis| redis.password_file.is_some()));

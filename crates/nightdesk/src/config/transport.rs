@@ -1,8 +1,10 @@
 //! Encryption of the public address and of the connections to other servers.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
+use nightdesk_api::TrustedProxies;
 use serde::Deserialize;
 
 use super::{ListenSection, RedisSection};
@@ -37,6 +39,16 @@ pub(crate) struct TlsFiles {
 }
 
 impl ListenSection {
+    /// Returns the section of a plain address without proxies.
+    pub(super) const fn on(address: SocketAddr) -> Self {
+        Self { address, tls: None, trusted_proxies: Vec::new(), public_url: None }
+    }
+
+    /// Returns the trusted proxies.
+    pub(crate) fn proxies(&self) -> anyhow::Result<TrustedProxies> {
+        TrustedProxies::parse(&self.trusted_proxies).context("listen.trusted_proxies")
+    }
+
     /// Returns the certificate files, if the desk serves TLS itself.
     pub(crate) const fn tls_files(&self) -> Option<&TlsFiles> {
         match &self.tls {
@@ -82,7 +94,7 @@ mod tests {
     use super::*;
 
     fn listener(address: &str, tls: Option<TlsSetting>) -> ListenSection {
-        ListenSection { address: address.parse().unwrap(), tls, public_url: None }
+        ListenSection { tls, ..ListenSection::on(address.parse().unwrap()) }
     }
 
     fn files() -> TlsSetting {
