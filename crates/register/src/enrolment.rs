@@ -10,7 +10,9 @@ use aws_lc_rs::hmac;
 use nightdesk_types::{Actor, AgentId, ClientId, TenantScope};
 use nightdesk_vault::Key;
 
-pub use decide::{EnrolmentRefusal, EnrolmentToken, NameHolder, decide, may_be_called};
+pub use decide::{
+    ClientBinding, EnrolmentRefusal, EnrolmentToken, NameHolder, bind_client, decide, may_be_called,
+};
 pub use store::{
     Digest, Enrolling, EnrolmentRequest, EnrolmentResult, NewInvitation, StoredClient,
 };
@@ -22,12 +24,15 @@ pub struct Identity {
     pub scope: TenantScope,
     /// The agent whose gateways the machine may enrol and provision.
     pub agent: AgentId,
+    /// The machine identity of an invitation, which is for one gateway name. `None`: the agent itself, which may name
+    /// any gateway of its own.
+    pub client: Option<ClientId>,
 }
 
 impl Identity {
     /// Returns the identity of an agent that speaks for itself.
     pub(crate) const fn from_agent(scope: TenantScope, agent: AgentId) -> Self {
-        Self { scope: scope.with_actor(Actor::Agent(agent)), agent }
+        Self { scope: scope.with_actor(Actor::Agent(agent)), agent, client: None }
     }
 }
 
@@ -45,7 +50,7 @@ pub struct MachineClient {
 impl MachineClient {
     /// Returns the agent that it speaks for.
     pub const fn identity(&self) -> Identity {
-        Identity { scope: self.scope, agent: self.agent }
+        Identity { scope: self.scope, agent: self.agent, client: Some(self.id) }
     }
 }
 

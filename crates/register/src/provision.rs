@@ -78,7 +78,8 @@ pub enum ProvisionResult {
 /// Stores the descriptions and the secrets of gateways that provision themselves.
 #[async_trait]
 pub trait Provisioning: Send + Sync {
-    /// Gives a gateway of the agent its secret and stores its description, in one transaction. A new secret ends only
+    /// Gives a gateway of the agent its secret and stores its description, in one transaction. A machine identity
+    /// provisions one name only, see [`bind_client`](crate::enrolment::bind_client). A new secret ends only
     /// secrets that were provisioned. The wake URL applies if no operator set one; without a URL, the gateway's earlier
     /// URL is removed.
     async fn provision(

@@ -99,7 +99,7 @@ impl Stage {
 
     async fn identity(&self, says: Value) -> Option<(TenantScope, AgentId)> {
         let found = self.issuers.identify(&self.login.token(&says), now()).await;
-        found.expect("a store").map(|Identity { scope, agent }| (scope, agent))
+        found.expect("a store").map(|Identity { scope, agent, .. }| (scope, agent))
     }
 
     async fn caller(&self, token: &str) -> Result<Option<CallerCheck>, RegisterError> {

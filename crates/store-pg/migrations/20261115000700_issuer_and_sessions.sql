@@ -36,6 +36,8 @@ create table oauth_clients (
     client_id     uuid        not null,
     -- The agent whose gateways it may enrol.
     agent_id      uuid        not null,
+    -- The only gateway that it may enrol or provision. Null: the first one that it names.
+    gateway_name  text,
     secret_sha256 bytea       not null,
     created_at    timestamptz not null default now(),
     -- Null: until it is revoked.

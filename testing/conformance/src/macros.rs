@@ -335,6 +335,7 @@ macro_rules! register_store_conformance {
             only_provisioned_secrets_go,
             a_name_in_two_tenants_is_two_gateways,
             a_name_that_cannot_be_had_is_not_provisioned,
+            an_invited_identity_has_one_gateway_name,
             of_racing_boots_all_get_one_secret,
             a_gateway_says_where_it_is_woken,
             one_first_signing_key_stands,

@@ -118,7 +118,7 @@ async fn find_agent(api: &ApiState, text: &str) -> Result<Option<Party>, Registe
     }
     let Bearer::Jwt(token) = shown else { return Ok(None) };
     let identity = issuers.identify(token, now).await?;
-    Ok(identity.map(|Identity { scope, agent }| Party { scope, agent }))
+    Ok(identity.map(|Identity { scope, agent, .. }| Party { scope, agent }))
 }
 
 /// Authenticates an agent, and counts its call against a rate limit.

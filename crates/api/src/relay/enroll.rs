@@ -92,7 +92,7 @@ fn what_to_do(refusal: &EnrolmentRefusal) -> String {
              client that were printed together, or {AGAIN}"
         ),
         EnrolmentRefusal::OtherName(name) => {
-            format!("the enrolment token is for gateway {name}; add --gateway-id {name}")
+            format!("the invitation is for gateway {name}; add --gateway-id {name}")
         }
         EnrolmentRefusal::NameTaken => {
             "another agent's gateway has this name; choose another with \

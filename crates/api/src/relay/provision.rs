@@ -2,6 +2,8 @@
 //!
 //! The stock client logs the text of a refusal and boots on, without a secret, so the text names the setting to change.
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
@@ -117,19 +119,22 @@ fn fits(front: &Front) -> bool {
 }
 
 /// The text that the client logs after "self-provision failed".
-const fn what_to_do(refusal: &EnrolmentRefusal) -> &'static str {
+fn what_to_do(refusal: &EnrolmentRefusal) -> Cow<'static, str> {
     match refusal {
+        EnrolmentRefusal::OtherName(name) => Cow::Owned(format!(
+            "this identity is for gateway {name}; set GATEWAY_RELAY_ID={name}, or ask for another invitation"
+        )),
         EnrolmentRefusal::NameTaken => {
-            "another agent's gateway has this name; choose another as GATEWAY_RELAY_ID"
+            "another agent's gateway has this name; choose another as GATEWAY_RELAY_ID".into()
         }
         EnrolmentRefusal::NameRevoked => {
             "the gateway of this name was revoked and stays so; choose another as GATEWAY_RELAY_ID"
+                .into()
         }
         // These concern enrolment tokens, which this route does not take.
         EnrolmentRefusal::Unknown
         | EnrolmentRefusal::Used
         | EnrolmentRefusal::Expired
-        | EnrolmentRefusal::OtherAgent
-        | EnrolmentRefusal::OtherName(_) => "this identity may not provision a gateway",
+        | EnrolmentRefusal::OtherAgent => "this identity may not provision a gateway".into(),
     }
 }

@@ -185,6 +185,25 @@ async fn what_cannot_be_provisioned_is_told_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn an_invitation_for_one_gateway_provisions_no_other() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let good_for = Duration::from_mins(10);
+    let invited = desk.register.invite(ann.scope, ann.agent, Some("gw-named"), good_for).await;
+    let bearer = access_token(&desk, &invited.expect("invite a gateway")).await;
+
+    for other in ["gw-1", "gw-new"] {
+        let refused = ask(&desk, &bearer, &body(other, "discord")).await;
+        assert_eq!(refused.status, 403, "{other}: {}", refused.text);
+        assert!(refused.text.contains("GATEWAY_RELAY_ID=gw-named"), "{}", refused.text);
+    }
+    for platform in ["discord", "telegram"] {
+        let answer = ask(&desk, &bearer, &body("gw-named", platform)).await;
+        assert_eq!(answer.status, 200, "{platform}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
 async fn an_agent_that_provisions_without_end_is_asked_to_wait() {
     let desk = TestDesk::open().await;
     let (ann, bob) = (desk.household("ann", "gw-1").await, desk.household("bob", "gw-1").await);

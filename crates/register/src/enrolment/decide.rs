@@ -26,6 +26,25 @@ pub struct NameHolder {
     pub revoked: bool,
 }
 
+/// The gateway name that a machine identity is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientBinding {
+    /// The identity is bound to the name.
+    Bound,
+    /// The identity has no name yet. It is to be bound to this one.
+    New,
+}
+
+/// Checks that a machine identity may enrol or provision a gateway of this name. An invitation that names a gateway is
+/// for that gateway; any other is for the first gateway that its identity names.
+pub fn bind_client(bound: Option<&str>, name: &str) -> Result<ClientBinding, EnrolmentRefusal> {
+    match bound {
+        None => Ok(ClientBinding::New),
+        Some(bound) if bound == name => Ok(ClientBinding::Bound),
+        Some(bound) => Err(EnrolmentRefusal::OtherName(bound.to_owned())),
+    }
+}
+
 /// The reason that no gateway is enrolled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnrolmentRefusal {
@@ -41,8 +60,8 @@ pub enum EnrolmentRefusal {
     /// The identity speaks for another agent of the tenant.
     #[error("enrolment token is for another agent")]
     OtherAgent,
-    /// The token was created for a gateway of this name.
-    #[error("enrolment token is for gateway {0}")]
+    /// The invitation is for a gateway of this name.
+    #[error("invitation is for gateway {0}")]
     OtherName(String),
     /// A gateway of another agent of the tenant has the name.
     #[error("gateway name belongs to another agent")]
@@ -105,6 +124,14 @@ mod tests {
 
     fn held() -> NameHolder {
         NameHolder { gateway: GATEWAY, agent: ANNS, revoked: false }
+    }
+
+    #[test]
+    fn a_machine_identity_is_for_one_name() {
+        let other = EnrolmentRefusal::OtherName("gw-1".to_owned());
+        assert_eq!(bind_client(None, "gw-1"), Ok(ClientBinding::New));
+        assert_eq!(bind_client(Some("gw-1"), "gw-1"), Ok(ClientBinding::Bound));
+        assert_eq!(bind_client(Some("gw-1"), "gw-2"), Err(other));
     }
 
     #[test]

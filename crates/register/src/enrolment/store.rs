@@ -56,7 +56,7 @@ pub struct NewInvitation {
     pub secret: Digest,
     /// The digest of the one-time token.
     pub token: Digest,
-    /// The only gateway name that the token may be used for.
+    /// The only gateway name that both may be used for.
     pub gateway: Option<String>,
     /// The time after which both expire.
     pub good_for: Duration,
@@ -113,7 +113,7 @@ pub trait Enrolling: Send + Sync {
     async fn revoke_client(&self, scope: TenantScope, id: ClientId) -> Result<bool, StoreError>;
 
     /// Gives a gateway its secret and marks the token used, in one transaction. Of several concurrent calls one
-    /// succeeds. See [`decide`](super::decide) for the refusals.
+    /// succeeds. See [`decide`](super::decide) and [`bind_client`](super::bind_client) for the refusals.
     async fn enrol(
         &self,
         identity: &Identity,

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{
-    Digest, Enrolling, EnrolmentRequest, EnrolmentResult, EnrolmentToken, Identity, MachineClient,
-    NameHolder, NewInvitation, StoredClient, decide,
+    ClientBinding, Digest, Enrolling, EnrolmentRefusal, EnrolmentRequest, EnrolmentResult,
+    EnrolmentToken, Identity, MachineClient, NameHolder, NewInvitation, StoredClient, bind_client,
+    decide,
 };
 use nightdesk_types::limits::ENROLMENT_KEPT_DAYS;
 use nightdesk_types::{Actor, AgentId, ClientId, GatewayId, StoreError, TenantId, TenantScope};
@@ -34,8 +35,8 @@ impl Enrolling for Pg {
             sqlx::query!(
                 "with client as (
                      insert into oauth_clients
-                         (tenant_id, client_id, agent_id, secret_sha256, expires_at)
-                     values ($1, $2, $3, $4, now() + make_interval(secs => $7))
+                         (tenant_id, client_id, agent_id, secret_sha256, gateway_name, expires_at)
+                     values ($1, $2, $3, $4, $6, now() + make_interval(secs => $7))
                  )
                  insert into enrolments
                      (tenant_id, agent_id, token_sha256, gateway_name, expires_at)
@@ -77,16 +78,18 @@ impl Enrolling for Pg {
         identity: &Identity,
         enrol: &EnrolmentRequest,
     ) -> Result<EnrolmentResult, StoreError> {
-        let (Identity { scope, agent }, enrol) = (*identity, enrol.clone());
-        let name = enrol.gateway.clone();
+        let (identity, enrol) = (*identity, enrol.clone());
+        let (Identity { scope, agent, .. }, name) = (identity, enrol.gateway.clone());
         let enrolled = run_to_end!(self.for_tenant("enrol a gateway", scope), |connection| {
             lock_tenant(connection, scope).await?;
             let token = read_token(connection, scope, &enrol.token).await?;
             let holder = lock_holder(connection, scope, &enrol.gateway).await?;
-            match decide(agent, &enrol.gateway, token.as_ref(), holder.as_ref()) {
-                Ok(had) => {
-                    let gateway =
-                        issue_secret(connection, &Identity { scope, agent }, &enrol, had).await?;
+            let binding = check_binding(connection, &identity, &enrol.gateway).await?;
+            let decided = decide(agent, &enrol.gateway, token.as_ref(), holder.as_ref());
+            match decided.and_then(|had| Ok((had, binding?))) {
+                Ok((had, binding)) => {
+                    write_binding(connection, &identity, &enrol.gateway, binding).await?;
+                    let gateway = issue_secret(connection, &identity, &enrol, had).await?;
                     mark_used(connection, scope, &enrol.token, gateway).await?;
                     let about = json!({ "gateway_id": gateway });
                     record_act(connection, scope, Kind::GatewayEnrolled, about).await?;
@@ -144,6 +147,44 @@ pub(super) async fn lock_tenant(
     sqlx::query!("select from tenants where tenant_id = $1 for update", scope.tenant().uuid())
         .fetch_one(connection)
         .await?;
+    Ok(())
+}
+
+/// Checks that a machine identity may use a gateway name. The tenant's lock keeps the result true until the name is
+/// written.
+pub(super) async fn check_binding(
+    connection: &mut PgConnection,
+    identity: &Identity,
+    name: &str,
+) -> sqlx::Result<Result<ClientBinding, EnrolmentRefusal>> {
+    let Some(client) = identity.client else { return Ok(Ok(ClientBinding::Bound)) };
+    let row = sqlx::query!(
+        "select gateway_name from oauth_clients where tenant_id = $1 and client_id = $2",
+        identity.scope.tenant().uuid(),
+        client.uuid()
+    )
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(Err(EnrolmentRefusal::Unknown)) };
+    Ok(bind_client(row.gateway_name.as_deref(), name))
+}
+
+/// Writes the gateway name of a machine identity that has none yet.
+pub(super) async fn write_binding(
+    connection: &mut PgConnection,
+    identity: &Identity,
+    name: &str,
+    binding: ClientBinding,
+) -> sqlx::Result<()> {
+    let (Some(client), ClientBinding::New) = (identity.client, binding) else { return Ok(()) };
+    sqlx::query!(
+        "update oauth_clients set gateway_name = $3 where tenant_id = $1 and client_id = $2",
+        identity.scope.tenant().uuid(),
+        client.uuid(),
+        name
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::audit::record_act;
-use super::enrolment::{lock_holder, lock_tenant};
+use super::enrolment::{check_binding, lock_holder, lock_tenant, write_binding};
 use crate::Pg;
 use crate::wake::rows::{WakeKey, change_wake};
 
@@ -33,15 +33,20 @@ impl Provisioning for Pg {
         let provisioned = run_to_end!(operation, |connection| {
             // An enrolment locks the tenant before the gateway, and the quota of a new gateway locks the tenant.
             lock_tenant(connection, identity.scope).await?;
-            insert_gateway(connection, &identity, &provision.description.gateway).await?;
+            let name = &provision.description.gateway;
+            let binding = match check_binding(connection, &identity, name).await? {
+                Ok(binding) => binding,
+                Err(refusal) => return Ok(ProvisionResult::Refused(refusal)),
+            };
+            insert_gateway(connection, &identity, name).await?;
             // The lock makes concurrent requests get the same secret.
-            let holder =
-                lock_holder(connection, identity.scope, &provision.description.gateway).await?;
+            let holder = lock_holder(connection, identity.scope, name).await?;
             let gateway = match may_be_called(identity.agent, holder.as_ref()) {
                 Ok(Some(gateway)) => gateway.uuid(),
                 Ok(None) => return Err(sqlx::Error::RowNotFound),
                 Err(refusal) => return Ok(ProvisionResult::Refused(refusal)),
             };
+            write_binding(connection, &identity, name, binding).await?;
             note_platform(connection, identity.scope, gateway, &provision.description.front)
                 .await?;
             set_wake_url(connection, &identity, gateway, &provision.description).await?;
@@ -214,7 +219,7 @@ async fn find_recent_secret(
     )
     .fetch_optional(connection)
     .await?;
-    let Identity { scope, agent } = *identity;
+    let Identity { scope, agent, .. } = *identity;
     let id = GatewayId::from_uuid(gateway);
     Ok(row.map(|row| StoredSecret {
         gateway: Gateway { scope, id, agent, acks: row.acks },

@@ -86,7 +86,7 @@ impl Sessions for Pg {
                 Some(true) => {
                     delete_old_tokens(connection, scope, &session.id).await?;
                     enter_token(connection, scope, &session.id, next).await?;
-                    Ok(RefreshResult::Next(Identity { scope, agent }))
+                    Ok(RefreshResult::Next(Identity { scope, agent, client: None }))
                 }
                 Some(false) => {
                     revoke_session(connection, scope, &session).await?;

@@ -214,7 +214,10 @@ pub async fn an_enrolment_is_told_once(harness: &impl Harness) {
             secret: secret(name),
             overlap: Duration::ZERO,
         };
-        register.enrol(&Identity { scope: by, agent }, &enrol).await.expect("enrol a gateway");
+        register
+            .enrol(&Identity { scope: by, agent, client: None }, &enrol)
+            .await
+            .expect("enrol a gateway");
 
         let deed = log.told(Kind::GatewayEnrolled).await;
         assert_eq!(deed.actor, format!("client:{client}"));

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use nightdesk_register::StoredSecret;
-use nightdesk_register::enrolment::{EnrolmentRefusal, Identity};
+use nightdesk_register::enrolment::{EnrolmentRefusal, EnrolmentResult, Identity, MachineClient};
 use nightdesk_register::provision::{Front, GatewayDescription, GatewayProvision, ProvisionResult};
 use nightdesk_types::limits::PROVISIONED_SECRETS_MAX;
 use uuid::Uuid;
 
+use super::enrolment::{enrol, invite};
 use super::gateways::{named, revoke};
 use crate::Harness;
 use crate::cast::{Cast, Person, secret};
@@ -102,6 +103,36 @@ pub async fn a_name_that_cannot_be_had_is_not_provisioned(harness: &impl Harness
     assert_eq!(harness.register().fronts(ann.scope, "ann").await.expect("read"), []);
 }
 
+/// Checks that the machine identity of an invitation enrols and provisions one gateway: the named one, or else the first
+/// that it names.
+pub async fn an_invited_identity_has_one_gateway_name(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let named_client = invite(harness, &ann, "one", Some("gw")).await;
+    let free_client = invite(harness, &ann, "two", None).await;
+    let provision = |client: MachineClient, name: &str, called: &str| {
+        let (register, boot) = (harness.register(), boot(name, "discord", called));
+        async move {
+            let provisioned = register.provision(&client.identity(), &boot).await;
+            match provisioned.expect("provision a gateway") {
+                ProvisionResult::New(_) | ProvisionResult::Same(_) => Ok(()),
+                ProvisionResult::Refused(refusal) => Err(refusal),
+            }
+        }
+    };
+    let other = |name: &str| EnrolmentRefusal::OtherName(name.to_owned());
+
+    assert_eq!(provision(named_client, "gw-2", "a").await, Err(other("gw")));
+    assert_eq!(provision(named_client, "gw", "b").await, Ok(()));
+    assert_eq!(provision(free_client, "first", "c").await, Ok(()));
+    assert_eq!(provision(free_client, "first", "d").await, Ok(()), "its other platform");
+    assert_eq!(provision(free_client, "gw", "e").await, Err(other("first")));
+    let enrolled = enrol(harness, &free_client, "two", "second").await;
+    assert_eq!(enrolled, EnrolmentResult::Refused(other("first")));
+    assert_eq!(named(harness, "gw-2").await.len() + named(harness, "second").await.len(), 0);
+    assert_eq!(ids(&named(harness, "gw").await), [secret("b").id], "no other secret for it");
+}
+
 /// Checks that many concurrent requests under one name get one secret.
 pub async fn of_racing_boots_all_get_one_secret(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
@@ -169,7 +200,7 @@ fn ids(found: &[StoredSecret]) -> Vec<Uuid> {
 }
 
 pub(crate) const fn identity(person: &Person) -> Identity {
-    Identity { scope: person.scope, agent: person.agent }
+    Identity { scope: person.scope, agent: person.agent, client: None }
 }
 
 fn front(platform: &str) -> Front {

@@ -50,7 +50,7 @@ pub async fn a_tenant_has_as_many_gateways_as_it_may(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
     let register = harness.register();
-    let identity = Identity { scope: ann.scope, agent: ann.agent };
+    let identity = Identity { scope: ann.scope, agent: ann.agent, client: None };
     let has = register.gateways(ann.scope, "").await.expect("list gateways").len();
     let allowed = i64::try_from(has).expect("few") + 1;
     set(harness, ann.scope, Quota::Gateways, allowed).await;

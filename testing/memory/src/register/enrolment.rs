@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{
-    Digest, Enrolling, EnrolmentRequest, EnrolmentResult, EnrolmentToken, Identity, MachineClient,
-    NameHolder, NewInvitation, StoredClient, decide,
+    Digest, Enrolling, EnrolmentRefusal, EnrolmentRequest, EnrolmentResult, EnrolmentToken,
+    Identity, MachineClient, NameHolder, NewInvitation, StoredClient, bind_client, decide,
 };
 use nightdesk_types::{Actor, AgentId, ClientId, StoreError, TenantScope, Timestamp};
 use serde_json::json;
@@ -15,6 +15,7 @@ use super::must_be_free;
 /// A machine identity's row.
 pub(in super::super) struct ClientRow {
     client: MachineClient,
+    gateway: Option<String>,
     secret: Digest,
     expires_at: Timestamp,
     pub(super) revoked: bool,
@@ -39,6 +40,25 @@ impl State {
         let row = self.gateway_named(scope, name)?;
         let (gateway, revoked) = (row.gateway, row.revoked_at.is_some());
         Some(NameHolder { gateway: gateway.id, agent: gateway.agent, revoked })
+    }
+
+    /// Checks that a machine identity may use a gateway name.
+    pub(super) fn check_binding(
+        &self,
+        identity: &Identity,
+        name: &str,
+    ) -> Result<(), EnrolmentRefusal> {
+        let Some(client) = identity.client else { return Ok(()) };
+        let row = self.clients.get(&client).ok_or(EnrolmentRefusal::Unknown)?;
+        bind_client(row.gateway.as_deref(), name).map(drop)
+    }
+
+    /// Stores the gateway name of a machine identity that has none yet.
+    pub(super) fn write_binding(&mut self, identity: &Identity, name: &str) {
+        let row = identity.client.and_then(|client| self.clients.get_mut(&client));
+        if let Some(row) = row {
+            row.gateway.get_or_insert_with(|| name.to_owned());
+        }
     }
 }
 
@@ -70,9 +90,10 @@ impl Enrolling for Memory {
             id: new.client,
             agent,
         };
-        let row = ClientRow { client, secret: new.secret, expires_at, revoked: false };
-        state.clients.insert(new.client, row);
         let gateway = new.gateway.clone();
+        let (secret, revoked) = (new.secret, false);
+        let row = ClientRow { client, gateway: gateway.clone(), secret, expires_at, revoked };
+        state.clients.insert(new.client, row);
         state.enrolments.insert(token, EnrolmentRow { agent, gateway, expires_at, used: false });
         let about = json!({ "agent_id": agent, "client_id": new.client });
         self.tell(&mut state, scope, Kind::GatewayInvited, &about);
@@ -109,10 +130,13 @@ impl Enrolling for Memory {
         let token = (identity.scope, *enrol.token.as_bytes());
         let found = state.enrolments.get(&token).map(|row| row.found(now));
         let holder = state.holder(identity.scope, &enrol.gateway);
-        let had = match decide(identity.agent, &enrol.gateway, found.as_ref(), holder.as_ref()) {
+        let had = decide(identity.agent, &enrol.gateway, found.as_ref(), holder.as_ref());
+        let bound = |had| state.check_binding(identity, &enrol.gateway).map(|()| had);
+        let had = match had.and_then(bound) {
             Ok(had) => had,
             Err(refusal) => return Ok(EnrolmentResult::Refused(refusal)),
         };
+        state.write_binding(identity, &enrol.gateway);
         let secret = (&enrol.secret, now);
         let id = match had {
             Some(id) => {

@@ -15,7 +15,7 @@ use super::gateways::{GatewayRow, SecretRow};
 impl State {
     /// Stores the wake URL of a gateway. An operator's URL stays.
     fn wake_at(&mut self, identity: &Identity, gateway: &str, url: Option<&String>) {
-        let Identity { scope, agent } = *identity;
+        let Identity { scope, agent, .. } = *identity;
         let Some(row) = self.gateway_named(scope, gateway) else { return };
         let before = row.wake_url.take();
         let by_gateways: Vec<String> =
@@ -68,14 +68,16 @@ impl Provisioning for Memory {
         identity: &Identity,
         provision: &GatewayProvision,
     ) -> Result<ProvisionResult, StoreError> {
-        let (now, said, Identity { scope, agent }) =
+        let (now, said, Identity { scope, agent, .. }) =
             (self.now(), &provision.description, *identity);
         let mut state = self.lock();
         state.agent("provision a gateway", scope, agent)?;
+        let bound = state.check_binding(identity, &said.gateway);
         let holder = state.holder(scope, &said.gateway);
-        if let Err(refusal) = may_be_called(agent, holder.as_ref()) {
+        if let Err(refusal) = bound.and_then(|()| may_be_called(agent, holder.as_ref()).map(drop)) {
             return Ok(ProvisionResult::Refused(refusal));
         }
+        state.write_binding(identity, &said.gateway);
         if holder.is_none() {
             state.new_gateway(scope, agent, &said.gateway, now)?;
         }

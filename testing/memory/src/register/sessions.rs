@@ -110,6 +110,6 @@ impl Sessions for Memory {
             return Ok(RefreshResult::Reused);
         }
         row.tokens.insert(*next.as_bytes(), None);
-        Ok(RefreshResult::Next(Identity { scope, agent: row.agent }))
+        Ok(RefreshResult::Next(Identity { scope, agent: row.agent, client: None }))
     }
 }
