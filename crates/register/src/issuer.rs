@@ -6,6 +6,7 @@
 //! identity that it names is valid. The identity's row determines the tenant, not the token. A key is published before
 //! it signs, so a client that fetched the keys recently knows every signing key.
 
+mod decide;
 mod fire;
 mod key;
 mod keys;
@@ -21,9 +22,10 @@ use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
 use nightdesk_types::{AgentId, ClientId, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::{Key, Vault};
 
+pub use decide::{RefreshSeed, RefreshStep, TokenExchange, decide_refresh};
 pub use key::KeyAlgorithm;
 pub use session::{NoGrant, TokenPair};
-pub use store::{IssuerSession, Issuing, RefreshResult, Sessions, StoredKey};
+pub use store::{IssuerSession, Issuing, NextRefresh, RefreshResult, Sessions, StoredKey};
 pub use token::BadToken;
 pub(crate) use token::{parse_agent, signature_only};
 

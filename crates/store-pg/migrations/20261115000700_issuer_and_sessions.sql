@@ -102,16 +102,23 @@ create constraint trigger tell_session_ended after update of revoked_at on boots
     execute function tell_row('session-ended', 'agent_id', 'issuer', 'session');
 
 -- The tokens that keep a session of ours going. Each is traded for the next; only digests are known
--- here. One that was traded is good a little longer: its answer may have been lost.
+-- here. One that was traded gets the same successor a little longer: its answer may have been lost.
 create table refresh_tokens (
-    tenant_id    uuid        not null,
-    session      text        not null,
-    token_sha256 bytea       not null,
-    created_at   timestamptz not null default now(),
-    -- The time of its first trade.
-    traded_at    timestamptz,
+    tenant_id        uuid        not null,
+    session          text        not null,
+    token_sha256     bytea       not null,
+    created_at       timestamptz not null default now(),
+    -- The time of its trade.
+    traded_at        timestamptz,
+    -- The successor, and the random value from which it is derived together with the token itself.
+    successor_sha256 bytea,
+    seed             bytea,
     primary key (tenant_id, session, token_sha256),
-    constraint refresh_tokens_whole_digest check (octet_length(token_sha256) = 32)
+    constraint refresh_tokens_whole_digest check (octet_length(token_sha256) = 32),
+    constraint refresh_tokens_whole_successor check (
+        (traded_at is null) = (successor_sha256 is null) and (traded_at is null) = (seed is null)
+        and octet_length(successor_sha256) = 32 and octet_length(seed) = 32
+    )
 );
 select wall_off('refresh_tokens');
 

@@ -350,6 +350,8 @@ macro_rules! register_store_conformance {
             a_retired_key_stays_so,
             a_session_is_one_agents,
             a_refresh_token_is_traded_for_the_next,
+            a_refresh_token_with_a_used_successor_ends_its_session,
+            of_racing_refreshes_all_get_one_successor,
             a_tenant_enters_as_many_agents_as_it_may,
             a_tenant_is_granted_as_much_as_it_may,
             a_tenant_has_as_many_gateways_as_it_may,

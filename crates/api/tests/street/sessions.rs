@@ -73,6 +73,23 @@ async fn a_token_that_two_have_ends_the_session() {
 }
 
 #[tokio::test]
+async fn a_stolen_token_begins_no_second_chain() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+    let (_, grant) = begun(&desk, &ann).await;
+    let stolen = grant.refresh.with(str::to_owned);
+    let successor = |answer: &Answered| answer.json()["refresh_token"].as_str().map(str::to_owned);
+    let next = successor(&refresh(&desk, &stolen).await).expect("the next");
+
+    assert_eq!(successor(&refresh(&desk, &stolen).await), Some(next.clone()), "the same again");
+    let after = successor(&refresh(&desk, &next).await).expect("the one after");
+    let late = refresh(&desk, &stolen).await;
+    assert_eq!((late.status, late.json()["error"].as_str()), (400, Some("invalid_grant")));
+    assert_eq!(refresh(&desk, &after).await.status, 400, "the session is over for both");
+    assert!(!is_known(&desk, &grant.access.with(str::to_owned)).await);
+}
+
+#[tokio::test]
 async fn an_ended_session_and_a_guess_are_told_the_same() {
     let desk = TestDesk::open().await;
     let ann = desk.household("ann", "gw-1").await;

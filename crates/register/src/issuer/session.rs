@@ -3,17 +3,18 @@
 //! The agent is set up with an access token and a refresh token. It exchanges the refresh token for a new pair, in the
 //! format that the stock client requests.
 
+use aws_lc_rs::hmac;
 use nightdesk_types::limits::REFRESH_TOKEN_BYTES_MAX;
 use nightdesk_types::{AgentId, TenantId, TenantScope, Timestamp};
 use nightdesk_vault::Key;
 use uuid::Uuid;
 
-use super::Issuer;
-use super::store::{IssuerSession, RefreshResult};
+use super::store::{IssuerSession, NextRefresh, RefreshResult};
 use super::token::{AUDIENCE, Subject};
+use super::{Issuer, RefreshSeed};
 use crate::enrolment::Digest;
 use crate::error::RegisterError;
-use crate::random::{new_secret, random_id};
+use crate::random::{new_secret, random_bytes, random_id};
 
 /// Prefix of our refresh tokens, so that scanners recognise a leaked one.
 const MARK: &str = "ndr";
@@ -33,7 +34,7 @@ pub enum NoGrant {
     /// No valid session has this token.
     #[error("refresh token is not known")]
     Unknown,
-    /// The token was exchanged before, so two parties have it. The session has ended.
+    /// Two parties have the token. The session has ended.
     #[error("refresh token was used twice")]
     Reused,
 }
@@ -69,19 +70,22 @@ impl Issuer {
         self.access_token(scope, &session.id, now).await
     }
 
-    /// Exchanges a refresh token for a new access token and the next refresh token.
+    /// Exchanges a refresh token for a new access token and the next refresh token. The same token gets the same
+    /// successor again for a short time, as long as the successor was not used.
     pub async fn refresh(
         &self,
         shown: &str,
         now: Timestamp,
     ) -> Result<Result<TokenPair, NoGrant>, RegisterError> {
         let Some((tenant, id)) = read(shown) else { return Ok(Err(NoGrant::Unknown)) };
-        let (next, session) = (Refresh::new(tenant, id), id.to_string());
-        let (shown, digest) = (Digest::from_secret(shown), next.text.with(Digest::from_secret));
-        match self.store.refresh(tenant, &session, shown, digest).await? {
-            RefreshResult::Next(identity) => {
+        let session = id.to_string();
+        let successor = |seed| Refresh::after(tenant, id, shown, &seed).text;
+        let seed = RefreshSeed::from_bytes(random_bytes());
+        let next = NextRefresh { seed, token: successor(seed).with(Digest::from_secret) };
+        match self.store.refresh(tenant, &session, Digest::from_secret(shown), next).await? {
+            RefreshResult::Next { identity, seed } => {
                 let access = self.access_token(identity.scope, &session, now).await?;
-                Ok(Ok(TokenPair { access, refresh: next.text }))
+                Ok(Ok(TokenPair { access, refresh: successor(seed) }))
             }
             RefreshResult::Reused => Ok(Err(NoGrant::Reused)),
             RefreshResult::Unknown => Ok(Err(NoGrant::Unknown)),
@@ -106,12 +110,24 @@ struct Refresh {
 }
 
 impl Refresh {
+    /// Returns the first token of a session.
     fn new(tenant: TenantId, session: Uuid) -> Self {
+        Self::with_secret(tenant, session, &new_secret())
+    }
+
+    /// Returns the successor of a token. Both the token and the seed are needed to derive it.
+    fn after(tenant: TenantId, session: Uuid, shown: &str, seed: &RefreshSeed) -> Self {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, seed.as_bytes());
+        let secret = Key::new(hex::encode(hmac::sign(&key, shown.as_bytes()).as_ref()));
+        Self::with_secret(tenant, session, &secret)
+    }
+
+    fn with_secret(tenant: TenantId, session: Uuid, secret: &Key) -> Self {
         let tenant = tenant.uuid();
         let text = |secret: &str| {
             format!("{MARK}_{}_{}_{secret}", tenant.as_simple(), session.as_simple())
         };
-        Self { text: Key::new(new_secret().with(text)) }
+        Self { text: Key::new(secret.with(text)) }
     }
 }
 
@@ -140,6 +156,14 @@ mod tests {
         let token = Refresh::new(tenant, session).text.with(str::to_owned);
 
         assert_eq!(read(&token), Some((tenant, session)));
+        let after = |shown: &str, seed: u8| {
+            let seed = RefreshSeed::from_bytes([seed; 32]);
+            Refresh::after(tenant, session, shown, &seed).text.with(str::to_owned)
+        };
+        assert_eq!(read(&after(&token, 1)), Some((tenant, session)));
+        assert_eq!(after(&token, 1), after(&token, 1));
+        assert_ne!(after(&token, 1), after(&token, 2));
+        assert_ne!(after(&token, 1), after("another", 1));
         let long = format!("{token}{}", "0".repeat(REFRESH_TOKEN_BYTES_MAX));
         let others = ["", "ndr", "ndr_1_2_3", &token[1..], &format!("{token}_x"), &long];
         for other in others {

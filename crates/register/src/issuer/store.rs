@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 
-use super::KeyAlgorithm;
+use super::{KeyAlgorithm, RefreshSeed};
 use crate::enrolment::{Digest, Identity};
 
 /// A signing key as the store has it, sealed.
@@ -56,12 +56,26 @@ impl IssuerSession {
 /// The result of presenting a refresh token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefreshResult {
-    /// The session belongs to this agent, and the next token is stored.
-    Next(Identity),
-    /// The token was exchanged long ago, so two parties have it. The session has ended.
+    /// The session belongs to this agent, and the successor of this seed is stored.
+    Next {
+        /// The agent.
+        identity: Identity,
+        /// The seed of the only successor: the presented one, or that of the first exchange.
+        seed: RefreshSeed,
+    },
+    /// The token was exchanged long ago, or its successor was used, so two parties have it. The session has ended.
     Reused,
     /// The tenant has no valid session with that token.
     Unknown,
+}
+
+/// A successor for a presented refresh token, used unless the token already has one.
+#[derive(Clone, Copy, Debug)]
+pub struct NextRefresh {
+    /// The seed from which the successor is derived.
+    pub seed: RefreshSeed,
+    /// The digest of the successor.
+    pub token: Digest,
 }
 
 /// Stores the sessions that agents were set up with.
@@ -91,13 +105,13 @@ pub trait Sessions: Send + Sync {
         session: &IssuerSession,
     ) -> Result<Option<AgentId>, StoreError>;
 
-    /// Exchanges a refresh token of one of our sessions for the next, if the tenant it names has it. The presented
-    /// token stays valid for [`REFRESH_OVERLAP`](nightdesk_types::limits::REFRESH_OVERLAP).
+    /// Exchanges a refresh token of one of our sessions for the next, if the tenant it names has it. See
+    /// [`decide_refresh`](super::decide_refresh) for a token that is presented again.
     async fn refresh(
         &self,
         tenant: TenantId,
         session: &str,
         shown: Digest,
-        next: Digest,
+        next: NextRefresh,
     ) -> Result<RefreshResult, StoreError>;
 }

@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use nightdesk_register::enrolment::{Digest, Identity};
-use nightdesk_register::issuer::{IssuerSession, RefreshResult, Sessions};
+use nightdesk_register::issuer::{
+    IssuerSession, NextRefresh, RefreshResult, RefreshSeed, RefreshStep, Sessions, TokenExchange,
+    decide_refresh,
+};
 use nightdesk_types::limits::{REFRESH_KEPT_HOURS, REFRESH_OVERLAP};
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope};
 use sqlx::PgConnection;
@@ -12,6 +15,7 @@ use uuid::Uuid;
 
 use crate::Pg;
 use crate::lookup::Finder;
+use crate::row::bad_column;
 
 #[async_trait]
 impl Sessions for Pg {
@@ -68,7 +72,7 @@ impl Sessions for Pg {
         tenant: TenantId,
         session: &str,
         shown: Digest,
-        next: Digest,
+        next: NextRefresh,
     ) -> Result<RefreshResult, StoreError> {
         // The tenant id is unverified until the token is found in it.
         let name = (tenant.uuid(), session.to_owned(), *shown.as_bytes());
@@ -81,14 +85,20 @@ impl Sessions for Pg {
             let Some(agent) = live_agent(connection, scope, &session).await? else {
                 return Ok(RefreshResult::Unknown);
             };
-            match trade_token(connection, scope, &session.id, shown).await? {
-                None => Ok(RefreshResult::Unknown),
-                Some(true) => {
+            let Some(token) = lock_token(connection, scope, &session.id, shown).await? else {
+                return Ok(RefreshResult::Unknown);
+            };
+            let exchange = read_exchange(connection, scope, &session.id, token).await?;
+            let identity = Identity { scope, agent, client: None };
+            match decide_refresh(exchange.as_ref()) {
+                RefreshStep::Exchange => {
+                    exchange_token(connection, scope, &session.id, shown, next).await?;
                     delete_old_tokens(connection, scope, &session.id).await?;
-                    enter_token(connection, scope, &session.id, next).await?;
-                    Ok(RefreshResult::Next(Identity { scope, agent, client: None }))
+                    enter_token(connection, scope, &session.id, next.token).await?;
+                    Ok(RefreshResult::Next { identity, seed: next.seed })
                 }
-                Some(false) => {
+                RefreshStep::Repeat(seed) => Ok(RefreshResult::Next { identity, seed }),
+                RefreshStep::EndSession => {
                     revoke_session(connection, scope, &session).await?;
                     Ok(RefreshResult::Reused)
                 }
@@ -161,23 +171,78 @@ async fn revoke_session(
     Ok(ended.rows_affected() == 1)
 }
 
-/// Marks a token as traded. Returns true if it is still valid, or `None` if it does not exist.
-async fn trade_token(
+/// A presented token's row.
+struct TokenRow {
+    seed: Option<Vec<u8>>,
+    successor: Option<Vec<u8>>,
+    is_recent: bool,
+}
+
+/// Locks a token, so that of two concurrent exchanges the later sees the successor of the earlier.
+async fn lock_token(
     connection: &mut PgConnection,
     scope: TenantScope,
     session: &str,
     shown: Digest,
-) -> sqlx::Result<Option<bool>> {
-    let traded = sqlx::query_scalar!(
-        r#"update refresh_tokens set traded_at = coalesce(traded_at, now())
-           where tenant_id = $1 and session = $2 and token_sha256 = $3
-           returning traded_at > now() - make_interval(secs => $4) as "good!""#,
+) -> sqlx::Result<Option<TokenRow>> {
+    let row = sqlx::query_as!(
+        TokenRow,
+        r#"select seed, successor_sha256 as successor,
+               coalesce(traded_at > now() - make_interval(secs => $4), false) as "is_recent!"
+           from refresh_tokens where tenant_id = $1 and session = $2 and token_sha256 = $3
+           for update"#,
         scope.tenant().uuid(),
         session,
         shown.as_bytes(),
         REFRESH_OVERLAP.as_secs_f64()
     );
-    traded.fetch_optional(connection).await
+    row.fetch_optional(connection).await
+}
+
+/// Returns the earlier exchange of a locked token. A statement of its own, because one that waited for the lock does not
+/// see the successor.
+async fn read_exchange(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    session: &str,
+    token: TokenRow,
+) -> sqlx::Result<Option<TokenExchange>> {
+    let (Some(seed), Some(successor)) = (token.seed, token.successor) else { return Ok(None) };
+    let seed = seed.try_into().map_err(|_| bad_column("refresh_tokens", "seed"))?;
+    let is_successor_unused = sqlx::query_scalar!(
+        r#"select exists (
+               select from refresh_tokens
+               where tenant_id = $1 and session = $2 and token_sha256 = $3 and traded_at is null
+           ) as "unused!""#,
+        scope.tenant().uuid(),
+        session,
+        successor
+    )
+    .fetch_one(connection)
+    .await?;
+    let seed = RefreshSeed::from_bytes(seed);
+    Ok(Some(TokenExchange { seed, is_recent: token.is_recent, is_successor_unused }))
+}
+
+async fn exchange_token(
+    connection: &mut PgConnection,
+    scope: TenantScope,
+    session: &str,
+    shown: Digest,
+    next: NextRefresh,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "update refresh_tokens set traded_at = now(), seed = $4, successor_sha256 = $5
+         where tenant_id = $1 and session = $2 and token_sha256 = $3",
+        scope.tenant().uuid(),
+        session,
+        shown.as_bytes(),
+        next.seed.as_bytes(),
+        next.token.as_bytes()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// Deletes tokens that were traded long ago. Each trade triggers this, so the table does not grow.

@@ -1,7 +1,7 @@
 //! Checks the sessions with which agents were set up.
 
 use nightdesk_register::enrolment::Digest;
-use nightdesk_register::issuer::{IssuerSession, RefreshResult};
+use nightdesk_register::issuer::{IssuerSession, NextRefresh, RefreshResult, RefreshSeed};
 use nightdesk_types::AgentId;
 
 use super::provision::identity;
@@ -43,8 +43,8 @@ pub async fn a_session_is_one_agents(harness: &impl Harness) {
     assert!(!begin(ann.agent).await, "what is over stays so");
 }
 
-/// Checks that a refresh token is traded for the next, in its tenant and session only, and twice if the response was
-/// lost.
+/// Checks that a refresh token is traded for the next, in its tenant and session only, and for the same one again if
+/// the response was lost.
 pub async fn a_refresh_token_is_traded_for_the_next(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
@@ -52,25 +52,63 @@ pub async fn a_refresh_token_is_traded_for_the_next(harness: &impl Harness) {
     begin(harness, &ann, "s", "one").await;
     begin(harness, &bob, "s", "bobs").await;
 
-    let next = RefreshResult::Next(identity(&ann));
-    assert_eq!(refresh(harness, &ann, "one", "two").await, next);
-    assert_eq!(refresh(harness, &ann, "one", "three").await, next, "the answer was lost");
-    for token in ["two", "three"] {
-        assert_eq!(
-            refresh(harness, &ann, token, &format!("{token} and on")).await,
-            next,
-            "{token}"
-        );
-    }
-    for (name, person, token) in [("a guess", &ann, "guess"), ("another's", &bob, "two and on")] {
+    assert_eq!(refresh(harness, &ann, "one", "two").await, refresh_result(&ann, "two"));
+    let again = refresh(harness, &ann, "one", "three").await;
+    assert_eq!(again, refresh_result(&ann, "two"), "the answer was lost, and is the same");
+    assert_eq!(refresh(harness, &ann, "two", "four").await, refresh_result(&ann, "four"));
+    let others =
+        [("a guess", &ann, "guess"), ("another's", &bob, "four"), ("unused", &ann, "three")];
+    for (name, person, token) in others {
         assert_eq!(refresh(harness, person, token, "x").await, RefreshResult::Unknown, "{name}");
     }
     let ended =
         harness.register().end_session(ann.scope, &IssuerSession::from_own_issuer("s")).await;
     assert!(ended.expect("end a session"));
-    assert_eq!(refresh(harness, &ann, "two and on", "y").await, RefreshResult::Unknown);
+    assert_eq!(refresh(harness, &ann, "four", "y").await, RefreshResult::Unknown);
     let bobs = refresh(harness, &bob, "bobs", "z").await;
-    assert_eq!(bobs, RefreshResult::Next(identity(&bob)), "another tenant's of that name goes on");
+    assert_eq!(bobs, refresh_result(&bob, "z"), "another tenant's of that name goes on");
+}
+
+/// Checks that a refresh token whose successor was used ends its session: a thief and the agent never have a chain of
+/// tokens each.
+pub async fn a_refresh_token_with_a_used_successor_ends_its_session(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    begin(harness, &ann, "s", "one").await;
+    assert_eq!(refresh(harness, &ann, "one", "two").await, refresh_result(&ann, "two"));
+    assert_eq!(refresh(harness, &ann, "two", "three").await, refresh_result(&ann, "three"));
+
+    assert_eq!(refresh(harness, &ann, "one", "stolen").await, RefreshResult::Reused);
+    for token in ["three", "stolen"] {
+        let late = refresh(harness, &ann, token, "x").await;
+        assert_eq!(late, RefreshResult::Unknown, "{token}");
+    }
+    let session = IssuerSession::from_own_issuer("s");
+    assert_eq!(agent_of(harness, &ann, &session).await, None, "it is over");
+}
+
+/// Checks that concurrent exchanges of one token get one successor.
+pub async fn of_racing_refreshes_all_get_one_successor(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    begin(harness, &ann, "s", "one").await;
+    let racing = (0..6).map(|number| {
+        let (register, tenant) = (harness.register(), ann.scope.tenant());
+        let wanted = successor(&format!("next {number}"));
+        tokio::spawn(async move {
+            register.refresh(tenant, "s", Digest::from_secret("one"), wanted).await
+        })
+    });
+    let racing: Vec<_> = racing.collect();
+
+    let mut seeds = Vec::new();
+    for refreshed in racing {
+        match refreshed.await.expect("no panic").expect("refresh a session") {
+            RefreshResult::Next { seed, .. } => seeds.push(seed),
+            RefreshResult::Reused | RefreshResult::Unknown => panic!("the token is good"),
+        }
+    }
+    assert_eq!(seeds, vec![seeds[0]; 6]);
 }
 
 async fn agent_of(
@@ -95,7 +133,18 @@ pub(crate) async fn refresh(
     shown: &str,
     next: &str,
 ) -> RefreshResult {
-    let (shown, next) = (Digest::from_secret(shown), Digest::from_secret(next));
+    let (shown, next) = (Digest::from_secret(shown), successor(next));
     let refreshed = harness.register().refresh(person.scope.tenant(), "s", shown, next).await;
     refreshed.expect("refresh a session")
+}
+
+/// Returns a successor with this text.
+fn successor(text: &str) -> NextRefresh {
+    let token = Digest::from_secret(text);
+    NextRefresh { seed: RefreshSeed::from_bytes(*token.as_bytes()), token }
+}
+
+/// Returns the result of an exchange for this successor.
+pub(crate) fn refresh_result(person: &Person, successor_text: &str) -> RefreshResult {
+    RefreshResult::Next { identity: identity(person), seed: successor(successor_text).seed }
 }

@@ -5,23 +5,42 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::enrolment::{Digest, Identity};
-use nightdesk_register::issuer::{IssuerSession, RefreshResult, Sessions};
+use nightdesk_register::issuer::{
+    IssuerSession, NextRefresh, RefreshResult, RefreshStep, Sessions, TokenExchange, decide_refresh,
+};
 use nightdesk_types::limits::REFRESH_OVERLAP;
 use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
 use serde_json::{Value, json};
 
 use super::super::{Memory, State};
 
-/// A session's row, with the first trade time of each refresh token, by its digest.
+/// A session's row, with the exchange of each refresh token, by its digest.
 pub(in super::super) struct SessionRow {
     agent: AgentId,
     ended: bool,
-    tokens: BTreeMap<[u8; 32], Option<Timestamp>>,
+    tokens: BTreeMap<[u8; 32], Option<ExchangeRow>>,
+}
+
+/// The exchange of a refresh token.
+#[derive(Clone, Copy)]
+struct ExchangeRow {
+    at: Timestamp,
+    next: NextRefresh,
 }
 
 impl SessionRow {
     pub(super) const fn end(&mut self) {
         self.ended = true;
+    }
+
+    fn exchange(&self, exchange: ExchangeRow, now: Timestamp) -> TokenExchange {
+        let ExchangeRow { at, next } = exchange;
+        let successor = self.tokens.get(next.token.as_bytes());
+        TokenExchange {
+            seed: next.seed,
+            is_recent: at.checked_add(REFRESH_OVERLAP).is_ok_and(|until| until > now),
+            is_successor_unused: successor.is_some_and(Option::is_none),
+        }
     }
 }
 
@@ -93,23 +112,29 @@ impl Sessions for Memory {
         tenant: TenantId,
         session: &str,
         shown: Digest,
-        next: Digest,
+        next: NextRefresh,
     ) -> Result<RefreshResult, StoreError> {
         let (now, scope) = (self.now(), TenantScope::for_tenant(tenant));
         let mut state = self.lock();
         let row = state.sessions.get_mut(&key(scope, &IssuerSession::from_own_issuer(session)));
         let Some(row) = row.filter(|row| !row.ended) else { return Ok(RefreshResult::Unknown) };
-        let Some(traded) = row.tokens.get_mut(shown.as_bytes()) else {
+        let Some(token) = row.tokens.get(shown.as_bytes()).copied() else {
             return Ok(RefreshResult::Unknown);
         };
-        let traded_at = *traded.get_or_insert(now);
-        if traded_at.checked_add(REFRESH_OVERLAP).is_ok_and(|until| until <= now) {
-            row.ended = true;
-            let about = about(row.agent, &IssuerSession::from_own_issuer(session));
-            self.tell(&mut state, scope, Kind::SessionEnded, &about);
-            return Ok(RefreshResult::Reused);
+        let identity = Identity { scope, agent: row.agent, client: None };
+        match decide_refresh(token.map(|exchange| row.exchange(exchange, now)).as_ref()) {
+            RefreshStep::Exchange => {
+                row.tokens.insert(*shown.as_bytes(), Some(ExchangeRow { at: now, next }));
+                row.tokens.insert(*next.token.as_bytes(), None);
+                Ok(RefreshResult::Next { identity, seed: next.seed })
+            }
+            RefreshStep::Repeat(seed) => Ok(RefreshResult::Next { identity, seed }),
+            RefreshStep::EndSession => {
+                row.ended = true;
+                let about = about(row.agent, &IssuerSession::from_own_issuer(session));
+                self.tell(&mut state, scope, Kind::SessionEnded, &about);
+                Ok(RefreshResult::Reused)
+            }
         }
-        row.tokens.insert(*next.as_bytes(), None);
-        Ok(RefreshResult::Next(Identity { scope, agent: row.agent, client: None }))
     }
 }
