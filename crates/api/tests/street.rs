@@ -23,6 +23,8 @@ mod audit;
 mod openapi;
 #[path = "street/rates.rs"]
 mod rates;
+#[path = "street/author_rate.rs"]
+mod author_rate;
 #[path = "street/bodies.rs"]
 mod bodies;
 #[path = "street/guard.rs"]

@@ -22,7 +22,7 @@ use crate::{Account, Accounts, Limits, Refusals, Stops, Waking};
 mod admission;
 mod response;
 
-pub(crate) use admission::{Admission, Placement};
+pub(crate) use admission::{Admission, EventOrigin, Placement};
 pub use response::{TakeError, WebhookResponse};
 
 use admission::Admissions;
@@ -97,10 +97,12 @@ impl Inbound {
         let mut refused = false;
         for event in events {
             let placement = match event {
-                Ok(event) => match self.admissions.admit(&account, event, None).await? {
-                    Ok(admitted) => self.place(&account, vec![admitted], began).await?,
-                    Err(placement) => placement,
-                },
+                Ok(event) => {
+                    match self.admissions.admit(&account, event, EventOrigin::Webhook).await? {
+                        Ok(admitted) => self.place(&account, vec![admitted], began).await?,
+                        Err(placement) => placement,
+                    }
+                }
                 Err(unreadable) => {
                     quarantine(&self.inbox, unreadable, &body).await.map(|()| Placement::Stored)?
                 }
@@ -120,7 +122,7 @@ impl Inbound {
     ) -> Result<Placement, StoreError> {
         let mut placement = Placement::Nowhere;
         for _ in 0..DECISIONS_MAX {
-            let accepts = self.accept_requests(account, &admitted).await?;
+            let accepts = self.accept_requests(account, &mut admitted).await?;
             let mut puts = admitted.into_iter().zip(self.inbox.put_in_order(accepts).await);
             let mut stale = Vec::new();
             for (one, put) in puts.by_ref() {

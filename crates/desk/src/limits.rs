@@ -2,7 +2,8 @@
 //!
 //! Each node counts frequent actions by itself, against its share of the rate of all nodes. This needs no call between
 //! nodes and never exceeds the configured rate. All nodes count rare actions together where they can; where they
-//! cannot, each node uses its share.
+//! cannot, each node uses its share. The authors of a bot that its owner alone hears are counted by the owner alone,
+//! against the whole rate.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -10,26 +11,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use nightdesk_bus::{NoSharedRateLimit, SharedRateLimit};
-use nightdesk_gate::{AdmitError, Recipient, Refusal};
+use nightdesk_inbox::{AuthorCount, AuthorPace, AuthorRates};
 use nightdesk_types::limits::{
-    AUTHOR_PER_MINUTE, CATALOGUES_PER_MINUTE, COUNTED_MAX, FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND,
-    JOBS_PER_MINUTE, MANAGEMENT_PER_MINUTE, PAIR_PER_SECOND, PROVISIONS_PER_MINUTE,
-    SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND, SHELF_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS,
-    WEBHOOKS_PER_SECOND,
+    AUTHOR_PER_MINUTE, AUTHORS_COUNTED_MAX, CATALOGUES_PER_MINUTE, COUNTED_MAX,
+    FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, JOBS_PER_MINUTE, MANAGEMENT_PER_MINUTE,
+    PAIR_PER_SECOND, PROVISIONS_PER_MINUTE, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND,
+    SHELF_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::rate_limit::{Rate, RateLimiter};
-use nightdesk_types::{AgentId, BotId, Clock, SystemClock};
+use nightdesk_types::{AgentId, BotId, Moment};
 use serde::Deserialize;
-
-use crate::visibility_check::GateDecision;
+use tokio::time::Instant;
 
 /// An action with a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LimitedAction {
     /// Webhooks of a bot.
     Webhook,
-    /// Messages of an author to an agent.
-    Author,
     /// Management calls of an agent.
     Management,
     /// Calls by which an agent's gateways provision themselves or enrol.
@@ -54,7 +52,8 @@ pub enum LimitedAction {
 pub struct RateSettings {
     /// Webhooks of one bot per second. The desk asks the platform to retry the excess.
     pub webhooks_per_second: NonZeroU32,
-    /// Messages of one author to one agent per minute. The excess is refused and wakes no agent.
+    /// Messages of one author to one agent per minute. The excess is delivered and wakes no agent; over ten times the
+    /// limit, it is parked.
     pub author_per_minute: NonZeroU32,
     /// Sends of one agent per second. The excess is delayed for a short time.
     pub sends_per_second: NonZeroU32,
@@ -78,15 +77,6 @@ impl Default for RateSettings {
 }
 
 impl RateSettings {
-    /// Practically no limits, for measurements of other things.
-    pub const UNBOUNDED: Self = Self {
-        webhooks_per_second: NonZeroU32::MAX,
-        author_per_minute: NonZeroU32::MAX,
-        sends_per_second: NonZeroU32::MAX,
-        frames_per_second: NonZeroU32::MAX,
-        letters_per_second: NonZeroU32::MAX,
-    };
-
     /// Returns the frame rate of a gateway.
     pub const fn frames(self) -> Rate {
         let per_second = self.frames_per_second.get();
@@ -102,12 +92,6 @@ impl RateSettings {
                 let per_second = self.webhooks_per_second.get();
                 let at_once = per_second.saturating_mul(WEBHOOKS_AT_ONCE_SECS);
                 vec![Rate::per_second(per_second, at_once)]
-            }
-            LimitedAction::Author => {
-                let per_minute = self.author_per_minute.get();
-                let in_ten_seconds = (per_minute / 3).saturating_mul(2).max(1);
-                let ten_seconds = Duration::from_secs(10);
-                vec![Rate::per(ten_seconds, in_ten_seconds), Rate::per(MINUTE, per_minute)]
             }
             LimitedAction::Management => vec![Rate::per(MINUTE, MANAGEMENT_PER_MINUTE)],
             LimitedAction::Provision => vec![Rate::per(MINUTE, PROVISIONS_PER_MINUTE)],
@@ -127,21 +111,47 @@ impl RateSettings {
     }
 }
 
-/// Counts actions against their rates.
+/// The nodes that hear an author.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum HearingNodes {
+    /// Any node: the platform posts to all of them.
+    All,
+    /// The owner of the bot alone: it listens to the platform.
+    Owner,
+}
+
+/// An author of a bot's events, at one agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AuthorKey {
+    pub(crate) bot: BotId,
+    pub(crate) agent: AgentId,
+    pub(crate) author: String,
+    pub(crate) heard_by: HearingNodes,
+}
+
+/// Counts actions against their rates. The clock is tokio's, which tests can pause.
 #[derive(Debug)]
 pub struct Limits {
     rates: RateSettings,
     paces: RateLimiter<(LimitedAction, usize, String)>,
+    /// Apart from the others, so that many authors take no room from them.
+    authors: RateLimiter<AuthorKey, AuthorCount>,
     nodes: AtomicU32,
     ceiling: Arc<dyn SharedRateLimit>,
-    clock: SystemClock,
+    began: Instant,
 }
 
 impl Limits {
     /// Creates limits with these rates, for one node.
     pub fn new(rates: RateSettings) -> Self {
-        let (paces, clock) = (RateLimiter::new(COUNTED_MAX), SystemClock::start());
-        Self { rates, paces, nodes: AtomicU32::new(1), ceiling: Arc::new(NoSharedRateLimit), clock }
+        Self {
+            rates,
+            paces: RateLimiter::new(COUNTED_MAX),
+            authors: RateLimiter::new(AUTHORS_COUNTED_MAX),
+            nodes: AtomicU32::new(1),
+            ceiling: Arc::new(NoSharedRateLimit),
+            began: Instant::now(),
+        }
     }
 
     /// Adds a counter that all nodes share, for rare actions.
@@ -157,7 +167,7 @@ impl Limits {
 
     /// Counts one action, or returns the retry delay.
     pub fn allow(&self, what: LimitedAction, key: &str) -> Result<(), Duration> {
-        let (now, nodes) = (self.clock.moment(), self.nodes.load(Ordering::Relaxed));
+        let (now, nodes) = (self.now(), self.nodes.load(Ordering::Relaxed));
         for (nth, rate) in self.rates.rates_of(what).into_iter().enumerate() {
             self.paces.take((what, nth, key.to_owned()), rate.divided_by(nodes), now)?;
         }
@@ -173,7 +183,7 @@ impl Limits {
                 Some(answer) => answer.map(|()| rate)?,
                 None => rate.divided_by(self.nodes.load(Ordering::Relaxed)),
             };
-            self.paces.take((what, nth, key.to_owned()), own, self.clock.moment())?;
+            self.paces.take((what, nth, key.to_owned()), own, self.now())?;
         }
         Ok(())
     }
@@ -181,7 +191,7 @@ impl Limits {
     /// Reserves the turn of an agent's send and returns its delay, or `None` if the delay would be too long. An agent
     /// has one line, so no other node passes its sends.
     pub(crate) fn reserve_send(&self, agent: AgentId) -> Option<Duration> {
-        let (now, mut longest) = (self.clock.moment(), Duration::ZERO);
+        let (now, mut longest) = (self.now(), Duration::ZERO);
         for (nth, rate) in self.rates.rates_of(LimitedAction::Send).into_iter().enumerate() {
             let key = (LimitedAction::Send, nth, agent.to_string());
             let wait = self.paces.reserve(key, rate, now, SEND_TURN_WAIT_MAX).ok()?;
@@ -195,19 +205,28 @@ impl Limits {
         self.allow(LimitedAction::Webhook, &bot.to_string())
     }
 
-    /// The layer after the gate: keeps the recipients to which the author does not write too fast. An event that it
-    /// refuses is not stored and wakes no agent.
-    #[expect(clippy::result_large_err, reason = "it is what the gate answers")]
-    pub(crate) fn limit_author(&self, admitted: GateDecision) -> GateDecision {
-        let event = admitted?;
-        let (bot, source) = (event.verified().bot(), event.verified().get().source());
-        let author = source.user_id.clone().unwrap_or_default();
-        let allows = |recipient: &Recipient| {
-            self.allow(LimitedAction::Author, &format!("{bot} {} {author}", recipient.agent))
-                .is_ok()
-        };
-        let narrowed = event.narrow(Refusal::TooFast, allows);
-        narrowed.map_err(|(event, refused)| (event, AdmitError::Refused(refused)))
+    /// Decides how the next message of an author is treated, without counting it.
+    pub(crate) fn author_pace(&self, author: &AuthorKey) -> AuthorPace {
+        self.authors.bucket(author).pace(&self.author_rates(author.heard_by), self.now())
+    }
+
+    /// Counts a message of an author that was stored with this pace.
+    pub(crate) fn count_author(&self, author: AuthorKey, pace: AuthorPace) {
+        let (rates, now) = (self.author_rates(author.heard_by), self.now());
+        // If the table is full, the author is not counted.
+        self.authors.change(author, now, |count| count.count(pace, &rates, now));
+    }
+
+    fn author_rates(&self, heard_by: HearingNodes) -> AuthorRates {
+        let rates = AuthorRates::per_minute(self.rates.author_per_minute);
+        match heard_by {
+            HearingNodes::All => rates.divided_by(self.nodes.load(Ordering::Relaxed)),
+            HearingNodes::Owner => rates,
+        }
+    }
+
+    fn now(&self) -> Moment {
+        Moment::after_start(self.began.elapsed())
     }
 }
 
@@ -223,11 +242,7 @@ mod tests {
 
     #[test]
     fn each_limit_is_hit_and_is_one_keys_alone() {
-        let cases = [
-            (LimitedAction::Author, 20),
-            (LimitedAction::Management, 60),
-            (LimitedAction::Scope, 30),
-        ];
+        let cases = [(LimitedAction::Management, 60), (LimitedAction::Scope, 30)];
         let limits = Limits::new(RateSettings::default());
         for (what, most) in cases {
             assert_eq!(allowed(&limits, what, "ann"), most, "{what:?}");
@@ -297,9 +312,56 @@ mod tests {
 
     #[test]
     fn what_is_raised_counts() {
-        let limits = Limits::new(RateSettings::UNBOUNDED);
+        let limits = Limits::new(RateSettings {
+            author_per_minute: NonZeroU32::MAX,
+            webhooks_per_second: NonZeroU32::MAX,
+            ..RateSettings::default()
+        });
 
-        assert_eq!(allowed(&limits, LimitedAction::Author, "ann"), 5_000);
         assert_eq!(allowed(&limits, LimitedAction::Webhook, "ann"), 5_000);
+        assert_eq!(
+            paces(&limits, &author(HearingNodes::All), 5_000).last(),
+            Some(&AuthorPace::Deliver)
+        );
+    }
+
+    fn author(heard_by: HearingNodes) -> AuthorKey {
+        let (bot, agent) =
+            (BotId::from_uuid(uuid::Uuid::nil()), AgentId::from_uuid(uuid::Uuid::nil()));
+        AuthorKey { bot, agent, author: "ann".to_owned(), heard_by }
+    }
+
+    /// Stores so many messages of an author at once.
+    fn paces(limits: &Limits, author: &AuthorKey, count: usize) -> Vec<AuthorPace> {
+        let store = |_| {
+            let pace = limits.author_pace(author);
+            limits.count_author(author.clone(), pace);
+            pace
+        };
+        (0..count).map(store).collect()
+    }
+
+    #[test]
+    fn an_album_wakes_as_a_whole_if_the_owner_hears_it_however_many_nodes_live() {
+        let limits = Limits::new(RateSettings::default());
+        limits.set_node_count(3);
+
+        let heard = paces(&limits, &author(HearingNodes::Owner), 10);
+        assert_eq!(heard, [AuthorPace::Deliver; 10]);
+        let posted = paces(&limits, &author(HearingNodes::All), 10);
+        assert!(posted.contains(&AuthorPace::DeliverWithoutWake), "each node has its share");
+        assert!(!posted.contains(&AuthorPace::Park), "{posted:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_author_is_counted_for_each_agent_and_again_after_a_rest() {
+        let limits = Limits::new(RateSettings::default());
+        let ann = author(HearingNodes::Owner);
+        let other = AuthorKey { agent: AgentId::from_uuid(uuid::Uuid::max()), ..ann.clone() };
+        assert_eq!(paces(&limits, &ann, 201).last(), Some(&AuthorPace::Park));
+
+        assert_eq!(limits.author_pace(&other), AuthorPace::Deliver);
+        tokio::time::advance(Duration::from_mins(1)).await;
+        assert_eq!(limits.author_pace(&ann), AuthorPace::Deliver);
     }
 }

@@ -1,16 +1,18 @@
 //! Sends the desk's own messages to chats where an agent may write.
 //!
-//! If an agent cannot be woken, its people are notified in the chats they wrote from. The gate decides as for a send of
-//! the agent, so the desk writes nowhere that the agent may not.
+//! If an agent cannot be woken, its people are notified in the chats they wrote from, and an author whose messages are
+//! parked for their rate is notified once an hour. The gate decides as for a send of the agent, so the desk writes
+//! nowhere that the agent may not.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_egress::{Egress, FleetingAction, RateLimits, SendResult};
-use nightdesk_gate::{AdmitError, AdmittedSend, BotTag, Gate, Sender};
-use nightdesk_types::limits::{WAKING_EVERY, WAKINGS_AT_ONCE_MAX};
-use nightdesk_types::send::{HELD, Op, UNREACHABLE};
-use nightdesk_types::{AgentId, BotId, RequestId, Send, StoreError};
+use nightdesk_gate::{AdmitError, AdmittedEvent, AdmittedSend, BotTag, Gate, Sender};
+use nightdesk_inbox::{DedupeKey, StoredEntry};
+use nightdesk_types::limits::{PARKED_NOTICE_TRIED_EVERY, WAKING_EVERY, WAKINGS_AT_ONCE_MAX};
+use nightdesk_types::send::{HELD, Op, TOO_FAST, UNREACHABLE};
+use nightdesk_types::{AgentId, BotId, RequestId, Send, StoreError, TenantScope};
 use nightdesk_wake::{WaitingChat, WakeClaim};
 use serde_json::Map;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -24,14 +26,36 @@ pub(crate) struct Notices {
     gate: Arc<Gate>,
     egress: Arc<Egress>,
     recent: RateLimits<(BotId, String)>,
+    /// The authors who were recently notified that their messages are parked.
+    notified_authors: RateLimits<(BotId, String)>,
     at_once: Arc<Semaphore>,
+}
+
+/// The chat of a notice, and the agent in whose place the desk writes.
+struct NoticePlace<'a> {
+    scope: TenantScope,
+    agent: AgentId,
+    bot: BotId,
+    chat_id: &'a str,
+}
+
+/// The notice to an author whose messages are parked for their rate.
+pub(crate) struct ParkedNotice {
+    permit: OwnedSemaphorePermit,
+    scope: TenantScope,
+    agent: AgentId,
+    bot: BotId,
+    chat_id: String,
+    /// The same for all notices of an hour, so that every node sends the same one.
+    request: String,
 }
 
 impl Notices {
     pub(crate) fn new(stops: &Stops) -> Self {
         let Stops { accounts, gate, egress, .. } = stops.clone();
         let at_once = Arc::new(Semaphore::new(WAKINGS_AT_ONCE_MAX));
-        Self { accounts, gate, egress, recent: RateLimits::default(), at_once }
+        let (recent, notified_authors) = (RateLimits::default(), RateLimits::default());
+        Self { accounts, gate, egress, recent, notified_authors, at_once }
     }
 
     /// Returns a permit to show a status in a chat, if the chat got none recently.
@@ -56,7 +80,7 @@ impl Notices {
             }
             let op = Op::Typing { content: Some(status.to_owned()) };
             // Best effort: without the status, people only wait with less information.
-            if let Ok(Some(admitted)) = self.admit_send(claimed, place, "waking", op).await
+            if let Ok(Some(admitted)) = self.admit_wake_notice(claimed, place, "waking", op).await
                 && let Some(fleeting) = FleetingAction::from_send(&admitted)
             {
                 drop(self.egress.show(&fleeting.as_desk_action()).await);
@@ -75,19 +99,64 @@ impl Notices {
         Ok(())
     }
 
+    /// Returns the notice to the author of a parked entry, if this node did not try one recently.
+    pub(crate) fn parked_notice(
+        &self,
+        event: &AdmittedEvent,
+        entry: &StoredEntry,
+    ) -> Option<ParkedNotice> {
+        let (bot, source) = (event.verified().bot(), event.verified().get().source());
+        let author = source.user_id.clone().unwrap_or_default();
+        // If too many notices are in progress, this one is skipped; the next event tries again.
+        let permit = Arc::clone(&self.at_once).try_acquire_owned().ok()?;
+        let digest = u128::from_be_bytes(*DedupeKey::from_event_key(bot, &author).bytes());
+        let is_first =
+            self.notified_authors.take_once_per(&(bot, author), PARKED_NOTICE_TRIED_EVERY);
+        is_first.then(|| ParkedNotice {
+            permit,
+            scope: entry.scope,
+            agent: entry.agent,
+            bot,
+            chat_id: source.chat_id.clone(),
+            request: format!("desk-parked-{digest:032x}-{}", entry.at.as_second() / 3_600),
+        })
+    }
+
+    /// Sends an author the notice that further messages are parked: one message an hour, whichever node sends it.
+    pub(crate) async fn notify_parked(&self, notice: ParkedNotice) -> Result<(), StoreError> {
+        let ParkedNotice { permit, scope, agent, bot, chat_id, request } = notice;
+        let place = NoticePlace { scope, agent, bot, chat_id: &chat_id };
+        let sent = self.send_message(&place, request, TOO_FAST).await?;
+        drop(permit);
+        if let Some(SendResult::Failed(why)) = sent {
+            log_failed_notice(agent, &why);
+        }
+        Ok(())
+    }
+
     /// Sends the message to one chat. `None` means that the agent may no longer write there.
     async fn send_unreachable(
         &self,
         claimed: &WakeClaim,
         place: &WaitingChat,
     ) -> Result<Option<SendResult>, StoreError> {
-        let op = Op::Send { content: UNREACHABLE.to_owned(), reply_to: None };
-        let Some(admitted) = self.admit_send(claimed, place, "unreachable", op).await? else {
+        let request = wake_notice_request(claimed, place, "unreachable");
+        self.send_message(&NoticePlace::of_wake(claimed, place), request, UNREACHABLE).await
+    }
+
+    async fn send_message(
+        &self,
+        place: &NoticePlace<'_>,
+        request: String,
+        text: &str,
+    ) -> Result<Option<SendResult>, StoreError> {
+        let op = Op::Send { content: text.to_owned(), reply_to: None };
+        let Some(admitted) = self.admit_send(place, request, op).await? else {
             return Ok(None);
         };
-        // Without a turn the wake stays due, and the next round sends the message.
+        // Without a turn nothing is sent. A wake stays due and a parked author writes again; then the desk retries.
         let busy = || StoreError::unavailable("notify people", "too many sends wait for that chat");
-        let turn = self.egress.lanes().enter((claimed.agent, place.chat_id.clone()));
+        let turn = self.egress.lanes().enter((place.agent, place.chat_id.to_owned()));
         let mut turn = turn.ok_or_else(busy)?;
         if !turn.wait_for_turn().await {
             return Err(busy());
@@ -95,29 +164,49 @@ impl Notices {
         self.egress.deliver(&admitted, &turn).await.map(Some)
     }
 
-    /// Returns the desk's send in an agent's place, if the gate admits it. The request id identifies a repeat.
-    async fn admit_send(
+    async fn admit_wake_notice(
         &self,
         claimed: &WakeClaim,
         place: &WaitingChat,
         kind: &str,
         op: Op,
     ) -> Result<Option<AdmittedSend>, StoreError> {
-        let WakeClaim { scope, agent, since, .. } = claimed;
-        let WaitingChat { bot, chat_id } = place;
-        let nth = claimed.places.iter().position(|other| other == place).unwrap_or(0);
-        let name = format!("desk-{kind}-{}-{nth}", since.as_millisecond());
-        let Some(request) = RequestId::new(name) else { return Ok(None) };
+        let request = wake_notice_request(claimed, place, kind);
+        self.admit_send(&NoticePlace::of_wake(claimed, place), request, op).await
+    }
+
+    /// Returns the desk's send in an agent's place, if the gate admits it. The request id identifies a repeat.
+    async fn admit_send(
+        &self,
+        place: &NoticePlace<'_>,
+        request: String,
+        op: Op,
+    ) -> Result<Option<AdmittedSend>, StoreError> {
+        let NoticePlace { scope, agent, bot, chat_id } = *place;
+        let Some(request) = RequestId::new(request) else { return Ok(None) };
         let any = BotTag::default();
-        let (greeted, tag, through) = (std::slice::from_ref(&any), &any, Some(*bot));
-        let sender = Sender { scope: *scope, agent: *agent, hellos: greeted, tag, through };
-        let send = Send { chat_id: chat_id.clone(), op, metadata: Map::new() };
+        let (greeted, tag, through) = (std::slice::from_ref(&any), &any, Some(bot));
+        let sender = Sender { scope, agent, hellos: greeted, tag, through };
+        let send = Send { chat_id: chat_id.to_owned(), op, metadata: Map::new() };
         match self.gate.admit_send(sender, request, send).await {
             Ok(admitted) => Ok(Some(admitted)),
             Err(AdmitError::Refused(_)) => Ok(None),
             Err(AdmitError::Store(error)) => Err(error),
         }
     }
+}
+
+impl<'a> NoticePlace<'a> {
+    fn of_wake(claimed: &WakeClaim, place: &'a WaitingChat) -> Self {
+        let (scope, agent) = (claimed.scope, claimed.agent);
+        Self { scope, agent, bot: place.bot, chat_id: &place.chat_id }
+    }
+}
+
+/// Returns the id of a notice of a wake, which is the same on every node.
+fn wake_notice_request(claimed: &WakeClaim, place: &WaitingChat, kind: &str) -> String {
+    let nth = claimed.places.iter().position(|other| other == place).unwrap_or(0);
+    format!("desk-{kind}-{}-{nth}", claimed.since.as_millisecond())
 }
 
 fn log_failed_notice(agent: AgentId, why: &str) {

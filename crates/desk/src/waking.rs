@@ -55,6 +55,21 @@ impl Waking {
         }
     }
 
+    /// Notifies the author of an entry that was parked for the author's rate, in the background.
+    pub(crate) fn notify_parked(self: &Arc<Self>, event: &AdmittedEvent, entry: &StoredEntry) {
+        let Some(notice) = self.notices.parked_notice(event, entry) else { return };
+        let (waking, agent) = (Arc::clone(self), entry.agent);
+        self.tasks.spawn(async move {
+            if let Err(error) = waking.notices.notify_parked(notice).await {
+                tracing::warn!(
+                    agent.id = %agent,
+                    error = &error as &dyn Error,
+                    "could not notify an author of agent {agent} that messages are parked"
+                );
+            }
+        });
+    }
+
     /// Calls an agent in the background if its wake is due.
     pub(crate) fn call(self: &Arc<Self>, scope: TenantScope, agent: AgentId) {
         if !self.tried.take_once_per(&agent, WAKE_TRIED_EVERY) {

@@ -36,7 +36,7 @@ impl AdmittedEvent {
         clippy::result_large_err,
         reason = "the caller gets the event back if no recipient is left"
     )]
-    pub fn narrow(
+    pub(crate) fn narrow(
         mut self,
         refusal: Refusal,
         mut keeps: impl FnMut(&Recipient) -> bool,

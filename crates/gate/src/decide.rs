@@ -81,9 +81,6 @@ pub enum Refusal {
     /// It answers another agent's prompt, or the prompt is no longer stored.
     #[error("an answer to a prompt that is not the agent's")]
     NotAsked,
-    /// The author exceeds the rate limit for the agent.
-    #[error("the author exceeds the rate limit")]
-    TooFast,
 }
 
 /// The layers of the gate, in their order.
@@ -95,8 +92,6 @@ pub enum Layer {
     Visible,
     /// The event concerns the agent.
     Relevant,
-    /// The author is within the rate limit. The desk checks this after the gate.
-    Paced,
 }
 
 nightdesk_types::slugs! {
@@ -104,7 +99,6 @@ nightdesk_types::slugs! {
     Authorised = "authorised",
     Visible = "visible",
     Relevant = "relevant",
-    Paced = "paced",
 }
 
 nightdesk_types::slugs! {
@@ -117,7 +111,6 @@ nightdesk_types::slugs! {
     OtherBot = "other-bot",
     NotAddressed = "not-addressed",
     NotAsked = "not-asked",
-    TooFast = "too-fast",
 }
 
 impl Refusal {
@@ -127,7 +120,6 @@ impl Refusal {
             Self::NoAuthor | Self::UnboundAuthor | Self::NotWelcome => Layer::Authorised,
             Self::NotVisible | Self::SightUnknown => Layer::Visible,
             Self::OtherBot | Self::NotAddressed | Self::NotAsked => Layer::Relevant,
-            Self::TooFast => Layer::Paced,
         }
     }
 }

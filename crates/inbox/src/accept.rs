@@ -8,6 +8,8 @@ use nightdesk_gate::{AdmittedEvent, Recipient};
 use nightdesk_protocol::{EntryJson, event};
 use nightdesk_types::{AgentId, BotId, DataKeyId, NodeEpoch, TenantScope};
 
+use crate::AuthorPace;
+
 /// The key of an event within its bot, hashed to a fixed number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DedupeKey([u8; 16]);
@@ -67,6 +69,8 @@ pub struct AcceptRequest {
     pub(crate) chat_id: String,
     pub(crate) json: Result<Arc<EntryJson>, Vec<u8>>,
     pub(crate) recipients: Vec<Recipient>,
+    /// One for each recipient.
+    pub(crate) paces: Vec<AuthorPace>,
     pub(crate) mark: Option<SourceCursor>,
     pub(crate) bound: Vec<EntryCapability>,
 }
@@ -83,6 +87,7 @@ impl AcceptRequest {
             chat_id: verified.get().source().chat_id.clone(),
             json: json.map_err(|_| verified.get().to_json()),
             recipients: event.recipients().to_vec(),
+            paces: vec![AuthorPace::Deliver; event.recipients().len()],
             mark,
             bound: Vec::new(),
         }
@@ -92,6 +97,15 @@ impl AcceptRequest {
     #[must_use]
     pub fn with_capabilities(self, bound: Vec<EntryCapability>) -> Self {
         Self { bound, ..self }
+    }
+
+    /// Returns the same accept with the pace of its author at each recipient, in their order.
+    #[must_use]
+    pub fn with_paces(mut self, paces: &[AuthorPace]) -> Self {
+        for (own, pace) in self.paces.iter_mut().zip(paces) {
+            *own = *pace;
+        }
+        self
     }
 
     /// Returns the bot that received it.
@@ -130,6 +144,11 @@ impl AcceptRequest {
     /// Returns the recipients.
     pub fn recipients(&self) -> &[Recipient] {
         &self.recipients
+    }
+
+    /// Returns the recipients, each with the pace of its author there.
+    pub fn paced_recipients(&self) -> impl Iterator<Item = (&Recipient, AuthorPace)> {
+        self.recipients.iter().zip(self.paces.iter().copied())
     }
 
     /// Returns the capabilities that were lent for it.

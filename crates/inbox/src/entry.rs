@@ -49,7 +49,7 @@ pub struct StoredEntry {
     pub seq: Seq,
     /// The time when it was accepted.
     pub at: Timestamp,
-    /// True if it was parked at once: the inbox is full, or no client could take it.
+    /// True if it was parked at once: the inbox is full, no client could take it, or its author writes far too fast.
     pub parked: bool,
     /// The state of its agent when the entry was stored.
     pub presence: AgentPresence,
@@ -58,7 +58,7 @@ pub struct StoredEntry {
 /// The state of an agent as the store saw it when it stored an entry for the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentPresence {
-    /// The agent has a line, or no entry was stored for it.
+    /// The agent has a line, or the entry does not wake it.
     Awake,
     /// The agent has no line, and the desk will call it.
     Asleep,
@@ -75,6 +75,8 @@ pub enum ParkReason {
     Tries,
     /// Its inbox was full.
     Full,
+    /// Its author was over ten times the rate limit.
+    RateLimit,
     /// The agent did not take it within the retention time.
     Expired,
     /// The operator parked it.
@@ -86,6 +88,7 @@ nightdesk_types::slugs! {
     Unsendable = "unsendable",
     Tries = "tries",
     Full = "full",
+    RateLimit = "rate-limit",
     Expired = "expired",
     Operator = "operator",
 }

@@ -97,6 +97,7 @@ impl Inbox {
     ) {
         self.metrics.count_put(put.as_ref().ok(), began.elapsed());
         if let Ok(PutOutcome::Stored(stored)) = put {
+            self.metrics.count_stored(accept);
             trail::trace_stored(trail::PUT, stored, began.elapsed());
             for stored in stored.iter().filter(|stored| !stored.parked) {
                 self.recent.remember(accept, stored);

@@ -10,6 +10,7 @@
 
 mod accept;
 mod admin;
+mod author_pace;
 mod entry;
 pub mod batch;
 mod metrics;
@@ -22,6 +23,7 @@ mod upkeep;
 
 pub use accept::{AcceptRequest, DedupeKey, EntryCapability, SourceCursor};
 pub use admin::{EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, ParkRecord};
+pub use author_pace::{AuthorCount, AuthorPace, AuthorRates};
 pub use entry::{AgentPresence, Entry, LineClaim, ParkReason, StoredEntry};
 pub use inbox::Inbox;
 pub use local_entry::LocalEntry;

@@ -70,7 +70,7 @@ create table inbox_parked (
     resubmitted_as bigint,
     primary key (tenant_id, agent_id, seq),
     constraint inbox_parked_known_reason
-        check (reason in ('unsendable', 'tries', 'full', 'expired', 'operator'))
+        check (reason in ('unsendable', 'tries', 'full', 'rate-limit', 'expired', 'operator'))
 );
 create index inbox_parked_by_age on inbox_parked (parked_at);
 select wall_off('inbox_parked');
@@ -265,7 +265,19 @@ begin
         coalesce(max(q.allowed) filter (where q.quota = 'pending-bytes'),
             quota_default('pending-bytes'))
     into v_entries, v_bytes from quotas q where q.tenant_id = p_tenant;
-    if p_seq - mine.acked_seq > v_entries then
+    -- A parked entry does not wait, so once there are so many numbers, the entries are counted. Numbers that this
+    -- statement does not see yet, those of its own batch and of one that it waited for, count as waiting.
+    if p_seq - mine.acked_seq > v_entries and (
+        select count(*) from (
+            select from inbox_entries e
+            where e.tenant_id = p_tenant and e.agent_id = p_agent
+              and e.at >= mine.acked_at and e.seq > mine.acked_seq and not e.seq <@ mine.ahead
+            limit v_entries
+        ) as waiting
+    ) + p_seq - (
+        select h.next_seq from inbox_heads h
+        where h.tenant_id = p_tenant and h.agent_id = p_agent
+    ) >= v_entries then
         return true;
     end if;
     -- So few cannot be so much: no entry is longer than a frame.
@@ -307,11 +319,14 @@ create function inbox_store(
     r_version   bigint[],
     r_body      bytea[],
     r_key_id    bigint[],
+    -- The treatment by the author's rate: `deliver`, `deliver-without-wake` or `park`.
+    r_pace      text[],
     -- limits
     entries_max bigint,
     dedupe_days integer
 ) returns table (
-    event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamptz, parked boolean
+    event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamptz, parked boolean,
+    wakes boolean
 )
 language plpgsql
 -- The plan is made once and kept, so it must not be the one for empty tables. A hash join would also lock heads in the
@@ -345,8 +360,8 @@ begin
         select e.* from unnest(e_operator, e_bot, e_key, e_chat, e_unsendable)
             with ordinality as e (operator, bot, key, chat, unsendable, o)
     ), rc as materialized (
-        select r.* from unnest(r_event, r_tenant, r_agent, r_version, r_body, r_key_id)
-            with ordinality as r (o, tenant, agent, version, body, key_id, n)
+        select r.* from unnest(r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace)
+            with ordinality as r (o, tenant, agent, version, body, key_id, pace, n)
     ), stale as materialized (
         select rc.o from rc
         where rc.version <> (
@@ -399,7 +414,7 @@ begin
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
             taken.bytes_base + due.bytes - octet_length(due.body) as bytes_before,
-            due.unsendable or inbox_is_full(
+            due.unsendable or due.pace = 'park' or inbox_is_full(
                 due.tenant, due.agent, taken.base + due.nth - 1, taken.bytes_base + due.bytes,
                 entries_max
             ) as aside
@@ -414,7 +429,8 @@ begin
         insert into inbox_parked
             (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
         select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id,
-            case when n.unsendable then 'unsendable' else 'full' end
+            case when n.unsendable then 'unsendable' when n.pace = 'park' then 'rate-limit'
+                else 'full' end
         from numbered n where n.aside
         -- The order in which chains are locked.
         order by n.tenant, n.agent, n.seq
@@ -439,7 +455,7 @@ begin
             when n.seq is null or n.reach_version <> n.version then no_outcome('an event')
             else 'stored'
         end,
-        n.tenant, n.agent, n.seq, n.at, n.aside
+        n.tenant, n.agent, n.seq, n.at, n.aside, not n.aside and n.pace = 'deliver'
     from ev left join numbered n on n.o = ev.o
     order by ev.o, n.n;
 
@@ -454,7 +470,7 @@ end
 $$;
 
 -- Stores the events of a batch, and, while the heads are still locked, makes wakes due for the
--- recipients that have no line. In a statement of its own: changes for which the heads were waited for
+-- recipients that have no line, if their entries wake. In a statement of its own: changes for which the heads were waited for
 -- are only seen by a new one.
 create function inbox_accept(
     tenants     uuid[],
@@ -472,44 +488,45 @@ create function inbox_accept(
     r_version   bigint[],
     r_body      bytea[],
     r_key_id    bigint[],
+    r_pace      text[],
     entries_max bigint,
     dedupe_days integer
 ) returns table (
     event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamptz,
     parked boolean,
-    -- Null: it has a line, or was handed nothing.
+    -- Null: it has a line, or the entry does not wake it.
     presence text
 )
 language plpgsql as $$
 #variable_conflict use_column
 declare
     s_event integer[]; s_outcome text[]; s_tenant uuid[]; s_agent uuid[]; s_seq bigint[];
-    s_at timestamptz[]; s_parked boolean[];
+    s_at timestamptz[]; s_parked boolean[]; s_wakes boolean[];
     z_tenant uuid[]; z_agent uuid[]; z_held boolean[];
 begin
     select array_agg(s.event), array_agg(s.outcome), array_agg(s.tenant), array_agg(s.agent),
-        array_agg(s.seq), array_agg(s.at), array_agg(s.parked)
-    into s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked
+        array_agg(s.seq), array_agg(s.at), array_agg(s.parked), array_agg(s.wakes)
+    into s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked, s_wakes
     from inbox_store(
         tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
-        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, entries_max, dedupe_days
+        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
     ) as s;
-    if false = any (s_parked) then
+    if true = any (s_wakes) then
         select array_agg(z.tenant), array_agg(z.agent), array_agg(z.held)
         into z_tenant, z_agent, z_held
         from wake_sleepers(
-            array(select s.t from unnest(s_tenant, s_parked) as s (t, parked) where not s.parked),
-            array(select s.a from unnest(s_agent, s_parked) as s (a, parked) where not s.parked)
+            array(select s.t from unnest(s_tenant, s_wakes) as s (t, wakes) where s.wakes),
+            array(select s.a from unnest(s_agent, s_wakes) as s (a, wakes) where s.wakes)
         ) as z;
     end if;
     return query
     select s.event, s.outcome, s.tenant, s.agent, s.seq, s.at, s.parked, (
             select case when z.held then 'held' else 'asleep' end
             from unnest(z_tenant, z_agent, z_held) as z (tenant, agent, held)
-            where z.tenant = s.tenant and z.agent = s.agent and not s.parked
+            where z.tenant = s.tenant and z.agent = s.agent and s.wakes
         )
-    from unnest(s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked)
-        as s (event, outcome, tenant, agent, seq, at, parked);
+    from unnest(s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked, s_wakes)
+        as s (event, outcome, tenant, agent, seq, at, parked, wakes);
 end
 $$;
 

@@ -85,6 +85,7 @@ create function inbox_accept_bound(
     r_version   bigint[],
     r_body      bytea[],
     r_key_id    bigint[],
+    r_pace      text[],
     entries_max bigint,
     dedupe_days integer,
     -- capabilities
@@ -110,7 +111,7 @@ begin
         select a.event, a.outcome, a.tenant, a.agent, a.seq, a.at, a.parked, a.presence
         from inbox_accept(
             tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
-            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, entries_max, dedupe_days
+            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
         ) as a
     loop
         if outcome = 'stored' then

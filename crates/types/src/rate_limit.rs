@@ -24,9 +24,6 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// No limit.
-    pub const UNBOUNDED: Self = Self { step: Duration::ZERO, ahead: Duration::ZERO };
-
     /// Returns a rate of `count` per `span`, with a burst of `count`.
     pub const fn per(span: Duration, count: u32) -> Self {
         let step = match span.checked_div(count) {
@@ -93,23 +90,30 @@ impl Bucket {
     pub fn hold(&mut self, until: Moment) {
         self.busy_until = self.busy_until.max(until);
     }
+}
 
-    /// Returns true if the bucket is in its initial state.
-    pub fn is_free(&self, now: Moment) -> bool {
+/// The state of one key in a rate-limit table.
+pub trait RateState: Copy + Default {
+    /// Returns true if it equals the initial state, so that the table may drop it.
+    fn is_free(&self, now: Moment) -> bool;
+}
+
+impl RateState for Bucket {
+    fn is_free(&self, now: Moment) -> bool {
         self.busy(now).is_zero()
     }
 }
 
 /// A rate-limit table of at most `kept_max` keys. Free keys are dropped while it grows.
 #[derive(Debug)]
-pub struct RateLimiter<K> {
-    buckets: Mutex<BucketTable<K>>,
+pub struct RateLimiter<K, S = Bucket> {
+    buckets: Mutex<BucketTable<K, S>>,
     kept_max: usize,
 }
 
 #[derive(Debug)]
-struct BucketTable<K> {
-    buckets: HashMap<K, Bucket>,
+struct BucketTable<K, S> {
+    buckets: HashMap<K, S>,
     /// The number of keys at which free ones are dropped.
     shrinks_at: usize,
 }
@@ -126,7 +130,7 @@ pub fn neighbourhood(address: IpAddr) -> IpAddr {
 /// Retry delay when the rate-limit table is full.
 pub const NO_ROOM_WAIT: Duration = Duration::from_secs(30);
 
-impl<K: Hash + Eq> RateLimiter<K> {
+impl<K: Hash + Eq, S: RateState> RateLimiter<K, S> {
     /// Creates a table of at most `kept_max` keys.
     pub fn new(kept_max: usize) -> Self {
         let kept =
@@ -135,17 +139,12 @@ impl<K: Hash + Eq> RateLimiter<K> {
     }
 
     /// Returns the state of a key.
-    pub fn bucket(&self, key: &K) -> Bucket {
+    pub fn bucket(&self, key: &K) -> S {
         self.lock().buckets.get(key).copied().unwrap_or_default()
     }
 
     /// Changes the state of a key. `None`: the table is full.
-    pub fn change<T>(
-        &self,
-        key: K,
-        now: Moment,
-        change: impl FnOnce(&mut Bucket) -> T,
-    ) -> Option<T> {
+    pub fn change<T>(&self, key: K, now: Moment, change: impl FnOnce(&mut S) -> T) -> Option<T> {
         let kept = &mut *self.lock();
         if kept.buckets.len() >= kept.shrinks_at && !kept.buckets.contains_key(&key) {
             kept.buckets.retain(|_, bucket| !bucket.is_free(now));
@@ -158,6 +157,12 @@ impl<K: Hash + Eq> RateLimiter<K> {
         Some(change(kept.buckets.entry(key).or_default()))
     }
 
+    fn lock(&self) -> MutexGuard<'_, BucketTable<K, S>> {
+        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Hash + Eq> RateLimiter<K> {
     /// Admits one event now, or returns the retry delay as an error.
     pub fn take(&self, key: K, rate: Rate, now: Moment) -> Result<(), Duration> {
         self.reserve(key, rate, now, Duration::ZERO).map(drop)
@@ -180,10 +185,6 @@ impl<K: Hash + Eq> RateLimiter<K> {
             Ok(wait)
         });
         placed.unwrap_or(Err(NO_ROOM_WAIT))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BucketTable<K>> {
-        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -177,6 +177,10 @@ pub const HELD: &str = "asleep: woken too often this hour; your message is deliv
 pub const UNREACHABLE: &str = "Your agent could not be woken for a day. Your messages are stored, and are delivered \
                                when it is up again. Its owner has been notified.";
 
+/// The notice to an author whose messages are parked because of their rate.
+pub const TOO_FAST: &str = "You write faster than your agent takes messages. Your last messages are set aside, and its \
+                            owner can have them delivered. Please wait a minute before you write again.";
+
 impl Op {
     /// Returns true if only clients after Hermes 0.19 use it on their own initiative.
     pub const fn is_newer(&self) -> bool {

@@ -37,6 +37,7 @@ macro_rules! inbox_store_conformance {
             an_unknown_recipient_fails_the_batch_and_nothing_is_stored,
             a_full_inbox_parks_what_comes,
             an_unsendable_entry_is_parked_and_the_next_arrives,
+            entries_far_over_their_authors_limit_are_parked_and_leave_room,
             heads_are_the_last_numbers_given_out,
             epochs_of_a_source_rise,
             a_source_stands_after_the_last_event_of_its_batch,
@@ -90,6 +91,7 @@ macro_rules! wake_store_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { wake, $harness;
             an_entry_for_a_sleeper_makes_a_wake_due,
+            an_entry_over_its_authors_limit_wakes_no_agent,
             who_has_a_line_is_not_called,
             a_parting_has_its_grace,
             an_entry_soon_after_a_parting_waits_for_the_grace,

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use jiff::SignedDuration;
 use nightdesk_gate::Recipient;
-use nightdesk_inbox::{AcceptRequest, AgentPresence, ParkReason, PutOutcome, StoredEntry};
+use nightdesk_inbox::{
+    AcceptRequest, AgentPresence, AuthorPace, ParkReason, PutOutcome, StoredEntry,
+};
 use nightdesk_types::limits::DEDUPE_DAYS;
 use nightdesk_types::{Quota, StoreError, Timestamp};
 
@@ -110,7 +112,7 @@ impl State {
             chat_id: event.chat_id().to_owned(),
             body: event.body().into(),
         };
-        let put_in = |recipient: &Recipient| {
+        let put_in = |(recipient, pace): (&Recipient, AuthorPace)| {
             let Recipient { scope, agent, version: _ } = *recipient;
             let bounds = (
                 self.allowed(scope, Quota::PendingEntries),
@@ -118,12 +120,16 @@ impl State {
             );
             let inbox = self.recipient(recipient)?;
             inbox.touch(&held, now);
-            let (seq, at, parked) = inbox.hold(held.clone(), unsendable, bounds);
-            let presence =
-                if parked { AgentPresence::Awake } else { self.wake_sleeper((scope, agent), now) };
+            let too_fast = (pace == AuthorPace::Park).then_some(ParkReason::RateLimit);
+            let (seq, at, parked) = inbox.hold(held.clone(), unsendable.or(too_fast), bounds);
+            let presence = if !parked && pace == AuthorPace::Deliver {
+                self.wake_sleeper((scope, agent), now)
+            } else {
+                AgentPresence::Awake
+            };
             Ok(StoredEntry { scope, agent, seq, at, parked, presence })
         };
-        event.recipients().iter().map(put_in).collect()
+        event.paced_recipients().map(put_in).collect()
     }
 
     /// Moves a source's cursor to its last handled event.

@@ -161,13 +161,13 @@ impl Agent {
     pub(super) fn hold(
         &mut self,
         held: Held,
-        unsendable: Option<ParkReason>,
+        at_once: Option<ParkReason>,
         (entries_max, bytes_max): (i64, i64),
     ) -> (Seq, Timestamp, bool) {
         let is_full = self.is_full_for(held.body.len(), entries_max, bytes_max);
         let (seq, at) = self.next(held.at);
         let held = Held { at, ..held };
-        let reason = unsendable.or_else(|| is_full.then_some(ParkReason::Full));
+        let reason = at_once.or_else(|| is_full.then_some(ParkReason::Full));
         match reason {
             Some(reason) => drop(self.parked.insert(seq, Aside::new(held, reason, at))),
             None => drop(self.entries.insert(seq, held)),
@@ -185,7 +185,10 @@ impl Agent {
     /// Returns true if one more entry of this size exceeds the limits.
     fn is_full_for(&self, bytes: usize, entries_max: i64, bytes_max: i64) -> bool {
         let waiting = self.head.next().get() - self.cursor.acked.get();
-        waiting > entries_max || self.is_too_much(waiting, bytes, bytes_max)
+        // Numbers of parked entries do not wait.
+        let is_full =
+            || i64::try_from(self.waits().count()).is_ok_and(|count| count >= entries_max);
+        (waiting > entries_max && is_full()) || self.is_too_much(waiting, bytes, bytes_max)
     }
 
     /// Returns true if an entry exceeds the byte limit beside the waiting ones. A single entry always fits.

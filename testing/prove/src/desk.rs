@@ -24,8 +24,34 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Number of log lines in an error.
 const LOG_LINES_MAX: usize = 20;
 
-/// A rate limit that no proof reaches, because the proofs measure something else.
+/// A rate limit that no measurement reaches.
 const MANY: u32 = 1_000_000_000;
+
+/// Rate limits of a desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeskLimits {
+    /// Those of production, for proofs of the promises.
+    Production,
+    /// Practically none but for authors, if there is a number per minute, for measurements of something else.
+    Raised {
+        /// Messages of one author to one agent per minute.
+        author_per_minute: Option<u32>,
+    },
+}
+
+impl DeskLimits {
+    /// Returns the part of a configuration.
+    fn settings(self) -> String {
+        match self {
+            Self::Production => String::new(),
+            Self::Raised { author_per_minute } => format!(
+                "[limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {}\n\
+                 sends_per_second = {MANY}\nframes_per_second = {MANY}\n",
+                author_per_minute.unwrap_or(MANY)
+            ),
+        }
+    }
+}
 
 /// Location and configuration of a desk, in files.
 #[derive(Debug)]
@@ -37,7 +63,7 @@ pub struct Settings {
     key_file: PathBuf,
     log: PathBuf,
     address: SocketAddr,
-    author_per_minute: u32,
+    limits: DeskLimits,
 }
 
 /// Database URLs of the desk's configuration.
@@ -48,7 +74,7 @@ struct Database {
 }
 
 impl Settings {
-    /// Writes the configuration of a desk on this database, with a new vault key.
+    /// Writes the configuration of a desk on this database, with a new vault key and raised limits.
     pub fn write(binary: &Path, cluster: &Cluster, database: &str) -> Result<Self> {
         let binary = binary.canonicalize().with_context(|| {
             format!(
@@ -67,7 +93,7 @@ impl Settings {
             config: folder.join(format!("{database}.toml")),
             log: folder.join(format!("{database}.log")),
             address: free_address()?,
-            author_per_minute: MANY,
+            limits: DeskLimits::Raised { author_per_minute: None },
             database: database_of_it,
             binary,
             folder,
@@ -88,15 +114,15 @@ impl Settings {
             key_file: self.key_file.clone(),
             log: logs.join(format!("{name}.log")),
             address: free_address()?,
-            author_per_minute: self.author_per_minute,
+            limits: self.limits,
         };
         node.write_config(name, more)?;
         Ok(node)
     }
 
-    /// Sets the rate limit of an author's messages to an agent.
-    pub fn limit_authors(&mut self, per_minute: u32) -> Result<()> {
-        self.author_per_minute = per_minute;
+    /// Sets the rate limits of this desk and of all nodes that are written later.
+    pub fn set_limits(&mut self, limits: DeskLimits) -> Result<()> {
+        self.limits = limits;
         self.write_config("desk-1", "")
     }
 
@@ -104,14 +130,12 @@ impl Settings {
         let text = format!(
             "[listen]\naddress = \"{}\"\n[node]\nname = \"{node}\"\n\
              [database]\nurl = \"{}\"\nmigrate_url = \"{}\"\n\
-             [vault]\nkey_file = \"{}\"\n\
-             [limits]\nwebhooks_per_second = {MANY}\nauthor_per_minute = {}\n\
-             sends_per_second = {MANY}\nframes_per_second = {MANY}\n{more}",
+             [vault]\nkey_file = \"{}\"\n{}{more}",
             self.address,
             self.database.url,
             self.database.migrate_url,
             self.key_file.display(),
-            self.author_per_minute
+            self.limits.settings()
         );
         fs::write(&self.config, text).context("could not write the desk's configuration")
     }

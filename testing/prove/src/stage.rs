@@ -11,7 +11,7 @@ use nightdesk_servers::Redis;
 use nightdesk_types::limits::{DAYS_OPENED_AHEAD, DEDUPE_DAYS};
 
 use crate::cluster::Cluster;
-use crate::desk::{Desk, Settings};
+use crate::desk::{Desk, DeskLimits, Settings};
 use crate::history::Seen;
 use crate::setup::{Cast, Size};
 use crate::worker::Worker;
@@ -70,9 +70,7 @@ impl Stage {
     ) -> Result<Self> {
         let cluster = Cluster::start()?;
         let (mut settings, cast) = seeded(binary, &cluster, DATABASE, size)?;
-        if let Some(per_minute) = author_per_minute {
-            settings.limit_authors(per_minute)?;
-        }
+        settings.set_limits(DeskLimits::Raised { author_per_minute })?;
         let desk = settings.start()?;
         let nodes = [desk.address()];
         Self::around(cluster, (settings, cast), desk, (&nodes, &nodes, connections))

@@ -25,7 +25,6 @@ use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_schedule::{FireCaller, FireClaim, ScheduleClocks, Scheduler};
 use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
-use nightdesk_types::rate_limit::Rate;
 use nightdesk_types::{Clock, Node, TenantId, Timestamp};
 use nightdesk_wake::{CallOutcome, WakeUrlCaller, Waker};
 use nightdesk_webchat::Webchat;
@@ -120,7 +119,7 @@ impl Parts {
             register,
             issuers: Arc::new(Issuers::only_own(issuer)),
             gate: Arc::new(Gate::new(Arc::<SimStore>::clone(store))),
-            limits: Arc::new(Limits::new(RateSettings::UNBOUNDED)),
+            limits: Arc::new(limits(world)),
             inbox: Arc::new(Inbox::start(Arc::<SimStore>::clone(store), &self.life.writers)),
             egress: Arc::new(Egress::new(
                 Arc::<SimStore>::clone(store),
@@ -187,7 +186,7 @@ impl Parts {
             drain: self.life.drain.clone(),
             leaving: DrainOrder::default(),
             dials: DialLimits::default(),
-            frames: Rate::UNBOUNDED,
+            frames: RateSettings::default().frames(),
             failures: TokenFailures::default(),
             metrics: Metrics::default(),
         };
@@ -276,6 +275,13 @@ async fn stop_turns(world: Arc<World>, name: String, desk: Arc<Desk>) {
         });
         desk.line.stop_turn(agent.id, &session, &chat).await;
     }
+}
+
+/// Returns the limits of production, shared by the planned nodes.
+fn limits(world: &World) -> Limits {
+    let limits = Limits::new(RateSettings::default());
+    limits.set_node_count(u32::try_from(world.plan.nodes.len()).unwrap_or(u32::MAX));
+    limits
 }
 
 /// A wake client that calls no agent: each gateway comes back by itself.

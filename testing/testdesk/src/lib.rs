@@ -459,7 +459,7 @@ impl Rooms<'_> {
             register: Arc::clone(register),
             issuers,
             gate: Arc::new(Gate::new(store())),
-            limits: Arc::new(Limits::new(RateSettings::UNBOUNDED)),
+            limits: Arc::new(Limits::new(RateSettings::default())),
             inbox: Arc::new(Inbox::start(store(), writers)),
             egress: Arc::new(Egress::new(
                 store(),

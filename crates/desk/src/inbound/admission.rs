@@ -6,25 +6,73 @@ use std::time::Instant;
 use fail::fail_point;
 use nightdesk_bus::Ring;
 use nightdesk_gate::{AdmissionRefusal, AdmitError, AdmittedEvent, ChatLinkCommand, Gate};
-use nightdesk_inbox::{AcceptRequest, SourceCursor, StoredEntry, trail};
+use nightdesk_inbox::{AcceptRequest, AuthorPace, SourceCursor, StoredEntry, trail};
 use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::{Event, StoreError};
 
 use super::Inbound;
 use crate::context::{OverheardMessages, PrecedingMessages};
+use crate::limits::{AuthorKey, HearingNodes};
 use crate::linking::Linking;
 use crate::press_responder::PressResponder;
 use crate::reception::ReceptionRecorder;
 use crate::visibility_check::{GateDecision, VisibilityCheck};
-use crate::{Account, Limits, Refusals, Stops, capabilities};
+use crate::{Account, Refusals, Stops, capabilities};
+
+/// The way on which an event came to the desk.
+#[derive(Clone, Debug)]
+pub(crate) enum EventOrigin {
+    /// The platform posted it to any node.
+    Webhook,
+    /// The owner of its bot read it from a source, whose cursor is then here.
+    Source(SourceCursor),
+    /// The owner of its bot requested it after a gap.
+    Backfill,
+}
+
+impl EventOrigin {
+    const fn heard_by(&self) -> HearingNodes {
+        match self {
+            Self::Webhook => HearingNodes::All,
+            Self::Source(_) | Self::Backfill => HearingNodes::Owner,
+        }
+    }
+
+    /// Returns the worst treatment by the author's rate. A backfill is bounded by itself, and its messages come at once
+    /// although their author did not write them at once.
+    const fn worst_pace(&self) -> AuthorPace {
+        match self {
+            Self::Webhook | Self::Source(_) => AuthorPace::Park,
+            Self::Backfill => AuthorPace::DeliverWithoutWake,
+        }
+    }
+
+    fn cursor(&self) -> Option<SourceCursor> {
+        match self {
+            Self::Source(cursor) => Some(cursor.clone()),
+            Self::Webhook | Self::Backfill => None,
+        }
+    }
+}
 
 /// An event that may be stored.
 pub(crate) struct Admission<'a> {
     visibility: VisibilityCheck<'a>,
     pub(super) event: AdmittedEvent,
     preceding: PrecedingMessages,
-    /// The source's cursor after this event.
-    mark: Option<SourceCursor>,
+    origin: EventOrigin,
+    /// The pace of its author at each recipient, as decided for the last accept.
+    paces: Vec<AuthorPace>,
+}
+
+impl Admission<'_> {
+    /// Returns its author, as counted for each recipient.
+    fn author_keys(&self) -> impl Iterator<Item = AuthorKey> {
+        let (bot, heard_by) = (self.event.verified().bot(), self.origin.heard_by());
+        let author = self.event.verified().get().source().user_id.clone().unwrap_or_default();
+        let key = move |agent| AuthorKey { bot, agent, author: author.clone(), heard_by };
+        self.event.recipients().iter().map(move |recipient| key(recipient.agent))
+    }
 }
 
 /// The result of putting an event.
@@ -40,7 +88,6 @@ pub(crate) enum Placement {
 #[derive(Debug)]
 pub(crate) struct Admissions {
     gate: Arc<Gate>,
-    limits: Arc<Limits>,
     linking: Linking,
     overheard: OverheardMessages,
     refusals: Arc<Refusals>,
@@ -51,10 +98,10 @@ pub(crate) struct Admissions {
 impl Admissions {
     pub(super) fn new(stops: &Stops, refusals: &Arc<Refusals>) -> Self {
         let (linking, hearing) = (Linking::new(stops), ReceptionRecorder::new(&stops.register));
-        let Stops { gate, limits, tasks, .. } = stops.clone();
+        let Stops { gate, tasks, .. } = stops.clone();
         let (overheard, presses) = (OverheardMessages::default(), PressResponder::new(tasks));
         let refusals = Arc::clone(refusals);
-        Self { gate, limits, linking, overheard, refusals, presses, reception: hearing }
+        Self { gate, linking, overheard, refusals, presses, reception: hearing }
     }
 
     /// Submits a verified event to the gate. `Err` means that nothing remains to be stored and the event is handled.
@@ -62,7 +109,7 @@ impl Admissions {
         &'a self,
         account: &'a Account,
         event: VerifiedEvent,
-        mark: Option<SourceCursor>,
+        origin: EventOrigin,
     ) -> Result<Result<Admission<'a>, Placement>, StoreError> {
         fail_point!("desk::event_verified");
         if let Some(ask) = ChatLinkCommand::from_event(&event) {
@@ -71,7 +118,7 @@ impl Admissions {
             return Ok(Err(Placement::Stored));
         }
         let looking = VisibilityCheck::new(account, &self.gate, &event);
-        let decided = self.limits.limit_author(looking.admit(event).await);
+        let decided = looking.admit(event).await;
         let around = match &decided {
             Ok(event) => self.overheard.preceding_messages(&looking, event).await?,
             Err(_) => PrecedingMessages::default(),
@@ -80,7 +127,8 @@ impl Admissions {
             visibility: looking,
             event,
             preceding: around,
-            mark,
+            origin,
+            paces: Vec::new(),
         })
         .await
     }
@@ -92,9 +140,15 @@ impl Admissions {
         stale: Vec<Admission<'a>>,
     ) -> Result<Vec<Admission<'a>>, StoreError> {
         let mut admitted = Vec::with_capacity(stale.len());
-        for Admission { visibility: looking, event, preceding: around, mark } in stale {
+        for Admission { visibility: looking, event, preceding: around, origin, .. } in stale {
             let decided = looking.admit_again(event).await;
-            let again = |event| Admission { visibility: looking, event, preceding: around, mark };
+            let again = |event| Admission {
+                visibility: looking,
+                event,
+                preceding: around,
+                origin,
+                paces: Vec::new(),
+            };
             admitted.extend(self.complete_decision(account, decided, again).await?);
         }
         Ok(admitted)
@@ -138,24 +192,31 @@ impl Admissions {
 }
 
 impl Inbound {
-    /// Returns admitted events as the inbox stores them.
+    /// Returns admitted events as the inbox stores them, each with the pace of its author. Nothing is counted yet.
     pub(super) async fn accept_requests(
         &self,
         account: &Account,
-        admitted: &[Admission<'_>],
+        admitted: &mut [Admission<'_>],
     ) -> Result<Vec<AcceptRequest>, StoreError> {
         let mut accepts = Vec::with_capacity(admitted.len());
-        for Admission { visibility: looking, event, preceding: around, mark } in admitted {
+        for admission in admitted {
+            let pace = |author: AuthorKey| {
+                self.limits.author_pace(&author).min(admission.origin.worst_pace())
+            };
+            admission.paces = admission.author_keys().map(pace).collect();
+            let Admission { visibility: looking, event, preceding: around, origin, paces } =
+                &*admission;
             let told = self.accounts.with_references(account, event).await?;
             let context = around.with_context(looking, told.as_ref().unwrap_or(event)).await?;
             let told = context.or(told);
             let event = told.as_ref().unwrap_or(event);
-            accepts.push(capabilities::build_accept(&self.register, event, mark.clone()).await?);
+            let accept = capabilities::build_accept(&self.register, event, origin.cursor()).await?;
+            accepts.push(accept.with_paces(paces));
         }
         Ok(accepts)
     }
 
-    /// Notifies the recipients of a stored event, and wakes those without a line.
+    /// Counts a stored event for its author, notifies its recipients, and wakes those without a line.
     pub(super) async fn notify(
         &self,
         admission: &Admission<'_>,
@@ -165,11 +226,23 @@ impl Inbound {
         fail_point!("desk::stored_before_ring");
         self.admissions.refusals.record_passed_over(&admission.event);
         trail::trace_stored(trail::TAKE, stored, began.elapsed());
+        self.count_stored(admission, stored);
         self.waking.wake(&admission.event, stored);
         for StoredEntry { agent, seq, .. } in stored.iter().copied() {
             // The result of the ring is not needed: the store knows which agents have a line.
             self.bell.ring(Ring::Entry { agent, seq }).await;
         }
         fail_point!("desk::bell_rung");
+    }
+    /// Counts a stored event for its author, and notifies the author if an entry was parked for the rate.
+    fn count_stored(&self, admission: &Admission<'_>, stored: &[StoredEntry]) {
+        for (author, pace) in admission.author_keys().zip(&admission.paces) {
+            self.limits.count_author(author, *pace);
+        }
+        let is_parked = |pace: &AuthorPace| *pace == AuthorPace::Park;
+        let parked = admission.paces.iter().position(is_parked).and_then(|nth| stored.get(nth));
+        if let Some(entry) = parked {
+            self.waking.notify_parked(&admission.event, entry);
+        }
     }
 }

@@ -17,6 +17,7 @@ use tokio::time::sleep;
 
 use super::{ListenFailure, Listening, NodeListener};
 use crate::Account;
+use crate::inbound::EventOrigin;
 use crate::quarantine::quarantine;
 
 /// The notice to the operator.
@@ -133,7 +134,8 @@ impl NodeListener {
         for SourceEvent { event: said, body, .. } in page {
             match said {
                 Ok(Some(event)) => {
-                    admitted.extend(inbound.admissions.admit(account, event, None).await?);
+                    let origin = EventOrigin::Backfill;
+                    admitted.extend(inbound.admissions.admit(account, event, origin).await?);
                 }
                 Ok(None) => {}
                 Err(unreadable) => quarantine(inbox, unreadable, &body).await?,

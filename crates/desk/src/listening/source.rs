@@ -12,7 +12,7 @@ use nightdesk_types::{NodeEpoch, StoreError, Timestamp};
 
 use super::{ListenFailure, Listening, NodeListener};
 use crate::Account;
-use crate::inbound::Placement;
+use crate::inbound::{EventOrigin, Placement};
 use crate::quarantine::quarantine;
 
 /// The prefix of a stored cursor while a gap before it is open. It preserves the platform's session and the knowledge
@@ -150,7 +150,10 @@ impl SourceReader {
             let mark = self.cursor_at(cursor);
             last = Some(mark.clone());
             let admission = match said {
-                Ok(Some(event)) => inbound.admissions.admit(account, event, Some(mark)).await?.ok(),
+                Ok(Some(event)) => {
+                    let origin = EventOrigin::Source(mark);
+                    inbound.admissions.admit(account, event, origin).await?.ok()
+                }
                 Ok(None) => None,
                 Err(unreadable) => {
                     quarantine(inbox, unreadable, &body).await?;

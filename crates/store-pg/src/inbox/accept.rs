@@ -29,6 +29,7 @@ struct AcceptColumns {
     versions: Vec<i64>,
     bodies: Vec<Vec<u8>>,
     key_ids: Vec<i64>,
+    paces: Vec<String>,
 }
 
 /// The cursor of each event's source, for a batch in which at least one source has a cursor.
@@ -64,6 +65,7 @@ macro_rules! accept_rows {
             &$columns.versions,
             &$columns.bodies,
             &$columns.key_ids,
+            &$columns.paces,
             INBOX_ENTRIES_MAX,
             DEDUPE_DAYS
             $(, $further)*
@@ -83,7 +85,8 @@ pub(super) async fn accept_events(
             return accept_rows!(
                 columns,
                 " from inbox_accept(
-                    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+                    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+                    $18
                 )"
             )
             .fetch_all(connection)
@@ -93,7 +96,7 @@ pub(super) async fn accept_events(
             columns,
             " from inbox_accept_bound(
                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                $19, $20, $21, $22, $23, $24, $25
+                $19, $20, $21, $22, $23, $24, $25, $26
             )",
             &capabilities.events,
             &capabilities.tenants,
@@ -121,13 +124,14 @@ fn accept_columns(events: &[AcceptRequest]) -> AcceptColumns {
         columns.keys.push(event.key().bytes().to_vec());
         columns.chats.push(event.chat_id().to_owned());
         columns.unsendable.push(event.json().is_none());
-        for recipient in event.recipients() {
+        for (recipient, pace) in event.paced_recipients() {
             columns.events.push(ordinal(index));
             columns.recipient_tenants.push(recipient.scope.tenant().uuid());
             columns.agents.push(recipient.agent.uuid());
             columns.versions.push(recipient.version);
             columns.bodies.push(event.body().to_vec());
             columns.key_ids.push(NOT_SEALED);
+            columns.paces.push(pace.slug().to_owned());
         }
     }
     columns

@@ -9,7 +9,23 @@ pub const WEBHOOKS_PER_SECOND: u32 = 200;
 pub const WEBHOOKS_AT_ONCE_SECS: u32 = 5;
 
 /// Default messages per minute from one author to one agent; two thirds of them may come in ten seconds.
+///
+/// Messages over the limit are delivered and wake no agent.
 pub const AUTHOR_PER_MINUTE: u32 = 30;
+
+/// An author over this many times the limit has further messages parked.
+pub const AUTHOR_PARK_FACTOR: u32 = 10;
+
+/// Messages of one author to one agent that one node may decide on before it has counted earlier ones: those that wait
+/// for a writer, and those of its batch. By so many an author may exceed a limit while the store is slow.
+pub const AUTHOR_OVERSHOOT_MAX: usize = super::WRITER_QUEUE_MAX + super::GATHER_MAX;
+
+/// Authors that are counted, each for each agent. Further authors are not counted until others rest; the wakes per hour
+/// of each agent hold for them, too.
+pub const AUTHORS_COUNTED_MAX: usize = 200_000;
+
+/// Interval at which a node tries to notify an author whose messages are parked. The notice is sent once an hour.
+pub const PARKED_NOTICE_TRIED_EVERY: Duration = Duration::from_mins(1);
 
 /// Default frames per second from a gateway, not counting acks. Further frames are read later.
 pub const FRAMES_PER_SECOND: u32 = 50;
@@ -56,3 +72,9 @@ pub const COUNTED_MAX: usize = 200_000;
 
 /// Interval at which the live nodes, which share the rates, are counted.
 pub const NODES_COUNTED_EVERY: Duration = Duration::from_secs(5);
+
+const _: () = assert!(AUTHOR_PARK_FACTOR > 1, "an author is delivered more than wakes the agent");
+const _: () = assert!(
+    super::SOURCE_TOGETHER_MAX <= AUTHOR_OVERSHOOT_MAX,
+    "a batch of a source is within the overshoot"
+);

@@ -8,13 +8,13 @@ use nightdesk_gate::{
     StoredRefusal, bot_reach,
 };
 use nightdesk_inbox::{
-    AcceptRequest, ParkReason, PutOutcome, ReadRequest, ReadResponse, StoredEntry,
+    AcceptRequest, AuthorPace, ParkReason, PutOutcome, ReadRequest, ReadResponse, StoredEntry,
 };
 use nightdesk_protocol::event::encode;
 use nightdesk_testkit::builders::{EventBuilder, event, everybodys};
 use nightdesk_types::event::{ChatType, Source};
 use nightdesk_types::limits::INBOX_ENTRIES_MAX;
-use nightdesk_types::{AgentId, BotId, Principal, Seq, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, Principal, Quota, Seq, StoreError, TenantScope};
 
 use crate::Harness;
 use crate::cast::{Cast, Person, id_of};
@@ -318,6 +318,33 @@ pub async fn an_unsendable_entry_is_parked_and_the_next_arrives(harness: &impl H
     assert_eq!(cast.numbers(&line).await, [2]);
     let aside = harness.parked(ann.scope, ann.agent).await;
     assert_eq!(aside, [(seq(1), ParkReason::Unsendable)]);
+}
+
+/// Checks that entries far over their author's rate limit are parked with that reason, count as stored, and take no room
+/// from others.
+pub async fn entries_far_over_their_authors_limit_are_parked_and_leave_room(
+    harness: &impl Harness,
+) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let quota = harness.register().set_quota(ann.scope, Quota::PendingEntries, 2).await;
+    quota.expect("set a quota");
+    let mut flood = cast.accepts((1..=5).map(|number| ann.says(number))).await;
+    flood = flood.into_iter().map(|accept| accept.with_paces(&[AuthorPace::Park])).collect();
+    for put in cast.accept(&flood).await {
+        let PutOutcome::Stored(stored) = put else { panic!("it is new") };
+        assert!(stored[0].parked);
+    }
+    assert_eq!(cast.accept(&flood).await, vec![PutOutcome::Duplicate; 5]);
+
+    for (number, is_parked) in [(6, false), (7, false), (8, true)] {
+        let stored = cast.stored(&ann.says(number)).await;
+        assert_eq!((stored.seq, stored.parked), (seq(number), is_parked));
+    }
+    let aside = harness.parked(ann.scope, ann.agent).await;
+    let flood = (1..=5).map(|number| (seq(number), ParkReason::RateLimit));
+    assert_eq!(aside, flood.chain([(seq(8), ParkReason::Full)]).collect::<Vec<_>>());
+    assert_eq!(cast.numbers(&cast.line(&ann).await).await, [6, 7]);
 }
 
 /// Checks that a head is the last number given out, and zero for an empty or unknown inbox.

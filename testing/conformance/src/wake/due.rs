@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_inbox::{AgentPresence, LocalEntry};
+use nightdesk_inbox::{AgentPresence, AuthorPace, LocalEntry, PutOutcome};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{CALL_GAP, CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE};
 
@@ -29,6 +29,33 @@ pub async fn an_entry_for_a_sleeper_makes_a_wake_due(harness: &impl TimedHarness
     harness.let_pass(CALL_GAP).await;
     let second = called(harness).await;
     assert_eq!((second.calls, second.places), (2, Vec::new()), "people were told before");
+}
+
+/// An entry over its author's rate limit makes no wake due, and is handed over in order when another one wakes the
+/// agent, also one of the same batch.
+pub async fn an_entry_over_its_authors_limit_wakes_no_agent(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    let bob = callable(&cast, "bob").await;
+    let over = [AuthorPace::DeliverWithoutWake];
+    let first = cast.accept_of(&ann.says(1)).await.with_paces(&over);
+    let PutOutcome::Stored(stored) = &cast.accept(&[first]).await[0] else { panic!("it is new") };
+    assert_eq!((stored[0].parked, stored[0].presence), (false, AgentPresence::Awake));
+    assert_eq!(claimed(harness).await, []);
+    assert_eq!(state(&cast, &ann).await, None);
+
+    let over = cast.accept_of(&ann.says(2)).await.with_paces(&over);
+    let batch = [over, cast.accept_of(&ann.says(3)).await, cast.accept_of(&bob.says(4)).await];
+    let presences = cast.accept(&batch).await.into_iter().map(|put| {
+        let PutOutcome::Stored(stored) = put else { panic!("it is new") };
+        stored[0].presence
+    });
+    let asleep = AgentPresence::Asleep;
+    assert_eq!(presences.collect::<Vec<_>>(), [AgentPresence::Awake, asleep, asleep]);
+    let called: Vec<_> = claimed(harness).await.into_iter().map(|claim| claim.agent).collect();
+    assert!(called.len() == 2 && called.contains(&ann.agent) && called.contains(&bob.agent));
+    assert_eq!(cast.numbers(&line(&cast, &ann).await).await, [1, 2, 3]);
 }
 
 /// An agent with an open line is not called. A duplicate event does not make a wake due either.

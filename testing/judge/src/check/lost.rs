@@ -214,6 +214,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_rate_limit_parked_is_lost_unless_it_was_declared() {
+        let mut tale = Tale::clean();
+        tale.said("n9", &["carol"]).parked("carol", 1, "?", "rate-limit");
+        assert_eq!(tale.broken(), ["I1"]);
+
+        let mut declared = Tale::clean();
+        declared.note(may_park("rate-limit")).said("n9", &["carol"]);
+        assert_eq!(declared.clone().broken(), ["I1"], "it is nowhere that the operator sees");
+        assert_eq!(declared.parked("carol", 1, "?", "rate-limit").broken(), [""; 0]);
+    }
+
+    #[test]
     fn one_entry_set_aside_excuses_one_event() {
         let mut tale = Tale::clean();
         let other = Event::MayPark { nonce: "n8".to_owned(), reason: "expired".to_owned() };

@@ -34,11 +34,12 @@ pub(super) fn text(cast: &Cast, place: Place, body_bytes: usize) -> String {
     let (operators, bots) = (same("uuid", &cast.operator), same("uuid", &cast.bots[0].bot));
     let (ordinals, zeros) = (ordinals(), same("bigint", &0));
     let (bodies, sendable) = (same("bytea", &"x".repeat(body_bytes)), same("boolean", &false));
+    let paces = same("text", &"deliver");
     format!(
         "{random}\
 select array_agg(seq order by event) as seqs, array_agg(at order by event) as ats
 from inbox_accept({tenants}, {operators}, {bots}, {keys}, {chats}, {sendable}, null, null, null,
-    {ordinals}, {own}, {agents}, {zeros}, {bodies}, {zeros}, {INBOX_ENTRIES_MAX}, {DEDUPE_DAYS})
+    {ordinals}, {own}, {agents}, {zeros}, {bodies}, {zeros}, {paces}, {INBOX_ENTRIES_MAX}, {DEDUPE_DAYS})
 \\gset
 select count(acked_seq) as acked
 from inbox_ack({tenants}, {own}, {agents}, {zeros}, {ordinals}, :seqs::bigint[], :seqs::bigint[],

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::who::{self, ALL, GROUP, GUILD, OWNERS, One, ROOM};
 use crate::chaos::mutation::Mutation;
 use crate::cluster::Cluster;
-use crate::desk::{Desk, Settings};
+use crate::desk::{Desk, DeskLimits, Settings};
 use crate::stage::DATABASE;
 
 /// Time limit for the bots to listen.
@@ -39,7 +39,8 @@ impl World {
         let (discord, telegram) = (discord().await?, telegram().await);
         let (cluster, redis) = (Cluster::start()?, Redis::start()?);
         cluster.create(DATABASE)?;
-        let settings = Settings::write(binary, &cluster, DATABASE)?;
+        let mut settings = Settings::write(binary, &cluster, DATABASE)?;
+        settings.set_limits(DeskLimits::Production)?;
         settings.migrate()?;
         let more = format!(
             "[redis]\nurl = \"{}\"\n[telegram]\napi_url = \"{}\"\n\

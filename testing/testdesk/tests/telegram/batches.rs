@@ -54,7 +54,7 @@ impl Stage {
     }
 
     /// Returns the entries of the agent, in order.
-    async fn given(&self, count: usize) -> Vec<usize> {
+    pub(super) async fn given(&self, count: usize) -> Vec<usize> {
         let mut gateway = self.desk.dial(&self.household).await;
         gateway.hello("telegram").await;
         gateway.hear_frame("descriptor").await;

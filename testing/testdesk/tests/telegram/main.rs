@@ -14,6 +14,7 @@ use nightdesk_vault::Key;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+mod author_rate;
 mod batches;
 mod context;
 mod faults;
