@@ -1712,44 +1712,44 @@ $$;
 
 ALTER FUNCTION public.forget_sends(kept interval, sends_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
+CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
 declare
     s_event integer[]; s_outcome text[]; s_tenant uuid[]; s_agent uuid[]; s_seq bigint[];
-    s_at timestamptz[]; s_parked boolean[];
+    s_at timestamptz[]; s_parked boolean[]; s_wakes boolean[];
     z_tenant uuid[]; z_agent uuid[]; z_held boolean[];
 begin
     select array_agg(s.event), array_agg(s.outcome), array_agg(s.tenant), array_agg(s.agent),
-        array_agg(s.seq), array_agg(s.at), array_agg(s.parked)
-    into s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked
+        array_agg(s.seq), array_agg(s.at), array_agg(s.parked), array_agg(s.wakes)
+    into s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked, s_wakes
     from inbox_store(
         tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
-        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, entries_max, dedupe_days
+        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
     ) as s;
-    if false = any (s_parked) then
+    if true = any (s_wakes) then
         select array_agg(z.tenant), array_agg(z.agent), array_agg(z.held)
         into z_tenant, z_agent, z_held
         from wake_sleepers(
-            array(select s.t from unnest(s_tenant, s_parked) as s (t, parked) where not s.parked),
-            array(select s.a from unnest(s_agent, s_parked) as s (a, parked) where not s.parked)
+            array(select s.t from unnest(s_tenant, s_wakes) as s (t, wakes) where s.wakes),
+            array(select s.a from unnest(s_agent, s_wakes) as s (a, wakes) where s.wakes)
         ) as z;
     end if;
     return query
     select s.event, s.outcome, s.tenant, s.agent, s.seq, s.at, s.parked, (
             select case when z.held then 'held' else 'asleep' end
             from unnest(z_tenant, z_agent, z_held) as z (tenant, agent, held)
-            where z.tenant = s.tenant and z.agent = s.agent and not s.parked
+            where z.tenant = s.tenant and z.agent = s.agent and s.wakes
         )
-    from unnest(s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked)
-        as s (event, outcome, tenant, agent, seq, at, parked);
+    from unnest(s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked, s_wakes)
+        as s (event, outcome, tenant, agent, seq, at, parked, wakes);
 end
 $$;
 
-ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
+CREATE FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -1761,7 +1761,7 @@ begin
         select a.event, a.outcome, a.tenant, a.agent, a.seq, a.at, a.parked, a.presence
         from inbox_accept(
             tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
-            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, entries_max, dedupe_days
+            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
         ) as a
     loop
         if outcome = 'stored' then
@@ -1786,7 +1786,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
     LANGUAGE plpgsql
@@ -1853,7 +1853,19 @@ begin
         coalesce(max(q.allowed) filter (where q.quota = 'pending-bytes'),
             quota_default('pending-bytes'))
     into v_entries, v_bytes from quotas q where q.tenant_id = p_tenant;
-    if p_seq - mine.acked_seq > v_entries then
+    -- A parked entry does not wait, so once there are so many numbers, the entries are counted. Numbers that this
+    -- statement does not see yet, those of its own batch and of one that it waited for, count as waiting.
+    if p_seq - mine.acked_seq > v_entries and (
+        select count(*) from (
+            select from inbox_entries e
+            where e.tenant_id = p_tenant and e.agent_id = p_agent
+              and e.at >= mine.acked_at and e.seq > mine.acked_seq and not e.seq <@ mine.ahead
+            limit v_entries
+        ) as waiting
+    ) + p_seq - (
+        select h.next_seq from inbox_heads h
+        where h.tenant_id = p_tenant and h.agent_id = p_agent
+    ) >= v_entries then
         return true;
     end if;
     -- So few cannot be so much: no entry is longer than a frame.
@@ -1946,7 +1958,7 @@ $$;
 
 ALTER FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean)
+CREATE FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, wakes boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -1977,8 +1989,8 @@ begin
         select e.* from unnest(e_operator, e_bot, e_key, e_chat, e_unsendable)
             with ordinality as e (operator, bot, key, chat, unsendable, o)
     ), rc as materialized (
-        select r.* from unnest(r_event, r_tenant, r_agent, r_version, r_body, r_key_id)
-            with ordinality as r (o, tenant, agent, version, body, key_id, n)
+        select r.* from unnest(r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace)
+            with ordinality as r (o, tenant, agent, version, body, key_id, pace, n)
     ), stale as materialized (
         select rc.o from rc
         where rc.version <> (
@@ -2013,7 +2025,9 @@ begin
         order by wanted.operator, wanted.key, wanted.o
     ), due as materialized (
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
-            row_number() over mine as nth, sum(octet_length(rc.body)) over mine as bytes
+            row_number() over mine as nth,
+            -- What an author's rate parks takes no room from others.
+            sum(case when rc.pace = 'park' then 0 else octet_length(rc.body) end) over mine as bytes
         from fresh join rc on rc.o = fresh.o
         window mine as (partition by rc.tenant, rc.agent order by rc.o, rc.n)
     ), counted as materialized (
@@ -2031,7 +2045,7 @@ begin
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
             taken.bytes_base + due.bytes - octet_length(due.body) as bytes_before,
-            due.unsendable or inbox_is_full(
+            due.unsendable or due.pace = 'park' or inbox_is_full(
                 due.tenant, due.agent, taken.base + due.nth - 1, taken.bytes_base + due.bytes,
                 entries_max
             ) as aside
@@ -2046,7 +2060,8 @@ begin
         insert into inbox_parked
             (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
         select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id,
-            case when n.unsendable then 'unsendable' else 'full' end
+            case when n.unsendable then 'unsendable' when n.pace = 'park' then 'rate-limit'
+                else 'full' end
         from numbered n where n.aside
         -- The order in which chains are locked.
         order by n.tenant, n.agent, n.seq
@@ -2071,7 +2086,7 @@ begin
             when n.seq is null or n.reach_version <> n.version then no_outcome('an event')
             else 'stored'
         end,
-        n.tenant, n.agent, n.seq, n.at, n.aside
+        n.tenant, n.agent, n.seq, n.at, n.aside, not n.aside and n.pace = 'deliver'
     from ev left join numbered n on n.o = ev.o
     order by ev.o, n.n;
 
@@ -2085,7 +2100,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, replaced boolean, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint)
     LANGUAGE plpgsql
@@ -4046,7 +4061,7 @@ CREATE TABLE public.inbox_parked (
     reason text NOT NULL,
     parked_at timestamp with time zone DEFAULT now() NOT NULL,
     resubmitted_as bigint,
-    CONSTRAINT inbox_parked_known_reason CHECK ((reason = ANY (ARRAY['unsendable'::text, 'tries'::text, 'full'::text, 'expired'::text, 'operator'::text])))
+    CONSTRAINT inbox_parked_known_reason CHECK ((reason = ANY (ARRAY['unsendable'::text, 'tries'::text, 'full'::text, 'rate-limit'::text, 'expired'::text, 'operator'::text])))
 );
 
 ALTER TABLE ONLY public.inbox_parked FORCE ROW LEVEL SECURITY;
@@ -5638,13 +5653,13 @@ GRANT ALL ON FUNCTION public.forget_prompts(kept interval, prompts_max integer) 
 REVOKE ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_doors;
@@ -5666,9 +5681,9 @@ REVOKE ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq 
 GRANT ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_doors;

@@ -396,7 +396,9 @@ begin
         order by wanted.operator, wanted.key, wanted.o
     ), due as materialized (
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
-            row_number() over mine as nth, sum(octet_length(rc.body)) over mine as bytes
+            row_number() over mine as nth,
+            -- What an author's rate parks takes no room from others.
+            sum(case when rc.pace = 'park' then 0 else octet_length(rc.body) end) over mine as bytes
         from fresh join rc on rc.o = fresh.o
         window mine as (partition by rc.tenant, rc.agent order by rc.o, rc.n)
     ), counted as materialized (

@@ -145,6 +145,11 @@ impl TestDesk {
 
     /// Opens a desk with additional platforms.
     pub async fn open_with(platforms: Adapters) -> Self {
+        Self::open_limited(platforms, RateSettings::default()).await
+    }
+
+    /// Opens a desk with additional platforms and other rate limits than those of production.
+    pub async fn open_limited(platforms: Adapters, rates: RateSettings) -> Self {
         let store = Memory::new(FakeClock::default());
         let key_file = Vault::new_key_file();
         let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
@@ -172,6 +177,7 @@ impl TestDesk {
             calls: &calls,
             fires: &fires,
             url: webchat.public_url(),
+            rates,
         };
         let desk = Arc::new(rooms.desk(issuers, adapters(&webchat, platforms), &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
@@ -185,7 +191,7 @@ impl TestDesk {
             node: node(),
             drain: drain.clone(),
             dials: DialLimits::default(),
-            frames: RateSettings::default().frames(),
+            frames: rates.frames(),
             failures: TokenFailures::default(),
             leaving: DrainOrder::default(),
             metrics: Metrics::default(),
@@ -404,6 +410,7 @@ struct Rooms<'a> {
     calls: &'a Arc<TestCalls>,
     fires: &'a Arc<TestFires>,
     url: &'a str,
+    rates: RateSettings,
 }
 
 fn relays() -> Relays {
@@ -459,7 +466,7 @@ impl Rooms<'_> {
             register: Arc::clone(register),
             issuers,
             gate: Arc::new(Gate::new(store())),
-            limits: Arc::new(Limits::new(RateSettings::default())),
+            limits: Arc::new(Limits::new(self.rates)),
             inbox: Arc::new(Inbox::start(store(), writers)),
             egress: Arc::new(Egress::new(
                 store(),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_desk::Adapters;
+use nightdesk_desk::{Adapters, RateSettings};
 use nightdesk_fake_telegram::{FakeTelegram, Fault, Kind};
 use nightdesk_register::BotDraft;
 use nightdesk_telegram::{SECRET_HEADER, Telegram, webhook_secret};
@@ -48,12 +48,16 @@ struct Stage {
 }
 
 async fn stage(settings: Value) -> Stage {
+    stage_limited(settings, RateSettings::default()).await
+}
+
+async fn stage_limited(settings: Value, rates: RateSettings) -> Stage {
     let fake = FakeTelegram::open().await;
     fake.bot(TOKEN, "desk_bot");
     let clock = Arc::new(SystemClock::start());
     let telegram = Telegram::open(&fake.url(), clock).expect("an address");
     let platforms = Adapters::from([("telegram".to_owned(), Arc::new(telegram) as _)]);
-    let desk = TestDesk::open_with(platforms).await;
+    let desk = TestDesk::open_limited(platforms, rates).await;
     let household = desk.household("ann", "gw").await;
     let draft = BotDraft {
         platform: "telegram".to_owned(),
