@@ -327,24 +327,27 @@ pub async fn entries_far_over_their_authors_limit_are_parked_and_leave_room(
 ) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
-    let quota = harness.register().set_quota(ann.scope, Quota::PendingEntries, 2).await;
-    quota.expect("set a quota");
-    let mut flood = cast.accepts((1..=5).map(|number| ann.says(number))).await;
-    flood = flood.into_iter().map(|accept| accept.with_paces(&[AuthorPace::Park])).collect();
+    for (quota, allowed) in [(Quota::PendingEntries, 2), (Quota::PendingBytes, 20_000)] {
+        harness.register().set_quota(ann.scope, quota, allowed).await.expect("set a quota");
+    }
+    cast.stored(&ann.says(1)).await;
+    let flood = (2..=6).map(|number| ann.says(number).saying("x".repeat(15_000)));
+    let flood = cast.accepts(flood).await.into_iter();
+    let flood: Vec<_> = flood.map(|accept| accept.with_paces(&[AuthorPace::Park])).collect();
     for put in cast.accept(&flood).await {
         let PutOutcome::Stored(stored) = put else { panic!("it is new") };
         assert!(stored[0].parked);
     }
     assert_eq!(cast.accept(&flood).await, vec![PutOutcome::Duplicate; 5]);
 
-    for (number, is_parked) in [(6, false), (7, false), (8, true)] {
+    for (number, is_parked) in [(7, false), (8, true)] {
         let stored = cast.stored(&ann.says(number)).await;
         assert_eq!((stored.seq, stored.parked), (seq(number), is_parked));
     }
     let aside = harness.parked(ann.scope, ann.agent).await;
-    let flood = (1..=5).map(|number| (seq(number), ParkReason::RateLimit));
+    let flood = (2..=6).map(|number| (seq(number), ParkReason::RateLimit));
     assert_eq!(aside, flood.chain([(seq(8), ParkReason::Full)]).collect::<Vec<_>>());
-    assert_eq!(cast.numbers(&cast.line(&ann).await).await, [6, 7]);
+    assert_eq!(cast.numbers(&cast.line(&ann).await).await, [1, 7]);
 }
 
 /// Checks that a head is the last number given out, and zero for an empty or unknown inbox.

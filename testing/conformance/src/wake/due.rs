@@ -40,7 +40,8 @@ pub async fn an_entry_over_its_authors_limit_wakes_no_agent(harness: &impl Timed
     let bob = callable(&cast, "bob").await;
     let over = [AuthorPace::DeliverWithoutWake];
     let first = cast.accept_of(&ann.says(1)).await.with_paces(&over);
-    let PutOutcome::Stored(stored) = &cast.accept(&[first]).await[0] else { panic!("it is new") };
+    let puts = cast.accept(&[first]).await;
+    let PutOutcome::Stored(stored) = &puts[0] else { panic!("it is new") };
     assert_eq!((stored[0].parked, stored[0].presence), (false, AgentPresence::Awake));
     assert_eq!(claimed(harness).await, []);
     assert_eq!(state(&cast, &ann).await, None);
