@@ -94,15 +94,13 @@ impl Inbound {
     /// Puts the events of a request. Returns true if at least one of them has no recipient.
     async fn put_all(self: Arc<Self>, request: Request) -> Result<bool, StoreError> {
         let Request { account, events, body, began } = request;
-        let mut refused = false;
+        let (mut refused, origin) = (false, EventOrigin::Webhook);
         for event in events {
             let placement = match event {
-                Ok(event) => {
-                    match self.admissions.admit(&account, event, EventOrigin::Webhook).await? {
-                        Ok(admitted) => self.place(&account, vec![admitted], began).await?,
-                        Err(placement) => placement,
-                    }
-                }
+                Ok(event) => match self.admissions.admit(&account, event, origin.clone()).await? {
+                    Ok(admitted) => self.place(&account, vec![admitted], began).await?,
+                    Err(placement) => placement,
+                },
                 Err(unreadable) => {
                     quarantine(&self.inbox, unreadable, &body).await.map(|()| Placement::Stored)?
                 }
