@@ -3448,15 +3448,15 @@ CREATE FUNCTION public.tell_parked() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-declare
-    v_before inbox_parked;
 begin
-    select p.* into v_before from inbox_parked p
-    where p.tenant_id = new.tenant_id and p.agent_id = new.agent_id and p.seq < new.seq
-    order by p.seq desc limit 1;
-    if v_before.reason is distinct from new.reason
-        or v_before.parked_at < new.parked_at - interval '1 hour'
-    then
+    if not exists (
+        select from (
+            select p.reason, p.parked_at from inbox_parked p
+            where p.tenant_id = new.tenant_id and p.agent_id = new.agent_id and p.seq < new.seq
+            order by p.seq desc limit 64
+        ) as p
+        where p.reason = new.reason and p.parked_at >= new.parked_at - interval '1 hour'
+    ) then
         perform tell(new.tenant_id, 'entries-parked', jsonb_build_object(
             'agent_id', new.agent_id, 'reason', new.reason, 'seq', new.seq));
     end if;

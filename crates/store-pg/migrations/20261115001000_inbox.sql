@@ -86,19 +86,19 @@ create constraint trigger tell_removed after delete on inbox_parked
     when (old.parked_at > now() - retention_min('parked'))
     execute function tell_row('entry-removed', 'agent_id', 'seq');
 
--- The desk tells of entries that it sets aside by itself when that begins: once, until it did so for an
--- hour no more.
+-- The desk tells of entries that it sets aside by itself when that begins: once for each reason, until it did so for
+-- an hour no more. It looks at the last entries only, so that a flood costs little.
 create function tell_parked() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-    v_before inbox_parked;
 begin
-    select p.* into v_before from inbox_parked p
-    where p.tenant_id = new.tenant_id and p.agent_id = new.agent_id and p.seq < new.seq
-    order by p.seq desc limit 1;
-    if v_before.reason is distinct from new.reason
-        or v_before.parked_at < new.parked_at - interval '1 hour'
-    then
+    if not exists (
+        select from (
+            select p.reason, p.parked_at from inbox_parked p
+            where p.tenant_id = new.tenant_id and p.agent_id = new.agent_id and p.seq < new.seq
+            order by p.seq desc limit 64
+        ) as p
+        where p.reason = new.reason and p.parked_at >= new.parked_at - interval '1 hour'
+    ) then
         perform tell(new.tenant_id, 'entries-parked', jsonb_build_object(
             'agent_id', new.agent_id, 'reason', new.reason, 'seq', new.seq));
     end if;

@@ -124,7 +124,9 @@ async fn what_is_set_aside_is_told_when_it_begins() {
         (parked(1..4, "full"), &["entries-parked"][..]),
         (parked(4..9, "full"), &[]),
         (parked(9..10, "tries"), &["entries-parked"]),
-        (parked(10..12, "operator"), &["entry-set-aside", "entry-set-aside"]),
+        (parked(10..11, "full"), &[]),
+        (parked(11..12, "rate-limit"), &["entries-parked"]),
+        (parked(12..14, "operator"), &["entry-set-aside", "entry-set-aside"]),
     ];
     let mut seen = 6;
     for (act, want) in cases {
@@ -133,7 +135,7 @@ async fn what_is_set_aside_is_told_when_it_begins() {
         seen += i64::try_from(want.len()).unwrap();
     }
     run(&mut app, "update inbox_parked set parked_at = now() - interval '61 minutes'").await;
-    run(&mut app, &parked(12..20, "operator").replace("operator", "full")).await;
+    run(&mut app, &parked(14..20, "full")).await;
     assert_eq!(kinds(&store, seen).await, ["entries-parked"]);
 }
 
