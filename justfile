@@ -58,6 +58,10 @@ house *ARGS:
 threats:
     cargo xtask threats
 
+# Run the tests of the holes that a hostile read of the code found, and count those that are closed.
+holes:
+    testing/holes.py
+
 # Run the tests and the examples of the docs, or the tests that ARGS select, on temporary servers.
 test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run {{ whole }} {{ ARGS }}
