@@ -110,29 +110,31 @@ CREATE FUNCTION public.bury_lines(lines_max integer) RETURNS TABLE(tenant uuid, 
 declare
     tenants uuid[] := '{}';
     dead    record;
+    v_incarnation bigint := current_incarnation();
 begin
     for dead in
         with recursive lives as (
             (
-                select l.node, l.node_epoch from lines l where l.closed_at is null
-                order by l.node, l.node_epoch limit 1
+                select l.node, l.node_epoch, l.incarnation from lines l where l.closed_at is null
+                order by l.node, l.node_epoch, l.incarnation limit 1
             )
             union all
             -- The next life that has open lines: a few steps, however many lines there are.
-            select after.node, after.node_epoch
+            select after.node, after.node_epoch, after.incarnation
             from lives cross join lateral (
-                select l.node, l.node_epoch from lines l
+                select l.node, l.node_epoch, l.incarnation from lines l
                 where l.closed_at is null
-                  and (l.node, l.node_epoch) > (lives.node, lives.node_epoch)
-                order by l.node, l.node_epoch limit 1
+                  and (l.node, l.node_epoch, l.incarnation)
+                      > (lives.node, lives.node_epoch, lives.incarnation)
+                order by l.node, l.node_epoch, l.incarnation limit 1
             ) as after
         )
-        select l.tenant_id, l.agent_id, l.generation, l.grace,
+        select l.tenant_id, l.agent_id, l.incarnation, l.generation, l.grace,
             coalesce(node_ended_at(l.node, l.node_epoch), clock_timestamp()) as ended_at
         from lives
             join lines l on l.node = lives.node and l.node_epoch = lives.node_epoch
-                and l.closed_at is null
-        where not node_lives(lives.node, lives.node_epoch)
+                and l.incarnation = lives.incarnation and l.closed_at is null
+        where lives.incarnation <> v_incarnation or not node_lives(lives.node, lives.node_epoch)
         order by l.tenant_id, l.agent_id
         limit lines_max
     loop
@@ -141,7 +143,8 @@ begin
         update lines l
         set closed_at = dead.ended_at, close_code = 1006, parting = 'node'
         where l.tenant_id = dead.tenant_id and l.agent_id = dead.agent_id
-          and l.generation = dead.generation and l.closed_at is null;
+          and l.incarnation = dead.incarnation and l.generation = dead.generation
+          and l.closed_at is null;
         if found then
             tenants := tenants || dead.tenant_id;
             return query select dead.tenant_id, dead.agent_id, dead.ended_at,
@@ -189,6 +192,22 @@ end
 $$;
 
 ALTER FUNCTION public.close_day(p_name text, kept_days integer) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.current_incarnation() RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    mine history;
+begin
+    select h.* into strict mine from history h;
+    if mine.timeline <> server_timeline() then
+        raise exception 'the database has begun another history' using errcode = 'ND003';
+    end if;
+    return mine.incarnation;
+end
+$$;
+
+ALTER FUNCTION public.current_incarnation() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) RETURNS TABLE(seq bigint, ahead int8multirange)
     LANGUAGE sql IMMUTABLE
@@ -496,7 +515,7 @@ CREATE FUNCTION public.door_give_up_sends(sends_max integer) RETURNS TABLE(agent
 #variable_conflict use_column
 begin
     return query
-    update sends s set state = 'ambiguous', settled_at = now()
+    update sends s set state = 'ambiguous', settled_at = now(), body = ''
     where (s.tenant_id, s.agent_id, s.request_id) in (
         select c.tenant_id, c.agent_id, c.request_id from sends c
         where c.state = 'calling' and not node_lives(c.node, c.node_epoch)
@@ -1712,7 +1731,7 @@ $$;
 
 ALTER FUNCTION public.forget_sends(kept interval, sends_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
+CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -1720,6 +1739,7 @@ declare
     s_event integer[]; s_outcome text[]; s_tenant uuid[]; s_agent uuid[]; s_seq bigint[];
     s_at timestamptz[]; s_parked boolean[]; s_wakes boolean[];
     z_tenant uuid[]; z_agent uuid[]; z_held boolean[];
+    v_incarnation bigint := current_incarnation();
 begin
     select array_agg(s.event), array_agg(s.outcome), array_agg(s.tenant), array_agg(s.agent),
         array_agg(s.seq), array_agg(s.at), array_agg(s.parked), array_agg(s.wakes)
@@ -1741,6 +1761,10 @@ begin
             select case when z.held then 'held' else 'asleep' end
             from unnest(z_tenant, z_agent, z_held) as z (tenant, agent, held)
             where z.tenant = s.tenant and z.agent = s.agent and s.wakes
+        ),
+        v_incarnation, (
+            select c.generation from inbox_cursors c
+            where c.tenant_id = s.tenant and c.agent_id = s.agent
         )
     from unnest(s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked, s_wakes)
         as s (event, outcome, tenant, agent, seq, at, parked, wakes);
@@ -1749,7 +1773,7 @@ $$;
 
 ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text)
+CREATE FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -1757,8 +1781,9 @@ declare
     stored integer[];
 begin
     stored := '{}';
-    for event, outcome, tenant, agent, seq, at, parked, presence in
-        select a.event, a.outcome, a.tenant, a.agent, a.seq, a.at, a.parked, a.presence
+    for event, outcome, tenant, agent, seq, at, parked, presence, incarnation, generation in
+        select a.event, a.outcome, a.tenant, a.agent, a.seq, a.at, a.parked, a.presence,
+            a.incarnation, a.generation
         from inbox_accept(
             tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
             r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
@@ -1788,7 +1813,7 @@ $$;
 
 ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint)
+CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint, refusal text)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -1797,15 +1822,21 @@ CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[]
 #variable_conflict use_column
 declare
     now_at timestamptz := clock_timestamp();
+    v_incarnation bigint := current_incarnation();
 begin
     perform set_config('app.tenants', tenants::text, true);
     return query
-    with a as materialized (
-        select a.* from unnest(a_tenant, a_agent, a_generation)
-            with ordinality as a (tenant, agent, generation, o)
-    ), r as materialized (
+    with r as materialized (
         select r.* from unnest(r_ack, r_from, r_to, r_at, r_handed_at)
             as r (o, from_seq, to_seq, at, handed_at)
+    ), a as materialized (
+        select a.*, case when a.incarnation <> v_incarnation then 'history'
+            when (select max(r.to_seq) from r where r.o = a.o) >= (
+                select h.next_seq from inbox_heads h
+                where h.tenant_id = a.tenant and h.agent_id = a.agent
+            ) then 'beyond-head' end as refusal
+        from unnest(a_tenant, a_agent, a_incarnation, a_generation)
+            with ordinality as a (tenant, agent, incarnation, generation, o)
     ), locked as materialized (
         select c.tenant_id, c.agent_id, c.acked_seq, c.acked_at, c.ahead, c.generation
         from a join inbox_cursors c on c.tenant_id = a.tenant and c.agent_id = a.agent
@@ -1816,7 +1847,7 @@ begin
                 select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = a.o
             ), '{}') as done
         from a join locked l on l.tenant_id = a.tenant and l.agent_id = a.agent
-        where l.generation = a.generation
+        where l.generation = a.generation and a.refusal is null
     ), moved as materialized (
         select k.o, k.tenant_id, k.agent_id, m.seq, m.ahead,
             greatest(k.acked_at, (select max(r.at) from r where r.o = k.o and r.to_seq <= m.seq))
@@ -1833,11 +1864,18 @@ begin
         select k.tenant_id, k.agent_id, r.from_seq, r.to_seq, k.generation, r.handed_at, now_at
         from counting k join r on r.o = k.o
     )
-    select a.o::integer, moved.seq from a left join moved on moved.o = a.o order by a.o;
+    select a.o::integer, moved.seq,
+        case when moved.o is not null then null
+            when a.refusal = 'history' or exists (
+                select from locked l where l.tenant_id = a.tenant and l.agent_id = a.agent
+                  and l.generation = a.generation
+            ) then a.refusal
+            else 'replaced' end
+    from a left join moved on moved.o = a.o order by a.o;
 end
 $$;
 
-ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -1925,10 +1963,9 @@ $$;
 
 ALTER FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) RETURNS TABLE(seq bigint, at timestamp with time zone)
+CREATE FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
-#variable_conflict use_column
 declare
     aside inbox_parked;
     mine  inbox_heads;
@@ -1938,7 +1975,7 @@ begin
       and p.resubmitted_as is null
     for update;
     if not found then
-        return;
+        return null;
     end if;
     update inbox_heads h
     set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
@@ -1952,7 +1989,7 @@ begin
     update inbox_parked p set resubmitted_as = mine.next_seq - 1
     where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
     perform wake_sleepers(array[p_tenant], array[p_agent]);
-    return query select mine.next_seq - 1, mine.last_at;
+    return mine.next_seq - 1;
 end
 $$;
 
@@ -2102,7 +2139,7 @@ $$;
 
 ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, replaced boolean, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint)
+CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, refusal text, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint, incarnation bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -2110,13 +2147,17 @@ CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uu
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
+declare
+    v_incarnation bigint := current_incarnation();
 begin
     perform set_config('app.tenants', tenants::text, true);
     return query
-    select a.o::integer, c.generation <> a.generation, e.seq, e.at, e.bot_id, e.chat_id,
-        e.body, e.key_id
-    from unnest(a_tenant, a_agent, a_generation, a_after, a_since, a_entries_max)
-            with ordinality as a (tenant, agent, generation, after, since, entries_max, o)
+    select a.o::integer, case when a.incarnation <> v_incarnation then 'history'
+            when c.generation <> a.generation then 'replaced' end,
+        e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id, e.incarnation
+    from unnest(a_tenant, a_agent, a_incarnation, a_generation, a_after, a_since, a_entries_max)
+            with ordinality
+            as a (tenant, agent, incarnation, generation, after, since, entries_max, o)
         join inbox_cursors c on c.tenant_id = a.tenant and c.agent_id = a.agent
         left join lateral (
             select w.* from (
@@ -2134,12 +2175,12 @@ begin
                 ) as i
             ) as w
             where w.before < bytes_max
-        ) as e on c.generation = a.generation
+        ) as e on c.generation = a.generation and a.incarnation = v_incarnation
     order by a.o, e.seq;
 end
 $$;
 
-ALTER FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) RETURNS boolean
     LANGUAGE plpgsql
@@ -2174,6 +2215,30 @@ CREATE FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) RETURNS
 $$;
 
 ALTER FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.keep_agent_quota() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_allowed bigint := quota_of(new.tenant_id, tg_argv[0]);
+    v_more    boolean;
+begin
+    if v_allowed > 1000 and random() >= 1.0 / 64 then
+        return null;
+    end if;
+    execute format(
+        'select count(*) > $3
+         from (select from %I where tenant_id = $1 and agent_id = $2 limit $3 + 1) as enough',
+        tg_table_name
+    ) into v_more using new.tenant_id, new.agent_id, v_allowed;
+    if v_more then
+        raise exception '%', tg_argv[0] using errcode = 'ND001', detail = v_allowed::text;
+    end if;
+    return null;
+end
+$_$;
+
+ALTER FUNCTION public.keep_agent_quota() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) RETURNS void
     LANGUAGE plpgsql
@@ -2658,7 +2723,7 @@ $$;
 
 ALTER FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) RETURNS timestamp with time zone
+CREATE FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) RETURNS timestamp with time zone
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2670,11 +2735,12 @@ begin
     update inbox_cursors c
     set tries = case when c.tried_seq = p_tried then c.tries + 1 else 1 end, tried_seq = p_tried
     where c.tenant_id = p_tenant and c.agent_id = p_agent
-      and p_tried > c.acked_seq and not p_tried <@ c.ahead;
+      and p_tried > c.acked_seq and not p_tried <@ c.ahead
+      and p_incarnation = current_incarnation();
     update lines l
     set closed_at = clock_timestamp(), close_code = p_code, parting = p_parting, grace = p_grace
     where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation
-      and l.closed_at is null
+      and l.incarnation = p_incarnation and l.closed_at is null
     returning l.closed_at into ended_at;
     if ended_at is null or not inbox_waits(p_tenant, p_agent) then
         return null;
@@ -2683,14 +2749,15 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) RETURNS boolean
+CREATE FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
     perform from inbox_cursors c
     where c.tenant_id = p_tenant and c.agent_id = p_agent and c.generation = p_generation
+      and p_incarnation = current_incarnation()
     for update;
     if not found then
         return null;
@@ -2699,9 +2766,9 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval) RETURNS TABLE(generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint, client_rules text)
+CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval) RETURNS TABLE(incarnation bigint, generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint, client_rules text)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2726,7 +2793,8 @@ begin
     values (p_tenant, p_agent, p_gateway, mine.generation, p_node, p_node_epoch, clock_timestamp(),
         p_grace)
     on conflict (tenant_id, agent_id) do update
-    set gateway_id = excluded.gateway_id, generation = excluded.generation, node = excluded.node,
+    set gateway_id = excluded.gateway_id, generation = excluded.generation,
+        incarnation = excluded.incarnation, node = excluded.node,
         node_epoch = excluded.node_epoch, opened_at = excluded.opened_at, grace = excluded.grace,
         closed_at = null, close_code = null, parting = null;
     update wakes w
@@ -2735,7 +2803,7 @@ begin
     where w.tenant_id = p_tenant and w.agent_id = p_agent
       and w.state in ('due', 'held', 'unreachable');
 
-    return query select mine.generation, mine.acked_seq, mine.acked_at,
+    return query select current_incarnation(), mine.generation, mine.acked_seq, mine.acked_at,
         (select h.next_seq - 1 from inbox_heads h
          where h.tenant_id = p_tenant and h.agent_id = p_agent),
         -- 1012: the desk restarted. Otherwise the gateway may be a new process, however soon it comes.
@@ -2816,6 +2884,14 @@ end
 $$;
 
 ALTER FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.new_incarnation() RETURNS bigint
+    LANGUAGE sql
+    AS $$
+    select ('x' || left(replace(gen_random_uuid()::text, '-', ''), 12))::bit(48)::bigint
+$$;
+
+ALTER FUNCTION public.new_incarnation() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.no_outcome(what text) RETURNS text
     LANGUAGE plpgsql
@@ -3071,7 +3147,7 @@ CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
         when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
         when 'armed-jobs' then 2000 when 'agent-jobs' then 200
         when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456
-        when 'gateways' then 500 end
+        when 'gateways' then 500 when 'agent-sends' then 100000 when 'agent-prompts' then 10000 end
 $$;
 
 ALTER FUNCTION public.quota_default(p_quota text) OWNER TO nightdesk_owner;
@@ -3200,6 +3276,14 @@ $$;
 
 ALTER FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.server_timeline() RETURNS integer
+    LANGUAGE sql
+    AS $$
+    select ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer
+$$;
+
+ALTER FUNCTION public.server_timeline() OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -3207,9 +3291,9 @@ declare
     moved boolean;
 begin
     insert into inbox_parked
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason, incarnation)
     select e.tenant_id, e.agent_id, e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id,
-        p_reason
+        p_reason, e.incarnation
     from inbox_entries e join inbox_cursors c
         on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
     where e.tenant_id = p_tenant and e.agent_id = p_agent and e.seq = p_seq
@@ -3987,6 +4071,17 @@ ALTER TABLE ONLY public.gateways FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gateways OWNER TO nightdesk_owner;
 
+CREATE TABLE public.history (
+    is_only boolean DEFAULT true NOT NULL,
+    incarnation bigint NOT NULL,
+    system_id bigint NOT NULL,
+    timeline integer NOT NULL,
+    begun_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT history_one_row CHECK (is_only)
+);
+
+ALTER TABLE public.history OWNER TO nightdesk_owner;
+
 CREATE TABLE public.inbox_acks (
     tenant_id uuid NOT NULL,
     agent_id uuid NOT NULL,
@@ -4027,7 +4122,8 @@ CREATE TABLE public.inbox_entries (
     chat_id text NOT NULL,
     body bytea NOT NULL,
     key_id bigint NOT NULL,
-    bytes_before bigint DEFAULT 0 NOT NULL
+    bytes_before bigint DEFAULT 0 NOT NULL,
+    incarnation bigint DEFAULT public.current_incarnation() NOT NULL
 )
 PARTITION BY RANGE (at);
 
@@ -4061,6 +4157,7 @@ CREATE TABLE public.inbox_parked (
     reason text NOT NULL,
     parked_at timestamp with time zone DEFAULT now() NOT NULL,
     resubmitted_as bigint,
+    incarnation bigint DEFAULT public.current_incarnation() NOT NULL,
     CONSTRAINT inbox_parked_known_reason CHECK ((reason = ANY (ARRAY['unsendable'::text, 'tries'::text, 'full'::text, 'rate-limit'::text, 'expired'::text, 'operator'::text])))
 );
 
@@ -4162,6 +4259,7 @@ CREATE TABLE public.lines (
     agent_id uuid NOT NULL,
     gateway_id uuid NOT NULL,
     generation bigint NOT NULL,
+    incarnation bigint DEFAULT public.current_incarnation() NOT NULL,
     node text NOT NULL,
     node_epoch bigint NOT NULL,
     opened_at timestamp with time zone NOT NULL,
@@ -4275,6 +4373,7 @@ CREATE TABLE public.oauth_clients (
     tenant_id uuid NOT NULL,
     client_id uuid NOT NULL,
     agent_id uuid NOT NULL,
+    gateway_name text,
     secret_sha256 bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone,
@@ -4337,7 +4436,7 @@ CREATE TABLE public.quotas (
     quota text NOT NULL,
     allowed bigint NOT NULL,
     set_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text, 'gateways'::text]))),
+    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text, 'gateways'::text, 'agent-sends'::text, 'agent-prompts'::text]))),
     CONSTRAINT quotas_not_negative CHECK ((allowed >= 0))
 );
 
@@ -4390,7 +4489,10 @@ CREATE TABLE public.refresh_tokens (
     token_sha256 bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     traded_at timestamp with time zone,
-    CONSTRAINT refresh_tokens_whole_digest CHECK ((octet_length(token_sha256) = 32))
+    successor_sha256 bytea,
+    seed bytea,
+    CONSTRAINT refresh_tokens_whole_digest CHECK ((octet_length(token_sha256) = 32)),
+    CONSTRAINT refresh_tokens_whole_successor CHECK ((((traded_at IS NULL) = (successor_sha256 IS NULL)) AND ((traded_at IS NULL) = (seed IS NULL)) AND (octet_length(successor_sha256) = 32) AND (octet_length(seed) = 32)))
 );
 
 ALTER TABLE ONLY public.refresh_tokens FORCE ROW LEVEL SECURITY;
@@ -4739,6 +4841,9 @@ ALTER TABLE ONLY public.gateways
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_pkey PRIMARY KEY (tenant_id, gateway_id);
 
+ALTER TABLE ONLY public.history
+    ADD CONSTRAINT history_pkey PRIMARY KEY (is_only);
+
 ALTER TABLE ONLY public.inbox_acks
     ADD CONSTRAINT inbox_acks_pkey PRIMARY KEY (tenant_id, agent_id, to_seq, acked_at);
 
@@ -4960,7 +5065,7 @@ CREATE INDEX letters_in_lately ON public.letters_in USING btree (tenant_id, agen
 
 CREATE INDEX letters_of_agent ON public.letters USING btree (tenant_id, agent_id, sent_at, letter_id);
 
-CREATE INDEX lines_open_by_node ON public.lines USING btree (node, node_epoch, tenant_id, agent_id) WHERE (closed_at IS NULL);
+CREATE INDEX lines_open_by_node ON public.lines USING btree (node, node_epoch, incarnation, tenant_id, agent_id) WHERE (closed_at IS NULL);
 
 CREATE INDEX link_codes_by_age ON public.link_codes USING btree (created_at);
 
@@ -5014,11 +5119,15 @@ CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
 
 CREATE INDEX webchat_messages_by_age ON public.webchat_messages USING btree (at);
 
+CREATE TRIGGER keep_prompts AFTER INSERT ON public.prompts FOR EACH ROW EXECUTE FUNCTION public.keep_agent_quota('agent-prompts');
+
 CREATE TRIGGER keep_quota AFTER INSERT ON public.agents REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('agents');
 
 CREATE TRIGGER keep_quota AFTER INSERT ON public.gateways REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('gateways');
 
 CREATE TRIGGER keep_quota AFTER INSERT ON public.scope_grants REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION public.keep_quota('grants');
+
+CREATE TRIGGER keep_sends AFTER INSERT ON public.sends FOR EACH ROW EXECUTE FUNCTION public.keep_agent_quota('agent-sends');
 
 CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
 
@@ -5474,6 +5583,10 @@ REVOKE ALL ON FUNCTION public.close_day(p_name text, kept_days integer) FROM PUB
 GRANT ALL ON FUNCTION public.close_day(p_name text, kept_days integer) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.close_day(p_name text, kept_days integer) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.current_incarnation() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.current_incarnation() TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.current_incarnation() TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange) TO nightdesk_app;
@@ -5661,9 +5774,9 @@ REVOKE ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid
 GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) TO nightdesk_doors;
@@ -5685,9 +5798,9 @@ REVOKE ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_b
 GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
@@ -5695,6 +5808,9 @@ GRANT ALL ON FUNCTION public.inbox_waits(p_tenant uuid, p_agent uuid) TO nightde
 
 REVOKE ALL ON FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.is_told(p_tenant uuid, p_kind text, p_about text) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.keep_agent_quota() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.keep_agent_quota() TO nightdesk_doors;
 
 REVOKE ALL ON FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.keep_armed(p_tenant uuid, p_agent uuid, p_quota text) TO nightdesk_doors;
@@ -5755,13 +5871,13 @@ REVOKE ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before
 GRANT ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_close(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_code integer, p_tried bigint, p_parting text, p_grace interval) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) TO nightdesk_doors;
@@ -5772,6 +5888,10 @@ GRANT ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text
 
 REVOKE ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.new_incarnation() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.new_incarnation() TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.new_incarnation() TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.no_outcome(what text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.no_outcome(what text) TO nightdesk_doors;
@@ -5855,6 +5975,10 @@ GRANT ALL ON FUNCTION public.schedules_lock(p_tenant uuid, p_agent uuid) TO nigh
 REVOKE ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.schedules_write(p_tenant uuid[], p_agent uuid[], p_job text[], p_next_at timestamp with time zone[], p_recurs boolean[], p_fired_before boolean[], p_cancelled boolean[], p_watch_at timestamp with time zone[], p_flagged_at timestamp with time zone[], p_changed_at timestamp with time zone[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.server_timeline() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.server_timeline() TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.server_timeline() TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.set_aside(p_tenant uuid, p_agent uuid, p_seq bigint, p_reason text) TO nightdesk_doors;
@@ -6002,6 +6126,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_d
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateways TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateways TO nightdesk_doors;
+
+GRANT SELECT,UPDATE ON TABLE public.history TO nightdesk_app;
+GRANT SELECT ON TABLE public.history TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_acks TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inbox_acks TO nightdesk_doors;

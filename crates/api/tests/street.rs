@@ -25,6 +25,8 @@ mod openapi;
 mod rates;
 #[path = "street/author_rate.rs"]
 mod author_rate;
+#[path = "street/lost_commits.rs"]
+mod lost_commits;
 #[path = "street/bodies.rs"]
 mod bodies;
 #[path = "street/guard.rs"]

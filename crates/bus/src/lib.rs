@@ -23,7 +23,7 @@ pub use hint_history::HintHistory;
 pub use line_registry::LineRegistry;
 pub use lines_in_doubt::{LinesInDoubt, spread};
 pub use mark_set::{MarkSet, MarkedItems};
-pub use registered_line::{LineHints, LineOrder, RegisteredLine};
+pub use registered_line::{LineHints, LineOrder, NewLine, RegisteredLine};
 pub use seal::{HintError, HintSeal, VerifiedHint};
 pub use shared_rate_limit::{NoSharedRateLimit, SharedRateLimit};
 pub use wait::{

@@ -5,12 +5,12 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, BotId, GatewayId, Generation, TenantScope};
+use nightdesk_types::{AgentId, BotId, GatewayId, Generation, Incarnation, TenantScope};
 
 use crate::bell::{Bell, BellAddress, Ring};
 use crate::lines_in_doubt::LinesInDoubt;
 use crate::mark_set::MarkSet;
-use crate::registered_line::{LineOrder, RegisteredLine};
+use crate::registered_line::{LineOrder, NewLine, RegisteredLine};
 use crate::wait::{Settlements, Watchers};
 
 /// The lines of this node, by agent, and the other waiting tasks. Per agent, only the newest line counts.
@@ -47,16 +47,10 @@ impl LineRegistry {
     }
 
     /// Opens the ear of an agent's line. An older line of the same agent gets [`LineOrder::Replaced`].
-    pub fn register_line(
-        &self,
-        scope: TenantScope,
-        agent: AgentId,
-        gateway: GatewayId,
-        generation: Generation,
-    ) -> Arc<RegisteredLine> {
-        let ear = Arc::new(RegisteredLine::new(scope, agent, gateway, generation));
+    pub fn register_line(&self, line: NewLine) -> Arc<RegisteredLine> {
+        let ear = Arc::new(RegisteredLine::new(line));
         let mut ears = self.lock();
-        let newest = ears.get(&ear.agent).is_none_or(|other| other.generation < generation);
+        let newest = ears.get(&ear.agent).is_none_or(|other| other.is_older_than(&ear));
         let replaced =
             if newest { ears.insert(ear.agent, Arc::clone(&ear)) } else { Some(Arc::clone(&ear)) };
         drop(ears);
@@ -79,9 +73,21 @@ impl LineRegistry {
     pub fn close_line(&self, ear: &RegisteredLine) {
         ear.closed.cancel();
         let mut ears = self.lock();
-        if ears.get(&ear.agent).is_some_and(|open| open.generation == ear.generation) {
+        let is_closed = |open: &Arc<RegisteredLine>| {
+            (open.incarnation, open.generation) == (ear.incarnation, ear.generation)
+        };
+        if ears.get(&ear.agent).is_some_and(is_closed) {
             ears.remove(&ear.agent);
             self.changes.mark(BellAddress::Agent(ear.agent));
+        }
+    }
+
+    /// Sends [`LineOrder::HistoryChanged`] to every line that began in another history of the store.
+    pub fn end_other_histories(&self, current: Incarnation) {
+        let ears: Vec<Arc<RegisteredLine>> =
+            self.lock().values().filter(|ear| ear.incarnation != current).cloned().collect();
+        for ear in ears {
+            ear.send_order(LineOrder::HistoryChanged);
         }
     }
 

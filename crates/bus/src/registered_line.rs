@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use nightdesk_types::{AgentId, GatewayId, Generation, Seq, TenantScope};
+use nightdesk_types::{AgentId, GatewayId, Generation, Incarnation, Seq, TenantScope};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +23,23 @@ pub enum LineOrder {
     Replaced,
     /// The gateway was revoked.
     Revoked,
+    /// The store was restored or rolled back.
+    HistoryChanged,
+}
+
+/// A line that becomes its agent's newest.
+#[derive(Clone, Copy, Debug)]
+pub struct NewLine {
+    /// The tenant.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
+    /// The gateway.
+    pub gateway: GatewayId,
+    /// The history of the store in which the line began.
+    pub incarnation: Incarnation,
+    /// The line's number.
+    pub generation: Generation,
 }
 
 /// The hints since a line last listened.
@@ -40,6 +57,7 @@ pub struct RegisteredLine {
     pub(crate) scope: TenantScope,
     pub(crate) agent: AgentId,
     pub(crate) gateway: GatewayId,
+    pub(crate) incarnation: Incarnation,
     pub(crate) generation: Generation,
     pub(crate) closed: CancellationToken,
     ring_signal: Notify,
@@ -47,16 +65,13 @@ pub struct RegisteredLine {
 }
 
 impl RegisteredLine {
-    pub(crate) fn new(
-        scope: TenantScope,
-        agent: AgentId,
-        gateway: GatewayId,
-        generation: Generation,
-    ) -> Self {
+    pub(crate) fn new(line: NewLine) -> Self {
+        let NewLine { scope, agent, gateway, incarnation, generation } = line;
         Self {
             scope,
             agent,
             gateway,
+            incarnation,
             generation,
             closed: CancellationToken::new(),
             ring_signal: Notify::new(),
@@ -80,6 +95,12 @@ impl RegisteredLine {
         heard.seq = heard.seq.max(Some(seq));
         drop(heard);
         self.ring_signal.notify_one();
+    }
+
+    /// Returns true if this line was taken before the other one. In another history numbers begin again, so there the
+    /// line that registers later counts.
+    pub(crate) fn is_older_than(&self, other: &Self) -> bool {
+        self.incarnation != other.incarnation || self.generation < other.generation
     }
 
     pub(crate) fn send_order(&self, order: LineOrder) {
@@ -108,7 +129,8 @@ mod tests {
     fn orders_have_a_limit() {
         let scope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil()));
         let (agent, gateway) = (AgentId::from_uuid(Uuid::nil()), GatewayId::from_uuid(Uuid::nil()));
-        let ear = RegisteredLine::new(scope, agent, gateway, Generation::new(1));
+        let (incarnation, generation) = (Incarnation::new(1), Generation::new(1));
+        let ear = RegisteredLine::new(NewLine { scope, agent, gateway, incarnation, generation });
         (0..=ORDERS_MAX).for_each(|_| ear.send_order(LineOrder::Revoked));
 
         assert_eq!(ear.take_hints().orders.len(), ORDERS_MAX);

@@ -62,8 +62,10 @@ async fn explain_entry(
     scope: TenantScope,
     entry: EntryId,
 ) -> Result<Option<EntryExplanation>, StoreError> {
-    let EntryId { agent, seq } = entry;
-    let Some(shown) = records.show_entry(scope, agent, seq).await? else { return Ok(None) };
+    let EntryId { agent, incarnation, seq } = entry;
+    let shown = records.show_entry(scope, agent, seq).await?;
+    let is_meant = |shown: &EntryDetails| shown.summary.incarnation == incarnation;
+    let Some(shown) = shown.filter(is_meant) else { return Ok(None) };
     let place = SendPlace { bot: shown.summary.bot, chat_id: &shown.summary.chat_id };
     let said = records.read_past_sends(scope, agent, place, shown.summary.at).await?;
     let status = records.status(scope, Some(agent), "").await?.pop();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nightdesk_bus::Bell;
-use nightdesk_inbox::{Inbox, PutOutcome};
+use nightdesk_inbox::Inbox;
 use nightdesk_intake::{Intake, UnreadableEvent, VerifiedEvent, verify};
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_register::Register;
@@ -20,16 +20,17 @@ use crate::quarantine::quarantine;
 use crate::{Account, Accounts, Limits, Refusals, Stops, Waking};
 
 mod admission;
+mod place;
+mod recent_events;
 mod response;
 
 pub(crate) use admission::{Admission, EventOrigin, Placement};
+pub use recent_events::StoredAgain;
 pub use response::{TakeError, WebhookResponse};
 
 use admission::Admissions;
+use recent_events::RecentEvents;
 use response::build_response;
-
-/// The number of times that an event is decided before the desk gives up because its snapshot keeps changing.
-const DECISIONS_MAX: usize = 4;
 
 /// The way in.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ pub struct Inbound {
     waking: Arc<Waking>,
     bell: Arc<dyn Bell>,
     tasks: TaskTracker,
+    recent: RecentEvents,
 }
 
 /// The events of one request, and the time at which the request arrived.
@@ -57,7 +59,8 @@ impl Inbound {
         let admissions = Admissions::new(stops, refusals);
         let waking = Arc::clone(waking);
         let Stops { accounts, limits, register, inbox, bell, tasks, .. } = stops.clone();
-        Self { accounts, limits, admissions, register, inbox, waking, bell, tasks }
+        let recent = RecentEvents::default();
+        Self { accounts, limits, admissions, register, inbox, waking, bell, tasks, recent }
     }
 
     /// Takes a request to a bot's path, if the bot has that entrance. Without this check, a webhook request could
@@ -108,41 +111,5 @@ impl Inbound {
             refused |= placement == Placement::Nowhere;
         }
         Ok(refused)
-    }
-
-    /// Puts admitted events into inboxes in order: one event, or several of one source. If one cannot be put, none
-    /// after it is put.
-    pub(crate) async fn place(
-        &self,
-        account: &Account,
-        mut admitted: Vec<Admission<'_>>,
-        began: Instant,
-    ) -> Result<Placement, StoreError> {
-        let mut placement = Placement::Nowhere;
-        for _ in 0..DECISIONS_MAX {
-            let accepts = self.accept_requests(account, &mut admitted).await?;
-            let mut puts = admitted.into_iter().zip(self.inbox.put_in_order(accepts).await);
-            let mut stale = Vec::new();
-            for (one, put) in puts.by_ref() {
-                match put? {
-                    PutOutcome::Stored(stored) => self.notify(&one, &stored, began).await,
-                    PutOutcome::Duplicate => {}
-                    PutOutcome::Fenced => return Ok(Placement::Fenced),
-                    PutOutcome::Stale => {
-                        stale.push(one);
-                        break;
-                    }
-                }
-                placement = Placement::Stored;
-                self.admissions.finish_event(account, one.event.verified().get()).await;
-            }
-            // The events after a stale one are put again together with it.
-            stale.extend(puts.map(|(one, _)| one));
-            if stale.is_empty() {
-                return Ok(placement);
-            }
-            admitted = self.admissions.admit_again(account, stale).await?;
-        }
-        Err(StoreError::unavailable("put an event", "its recipients change too fast"))
     }
 }

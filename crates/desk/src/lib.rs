@@ -51,7 +51,7 @@ use tokio_util::task::TaskTracker;
 pub use accounts::{Account, Accounts, Adapters};
 pub use explaining::Records;
 pub use files::FileReadError;
-pub use inbound::Inbound;
+pub use inbound::{Inbound, StoredAgain};
 pub use letters::LetterContext;
 pub use limits::{LimitedAction, Limits, RateSettings};
 pub use line::LineBackend;

@@ -10,7 +10,7 @@ use nightdesk_port::Receipt;
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::frame::Outbound as OutboundFrame;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_types::AgentId;
+use nightdesk_types::{AgentId, StoreError};
 
 use crate::capabilities::FollowUps;
 use crate::{Stops, timekeeping};
@@ -83,8 +83,7 @@ impl Outbound {
         let admitted = match self.gate.admit_send(sender, request_id, send).await {
             Ok(admitted) => admitted,
             Err(AdmitError::Refused(why)) => return Outcome::refused(&named, &why.to_string()),
-            // Nothing was executed; this text makes the client retry by itself.
-            Err(AdmitError::Store(_)) => return Outcome::failed("network error behind the desk"),
+            Err(AdmitError::Store(error)) => return unstored_outcome(&error),
         };
         if let Some(fleeting) = FleetingAction::from_send(&admitted) {
             return send_outcome(self.egress.show(&fleeting).await);
@@ -96,6 +95,7 @@ impl Outbound {
         let Some(turn) = turn else { return send_outcome(SendResult::without_turn()) };
         match self.egress.deliver(admitted, &turn).await {
             Ok(settled) => send_outcome(settled),
+            Err(error) if error.over_quota().is_some() => unstored_outcome(&error),
             // The send may be stored, and then it will be executed.
             Err(_) => Outcome::ambiguous(),
         }
@@ -105,6 +105,15 @@ impl Outbound {
 async fn wait_for_turn(turn: Option<SendTurn>) -> Option<SendTurn> {
     let mut turn = turn?;
     turn.wait_for_turn().await.then_some(turn)
+}
+
+/// Returns the outcome of a send of which nothing was executed.
+fn unstored_outcome(error: &StoreError) -> Outcome {
+    match error.over_quota() {
+        Some(over) => Outcome::failed(over.to_string()),
+        // This text makes the client retry by itself.
+        None => Outcome::failed("network error behind the desk"),
+    }
 }
 
 fn send_outcome(settled: SendResult) -> Outcome {

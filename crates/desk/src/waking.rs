@@ -138,7 +138,7 @@ impl Waking {
 
     /// Calls an agent although it has a line, because the line does not answer.
     pub(crate) async fn suspect(&self, line: &LineClaim) -> Result<(), StoreError> {
-        let LineClaim { scope, agent, generation } = *line;
+        let LineClaim { scope, agent, incarnation: _, generation } = *line;
         self.wake.suspect(scope, agent, generation).await?;
         tracing::info!(agent.id = %agent, "calling agent {agent}: its line does not respond");
         Ok(())

@@ -132,6 +132,11 @@ impl Gate {
         self.reach_cache.reload_cached(bot).await
     }
 
+    /// Forgets the reach of every bot, because the store begins another history: its versions are given out again.
+    pub fn forget_reach(&self) {
+        self.reach_cache.forget_all();
+    }
+
     /// Reloads all bots that changed without a bell.
     pub async fn reload_changed(&self) -> Result<(), StoreError> {
         self.reach_cache.reload_changed().await

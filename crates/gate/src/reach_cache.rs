@@ -94,6 +94,11 @@ impl ReachCache {
         Ok(())
     }
 
+    /// Removes every bot: the versions of the cached data are of a history that is over.
+    pub(crate) fn forget_all(&self) {
+        self.bots.invalidate_all();
+    }
+
     fn cached_reach(&self, bot: BotId) -> Arc<CachedReach> {
         self.bots.get_with(bot, Arc::default)
     }

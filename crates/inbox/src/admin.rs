@@ -1,9 +1,9 @@
 //! The operator's view of an inbox, and the actions on it.
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, BotId, Incarnation, Seq, StoreError, TenantScope, Timestamp};
 
-use crate::{LocalEntry, ParkReason, StoredEntry};
+use crate::{LocalEntry, ParkReason};
 
 /// A summary of an inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct InboxOverview {
 pub struct EntrySummary {
     /// Its number.
     pub seq: Seq,
+    /// The history in which it was accepted.
+    pub incarnation: Incarnation,
     /// The time when it was accepted.
     pub at: Timestamp,
     /// The bot that received it.
@@ -101,14 +103,14 @@ pub trait InboxAdmin: Send + Sync {
         seq: Seq,
     ) -> Result<bool, StoreError>;
 
-    /// Resubmits a parked entry to its inbox under a new number. `None`: no entry with that number is parked, or it was
-    /// resubmitted before.
+    /// Resubmits a parked entry to its inbox, and returns its new number. `None`: no entry with that number is parked, or
+    /// it was resubmitted before.
     async fn resubmit(
         &self,
         scope: TenantScope,
         agent: AgentId,
         seq: Seq,
-    ) -> Result<Option<StoredEntry>, StoreError>;
+    ) -> Result<Option<Seq>, StoreError>;
 
     /// Puts a test entry into an inbox and returns its number. `None`: the tenant has no such agent.
     async fn put_local(

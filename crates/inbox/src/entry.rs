@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use nightdesk_protocol::EntryJson;
-use nightdesk_types::{AgentId, BotId, EntryId, Generation, Seq, TenantScope, Timestamp};
+use nightdesk_types::{
+    AgentId, BotId, EntryId, Generation, Incarnation, Seq, TenantScope, Timestamp,
+};
 
 /// An event stored in an inbox, as it goes out on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its number.
     pub seq: Seq,
+    /// The history in which it was accepted.
+    pub incarnation: Incarnation,
     /// The time when it was accepted, which never decreases within an agent's inbox.
     pub at: Timestamp,
     /// The bot that received it.
@@ -23,17 +27,20 @@ pub struct Entry {
 impl Entry {
     /// Returns its id on the wire.
     pub const fn id(&self, agent: AgentId) -> EntryId {
-        EntryId { agent, seq: self.seq }
+        EntryId { agent, incarnation: self.incarnation, seq: self.seq }
     }
 }
 
-/// The claim of the newest line to act for its agent.
+/// The claim of the newest line to act for its agent. It ends with the history in which the line began: a rolled back
+/// store gives out the same line numbers again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LineClaim {
     /// The tenant.
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
+    /// The history in which the line began.
+    pub incarnation: Incarnation,
     /// The line's number. A later one replaces it.
     pub generation: Generation,
 }
@@ -53,6 +60,10 @@ pub struct StoredEntry {
     pub parked: bool,
     /// The state of its agent when the entry was stored.
     pub presence: AgentPresence,
+    /// The history in which it was accepted.
+    pub incarnation: Incarnation,
+    /// The number of the agent's newest line when the entry was stored.
+    pub generation: Generation,
 }
 
 /// The state of an agent as the store saw it when it stored an entry for the agent.

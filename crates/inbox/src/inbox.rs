@@ -117,7 +117,7 @@ impl Inbox {
     /// Returns the entries after the last one that the line has read.
     pub async fn read_waiting(&self, ask: ReadRequest) -> Result<ReadResponse, StoreError> {
         if ask.after >= ask.taken_at {
-            let run = self.recent.run_after(ask.line.agent, ask.after, ask.entries_max);
+            let run = self.recent.run_after(&ask.line, ask.after, ask.entries_max);
             if !run.is_empty() {
                 return Ok(ReadResponse::Entries(run));
             }
@@ -128,10 +128,19 @@ impl Inbox {
     /// Moves a cursor, if its line is still the agent's newest.
     pub async fn ack(&self, ack: AckRequest) -> Result<AckOutcome, StoreError> {
         let (entries, followed) = (ack.entry_count(), trail::acks_to_trace(&ack));
+        let agent = ack.line.agent;
         let acked = self.acks.send_request(ack).await?;
-        if let AckOutcome::Moved(_) = acked {
-            self.metrics.count_acked(entries);
-            followed.iter().for_each(trail::trace_acked);
+        match acked {
+            AckOutcome::Moved(_) => {
+                self.metrics.count_acked(entries);
+                followed.iter().for_each(trail::trace_acked);
+            }
+            AckOutcome::BeyondHead => tracing::error!(
+                agent.id = %agent,
+                "agent {agent} acknowledged an entry that the database does not have: the database lost commits; \
+                 the agent's line begins again"
+            ),
+            AckOutcome::LineReplaced | AckOutcome::HistoryChanged => {}
         }
         Ok(acked)
     }

@@ -43,6 +43,8 @@ pub enum ReadResponse {
     Entries(Vec<Entry>),
     /// Another line took over.
     LineReplaced,
+    /// The line began in another history of the store.
+    HistoryChanged,
 }
 
 /// Entries that an agent has acknowledged.
@@ -82,6 +84,10 @@ pub enum AckOutcome {
     Moved(Seq),
     /// Another line took over; these acks do not count.
     LineReplaced,
+    /// The line began in another history of the store; these acks do not count.
+    HistoryChanged,
+    /// The inbox has no entry with the last of these numbers: the store lost it. These acks do not count.
+    BeyondHead,
 }
 
 /// The result of parking an entry.
@@ -89,7 +95,7 @@ pub enum AckOutcome {
 pub enum ParkOutcome {
     /// It is parked, and the inbox moves on.
     Parked,
-    /// Another line took over.
+    /// Another line took over, or another history of the store began.
     LineReplaced,
     /// It was acknowledged or parked before.
     NotWaiting,

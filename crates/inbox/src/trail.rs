@@ -8,7 +8,7 @@ use std::time::Duration;
 use nightdesk_types::{EntryId, Seq};
 use tracing::Level;
 
-use crate::entry::StoredEntry;
+use crate::entry::{LineClaim, StoredEntry};
 use crate::store::AckRequest;
 
 /// The target by which a subscriber recognises a step.
@@ -29,8 +29,8 @@ pub fn trace_stored(step: &'static str, stored: &[StoredEntry], took: Duration) 
         return;
     }
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    for StoredEntry { agent, seq, .. } in stored {
-        let entry = EntryId { agent: *agent, seq: *seq };
+    for StoredEntry { agent, seq, incarnation, .. } in stored {
+        let entry = EntryId { agent: *agent, incarnation: *incarnation, seq: *seq };
         tracing::trace!(target: TARGET, step, %entry, took_us);
     }
 }
@@ -42,11 +42,11 @@ pub(crate) fn acks_to_trace(ack: &AckRequest) -> Option<AckRequest> {
 
 /// Emits the delivery of entries whose acks are committed.
 pub(crate) fn trace_acked(ack: &AckRequest) {
-    let agent = ack.line.agent;
+    let LineClaim { agent, incarnation, .. } = ack.line;
     for range in &ack.ranges {
         let since_us = range.handed_at.as_microsecond();
         for seq in range.from.get()..=range.to.get() {
-            let entry = EntryId { agent, seq: Seq::new(seq) };
+            let entry = EntryId { agent, incarnation, seq: Seq::new(seq) };
             tracing::trace!(target: TARGET, step = HAND_OVER, %entry, since_us);
         }
     }

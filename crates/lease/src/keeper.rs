@@ -59,7 +59,7 @@ pub async fn keep_lease(lease: &Lease, store: &impl Store, stop: &CancellationTo
     let round = RenewalRound { lease, store, watch: Mutex::default() };
     tokio::select! {
         () = round.renew_until_over() => lease.end(),
-        () = round.end_dead_nodes() => {}
+        never = round.end_dead_nodes() => never,
         () = stop.cancelled() => {
             lease.end();
             log_failure("end its lease", call_in_time(store.end(lease.node())).await);
@@ -101,7 +101,7 @@ impl<S: Store> RenewalRound<'_, S> {
     }
 
     /// Ends the lives of dead nodes, without end.
-    async fn end_dead_nodes(&self) {
+    async fn end_dead_nodes(&self) -> ! {
         loop {
             sleep(LEASE_WATCHED_EVERY).await;
             if log_failure("look for dead nodes", self.look().await).is_none() {

@@ -60,7 +60,8 @@ impl Acks {
         let all = async {
             while self.writing.is_some() || !self.pending.is_empty() {
                 self.begin_write(inbox, line);
-                if self.wait_for_write().await == Some(AckOutcome::LineReplaced) {
+                let written = self.wait_for_write().await;
+                if written.is_some_and(|written| !matches!(written, AckOutcome::Moved(_))) {
                     return;
                 }
             }

@@ -10,7 +10,7 @@ use fail::fail_point;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use nightdesk_bus::{LineHints as Rung, LineOrder, RegisteredLine};
+use nightdesk_bus::{LineHints as Rung, LineOrder, NewLine, RegisteredLine};
 use nightdesk_inbox::{AckOutcome, Inbox, LineClaim, ReadRequest, ReadResponse};
 use nightdesk_protocol::FromGateway;
 use nightdesk_protocol::close::Close;
@@ -30,7 +30,7 @@ use crate::context::LineContext;
 use crate::ending::retry_recording_end;
 use crate::session::{LineClient, LineEffect, LineInput, LineSession, SessionTime, sooner};
 use crate::socket::{LineSocket, LineSocketEvent, SocketBroken};
-use crate::store::AuthenticatedGateway;
+use crate::store::{AuthenticatedGateway, LineStart};
 
 type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
 
@@ -97,7 +97,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 LineEvent::Written(Some(AckOutcome::LineReplaced)) => {
                     self.settle(LineInput::Replaced).await;
                 }
-                LineEvent::Written(_) => {
+                LineEvent::Written(Some(AckOutcome::HistoryChanged | AckOutcome::BeyondHead)) => {
+                    self.settle(LineInput::HistoryChanged).await;
+                }
+                LineEvent::Written(Some(AckOutcome::Moved(_)) | None) => {
                     fail_point!("line::ack_written");
                     self.begin_acks();
                 }
@@ -194,6 +197,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         for order in rung.orders {
             let input = match order {
                 LineOrder::Replaced => LineInput::Replaced,
+                LineOrder::HistoryChanged => LineInput::HistoryChanged,
                 LineOrder::Revoked => LineInput::Revoked,
                 LineOrder::Stop { session_key, chat_id } => match SessionKey::new(session_key) {
                     Some(session_key) => LineInput::Stop { session_key, chat_id },
@@ -305,9 +309,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         if let Some(seq) = taken.parked {
             tracing::warn!(agent.id = %agent, entry.seq = %seq, "parked entry {seq} of agent {agent} after its last try");
         }
-        let line = LineClaim { scope, agent, generation: taken.generation };
+        let LineStart { incarnation, generation, .. } = taken;
+        let line = LineClaim { scope, agent, incarnation, generation };
         // Open the ear before the first read, so that the bell rings for every later entry.
-        let ear = self.context.lines.register_line(scope, agent, gateway, taken.generation);
+        let ear = self.context.lines.register_line(NewLine {
+            scope,
+            agent,
+            gateway,
+            incarnation,
+            generation,
+        });
         self.claimed_line = Some((ear, line));
         LineInput::Taken(taken)
     }

@@ -38,7 +38,9 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use async_trait::async_trait;
-    use nightdesk_types::{AgentId, Generation, Node, Seq, StoreError, TenantId, TenantScope};
+    use nightdesk_types::{
+        AgentId, Generation, Incarnation, Node, Seq, StoreError, TenantId, TenantScope,
+    };
     use uuid::Uuid;
 
     use super::*;
@@ -71,6 +73,7 @@ mod tests {
         let line = LineClaim {
             scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
             agent: AgentId::from_uuid(Uuid::nil()),
+            incarnation: Incarnation::new(1),
             generation: Generation::new(1),
         };
         let end =

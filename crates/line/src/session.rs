@@ -79,6 +79,8 @@ pub enum LineInput {
     },
     /// A newer line took over.
     Replaced,
+    /// The store was restored or rolled back. The numbers that the line knows mean other entries now.
+    HistoryChanged,
     /// The gateway was revoked.
     Revoked,
     /// The store could not verify the client.

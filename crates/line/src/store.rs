@@ -7,7 +7,8 @@ use nightdesk_inbox::LineClaim;
 use nightdesk_protocol::close::Close;
 use nightdesk_types::limits::{CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE};
 use nightdesk_types::{
-    AgentId, ClientRules, GatewayId, Generation, Node, Seq, StoreError, TenantScope, Timestamp,
+    AgentId, ClientRules, GatewayId, Generation, Incarnation, Node, Seq, StoreError, TenantScope,
+    Timestamp,
 };
 
 /// An authenticated gateway.
@@ -26,6 +27,8 @@ pub struct AuthenticatedGateway {
 /// The state with which a line starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineStart {
+    /// The history in which the line begins.
+    pub incarnation: Incarnation,
     /// The line's number; every older line is fenced.
     pub generation: Generation,
     /// The number up to which every entry is acknowledged or parked.

@@ -32,8 +32,8 @@ use crate::certificate::{self, CertificateReload};
 use crate::command::names::AgentArgs;
 use crate::config::{Config, TlsFiles, read_again};
 use crate::lifecycle::{self, Lifecycle, StopSignals};
-use crate::wiring::durability::DurabilityReport;
 use crate::telemetry::OptionalMetrics;
+use crate::wiring::durability::{DurabilityReport, FaultList};
 use crate::{failpoints, telemetry};
 
 /// Runs a node until it is stopped.
@@ -74,11 +74,15 @@ async fn reload_keys(config: &Config, vault: &Vault) -> anyhow::Result<()> {
 fn log_durability(found: &DurabilityReport) {
     match found {
         DurabilityReport::Kept(replication) => tracing::info!("commits are durable; {replication}"),
-        DurabilityReport::Unchecked(faults) => tracing::error!(
-            "PostgreSQL may lose messages that the desk accepted: {faults}; this node serves \
-             because database.durability is \"unchecked\""
-        ),
+        DurabilityReport::Unchecked(faults) => log_unsafe_commits(faults),
     }
+}
+
+fn log_unsafe_commits(faults: &FaultList) {
+    tracing::error!(
+        "PostgreSQL may lose messages that the desk accepted: {faults}; this node serves because \
+         database.durability is \"unchecked\""
+    );
 }
 
 fn log_keys(vault: &Vault) {
@@ -116,7 +120,7 @@ impl RunningNode {
         let NodeStart { lease, secret } =
             retry_while_unavailable(|| NodeStart::new(config, &pg, &locksmith)).await?;
         let lease = Arc::new(lease);
-        let keeper = start_keeper(config, &lease)?;
+        let keeper = start_keeper(&pg, &lease)?;
         let ringing = BellTasks::start(config, &secret)?;
         let base = NodeBase { pg, lease, bell_tasks: ringing, life: Lifecycle::default() };
         let webchat = Arc::new(webchat(config, &base));
@@ -287,12 +291,9 @@ async fn begin(config: &Config, pg: &Pg) -> anyhow::Result<Lease> {
 }
 
 /// Renews the lease over a separate connection.
-fn start_keeper(config: &Config, lease: &Arc<Lease>) -> anyhow::Result<LeaseKeeper> {
-    let (url, password) = (config.database.url.clone(), database_password(config)?);
-    let open = move || {
-        Pg::connect(&url, password.as_deref())
-            .map_err(|error| StoreError::broken("open the lease store", error))
-    };
+fn start_keeper(pg: &Arc<Pg>, lease: &Arc<Lease>) -> anyhow::Result<LeaseKeeper> {
+    let pg = Arc::clone(pg);
+    let open = move || Ok(pg.connect_apart());
     LeaseKeeper::start(Arc::clone(lease), open).context("could not start the lease thread")
 }
 

@@ -152,11 +152,10 @@ impl fmt::Debug for EntryJson {
 }
 
 const NAME_OPENING: &str = ",\"bufferId\":\"";
-const NAME_BYTES: usize = 32;
 const NAME_CLOSING: &str = "\"}\n";
 
 /// The bytes that the entry's id adds, less the brace that moves behind it.
-const NAMED_BYTES: usize = NAME_OPENING.len() + NAME_BYTES + NAME_CLOSING.len() - 1;
+const NAMED_BYTES: usize = NAME_OPENING.len() + EntryId::TEXT_BYTES + NAME_CLOSING.len() - 1;
 
 impl EntryKind {
     const ALL: [Self; 2] = [Self::Message, Self::Passthrough];

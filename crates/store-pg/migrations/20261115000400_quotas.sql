@@ -7,7 +7,7 @@ create table quotas (
     primary key (tenant_id, quota),
     constraint quotas_known_quota check (quota in (
         'agents', 'grants', 'pending-entries', 'pending-bytes', 'armed-jobs', 'agent-jobs', 'skills',
-        'data-entries', 'shelf-bytes', 'gateways')),
+        'data-entries', 'shelf-bytes', 'gateways', 'agent-sends', 'agent-prompts')),
     constraint quotas_not_negative check (allowed >= 0)
 );
 select wall_off('quotas');
@@ -21,7 +21,7 @@ create function quota_default(p_quota text) returns bigint language sql immutabl
         when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
         when 'armed-jobs' then 2000 when 'agent-jobs' then 200
         when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456
-        when 'gateways' then 500 end
+        when 'gateways' then 500 when 'agent-sends' then 100000 when 'agent-prompts' then 10000 end
 $$;
 
 -- Returns a quota of a tenant.
@@ -53,6 +53,28 @@ begin
             raise exception '%', tg_argv[0] using errcode = 'ND001', detail = v_allowed::text;
         end if;
     end loop;
+    return null;
+end
+$$;
+
+-- Refuses a row that would be more than an agent may have. A count of many rows takes milliseconds, so a large quota
+-- is checked at one row in 64, and an agent exceeds it by some hundred rows at most.
+create function keep_agent_quota() returns trigger language plpgsql as $$
+declare
+    v_allowed bigint := quota_of(new.tenant_id, tg_argv[0]);
+    v_more    boolean;
+begin
+    if v_allowed > 1000 and random() >= 1.0 / 64 then
+        return null;
+    end if;
+    execute format(
+        'select count(*) > $3
+         from (select from %I where tenant_id = $1 and agent_id = $2 limit $3 + 1) as enough',
+        tg_table_name
+    ) into v_more using new.tenant_id, new.agent_id, v_allowed;
+    if v_more then
+        raise exception '%', tg_argv[0] using errcode = 'ND001', detail = v_allowed::text;
+    end if;
     return null;
 end
 $$;

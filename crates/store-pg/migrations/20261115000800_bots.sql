@@ -270,6 +270,8 @@ create table prompts (
 );
 create index prompts_by_age on prompts (asked_at);
 select wall_off('prompts');
+create trigger keep_prompts after insert on prompts
+    for each row execute function keep_agent_quota('agent-prompts');
 
 -- Notes that an agent asks something. False: another agent's prompt is called so.
 create function prompt_ask(p_tenant uuid, p_agent uuid, p_bot uuid, p_prompt text)

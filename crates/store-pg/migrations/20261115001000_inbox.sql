@@ -50,6 +50,8 @@ create table inbox_entries (
     -- Bytes of all entries that came before this one. The bytes that wait are the difference between
     -- the head and the oldest waiting entry, found by one look.
     bytes_before bigint      not null default 0,
+    -- The incarnation of the history in which it was accepted. It is part of the entry's id.
+    incarnation  bigint      not null default current_incarnation(),
     -- PostgreSQL wants the partition key here; that seq is not taken twice is the head's doing.
     primary key (tenant_id, agent_id, seq, at)
 ) partition by range (at);
@@ -68,6 +70,7 @@ create table inbox_parked (
     parked_at      timestamptz not null default now(),
     -- The number under which it was put into the inbox again.
     resubmitted_as bigint,
+    incarnation    bigint      not null default current_incarnation(),
     primary key (tenant_id, agent_id, seq),
     constraint inbox_parked_known_reason
         check (reason in ('unsendable', 'tries', 'full', 'rate-limit', 'expired', 'operator'))
@@ -497,7 +500,10 @@ create function inbox_accept(
     event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamptz,
     parked boolean,
     -- Null: it has a line, or the entry does not wake it.
-    presence text
+    presence text,
+    incarnation bigint,
+    -- The newest line of the agent.
+    generation bigint
 )
 language plpgsql as $$
 #variable_conflict use_column
@@ -505,6 +511,7 @@ declare
     s_event integer[]; s_outcome text[]; s_tenant uuid[]; s_agent uuid[]; s_seq bigint[];
     s_at timestamptz[]; s_parked boolean[]; s_wakes boolean[];
     z_tenant uuid[]; z_agent uuid[]; z_held boolean[];
+    v_incarnation bigint := current_incarnation();
 begin
     select array_agg(s.event), array_agg(s.outcome), array_agg(s.tenant), array_agg(s.agent),
         array_agg(s.seq), array_agg(s.at), array_agg(s.parked), array_agg(s.wakes)
@@ -526,6 +533,10 @@ begin
             select case when z.held then 'held' else 'asleep' end
             from unnest(z_tenant, z_agent, z_held) as z (tenant, agent, held)
             where z.tenant = s.tenant and z.agent = s.agent and s.wakes
+        ),
+        v_incarnation, (
+            select c.generation from inbox_cursors c
+            where c.tenant_id = s.tenant and c.agent_id = s.agent
         )
     from unnest(s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked, s_wakes)
         as s (event, outcome, tenant, agent, seq, at, parked, wakes);
@@ -533,19 +544,20 @@ end
 $$;
 
 -- Gathered read: the entries that each line's agent has not acknowledged, in order. A line that was
--- replaced gets a row without an entry.
+-- replaced, or began in another incarnation of the history, gets a row without an entry.
 create function inbox_waiting(
     tenants       uuid[],
     a_tenant      uuid[],
     a_agent       uuid[],
+    a_incarnation bigint[],
     a_generation  bigint[],
     a_after       bigint[],
     a_since       timestamptz[],
     a_entries_max integer[],
     bytes_max     bigint
 ) returns table (
-    ask integer, replaced boolean, seq bigint, at timestamptz, bot uuid, chat text,
-    body bytea, key_id bigint
+    ask integer, refusal text, seq bigint, at timestamptz, bot uuid, chat text,
+    body bytea, key_id bigint, incarnation bigint
 )
 language plpgsql
 set enable_seqscan = off
@@ -554,13 +566,17 @@ set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
+declare
+    v_incarnation bigint := current_incarnation();
 begin
     perform set_config('app.tenants', tenants::text, true);
     return query
-    select a.o::integer, c.generation <> a.generation, e.seq, e.at, e.bot_id, e.chat_id,
-        e.body, e.key_id
-    from unnest(a_tenant, a_agent, a_generation, a_after, a_since, a_entries_max)
-            with ordinality as a (tenant, agent, generation, after, since, entries_max, o)
+    select a.o::integer, case when a.incarnation <> v_incarnation then 'history'
+            when c.generation <> a.generation then 'replaced' end,
+        e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id, e.incarnation
+    from unnest(a_tenant, a_agent, a_incarnation, a_generation, a_after, a_since, a_entries_max)
+            with ordinality
+            as a (tenant, agent, incarnation, generation, after, since, entries_max, o)
         join inbox_cursors c on c.tenant_id = a.tenant and c.agent_id = a.agent
         left join lateral (
             select w.* from (
@@ -578,7 +594,7 @@ begin
                 ) as i
             ) as w
             where w.before < bytes_max
-        ) as e on c.generation = a.generation
+        ) as e on c.generation = a.generation and a.incarnation = v_incarnation
     order by a.o, e.seq;
 end
 $$;
@@ -610,11 +626,13 @@ returns table (seq bigint, ahead int8multirange) language sql immutable as $$
     ) as whole
 $$;
 
--- Gathered ack. Acks of a replaced line change nothing.
+-- Gathered ack. Acks of a replaced line, and of a line of another incarnation of the history, change nothing. An
+-- ack beyond the head is of an entry that this history does not have.
 create function inbox_ack(
     tenants      uuid[],
     a_tenant     uuid[],
     a_agent      uuid[],
+    a_incarnation bigint[],
     a_generation bigint[],
     -- ranges
     r_ack        integer[],
@@ -622,7 +640,7 @@ create function inbox_ack(
     r_to         bigint[],
     r_at         timestamptz[],
     r_handed_at  timestamptz[]
-) returns table (ack integer, acked_seq bigint)
+) returns table (ack integer, acked_seq bigint, refusal text)
 language plpgsql
 set enable_seqscan = off
 set enable_hashjoin = off
@@ -631,15 +649,21 @@ as $$
 #variable_conflict use_column
 declare
     now_at timestamptz := clock_timestamp();
+    v_incarnation bigint := current_incarnation();
 begin
     perform set_config('app.tenants', tenants::text, true);
     return query
-    with a as materialized (
-        select a.* from unnest(a_tenant, a_agent, a_generation)
-            with ordinality as a (tenant, agent, generation, o)
-    ), r as materialized (
+    with r as materialized (
         select r.* from unnest(r_ack, r_from, r_to, r_at, r_handed_at)
             as r (o, from_seq, to_seq, at, handed_at)
+    ), a as materialized (
+        select a.*, case when a.incarnation <> v_incarnation then 'history'
+            when (select max(r.to_seq) from r where r.o = a.o) >= (
+                select h.next_seq from inbox_heads h
+                where h.tenant_id = a.tenant and h.agent_id = a.agent
+            ) then 'beyond-head' end as refusal
+        from unnest(a_tenant, a_agent, a_incarnation, a_generation)
+            with ordinality as a (tenant, agent, incarnation, generation, o)
     ), locked as materialized (
         select c.tenant_id, c.agent_id, c.acked_seq, c.acked_at, c.ahead, c.generation
         from a join inbox_cursors c on c.tenant_id = a.tenant and c.agent_id = a.agent
@@ -650,7 +674,7 @@ begin
                 select range_agg(int8range(r.from_seq, r.to_seq + 1)) from r where r.o = a.o
             ), '{}') as done
         from a join locked l on l.tenant_id = a.tenant and l.agent_id = a.agent
-        where l.generation = a.generation
+        where l.generation = a.generation and a.refusal is null
     ), moved as materialized (
         select k.o, k.tenant_id, k.agent_id, m.seq, m.ahead,
             greatest(k.acked_at, (select max(r.at) from r where r.o = k.o and r.to_seq <= m.seq))
@@ -667,7 +691,14 @@ begin
         select k.tenant_id, k.agent_id, r.from_seq, r.to_seq, k.generation, r.handed_at, now_at
         from counting k join r on r.o = k.o
     )
-    select a.o::integer, moved.seq from a left join moved on moved.o = a.o order by a.o;
+    select a.o::integer, moved.seq,
+        case when moved.o is not null then null
+            when a.refusal = 'history' or exists (
+                select from locked l where l.tenant_id = a.tenant and l.agent_id = a.agent
+                  and l.generation = a.generation
+            ) then a.refusal
+            else 'replaced' end
+    from a left join moved on moved.o = a.o order by a.o;
 end
 $$;
 
@@ -678,9 +709,9 @@ declare
     moved boolean;
 begin
     insert into inbox_parked
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason, incarnation)
     select e.tenant_id, e.agent_id, e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id,
-        p_reason
+        p_reason, e.incarnation
     from inbox_entries e join inbox_cursors c
         on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
     where e.tenant_id = p_tenant and e.agent_id = p_agent and e.seq = p_seq
@@ -698,10 +729,9 @@ begin
 end
 $$;
 
--- Puts a parked entry into its inbox again, once, under the next number.
-create function inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint)
-returns table (seq bigint, at timestamptz) language plpgsql as $$
-#variable_conflict use_column
+-- Puts a parked entry into its inbox again, once, under the next number. Null: there is none.
+create function inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) returns bigint
+language plpgsql as $$
 declare
     aside inbox_parked;
     mine  inbox_heads;
@@ -711,7 +741,7 @@ begin
       and p.resubmitted_as is null
     for update;
     if not found then
-        return;
+        return null;
     end if;
     update inbox_heads h
     set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
@@ -725,7 +755,7 @@ begin
     update inbox_parked p set resubmitted_as = mine.next_seq - 1
     where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
     perform wake_sleepers(array[p_tenant], array[p_agent]);
-    return query select mine.next_seq - 1, mine.last_at;
+    return mine.next_seq - 1;
 end
 $$;
 

@@ -89,6 +89,8 @@ create table lines (
     agent_id   uuid        not null,
     gateway_id uuid        not null,
     generation bigint      not null,
+    -- The incarnation of the history in which it began. It ends with it.
+    incarnation bigint     not null default current_incarnation(),
     -- A line lives no longer than this life of its node.
     node       text        not null,
     node_epoch bigint      not null,
@@ -103,8 +105,8 @@ create table lines (
     primary key (tenant_id, agent_id),
     constraint lines_known_parting check (parting in ('idle', 'client', 'desk', 'node'))
 ) with (fillfactor = 50);
--- For the sweep that finds the open lines of nodes that died.
-create index lines_open_by_node on lines (node, node_epoch, tenant_id, agent_id)
+-- For the sweep that finds the open lines of nodes that died and of histories that ended.
+create index lines_open_by_node on lines (node, node_epoch, incarnation, tenant_id, agent_id)
     where closed_at is null;
 select wall_off('lines');
 
@@ -119,7 +121,7 @@ create function line_take(
     p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint,
     tries_max integer, p_grace interval default '35 seconds'
 ) returns table (
-    generation bigint, acked_seq bigint, acked_at timestamptz, head_seq bigint,
+    incarnation bigint, generation bigint, acked_seq bigint, acked_at timestamptz, head_seq bigint,
     ended_ago_ms bigint, parked_seq bigint, client_rules text
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -144,7 +146,8 @@ begin
     values (p_tenant, p_agent, p_gateway, mine.generation, p_node, p_node_epoch, clock_timestamp(),
         p_grace)
     on conflict (tenant_id, agent_id) do update
-    set gateway_id = excluded.gateway_id, generation = excluded.generation, node = excluded.node,
+    set gateway_id = excluded.gateway_id, generation = excluded.generation,
+        incarnation = excluded.incarnation, node = excluded.node,
         node_epoch = excluded.node_epoch, opened_at = excluded.opened_at, grace = excluded.grace,
         closed_at = null, close_code = null, parting = null;
     update wakes w
@@ -153,7 +156,7 @@ begin
     where w.tenant_id = p_tenant and w.agent_id = p_agent
       and w.state in ('due', 'held', 'unreachable');
 
-    return query select mine.generation, mine.acked_seq, mine.acked_at,
+    return query select current_incarnation(), mine.generation, mine.acked_seq, mine.acked_at,
         (select h.next_seq - 1 from inbox_heads h
          where h.tenant_id = p_tenant and h.agent_id = p_agent),
         -- 1012: the desk restarted. Otherwise the gateway may be a new process, however soon it comes.
@@ -166,13 +169,15 @@ begin
 end
 $$;
 
--- Sets an entry aside for a line. Null: another line took over.
+-- Sets an entry aside for a line. Null: another line took over, or another history began.
 create function line_park(
-    p_tenant uuid, p_agent uuid, p_generation bigint, p_seq bigint, p_reason text
+    p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint,
+    p_reason text
 ) returns boolean language plpgsql as $$
 begin
     perform from inbox_cursors c
     where c.tenant_id = p_tenant and c.agent_id = p_agent and c.generation = p_generation
+      and p_incarnation = current_incarnation()
     for update;
     if not found then
         return null;
@@ -184,8 +189,8 @@ $$;
 -- Closes a line, and, if it was in vain for the oldest waiting entry, counts one try of it. Returns the time of the end
 -- if the line was open and an entry waits for its agent: then the desk makes a wake due.
 create function line_close(
-    p_tenant uuid, p_agent uuid, p_generation bigint, p_code integer, p_tried bigint,
-    p_parting text, p_grace interval
+    p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_code integer,
+    p_tried bigint, p_parting text, p_grace interval
 ) returns timestamptz language plpgsql as $$
 declare
     ended_at timestamptz;
@@ -196,11 +201,12 @@ begin
     update inbox_cursors c
     set tries = case when c.tried_seq = p_tried then c.tries + 1 else 1 end, tried_seq = p_tried
     where c.tenant_id = p_tenant and c.agent_id = p_agent
-      and p_tried > c.acked_seq and not p_tried <@ c.ahead;
+      and p_tried > c.acked_seq and not p_tried <@ c.ahead
+      and p_incarnation = current_incarnation();
     update lines l
     set closed_at = clock_timestamp(), close_code = p_code, parting = p_parting, grace = p_grace
     where l.tenant_id = p_tenant and l.agent_id = p_agent and l.generation = p_generation
-      and l.closed_at is null
+      and l.incarnation = p_incarnation and l.closed_at is null
     returning l.closed_at into ended_at;
     if ended_at is null or not inbox_waits(p_tenant, p_agent) then
         return null;
@@ -209,9 +215,10 @@ begin
 end
 $$;
 
--- Lines end with the life of their node, whether or not anybody was left to say so.
+-- Lines end with the life of their node, whether or not anybody was left to say so, and with the incarnation of the
+-- history in which they began.
 --
--- Closes open lines of lives that ended, at most so many, and returns them: where an entry waits, the desk makes a wake
+-- Closes open lines that ended so, at most so many, and returns them: where an entry waits, the desk makes a wake
 -- due. From then on the transaction works for their tenants. Over all tenants: a door.
 create function bury_lines(lines_max integer)
 returns table (
@@ -223,29 +230,31 @@ set search_path = public, pg_temp as $$
 declare
     tenants uuid[] := '{}';
     dead    record;
+    v_incarnation bigint := current_incarnation();
 begin
     for dead in
         with recursive lives as (
             (
-                select l.node, l.node_epoch from lines l where l.closed_at is null
-                order by l.node, l.node_epoch limit 1
+                select l.node, l.node_epoch, l.incarnation from lines l where l.closed_at is null
+                order by l.node, l.node_epoch, l.incarnation limit 1
             )
             union all
             -- The next life that has open lines: a few steps, however many lines there are.
-            select after.node, after.node_epoch
+            select after.node, after.node_epoch, after.incarnation
             from lives cross join lateral (
-                select l.node, l.node_epoch from lines l
+                select l.node, l.node_epoch, l.incarnation from lines l
                 where l.closed_at is null
-                  and (l.node, l.node_epoch) > (lives.node, lives.node_epoch)
-                order by l.node, l.node_epoch limit 1
+                  and (l.node, l.node_epoch, l.incarnation)
+                      > (lives.node, lives.node_epoch, lives.incarnation)
+                order by l.node, l.node_epoch, l.incarnation limit 1
             ) as after
         )
-        select l.tenant_id, l.agent_id, l.generation, l.grace,
+        select l.tenant_id, l.agent_id, l.incarnation, l.generation, l.grace,
             coalesce(node_ended_at(l.node, l.node_epoch), clock_timestamp()) as ended_at
         from lives
             join lines l on l.node = lives.node and l.node_epoch = lives.node_epoch
-                and l.closed_at is null
-        where not node_lives(lives.node, lives.node_epoch)
+                and l.incarnation = lives.incarnation and l.closed_at is null
+        where lives.incarnation <> v_incarnation or not node_lives(lives.node, lives.node_epoch)
         order by l.tenant_id, l.agent_id
         limit lines_max
     loop
@@ -254,7 +263,8 @@ begin
         update lines l
         set closed_at = dead.ended_at, close_code = 1006, parting = 'node'
         where l.tenant_id = dead.tenant_id and l.agent_id = dead.agent_id
-          and l.generation = dead.generation and l.closed_at is null;
+          and l.incarnation = dead.incarnation and l.generation = dead.generation
+          and l.closed_at is null;
         if found then
             tenants := tenants || dead.tenant_id;
             return query select dead.tenant_id, dead.agent_id, dead.ended_at,

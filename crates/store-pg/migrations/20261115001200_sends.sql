@@ -6,6 +6,7 @@ create table sends (
     request_id  text        not null,
     bot_id      uuid        not null,
     chat_id     text        not null,
+    -- Empty once it is settled: the receipt answers a repeat.
     body        bytea       not null,
     state       text        not null default 'asked',
     -- The life of a node that made the call. If it ended in between, nobody knows whether it was done.
@@ -32,6 +33,8 @@ create index sends_by_age on sends (asked_at);
 -- For `explain`, which finds the sends of an agent in a chat by the time at which they were asked.
 create index sends_by_chat on sends (tenant_id, agent_id, bot_id, chat_id, asked_at);
 select wall_off('sends');
+create trigger keep_sends after insert on sends
+    for each row execute function keep_agent_quota('agent-sends');
 
 -- The messages and threads that sends made: an agent changes those of its own sends. They are deleted with
 -- their send.
@@ -108,7 +111,7 @@ set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
-    update sends s set state = 'ambiguous', settled_at = now()
+    update sends s set state = 'ambiguous', settled_at = now(), body = ''
     where (s.tenant_id, s.agent_id, s.request_id) in (
         select c.tenant_id, c.agent_id, c.request_id from sends c
         where c.state = 'calling' and not node_lives(c.node, c.node_epoch)

@@ -99,7 +99,7 @@ create function inbox_accept_bound(
     c_secs      double precision[]
 ) returns table (
     event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamptz,
-    parked boolean, presence text
+    parked boolean, presence text, incarnation bigint, generation bigint
 )
 language plpgsql as $$
 #variable_conflict use_column
@@ -107,8 +107,9 @@ declare
     stored integer[];
 begin
     stored := '{}';
-    for event, outcome, tenant, agent, seq, at, parked, presence in
-        select a.event, a.outcome, a.tenant, a.agent, a.seq, a.at, a.parked, a.presence
+    for event, outcome, tenant, agent, seq, at, parked, presence, incarnation, generation in
+        select a.event, a.outcome, a.tenant, a.agent, a.seq, a.at, a.parked, a.presence,
+            a.incarnation, a.generation
         from inbox_accept(
             tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
             r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days

@@ -18,6 +18,7 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction}
 use tokio::sync::oneshot;
 use tracing::Instrument;
 
+use crate::history::HistoryWatch;
 use crate::lookup::Lookups;
 use crate::row::store_error;
 
@@ -104,6 +105,8 @@ pub struct Pg {
     /// For upkeep. Its statements may run longer than those for which a caller waits, and give up sooner on a lock behind
     /// which others would queue.
     upkeep: PgPool,
+    /// The history of the database, which each new connection checks.
+    pub(crate) history: Arc<HistoryWatch>,
 }
 
 impl Pg {
@@ -112,14 +115,32 @@ impl Pg {
         let login = connect_options(url, password)?;
         let options = with_timeouts(login.clone(), STATEMENT_WAIT, LOCK_WAIT);
         let patient = with_timeouts(login, UPKEEP_STATEMENT_WAIT, UPKEEP_LOCK_WAIT);
+        Ok(Self::open(options, patient, Arc::default()))
+    }
+
+    /// Creates a store of the same database with connections of its own. Both know the same history.
+    #[must_use]
+    pub fn connect_apart(&self) -> Self {
+        let options = PgConnectOptions::clone(&self.pool.connect_options());
+        let patient = PgConnectOptions::clone(&self.upkeep.connect_options());
+        Self::open(options, patient, Arc::clone(&self.history))
+    }
+
+    fn open(
+        options: PgConnectOptions,
+        patient: PgConnectOptions,
+        history: Arc<HistoryWatch>,
+    ) -> Self {
         let pool = with_rollback(pool_options(CONNECTIONS_MAX));
+        let singles = pool_options(SINGLES_CONNECTIONS_MAX);
         let lookups = pool_options(LOOKUP_CONNECTIONS_MAX).connect_lazy_with(options.clone());
-        Ok(Self {
-            pool: pool.connect_lazy_with(options.clone()),
-            singles: pool_options(SINGLES_CONNECTIONS_MAX).connect_lazy_with(options),
+        Self {
+            pool: with_history(pool, &history).connect_lazy_with(options.clone()),
+            singles: with_history(singles, &history).connect_lazy_with(options),
             lookups: Arc::new(Lookups::new(lookups)),
             upkeep: pool_options(UPKEEP_CONNECTIONS_MAX).connect_lazy_with(patient),
-        })
+            history,
+        }
     }
 
     /// Returns an operation for one tenant, in a transaction.
@@ -281,6 +302,18 @@ pub(crate) fn with_rollback(options: PgPoolOptions) -> PgPoolOptions {
         Box::pin(async move {
             connection.execute(sqlx::raw_sql("rollback")).await?;
             Ok(true)
+        })
+    })
+}
+
+/// Checks the history of the database on every new connection, before its first use.
+fn with_history(options: PgPoolOptions, history: &Arc<HistoryWatch>) -> PgPoolOptions {
+    let history = Arc::clone(history);
+    options.after_connect(move |connection, _| {
+        let history = Arc::clone(&history);
+        Box::pin(async move {
+            await_commits(connection).await?;
+            history.check(connection).await
         })
     })
 }

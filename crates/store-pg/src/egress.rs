@@ -206,7 +206,7 @@ impl Pg {
         run_to_end!(self.for_tenant("settle a send", key.scope), |connection| {
             sqlx::query_scalar!(
                 r#"with settled as (
-                     update sends set state = $6, receipt = $7, settled_at = now(),
+                     update sends set state = $6, receipt = $7, settled_at = now(), body = '',
                          node = $4, node_epoch = $5, called_at = coalesce(called_at, now())
                      where tenant_id = $1 and agent_id = $2 and request_id = $3 and state = $8
                        and (state = 'asked'

@@ -38,12 +38,13 @@ impl Store for Pg {
         seq: Seq,
         reason: ParkReason,
     ) -> Result<ParkOutcome, StoreError> {
-        let LineClaim { scope, agent, generation } = *line;
+        let LineClaim { scope, agent, incarnation, generation } = *line;
         run_to_end!(self.for_tenant("park an entry", scope), |connection| {
             let parked = sqlx::query_scalar!(
-                "select line_park($1, $2, $3, $4, $5)",
+                "select line_park($1, $2, $3, $4, $5, $6)",
                 scope.tenant().uuid(),
                 agent.uuid(),
+                incarnation.get(),
                 generation.get(),
                 seq.get(),
                 reason.slug()

@@ -1,5 +1,6 @@
 //! The store of leases.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -30,8 +31,9 @@ impl Store for Pg {
     }
 
     async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewal, StoreError> {
-        let node = node.clone();
+        let (node, history) = (node.clone(), Arc::clone(&self.history));
         run_to_end!(self.single("renew a lease"), |connection| {
+            history.check(&mut *connection).await?;
             let renewed = sqlx::query!(
                 "update nodes
                  set beat = beat + 1,

@@ -13,6 +13,7 @@
 mod access;
 mod lookup;
 mod durability;
+mod history;
 mod migrate;
 mod row;
 mod register;

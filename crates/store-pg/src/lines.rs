@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart, Store};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
-use nightdesk_types::{ClientRules, Generation, Node, Seq, StoreError};
+use nightdesk_types::{ClientRules, Generation, Incarnation, Node, Seq, StoreError};
 use nightdesk_wake::LineEnd;
 
 use crate::Pg;
@@ -25,7 +25,7 @@ impl Store for Pg {
         let node = node.clone();
         run_to_end!(self.single("take a line"), |connection| {
             let row = sqlx::query!(
-                r#"select generation as "generation!", acked_seq as "acked!",
+                r#"select incarnation as "incarnation!", generation as "generation!", acked_seq as "acked!",
                        acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
                        ended_ago_ms, parked_seq, client_rules as "rules!"
                    from line_take(
@@ -43,6 +43,7 @@ impl Store for Pg {
             .await?;
             let millis = |ms: i64| Duration::from_millis(ms.try_into().unwrap_or(0));
             Ok(LineStart {
+                incarnation: Incarnation::new(row.incarnation),
                 generation: Generation::new(row.generation),
                 acked: Seq::new(row.acked),
                 since: row.since.to_jiff(),
@@ -56,15 +57,16 @@ impl Store for Pg {
     }
 
     async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
-        let LineClaim { scope, agent, generation } = *line;
+        let LineClaim { scope, agent, incarnation, generation } = *line;
         run_to_end!(self.for_tenant("close a line", scope), |connection| {
             let key = WakeKey::new(scope, agent);
             let grace = end.closed_by.grace();
             let ended_at = sqlx::query_scalar!(
-                r#"select line_close($1, $2, $3, $4, $5, $6, make_interval(secs => $7))
+                r#"select line_close($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8))
                        as "ended_at: jiff_sqlx::Timestamp""#,
                 key.tenant,
                 key.agent,
+                incarnation.get(),
                 generation.get(),
                 i32::from(end.code),
                 end.tried.map(Seq::get),

@@ -165,8 +165,11 @@ async fn run_statements<F: Finder>(pool: PgPool, state: Arc<Mutex<LookupState<F>
     }
 }
 
+/// The callers that wait for one name.
+type Callers<F> = Vec<oneshot::Sender<SharedResult<F>>>;
+
 fn respond<F: Finder>(
-    waiting: Vec<(F::Name, Vec<oneshot::Sender<SharedResult<F>>>)>,
+    waiting: Vec<(F::Name, Callers<F>)>,
     found: &Result<HashMap<F::Name, F::Found>, Arc<StoreError>>,
 ) {
     for (name, replies) in waiting {

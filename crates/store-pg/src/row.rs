@@ -30,6 +30,9 @@ struct TlsError(#[source] sqlx::Error);
 /// The code that `keep_quota` raises.
 const OVER_QUOTA: &str = "ND001";
 
+/// The code that `current_incarnation` raises. The next check of the history mends it.
+const OTHER_HISTORY: &str = "ND003";
+
 fn over_quota(error: &sqlx::Error) -> Option<OverQuota> {
     let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
     let quota = (error.code() == OVER_QUOTA).then(|| Quota::from_slug(error.message()))??;
@@ -51,7 +54,9 @@ fn is_temporary(error: &sqlx::Error) -> bool {
         sqlx::Error::Database(error) => {
             // Connections, resources, operator intervention, serialisation, locks.
             const PASSING: [&str; 6] = ["08", "53", "55", "57", "40", "25"];
-            error.code().is_some_and(|code| PASSING.iter().any(|class| code.starts_with(class)))
+            error.code().is_some_and(|code| {
+                code == OTHER_HISTORY || PASSING.iter().any(|class| code.starts_with(class))
+            })
         }
         _ => false,
     }

@@ -28,6 +28,8 @@ mod upkeep;
 mod leases;
 #[path = "postgres/sources.rs"]
 mod sources;
+#[path = "postgres/history.rs"]
+mod history;
 #[path = "postgres/issuer.rs"]
 mod issuer;
 #[path = "postgres/vault.rs"]

@@ -108,6 +108,9 @@ numbers! {
     Seq;
     /// The number of an agent's line. Only the newest is valid.
     Generation;
+    /// The random number of a history of the store. A store that was restored or rolled back gives out the numbers of
+    /// lost entries again, in another incarnation.
+    Incarnation;
     /// The number of a node's life, which fences writes of an earlier life.
     NodeEpoch;
     /// The number of times that a life's lease was renewed.
@@ -145,18 +148,24 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// The id of an entry on the wire, the same over every delivery: its agent and its number.
+/// The id of an entry on the wire, the same over every delivery: its agent, its number, and the incarnation of the
+/// history in which it was accepted.
 ///
 /// To a gateway it is opaque text with the name `bufferId`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId {
     /// The agent that owns the entry.
     pub agent: AgentId,
+    /// The history in which it was accepted.
+    pub incarnation: Incarnation,
     /// Its number in the agent's inbox.
     pub seq: Seq,
 }
 
 impl EntryId {
+    /// The length of the id as text.
+    pub const TEXT_BYTES: usize = 43;
+
     /// Returns the id of the entry's trace. Every node computes the same id, so no part of a trace is stored or sent.
     pub fn trace_id(&self) -> u128 {
         let number = u128::from(self.seq.get().cast_unsigned());
@@ -167,13 +176,14 @@ impl EntryId {
 /// Odd, so that no two numbers collide; wide, so that neighbouring ids look different.
 const TRACE_SPREAD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
-const ENTRY_ID_BYTES: usize = 24;
+const ENTRY_ID_BYTES: usize = 32;
 
 impl fmt::Display for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = [0; ENTRY_ID_BYTES];
         bytes[..16].copy_from_slice(self.agent.uuid().as_bytes());
-        bytes[16..].copy_from_slice(&self.seq.get().to_be_bytes());
+        bytes[16..24].copy_from_slice(&self.incarnation.get().to_be_bytes());
+        bytes[24..].copy_from_slice(&self.seq.get().to_be_bytes());
         f.write_str(&URL_SAFE_NO_PAD.encode(bytes))
     }
 }
@@ -189,10 +199,15 @@ impl FromStr for EntryId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| EntryIdError)?;
         let bytes: [u8; ENTRY_ID_BYTES] = bytes.try_into().map_err(|_| EntryIdError)?;
-        let (agent, seq) = bytes.split_at(16);
-        let agent = Uuid::from_slice(agent).map_err(|_| EntryIdError)?;
-        let seq = i64::from_be_bytes(seq.try_into().map_err(|_| EntryIdError)?);
-        Ok(Self { agent: AgentId(agent), seq: Seq(seq) })
+        let (agent, numbers) = bytes.split_at(16);
+        let (incarnation, seq) = numbers.split_at(8);
+        let number =
+            |bytes: &[u8]| bytes.try_into().map(i64::from_be_bytes).map_err(|_| EntryIdError);
+        Ok(Self {
+            agent: AgentId(Uuid::from_slice(agent).map_err(|_| EntryIdError)?),
+            incarnation: Incarnation(number(incarnation)?),
+            seq: Seq(number(seq)?),
+        })
     }
 }
 
@@ -202,15 +217,23 @@ mod tests {
 
     #[test]
     fn an_entry_id_survives_the_wire() {
-        let id = EntryId { agent: AgentId(Uuid::from_u128(7)), seq: Seq(i64::MAX) };
+        let id = EntryId {
+            agent: AgentId(Uuid::from_u128(7)),
+            incarnation: Incarnation(9),
+            seq: Seq(i64::MAX),
+        };
 
         assert_eq!(id.to_string().parse::<EntryId>().unwrap(), id);
-        assert_eq!(id.to_string().len(), 32);
+        assert_eq!(id.to_string().len(), EntryId::TEXT_BYTES);
     }
 
     #[test]
     fn every_entry_has_a_trace_of_its_own() {
-        let id = |agent, seq| EntryId { agent: AgentId(Uuid::from_u128(agent)), seq: Seq(seq) };
+        let id = |agent, seq| EntryId {
+            agent: AgentId(Uuid::from_u128(agent)),
+            incarnation: Incarnation(9),
+            seq: Seq(seq),
+        };
         let ids: std::collections::HashSet<u128> =
             (1..=100).flat_map(|seq| [id(7, seq), id(8, seq)]).map(|id| id.trace_id()).collect();
 
@@ -220,7 +243,7 @@ mod tests {
 
     #[test]
     fn foreign_text_is_not_an_entry_id() {
-        for text in ["", "b1", "AAAA", "not base64 at all!", &"A".repeat(33)] {
+        for text in ["", "b1", "AAAA", "not base64 at all!", &"A".repeat(44)] {
             assert!(text.parse::<EntryId>().is_err(), "{text}");
         }
     }

@@ -23,8 +23,8 @@ pub use client_rules::ClientRules;
 pub use clock::{Clock, Moment, SystemClock};
 pub use event::Event;
 pub use id::{
-    AgentId, Arming, BotId, ClientId, DataKeyId, EntryId, FireId, GatewayId, Generation, LeaseBeat,
-    LetterId, NodeEpoch, OwnerEpoch, RequestId, ScheduleId, Seq, TenantId,
+    AgentId, Arming, BotId, ClientId, DataKeyId, EntryId, FireId, GatewayId, Generation,
+    Incarnation, LeaseBeat, LetterId, NodeEpoch, OwnerEpoch, RequestId, ScheduleId, Seq, TenantId,
 };
 pub use jiff::Timestamp;
 pub use loopback::is_loopback_host;

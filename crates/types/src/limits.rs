@@ -34,9 +34,9 @@ pub use shelf::*;
 pub use store::*;
 pub use time::*;
 pub use tokens::*;
+pub use transport::*;
 pub use unproven::*;
 pub use upkeep::*;
-pub use transport::*;
 pub use vault::*;
 pub use waking::*;
 
@@ -222,6 +222,12 @@ pub const AGENTS_QUOTA: i64 = 50;
 /// Default number of gateways per tenant, with the revoked ones.
 pub const GATEWAYS_QUOTA: i64 = 500;
 
+/// Default number of stored sends of one agent. They stay for [`SEND_HOURS`] after their request.
+pub const AGENT_SENDS_QUOTA: i64 = 100_000;
+
+/// Default number of stored prompts of one agent. They stay for [`PROMPT_DAYS`].
+pub const AGENT_PROMPTS_QUOTA: i64 = 10_000;
+
 /// Default number of grants per tenant.
 pub const GRANTS_QUOTA: i64 = 100;
 
@@ -334,17 +340,11 @@ pub const TOKEN_PAST_SECS_MAX: i64 = 60;
 /// Seconds ahead that an upgrade token's expiry may lie.
 pub const TOKEN_AHEAD_SECS_MAX: i64 = 660;
 
-/// Gateways whose last address is remembered; above it, the oldest are dropped.
-pub const DIALLING_GATEWAYS_MAX: usize = 200_000;
-
 /// Time that a new line waits until the line that it replaces has ended.
 pub const REPLACED_WAIT: Duration = Duration::from_secs(1);
 
 /// Time that an ending line may take to write its last acks.
 pub const LAST_ACKS_WAIT: Duration = Duration::from_millis(2_500);
-
-/// Time within which the same gateway from two addresses causes a warning.
-pub const TWO_ADDRESSES_WITHIN: Duration = Duration::from_mins(1);
 
 /// Days after which a pending entry is parked as expired.
 pub const PENDING_DAYS: i32 = 7;

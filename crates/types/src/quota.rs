@@ -1,8 +1,9 @@
 //! Quotas of a tenant.
 
 use crate::limits::{
-    AGENT_JOBS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA, DATA_ENTRIES_QUOTA, GATEWAYS_QUOTA,
-    GRANTS_QUOTA, INBOX_BYTES_MAX, INBOX_ENTRIES_MAX, SHELF_BYTES_QUOTA, SKILLS_QUOTA,
+    AGENT_JOBS_QUOTA, AGENT_PROMPTS_QUOTA, AGENT_SENDS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA,
+    DATA_ENTRIES_QUOTA, GATEWAYS_QUOTA, GRANTS_QUOTA, INBOX_BYTES_MAX, INBOX_ENTRIES_MAX,
+    SHELF_BYTES_QUOTA, SKILLS_QUOTA,
 };
 
 /// A resource with a limit per tenant.
@@ -28,6 +29,10 @@ pub enum Quota {
     ShelfBytes,
     /// Gateways, also the revoked ones.
     Gateways,
+    /// Stored sends of one agent.
+    AgentSends,
+    /// Stored prompts of one agent.
+    AgentPrompts,
 }
 
 crate::slugs! {
@@ -42,6 +47,8 @@ crate::slugs! {
     DataEntries = "data-entries",
     ShelfBytes = "shelf-bytes",
     Gateways = "gateways",
+    AgentSends = "agent-sends",
+    AgentPrompts = "agent-prompts",
 }
 
 impl Quota {
@@ -58,6 +65,8 @@ impl Quota {
             Self::DataEntries => DATA_ENTRIES_QUOTA,
             Self::ShelfBytes => SHELF_BYTES_QUOTA,
             Self::Gateways => GATEWAYS_QUOTA,
+            Self::AgentSends => AGENT_SENDS_QUOTA,
+            Self::AgentPrompts => AGENT_PROMPTS_QUOTA,
         }
     }
 }

@@ -158,7 +158,8 @@ impl<'h> Cast<'h> {
         let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
         let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
         let taken = self.harness.lines().take(&caller, &node).await.expect("take a line");
-        Line { claim: LineClaim { scope, agent, generation: taken.generation }, taken }
+        let LineStart { incarnation, generation, .. } = taken;
+        Line { claim: LineClaim { scope, agent, incarnation, generation }, taken }
     }
 
     /// Ends a line whose gateway is gone.
@@ -192,6 +193,7 @@ impl<'h> Cast<'h> {
         match self.ask(line.ask()).await {
             ReadResponse::Entries(entries) => entries,
             ReadResponse::LineReplaced => panic!("the line is the newest"),
+            ReadResponse::HistoryChanged => panic!("the history goes on"),
         }
     }
 

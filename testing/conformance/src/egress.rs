@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use nightdesk_egress::{AbandonedSend, SendKey, SendResult, SendState, SentParts, WaitingSend};
-use nightdesk_gate::{AdmittedSend, BotMessage, BotTag, Gate, Sender};
+use nightdesk_gate::{AdmittedSend, BotMessage, BotPrompt, BotTag, Gate, Sender};
 use nightdesk_lease::{Owner, Resource};
 use nightdesk_port::Receipt;
 use nightdesk_testkit::builders::send_to;
 use nightdesk_types::send::Op;
-use nightdesk_types::{BotId, GrantTarget, Node, Principal, RequestId, Send};
+use nightdesk_types::{BotId, GrantTarget, Node, OverQuota, Principal, Quota, RequestId, Send};
 use tokio::task::JoinSet;
 
 use super::Harness;
@@ -45,6 +45,36 @@ pub async fn requests_of_two_agents_do_not_meet(harness: &impl Harness) {
     assert!(claim(harness, &SendKey::from(&bobs), &owner).await);
     let foreign = SendKey { scope: bob.scope, ..anns };
     assert!(!settle(harness, &foreign, &owner.node, &delivered()).await);
+}
+
+/// Checks that an agent at its quota stores no further send and no further prompt, that a repeat is none, and that the
+/// quota of one agent is not that of another.
+pub async fn an_agent_has_so_many_stored_sends_and_prompts(harness: &impl Harness) {
+    let sends = Sends::of(harness).await;
+    let scope = sends.ann.scope;
+    for quota in [Quota::AgentSends, Quota::AgentPrompts] {
+        harness.register().set_quota(scope, quota, 2).await.expect("set a quota");
+    }
+    let (first, _) = sends.ask("r1").await;
+    sends.ask("r2").await;
+    let third = sends.send(&sends.ann, "r3", send_to("c1").chat_id).await;
+    let refused = harness.egress().record_request(&third, "node-1").await;
+    let over = refused.expect_err("it is one too many").over_quota();
+    assert_eq!(over, Some(OverQuota { quota: Quota::AgentSends, allowed: 2 }));
+    assert_eq!(ask(harness, &first).await, SendState::UnderWay, "a repeat is no further send");
+
+    let prompt = |id| BotPrompt { bot: sends.cast.bot.id, id };
+    let record = |person: &Person, id| {
+        let (scope, agent) = (person.scope, person.agent);
+        async move { harness.gate().record_prompt(scope, agent, prompt(id)).await }
+    };
+    assert!(record(&sends.ann, "p1").await.expect("record a prompt"));
+    assert!(record(&sends.ann, "p2").await.expect("record a prompt"));
+    assert!(record(&sends.ann, "p2").await.expect("a repeat is no further prompt"));
+    let over = record(&sends.ann, "p3").await.expect_err("it is one too many").over_quota();
+    assert_eq!(over, Some(OverQuota { quota: Quota::AgentPrompts, allowed: 2 }));
+    let bob = sends.cast.person("bob").await;
+    assert!(record(&bob, "p3").await.expect("record a prompt"));
 }
 
 /// Checks that a send which failed or is in doubt is also settled.

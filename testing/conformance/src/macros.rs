@@ -48,11 +48,13 @@ macro_rules! inbox_store_conformance {
             waiting_comes_in_order,
             a_read_is_bounded_in_bytes,
             a_replaced_line_reads_nothing,
+            a_line_of_another_history_reads_and_acks_nothing,
             gathered_reads_get_an_answer_each,
             nothing_is_handed_over_to_another_tenant,
             an_acked_entry_is_never_handed_over_again,
             acks_out_of_order_count_and_the_cursor_waits_for_the_gap,
             acks_of_a_replaced_line_do_not_count,
+            an_ack_beyond_the_head_ends_the_history,
             acking_twice_changes_nothing,
             an_ack_covers_what_was_parked_in_between,
             gathered_acks_get_an_answer_each,
@@ -99,6 +101,7 @@ macro_rules! wake_store_conformance {
             a_resubmitted_entry_wakes,
             a_test_entry_wakes,
             a_dead_node_ends_its_lines,
+            a_step_of_the_clock_ends_no_line,
             a_suspect_line_has_its_agent_called,
             an_agent_that_dialled_in_is_woken,
             what_nobody_needs_any_more_is_put_away,
@@ -388,6 +391,7 @@ macro_rules! egress_store_conformance {
             a_sweep_is_bounded,
             a_message_is_of_the_agent_whose_send_made_it,
             a_change_of_a_message_makes_no_sender,
+            an_agent_has_so_many_stored_sends_and_prompts,
         }
     };
 }

@@ -106,7 +106,9 @@ impl State {
         self.dedupe_keys.insert((event.operator(), event.key()), Day::of(now));
         self.lend(event, now);
         let unsendable = event.json().is_none().then_some(ParkReason::Unsendable);
+        let incarnation = self.incarnation;
         let held = Held {
+            incarnation,
             at: now,
             bot: event.bot(),
             chat_id: event.chat_id().to_owned(),
@@ -122,12 +124,13 @@ impl State {
             inbox.touch(&held, now);
             let too_fast = (pace == AuthorPace::Park).then_some(ParkReason::RateLimit);
             let (seq, at, parked) = inbox.hold(held.clone(), unsendable.or(too_fast), bounds);
+            let generation = inbox.cursor.generation;
             let presence = if !parked && pace == AuthorPace::Deliver {
                 self.wake_sleeper((scope, agent), now)
             } else {
                 AgentPresence::Awake
             };
-            Ok(StoredEntry { scope, agent, seq, at, parked, presence })
+            Ok(StoredEntry { scope, agent, seq, at, parked, presence, incarnation, generation })
         };
         event.paced_recipients().map(put_in).collect()
     }

@@ -9,7 +9,8 @@ use nightdesk_line::ClosingSide;
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::{FRAME_OUT_BYTES_MAX, WINDOW_BYTES_MAX};
 use nightdesk_types::{
-    BotId, ClientRules, GatewayId, Generation, Node, Principal, Relevance, Seq, Timestamp,
+    BotId, ClientRules, GatewayId, Generation, Incarnation, Node, Principal, Relevance, Seq,
+    Timestamp,
 };
 
 mod shown;
@@ -44,6 +45,8 @@ pub(super) struct Agent {
 /// An entry's row.
 #[derive(Clone)]
 pub(super) struct Held {
+    /// The history in which it was accepted.
+    pub(super) incarnation: Incarnation,
     pub(super) at: Timestamp,
     pub(super) bot: BotId,
     pub(super) chat_id: String,
@@ -60,6 +63,8 @@ struct Aside {
 /// The newest line of an agent.
 pub(super) struct Line {
     pub(super) gateway: GatewayId,
+    /// The history in which it began.
+    pub(super) incarnation: Incarnation,
     pub(super) generation: Generation,
     pub(super) opened_at: Timestamp,
     pub(super) closed_at: Option<Timestamp>,
@@ -237,13 +242,18 @@ impl Agent {
     }
 
     /// Resubmits a parked entry, once.
-    pub(super) fn resubmit(&mut self, seq: Seq, now: Timestamp) -> Option<(Seq, Timestamp)> {
+    pub(super) fn resubmit(
+        &mut self,
+        seq: Seq,
+        incarnation: Incarnation,
+        now: Timestamp,
+    ) -> Option<Seq> {
         let aside = self.parked.get(&seq).filter(|aside| aside.resubmitted_as.is_none())?;
         let held = aside.held.clone();
         let (again, at) = self.next(now);
-        self.entries.insert(again, Held { at, ..held });
+        self.entries.insert(again, Held { incarnation, at, ..held });
         self.parked.entry(seq).and_modify(|aside| aside.resubmitted_as = Some(again));
-        Some((again, at))
+        Some(again)
     }
 
     /// Returns the waiting entries, oldest first.
@@ -277,6 +287,12 @@ impl Agent {
         old.map(|(seq, _)| *seq).filter(|seq| wanted(*seq)).collect()
     }
 
+    /// Removes the entries after a number, which is then the last one given out.
+    pub(super) fn lose_entries(&mut self, after: Seq) {
+        self.entries.retain(|seq, _| *seq <= after);
+        self.head = self.head.min(after);
+    }
+
     /// Removes an entry.
     pub(super) fn forget(&mut self, seq: Seq) {
         self.entries.remove(&seq);
@@ -288,6 +304,7 @@ impl Held {
         let json = EntryJson::from_stored(self.body.to_vec());
         Entry {
             seq,
+            incarnation: self.incarnation,
             at: self.at,
             bot: self.bot,
             chat_id: self.chat_id.clone(),

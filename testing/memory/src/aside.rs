@@ -1,9 +1,7 @@
 //! Implements the operator's access to the inbox.
 
 use async_trait::async_trait;
-use nightdesk_inbox::{
-    AgentPresence, EntryDetails, InboxAdmin, InboxOverview, LocalEntry, ParkReason, StoredEntry,
-};
+use nightdesk_inbox::{EntryDetails, InboxAdmin, InboxOverview, LocalEntry, ParkReason};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::{AgentId, Seq, StoreError, TenantScope, Timestamp};
 use serde_json::json;
@@ -20,7 +18,8 @@ impl State {
         now: Timestamp,
     ) -> Option<Seq> {
         let LocalEntry { bot, chat_id, body } = entry;
-        let (held, any) = (Held { at: now, bot, chat_id, body: body.into() }, (i64::MAX, i64::MAX));
+        let (incarnation, any) = (self.incarnation, (i64::MAX, i64::MAX));
+        let held = Held { incarnation, at: now, bot, chat_id, body: body.into() };
         let (seq, _, _) = self.agents.get_mut(&whose)?.hold(held, None, any);
         self.wake_sleeper(whose, now);
         Some(seq)
@@ -69,18 +68,18 @@ impl InboxAdmin for Memory {
         scope: TenantScope,
         agent: AgentId,
         seq: Seq,
-    ) -> Result<Option<StoredEntry>, StoreError> {
+    ) -> Result<Option<Seq>, StoreError> {
         let now = self.now();
         let mut state = self.lock();
+        let incarnation = state.incarnation;
         let inbox = state.agents.get_mut(&(scope, agent));
-        let again = inbox.and_then(|inbox| inbox.resubmit(seq, now));
-        if let Some((new, _)) = again {
+        let again = inbox.and_then(|inbox| inbox.resubmit(seq, incarnation, now));
+        if let Some(new) = again {
             state.wake_sleeper((scope, agent), now);
             let about = json!({ "agent_id": agent, "seq": seq, "resubmitted_as": new });
             self.tell(&mut state, scope, Kind::EntryResubmitted, &about);
         }
-        let (parked, presence) = (false, AgentPresence::Awake);
-        Ok(again.map(|(seq, at)| StoredEntry { scope, agent, seq, at, parked, presence }))
+        Ok(again)
     }
 
     async fn put_local(

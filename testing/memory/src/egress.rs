@@ -9,7 +9,7 @@ use nightdesk_gate::{AdmittedSend, BotMessage};
 use nightdesk_lease::{Owner, Resource};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
-use nightdesk_types::{AgentId, BotId, Node, Send, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, BotId, Node, Quota, Send, StoreError, TenantScope, Timestamp};
 use serde_json::json;
 
 use super::{Memory, SendName, State};
@@ -118,6 +118,8 @@ impl Store for Memory {
             return Ok(row.looked_at());
         }
         let (scope, agent) = (SendKey::from(send).scope, SendKey::from(send).agent);
+        let has = state.sends.keys().filter(|name| (name.0, name.1) == (scope, agent)).count();
+        state.keep_quota("request a send", scope, Quota::AgentSends, has)?;
         let (bot, send) = (send.bot(), send.send().clone());
         if let Some(kind) = send.op.capability() {
             let about = json!({ "agent_id": agent, "kind": kind });

@@ -11,7 +11,7 @@ use nightdesk_gate::{
 use nightdesk_register::AgentOnBot;
 use nightdesk_types::limits::{REACHED_DAYS, RECIPIENTS_MAX, REFUSALS_KEPT_MAX};
 use nightdesk_types::{
-    AgentId, BotId, GrantTarget, Principal, Relevance, StoreError, TenantScope, Timestamp,
+    AgentId, BotId, GrantTarget, Principal, Quota, Relevance, StoreError, TenantScope, Timestamp,
 };
 
 use super::{Memory, State, push_bounded};
@@ -127,6 +127,10 @@ impl Store for Memory {
         BotPrompt { bot, id }: BotPrompt<'_>,
     ) -> Result<bool, StoreError> {
         let (now, mut state) = (self.now(), self.lock());
+        let has = state.prompts.values().filter(|(asker, _)| *asker == (scope, agent)).count();
+        if !state.prompts.contains_key(&(bot, id.to_owned())) {
+            state.keep_quota("record a prompt", scope, Quota::AgentPrompts, has)?;
+        }
         let asked = state.prompts.entry((bot, id.to_owned())).or_insert(((scope, agent), now));
         Ok(asked.0 == (scope, agent))
     }

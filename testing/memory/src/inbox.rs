@@ -19,8 +19,11 @@ pub(super) struct SourceRow {
 }
 
 impl State {
-    /// Returns the agent of a line, if no other line took over.
+    /// Returns the agent of a line, if no other line took over and the history goes on.
     fn agent_of(&mut self, line: &LineClaim) -> Option<&mut Agent> {
+        if line.incarnation != self.incarnation {
+            return None;
+        }
         let agent = self.agents.get_mut(&(line.scope, line.agent))?;
         (agent.cursor.generation == line.generation).then_some(agent)
     }
@@ -37,6 +40,9 @@ impl Store for Memory {
         let mut state = self.lock();
         let waiting = |ask: &ReadRequest| {
             state.agent("read waiting entries", ask.line.scope, ask.line.agent)?;
+            if ask.line.incarnation != state.incarnation {
+                return Ok(ReadResponse::HistoryChanged);
+            }
             let mine = state.agent_of(&ask.line);
             Ok(mine.map_or(ReadResponse::LineReplaced, |agent| {
                 ReadResponse::Entries(agent.waiting(ask))
@@ -49,7 +55,14 @@ impl Store for Memory {
         let now = self.now();
         let mut state = self.lock();
         let ack = |ack: &AckRequest| {
+            if ack.line.incarnation != state.incarnation {
+                return AckOutcome::HistoryChanged;
+            }
             let Some(agent) = state.agent_of(&ack.line) else { return AckOutcome::LineReplaced };
+            if ack.ranges.iter().any(|range| range.to > agent.head()) {
+                state.incarnation = state.incarnation.next();
+                return AckOutcome::BeyondHead;
+            }
             agent.ack(&ack.ranges, now);
             AckOutcome::Moved(agent.cursor.acked)
         };

@@ -315,7 +315,7 @@ impl LetterStore for Memory {
     }
 
     async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError> {
-        let (state, now) = (self.lock(), self.now());
+        let state = self.lock();
         let own = state.agents.iter().filter(|((scope, _), _)| *scope == of.scope);
         let mut own: Vec<_> = own
             .map(|((scope, agent), row)| {

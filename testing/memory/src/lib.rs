@@ -19,8 +19,8 @@ use nightdesk_register::audit::AuditRecord;
 use nightdesk_register::issuer::StoredKey;
 use nightdesk_schedule::decide::JobRecord;
 use nightdesk_types::{
-    AgentId, BotId, ClientId, Clock, FireId, GatewayId, Quota, RequestId, Seq, StoreError,
-    TenantScope, Timestamp,
+    AgentId, BotId, ClientId, Clock, FireId, GatewayId, Incarnation, Quota, RequestId, Seq,
+    StoreError, TenantScope, Timestamp,
 };
 use nightdesk_wake::{OwnerNotice, WakeRow};
 use uuid::Uuid;
@@ -112,6 +112,8 @@ type SendName = (TenantScope, AgentId, RequestId);
 /// The tables.
 #[derive(Default)]
 struct State {
+    /// The history of this store. A test begins another one.
+    incarnation: Incarnation,
     ids_minted: u128,
     tenants: BTreeMap<TenantScope, register::Tenant>,
     agents: BTreeMap<AgentKey, Agent>,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
 use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart, Store};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
-use nightdesk_types::{GatewayId, Node, Seq, StoreError, Timestamp};
+use nightdesk_types::{GatewayId, Incarnation, Node, Seq, StoreError, Timestamp};
 
 use super::Memory;
 use super::agent::{Agent, Line};
@@ -18,8 +18,9 @@ impl Store for Memory {
     ) -> Result<LineStart, StoreError> {
         let now = self.now();
         let mut state = self.lock();
+        let incarnation = state.incarnation;
         let agent = state.agent("take a line", caller.scope, caller.agent)?;
-        let taken = agent.take_line(caller.gateway, node, now);
+        let taken = agent.take_line(caller.gateway, incarnation, node, now);
         state.is_up((caller.scope, caller.agent), now);
         Ok(taken)
     }
@@ -28,7 +29,9 @@ impl Store for Memory {
         let now = self.now();
         let mut state = self.lock();
         let key = (line.scope, line.agent);
+        let is_current = line.incarnation == state.incarnation;
         let agent = state.agents.get_mut(&key);
+        let end = CloseRecord { tried: end.tried.filter(|_| is_current), ..end };
         if agent.is_some_and(|agent| agent.close_line(line, end, now)) {
             state.line_ended(key, line.generation, now);
         }
@@ -37,11 +40,18 @@ impl Store for Memory {
 }
 
 impl Agent {
-    fn take_line(&mut self, gateway: GatewayId, node: &Node, now: Timestamp) -> LineStart {
+    fn take_line(
+        &mut self,
+        gateway: GatewayId,
+        incarnation: Incarnation,
+        node: &Node,
+        now: Timestamp,
+    ) -> LineStart {
         let parked = self.park_tried(now);
         self.cursor.generation = self.cursor.generation.next();
         let line = Line {
             gateway,
+            incarnation,
             generation: self.cursor.generation,
             opened_at: now,
             closed_at: None,
@@ -53,6 +63,7 @@ impl Agent {
         let before = self.line.replace(line).filter(|before| before.gateway == gateway);
         let restarted_at = before.and_then(|before| before.restarted_at);
         LineStart {
+            incarnation,
             generation: self.cursor.generation,
             acked: self.cursor.acked,
             since: self.cursor.acked_at,
@@ -77,8 +88,10 @@ impl Agent {
     fn close_line(&mut self, line: &LineClaim, end: CloseRecord, now: Timestamp) -> bool {
         // A replaced line counts too: the client's redial is the very sign of a failure.
         self.count_try(end.tried);
-        let is_open =
-            |open: &&mut Line| open.generation == line.generation && open.closed_at.is_none();
+        let is_open = |open: &&mut Line| {
+            (open.incarnation, open.generation) == (line.incarnation, line.generation)
+                && open.closed_at.is_none()
+        };
         let Some(open) = self.line.as_mut().filter(is_open) else { return false };
         open.closed_at = Some(now);
         open.restarted_at = end.is_restart().then_some(now);

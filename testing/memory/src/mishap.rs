@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nightdesk_inbox::AcceptRequest;
-use nightdesk_types::StoreError;
+use nightdesk_types::{AgentId, Seq, StoreError, TenantScope};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
 
 use super::Memory;
@@ -45,5 +45,16 @@ impl Memory {
     /// Returns the number of accepts that were begun.
     pub fn accepts_begun(&self) -> usize {
         self.mishap.begun.load(Ordering::Relaxed)
+    }
+
+    /// Loses the entries of an inbox after a number, and every dedupe key, as a store does that was rolled back. A new
+    /// history begins.
+    pub fn lose_entries(&self, scope: TenantScope, agent: AgentId, after: Seq) {
+        let mut state = self.lock();
+        state.incarnation = state.incarnation.next();
+        state.dedupe_keys.clear();
+        if let Some(agent) = state.agents.get_mut(&(scope, agent)) {
+            agent.lose_entries(after);
+        }
     }
 }

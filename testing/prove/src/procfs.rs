@@ -144,6 +144,8 @@ mod tests {
         let own = std::process::id();
 
         assert!(rss_kib(own).unwrap() > 0);
-        assert!(cpu_with_children(own).unwrap() >= cpu(own).unwrap());
+        // The time grows between the two looks.
+        let alone = cpu(own).unwrap();
+        assert!(cpu_with_children(own).unwrap() >= alone);
     }
 }

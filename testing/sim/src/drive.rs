@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use nightdesk_inbox::{EntryStatus, InboxAdmin, ParkReason, Store};
 use nightdesk_judge::{EntryState, Event, Verdict, judge};
 use nightdesk_register::Gateways;
-use nightdesk_types::{EntryId, Seq};
+use nightdesk_types::{EntryId, Incarnation, Seq};
 use turmoil::Sim;
 
 use crate::cast::Agent;
@@ -251,7 +251,8 @@ fn entries(world: &World, agent: &Agent) -> Vec<(i64, Event)> {
 }
 
 fn record(agent: &Agent, number: i64, state: EntryStatus) -> Event {
-    let buffer_id = EntryId { agent: agent.id, seq: Seq::new(number) }.to_string();
+    let incarnation = Incarnation::default();
+    let buffer_id = EntryId { agent: agent.id, incarnation, seq: Seq::new(number) }.to_string();
     let (agent, seq) = (agent.name.clone(), number.unsigned_abs());
     match state {
         EntryStatus::Waiting { .. } => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::LineHandler as _;
-use nightdesk_types::{Generation, TenantId};
+use nightdesk_types::{Generation, Incarnation, TenantId};
 use nightdesk_wake::{CallOutcome, OwnerNotice, WakeAdmin, WakeUrlCaller};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -77,7 +77,8 @@ impl TestDesk {
     /// Marks a household's line of that number as suspect, as the line itself does.
     pub async fn suspects_line(&self, household: &Household, generation: i64) {
         let Household { scope, agent, .. } = *household;
-        let line = LineClaim { scope, agent, generation: Generation::new(generation) };
+        let (incarnation, generation) = (Incarnation::default(), Generation::new(generation));
+        let line = LineClaim { scope, agent, incarnation, generation };
         self.desk.line.suspect(&line).await.expect("note a suspicion");
     }
 

@@ -151,25 +151,21 @@ impl TestDesk {
     /// Opens a desk with additional platforms and other rate limits than those of production.
     pub async fn open_limited(platforms: Adapters, rates: RateSettings) -> Self {
         let store = Memory::new(FakeClock::default());
-        let key_file = Vault::new_key_file();
-        let vault = || Vault::from_key_file(&key_file).expect("a new key file is good");
+        let key = Vault::new_key_file();
+        let vault = || Vault::from_key_file(&key).expect("a new key file is good");
         store.begin(NODE, LIFE).await.expect("memory does not fail");
         let register = Arc::new(Register::new(Arc::new(store.clone()), vault()));
-        let issuer = Issuer::new(Arc::new(store.clone()), vault(), ISSUER);
-        let issuers = Arc::new(Issuers::only_own(issuer));
-        let (writers, street, work) = (TaskTracker::new(), TaskTracker::new(), TaskTracker::new());
+        let own = Issuer::new(Arc::new(store.clone()), vault(), ISSUER);
+        let issuers = Arc::new(Issuers::only_own(own));
+        let [writers, street, work] = [(); 3].map(|()| TaskTracker::new());
         let ears = Arc::new(LineRegistry::default());
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound port");
-        let chats = Arc::new(Chats { store: store.clone(), down: AtomicBool::new(false) });
-        let webchat = Arc::new(Webchat::new(
-            Arc::<Chats>::clone(&chats),
-            Arc::<LineRegistry>::clone(&ears),
-            Arc::new(store.clock().clone()),
-            format!("http://{address}"),
-        ));
-        let calls = Arc::new(TestCalls::default());
-        let fires = Arc::new(TestFires::default());
+        let chats = Arc::new(Chats { store: store.clone(), down: AtomicBool::default() });
+        let (bell, clock) = (Arc::<LineRegistry>::clone(&ears), Arc::new(store.clock().clone()));
+        let url = format!("http://{address}");
+        let webchat = Arc::new(Webchat::new(Arc::<Chats>::clone(&chats), bell, clock, url));
+        let (calls, fires) = (Arc::<TestCalls>::default(), Arc::<TestFires>::default());
         let rooms = Rooms {
             store: &store,
             register: &register,

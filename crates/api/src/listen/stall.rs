@@ -127,7 +127,7 @@ mod tests {
         let reading = tokio::spawn(async move {
             let mut part = [0; 16];
             for _ in 0..4 {
-                sleep(UNPROVEN_READ_STALL_MAX - Duration::from_secs(1)).await;
+                sleep(UNPROVEN_READ_STALL_MAX.mul_f32(0.9)).await;
                 client.read_exact(&mut part).await.expect("the desk writes");
             }
         });

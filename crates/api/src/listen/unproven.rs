@@ -82,7 +82,9 @@ impl ConnectionTable {
         }
         if is_full(self) {
             let oldest = self.by_client.get(&client).and_then(BTreeSet::first).copied();
-            oldest.into_iter().for_each(|oldest| self.close(oldest));
+            if let Some(oldest) = oldest {
+                self.close(oldest);
+            }
         } else if self.open.len() >= UNPROVEN_CONNECTIONS_MAX {
             self.close_oldest();
         }
@@ -99,7 +101,9 @@ impl ConnectionTable {
 
     fn close_oldest(&mut self) {
         let oldest = self.open.first_key_value().map(|(number, _)| *number);
-        oldest.into_iter().for_each(|oldest| self.close(oldest));
+        if let Some(oldest) = oldest {
+            self.close(oldest);
+        }
     }
 
     fn close(&mut self, number: u64) {

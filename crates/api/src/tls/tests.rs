@@ -56,7 +56,7 @@ impl TlsNode {
         let served = ServedCertificate::new(certificate.pair(), now());
         let (connections, drain) = (TaskTracker::new(), CancellationToken::new());
         let listener = TlsListener::start(listener, &served, &connections, &drain);
-        let routes = Router::new().route("/", get(|| async { "welcome" }));
+        let routes = Router::new().fallback(get(|| async { "welcome" }));
         connections.spawn(serve(listener, routes, connections.clone(), drain.clone()));
         Self { address, served, drain, connections }
     }

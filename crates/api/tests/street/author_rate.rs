@@ -1,5 +1,8 @@
 //! Messages over an author's rate limit: none is lost, and the excess wakes no agent.
 
+use std::num::NonZeroU32;
+
+use nightdesk_desk::{Adapters, RateSettings};
 use nightdesk_testdesk::{Household, TestDesk, TestGateway, TestPlatform};
 use nightdesk_types::limits::CALL_GAP;
 use nightdesk_types::send::TOO_FAST;
@@ -7,15 +10,18 @@ use serde_json::json;
 
 const URL: &str = "https://agents.example/wake";
 
-/// A number of nodes with which one node's share is one waking message a minute, and ten messages that are delivered.
-const MANY_NODES: u32 = 30;
-
-/// A desk with a small share of the rates, and a household whose agent sleeps and can be called.
+/// A desk on which one message a minute wakes an agent and ten are delivered, and a household whose agent sleeps and can
+/// be called.
 async fn asleep() -> (TestDesk, TestPlatform, Household) {
-    let (desk, platform) = (TestDesk::open().await, TestPlatform::open().await);
+    let rates = RateSettings {
+        author_per_minute: NonZeroU32::MIN,
+        webhooks_per_second: NonZeroU32::MAX,
+        ..RateSettings::default()
+    };
+    let desk = TestDesk::open_limited(Adapters::default(), rates).await;
+    let platform = TestPlatform::open().await;
     let ann = desk.household_with("ann", "gw-1", platform.settings()).await;
     desk.is_called_at(&ann, &[URL]).await;
-    desk.desk.stops.limits.set_node_count(MANY_NODES);
     (desk, platform, ann)
 }
 

@@ -1,6 +1,7 @@
 //! Explanations of events, for the owner of the agent.
 
 use nightdesk_testdesk::{Answered, Household, TestDesk, TestPlatform, get, upgrade_token_at};
+use nightdesk_types::{EntryId, Incarnation, Seq};
 use serde_json::json;
 
 async fn ask(desk: &TestDesk, household: &Household, event: &str) -> Answered {
@@ -89,9 +90,12 @@ async fn nobody_else_is_told() {
     let desk = TestDesk::open().await;
     let (ann, bob) = (desk.household("ann", "gw-1").await, desk.household("bob", "gw-2").await);
     desk.says(&ann, "ann", "k1").await;
-    let entry = nightdesk_types::EntryId { agent: ann.agent, seq: nightdesk_types::Seq::new(1) };
+    let (agent, incarnation) = (ann.agent, Incarnation::default());
+    let entry = EntryId { agent, incarnation, seq: Seq::new(1) };
+    let of_another_history = EntryId { incarnation: Incarnation::new(7), ..entry };
 
     assert_eq!(ask(&desk, &ann, &entry.to_string()).await.status, 200);
+    assert_eq!(ask(&desk, &ann, &of_another_history.to_string()).await.status, 404);
     assert_eq!(ask(&desk, &bob, &entry.to_string()).await.status, 404);
     let path = format!("/v1/events/{entry}/explanation");
     assert_eq!(get(desk.address(), &path, &[]).await.status, 401);

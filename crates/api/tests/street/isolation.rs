@@ -9,7 +9,7 @@ use nightdesk_letters::Party;
 use nightdesk_schedule::{ArmRequest, FireAt, JobId, Policies, Target};
 use nightdesk_shelf::{DataWrite, QueryFilters};
 use nightdesk_testdesk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
-use nightdesk_types::{EntryId, Seq};
+use nightdesk_types::{EntryId, Incarnation, Seq};
 use serde_json::{Value, json};
 
 /// The access rule of a route.
@@ -153,7 +153,8 @@ async fn share(desk: &TestDesk, ann: &Household) {
 impl Street {
     /// Calls a route for ann's things.
     async fn ask(&self, (method, path): (&str, &str), bearer: Option<&str>) -> Answered {
-        let entry = EntryId { agent: self.ann.agent, seq: Seq::new(1) }.to_string();
+        let (agent, incarnation) = (self.ann.agent, Incarnation::default());
+        let entry = EntryId { agent, incarnation, seq: Seq::new(1) }.to_string();
         let path = path
             .replace("{id}", &entry)
             .replace("{path}", &self.ann.path)

@@ -134,9 +134,9 @@ async fn the_issuer_says_where_its_keys_are() {
 async fn clients_behind_a_proxy_have_a_limit_each() {
     let desk = TestDesk::open().await;
     let form = b"grant_type=client_credentials&client_id=x&client_secret=x";
-    let from = |client: &'static str| {
+    let from = async |client| {
         let headers = [FORM, ("x-forwarded-for", client)];
-        post(desk.address(), "/oauth/token", &headers, form)
+        post(desk.address(), "/oauth/token", &headers, form).await
     };
     for _ in 0..UPGRADE_FAILURES_MAX {
         assert_eq!(from("192.0.2.7").await.status, 401);

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nightdesk_bus::{HintSeal, LineHints, LineRegistry, RegisteredLine};
+use nightdesk_bus::{HintSeal, LineHints, LineRegistry, NewLine, RegisteredLine};
 use nightdesk_bus_redis::{BellSettings, RedisBell};
-use nightdesk_types::{AgentId, GatewayId, Generation, Seq, SystemClock, TenantId, TenantScope};
+use nightdesk_types::{
+    AgentId, GatewayId, Generation, Incarnation, Seq, SystemClock, TenantId, TenantScope,
+};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -53,7 +55,13 @@ impl Node {
 
     /// Opens an agent's line, and waits until its channel is subscribed.
     pub(crate) async fn line(&self, agent: AgentId, generation: i64) -> Arc<RegisteredLine> {
-        let ear = self.ears.register_line(scope(), agent, gateway(), Generation::new(generation));
+        let ear = self.ears.register_line(NewLine {
+            scope: scope(),
+            agent,
+            gateway: gateway(),
+            incarnation: Incarnation::new(1),
+            generation: Generation::new(generation),
+        });
         let doubted =
             tokio::time::timeout(PATIENCE, self.ears.lines_in_doubt().next_doubts()).await;
         drop(doubted.expect("a line that is listened for is looked at once"));

@@ -15,6 +15,16 @@ const SCOPE: TenantScope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil
 const GATEWAY: GatewayId = GatewayId::from_uuid(Uuid::nil());
 const BOT: BotId = BotId::from_uuid(Uuid::nil());
 
+fn new_line(agent: AgentId, generation: i64) -> NewLine {
+    NewLine {
+        scope: SCOPE,
+        agent,
+        gateway: GATEWAY,
+        incarnation: Incarnation::new(1),
+        generation: Generation::new(generation),
+    }
+}
+
 fn stop(agent: AgentId) -> Ring {
     Ring::Stop { agent, session_key: "s".to_owned(), chat_id: "c".to_owned() }
 }
@@ -22,8 +32,8 @@ fn stop(agent: AgentId) -> Ring {
 #[tokio::test]
 async fn the_newest_line_hears_and_the_older_is_told() {
     let ears = LineRegistry::default();
-    let old = ears.register_line(SCOPE, AGENT, GATEWAY, Generation::new(1));
-    let new = ears.register_line(SCOPE, AGENT, GATEWAY, Generation::new(2));
+    let old = ears.register_line(new_line(AGENT, 1));
+    let new = ears.register_line(new_line(AGENT, 2));
 
     assert!(ears.ring(Ring::Entry { agent: AGENT, seq: Seq::new(7) }).await);
     assert_eq!(old.take_hints().orders, [LineOrder::Replaced]);
@@ -33,8 +43,8 @@ async fn the_newest_line_hears_and_the_older_is_told() {
 #[tokio::test]
 async fn a_line_that_opens_late_finds_itself_replaced() {
     let ears = LineRegistry::default();
-    let new = ears.register_line(SCOPE, AGENT, GATEWAY, Generation::new(2));
-    let old = ears.register_line(SCOPE, AGENT, GATEWAY, Generation::new(1));
+    let new = ears.register_line(new_line(AGENT, 2));
+    let old = ears.register_line(new_line(AGENT, 1));
     ears.close_line(&old);
 
     assert_eq!(old.take_hints().orders, [LineOrder::Replaced]);
@@ -45,7 +55,7 @@ async fn a_line_that_opens_late_finds_itself_replaced() {
 #[tokio::test]
 async fn nobody_hears_for_an_agent_without_a_line() {
     let ears = LineRegistry::default();
-    let ear = ears.register_line(SCOPE, AGENT, GATEWAY, Generation::new(1));
+    let ear = ears.register_line(new_line(AGENT, 1));
     ears.close_line(&ear);
 
     assert!(!ears.ring(stop(AGENT)).await);
@@ -54,10 +64,8 @@ async fn nobody_hears_for_an_agent_without_a_line() {
 #[tokio::test]
 async fn a_stop_reaches_the_line_of_its_agent_and_no_other() {
     let ears = LineRegistry::default();
-    let (named, other) = (
-        ears.register_line(SCOPE, AGENT, GATEWAY, Generation::new(1)),
-        ears.register_line(SCOPE, OTHER, GATEWAY, Generation::new(1)),
-    );
+    let (named, other) =
+        (ears.register_line(new_line(AGENT, 1)), ears.register_line(new_line(OTHER, 1)));
 
     assert!(ears.ring(stop(AGENT)).await);
     assert_eq!(named.take_hints().orders.len(), 1);
@@ -67,7 +75,7 @@ async fn a_stop_reaches_the_line_of_its_agent_and_no_other() {
 #[tokio::test]
 async fn replacing_waits_until_the_old_line_is_put_away() {
     let ears = Arc::new(LineRegistry::default());
-    let old = ears.register_line(SCOPE, AGENT, GATEWAY, Generation::new(1));
+    let old = ears.register_line(new_line(AGENT, 1));
     let replaced = tokio::spawn({
         let ears = Arc::clone(&ears);
         async move { ears.replace_line(AGENT).await }
@@ -115,7 +123,7 @@ fn a_node_listens_for_an_agent_while_its_line_is_open() {
     let own = [BellAddress::All, BellAddress::Node("desk-1".to_owned())];
     assert_eq!(ears.addresses(), own);
 
-    let ear = ears.register_line(SCOPE, AGENT, GATEWAY, Generation::new(1));
+    let ear = ears.register_line(new_line(AGENT, 1));
     assert_eq!(ears.changed_addresses().take(), marked);
     assert!(ears.listens_at(&agent) && ears.addresses().contains(&agent));
     ears.close_line(&ear);
@@ -127,7 +135,7 @@ fn a_node_listens_for_an_agent_while_its_line_is_open() {
 fn agents_come_in_order_and_in_shares() {
     let ears = LineRegistry::default();
     for agent in [OTHER, AGENT] {
-        drop(ears.register_line(SCOPE, agent, GATEWAY, Generation::new(1)));
+        drop(ears.register_line(new_line(agent, 1)));
     }
 
     assert_eq!(ears.agents_after(None, 1), [(SCOPE, AGENT)]);

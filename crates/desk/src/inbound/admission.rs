@@ -79,6 +79,8 @@ impl Admission<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
     Stored,
+    /// The event was stored before.
+    Duplicate,
     Nowhere,
     /// Another node reads the source now. This does not occur for a webhook, which has no source.
     Fenced,
@@ -234,6 +236,7 @@ impl Inbound {
         }
         fail_point!("desk::bell_rung");
     }
+
     /// Counts a stored event for its author, and notifies the author if an entry was parked for the rate.
     fn count_stored(&self, admission: &Admission<'_>, stored: &[StoredEntry]) {
         for (author, pace) in admission.author_keys().zip(&admission.paces) {

@@ -142,6 +142,10 @@ impl LiveLine {
             LineInput::Read(ReadResponse::LineReplaced) | LineInput::Replaced => {
                 return Some(self.close(now, Close::Replaced, effects));
             }
+            // The client is the same process when it dials again, as after a restart of the desk.
+            LineInput::Read(ReadResponse::HistoryChanged) | LineInput::HistoryChanged => {
+                return Some(self.close(now, Close::Restarting, effects));
+            }
             LineInput::ReadFailed => {
                 self.reading = None;
                 self.hold_back(now.moment + READ_AGAIN);
@@ -290,7 +294,7 @@ impl LiveLine {
     fn ack_entry(&mut self, now: SessionTime, buffer_id: &str) -> Vec<AckRange> {
         match buffer_id.parse::<EntryId>() {
             Ok(entry) if entry.agent == self.client.agent => {
-                self.window.settle_acked(entry.seq, now.moment)
+                self.window.settle_acked(entry, now.moment)
             }
             _ => Vec::new(),
         }

@@ -207,7 +207,7 @@ fn step_before_live(
         LineInput::StoreLost | LineInput::ReadFailed => Close::TryLater,
         LineInput::Replaced => Close::Replaced,
         LineInput::Revoked => Close::Revoked,
-        LineInput::Drain => Close::Restarting,
+        LineInput::Drain | LineInput::HistoryChanged => Close::Restarting,
         LineInput::Misbehaved(close) => close,
         LineInput::Ended { code } => {
             effects.push(LineEffect::End(CloseRecord {

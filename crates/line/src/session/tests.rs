@@ -10,7 +10,7 @@ use nightdesk_types::limits::{
     PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, SUSPECT_PONG, WINDOW_BYTES_MAX,
     WINDOW_ENTRIES_MAX,
 };
-use nightdesk_types::{BotId, ClientRules, EntryId, Generation};
+use nightdesk_types::{BotId, ClientRules, EntryId, Generation, Incarnation};
 use uuid::Uuid;
 
 use super::*;
@@ -21,6 +21,8 @@ mod leaving;
 mod silence;
 
 pub(super) const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
+
+const HISTORY: Incarnation = Incarnation::new(5);
 
 pub(super) fn at(after: Duration) -> SessionTime {
     SessionTime { moment: Moment::after_start(after), wall: Timestamp::UNIX_EPOCH }
@@ -35,13 +37,14 @@ pub(super) fn heard(line: &str) -> LineInput {
 }
 
 pub(super) fn ack_of(seq: i64) -> LineInput {
-    let id = EntryId { agent: AGENT, seq: Seq::new(seq) };
+    let id = EntryId { agent: AGENT, incarnation: HISTORY, seq: Seq::new(seq) };
     heard(&format!(r#"{{"type":"inbound_ack","bufferId":"{id}"}}"#))
 }
 
 fn entry_in(seq: i64, chat_id: &str, json: &str) -> Entry {
     Entry {
         seq: Seq::new(seq),
+        incarnation: HISTORY,
         at: Timestamp::UNIX_EPOCH,
         bot: BotId::from_uuid(Uuid::nil()),
         chat_id: chat_id.to_owned(),
@@ -73,6 +76,7 @@ fn range(from: i64, to: i64) -> LineEffect {
 
 pub(super) fn taken(head: i64) -> LineStart {
     LineStart {
+        incarnation: HISTORY,
         rules: ClientRules::default(),
         generation: Generation::new(1),
         acked: Seq::new(0),
@@ -222,7 +226,8 @@ fn a_window_full_of_bytes_is_full() {
 fn acks_that_are_not_of_this_line_change_nothing() {
     let mut session = live();
     session.step(at(HOLD_BACK), read(vec![entry(1), entry(2)]));
-    let foreign = EntryId { agent: AgentId::from_uuid(Uuid::max()), seq: Seq::new(1) };
+    let agent = AgentId::from_uuid(Uuid::max());
+    let foreign = EntryId { agent, incarnation: HISTORY, seq: Seq::new(1) };
     let of_another = format!(r#"{{"type":"inbound_ack","bufferId":"{foreign}"}}"#);
 
     assert!(session.step(at(HOLD_BACK), heard(&of_another)).is_empty(), "another agent's");
@@ -426,6 +431,8 @@ fn every_end_has_its_close_code() {
         (LineInput::StoreLost, 1013),
         (LineInput::Misbehaved(Close::TooBig), 1009),
         (LineInput::Read(ReadResponse::LineReplaced), 4409),
+        (LineInput::Read(ReadResponse::HistoryChanged), 1012),
+        (LineInput::HistoryChanged, 1012),
     ];
     for (input, code) in cases {
         let name = format!("{input:?}");

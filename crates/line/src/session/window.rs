@@ -6,7 +6,7 @@ use std::time::Duration;
 use nightdesk_inbox::{AckRange, Entry};
 use nightdesk_protocol::event::EntryKind;
 use nightdesk_types::limits::{SUSPECT_ACK, WINDOW_BYTES_MAX, WINDOW_ENTRIES_MAX};
-use nightdesk_types::{Moment, Seq, Timestamp};
+use nightdesk_types::{EntryId, Incarnation, Moment, Seq, Timestamp};
 
 use super::SessionTime;
 
@@ -14,6 +14,7 @@ use super::SessionTime;
 #[derive(Debug)]
 struct WindowEntry {
     seq: Seq,
+    incarnation: Incarnation,
     /// The first number that this entry's ack settles: numbers before it without an entry were parked.
     from: Seq,
     at: Timestamp,
@@ -99,6 +100,7 @@ impl DeliveryWindow {
     ) {
         self.held.push_back(WindowEntry {
             seq: entry.seq,
+            incarnation: entry.incarnation,
             from: self.read.next(),
             at: entry.at,
             kind,
@@ -114,8 +116,10 @@ impl DeliveryWindow {
 
     /// Settles an acked entry. If the client does not ack passthroughs, also settles those before it, because the
     /// client handles frames strictly in order. An ack of an entry that is not held changes nothing.
-    pub(super) fn settle_acked(&mut self, seq: Seq, now: Moment) -> Vec<AckRange> {
-        let Some(index) = self.held.iter().position(|held| held.seq == seq) else {
+    pub(super) fn settle_acked(&mut self, entry: EntryId, now: Moment) -> Vec<AckRange> {
+        let EntryId { seq, incarnation, agent: _ } = entry;
+        let is_acked = |held: &WindowEntry| held.seq == seq && held.incarnation == incarnation;
+        let Some(index) = self.held.iter().position(is_acked) else {
             return Vec::new();
         };
         if self.held[index].kind == EntryKind::Passthrough {

@@ -89,7 +89,7 @@ pub(super) async fn run(
             // The desk runs in another process: its sweep finds entries for which no bell rang.
             let within = SWEEP_EVERY.as_secs();
             Ok(CommandOutput::One(json!({
-                "seq": again.seq, "resubmitted_from": which.seq, "handed_over_within_secs": within,
+                "seq": again, "resubmitted_from": which.seq, "handed_over_within_secs": within,
             })))
         }
         InboxSubcommand::Park(which) => {

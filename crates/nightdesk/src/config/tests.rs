@@ -17,6 +17,13 @@ fn the_page_has_every_way(ways: &[WaySection]) {
     assert!(hook.wake_url.is_some() && hook.status_url.is_some());
 }
 
+fn the_page_has_every_rule_of_calls(config: &Config) {
+    let outside = &config.outside;
+    assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
+    assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
+    assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
+}
+
 #[test]
 fn the_page_has_every_key_and_no_other() {
     let built = config::Config::builder()
@@ -28,8 +35,7 @@ fn the_page_has_every_key_and_no_other() {
     config.validate().unwrap();
     assert_eq!(config.issuer.ambient.len(), 1);
     // An optional key that the page omits is `None` or empty here; a required key has no default.
-    let Config { listen, database, redis, vault, metrics, traces, wake, audit, outside, .. } =
-        &config;
+    let Config { listen, database, redis, vault, metrics, traces, wake, audit, .. } = &config;
     assert!(listen.public_url.is_some() && listen.tls_files().is_some());
     assert!(!listen.trusted_proxies.is_empty());
     assert!(database.password_file.is_some());
@@ -38,9 +44,7 @@ fn the_page_has_every_key_and_no_other() {
     assert!(metrics.address.is_some() && traces.otlp_url.is_some());
     assert!(!wake.command.is_empty() && audit.anchor_file.is_some());
     assert!(!vault.old_key_files.is_empty());
-    assert!(!outside.hosts.is_empty() && !outside.ranges.is_empty() && outside.http);
-    assert!(!outside.ports.is_empty() && !outside.own.is_empty() && !outside.rates.is_empty());
-    assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
+    the_page_has_every_rule_of_calls(&config);
     let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
     assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
     the_page_has_every_way(&config.ways);

@@ -153,7 +153,9 @@ mod tests {
 
     use nightdesk_inbox::trail::{self, PUT};
     use nightdesk_inbox::{AgentPresence, StoredEntry};
-    use nightdesk_types::{AgentId, Seq, TenantId, TenantScope, Timestamp};
+    use nightdesk_types::{
+        AgentId, Generation, Incarnation, Seq, TenantId, TenantScope, Timestamp,
+    };
     use opentelemetry_sdk::error::OTelSdkResult;
     use opentelemetry_sdk::trace::Span;
     use tracing_subscriber::layer::SubscriberExt;
@@ -195,6 +197,8 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             parked: false,
             presence: AgentPresence::Awake,
+            incarnation: Incarnation::new(1),
+            generation: Generation::new(1),
         }
     }
 

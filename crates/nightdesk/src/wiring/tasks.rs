@@ -1,12 +1,18 @@
 //! Starts the periodic tasks of a node.
 
+use std::error::Error;
 use std::sync::Arc;
 
-use nightdesk_desk::{Desk, Limits, sweep};
+use nightdesk_bus::LineRegistry;
+use nightdesk_desk::{Desk, Inbound, Limits, StoredAgain, sweep};
+use nightdesk_gate::Gate;
 use nightdesk_lease::Owners;
 use nightdesk_line::LineContext;
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, UPKEEP_EVERY};
+use nightdesk_types::limits::{
+    CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, STORE_AGAIN_PAUSE, UPKEEP_EVERY,
+};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::NodeBase;
@@ -21,6 +27,9 @@ pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<Li
     let (sweeps, listening) = (|| Arc::clone(&desk.sweeps), Arc::clone(&desk.listening));
     let limits = Arc::clone(&desk.stops.limits);
     life.serving.spawn(count_nodes(limits, pg(), life.drain.clone()));
+    let lines = Arc::clone(&base.bell_tasks.lines);
+    let road = (Arc::clone(&desk.stops.gate), Arc::clone(&desk.inbound));
+    life.serving.spawn(follow_history(pg(), lines, road, life.drain.clone()));
     life.serving.spawn(sweeps().run(pg(), life.drain.clone()));
     life.bot_listeners.spawn(listening.run(life.bot_listeners.clone(), life.work_done.clone()));
     life.node_work.spawn(sweeps().serve(life.lines_gone.clone()));
@@ -37,6 +46,47 @@ async fn count_nodes(limits: Arc<Limits>, pg: Arc<Pg>, drain: CancellationToken)
         Ok(())
     };
     sweep::repeat_every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;
+}
+
+/// Ends the lines of an earlier history, forgets its versions and stores lost events again when the database was restored
+/// or rolled back.
+async fn follow_history(
+    pg: Arc<Pg>,
+    lines: Arc<LineRegistry>,
+    road: (Arc<Gate>, Arc<Inbound>),
+    drain: CancellationToken,
+) {
+    let (gate, inbound) = road;
+    let mut history = pg.watch_history();
+    while let Some(Ok(())) = drain.run_until_cancelled(history.changed()).await {
+        let current = *history.borrow_and_update();
+        if let Some(current) = current {
+            gate.forget_reach();
+            lines.end_other_histories(current);
+            drain.run_until_cancelled(store_again(&inbound)).await;
+        }
+    }
+}
+
+/// Stores the events again that the database lost, as far as this node still has them.
+async fn store_again(inbound: &Inbound) {
+    let mut counts = StoredAgain::default();
+    while let Err(error) = inbound.store_again(&mut counts).await {
+        tracing::warn!(
+            error = &error as &dyn Error,
+            "could not store recent events again; retrying"
+        );
+        sleep(STORE_AGAIN_PAUSE).await;
+    }
+    let StoredAgain { stored, kept, refused } = counts;
+    if stored + kept + refused > 0 {
+        tracing::warn!(
+            stored,
+            kept,
+            refused,
+            "stored {stored} events again that the database had lost; it still had {kept}, and {refused} are refused now"
+        );
+    }
 }
 
 /// Deletes old chats of web chat pages periodically.

@@ -128,7 +128,8 @@ fn a_certificate_that_cannot_be_served_is_refused() {
 
 #[test]
 fn plain_connections_to_other_servers_are_refused() {
-    let desk = migrated("[redis]\nurl = \"redis://redis.example.org:6379\"\n");
+    let desk = migrated("");
+    desk.run("printf '[redis]\\nurl = \"redis://redis.example.org:6379\"\\n' >> desk.toml", &[]);
     let said = desk.fails("nightdesk config check");
     assert!(said.contains("redis.plaintext = true"), "{said}");
 

@@ -16,7 +16,7 @@ use nightdesk_types::event::{
 };
 use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, FRAME_OUT_BYTES_MAX};
 use nightdesk_types::send::{Op, Send};
-use nightdesk_types::{AgentId, EntryId, Event, RequestId, Seq};
+use nightdesk_types::{AgentId, EntryId, Event, Incarnation, RequestId, Seq};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -24,7 +24,11 @@ use uuid::Uuid;
 use crate::strategies::{entry_ids, events, texts};
 
 fn entry_id() -> EntryId {
-    EntryId { agent: AgentId::from_uuid(Uuid::from_u128(7)), seq: Seq::new(42) }
+    EntryId {
+        agent: AgentId::from_uuid(Uuid::from_u128(7)),
+        incarnation: Incarnation::new(5),
+        seq: Seq::new(42),
+    }
 }
 
 fn source() -> Source {

@@ -8,7 +8,7 @@ use nightdesk_protocol::upgrade_token::UpgradeToken;
 use nightdesk_protocol::{Frame, FromGateway, ToGateway};
 use nightdesk_types::event::{Content, Draft, Source};
 use nightdesk_types::send::Op;
-use nightdesk_types::{AgentId, EntryId, Event, Seq, Timestamp};
+use nightdesk_types::{AgentId, EntryId, Event, Incarnation, Seq, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -95,7 +95,8 @@ fn sends_what_suited_the_gateway() {
 
 /// Returns the desk's frame with the same content.
 fn sent_again(frame: &Value) -> Frame {
-    let entry = EntryId { agent: AgentId::from_uuid(Uuid::nil()), seq: Seq::new(1) };
+    let (agent, incarnation) = (AgentId::from_uuid(Uuid::nil()), Incarnation::new(5));
+    let entry = EntryId { agent, incarnation, seq: Seq::new(1) };
     match ToGateway::decode(frame.to_string().as_bytes()) {
         ToGateway::Descriptor(descriptor) => Frame::descriptor(&descriptor),
         ToGateway::Inbound { event, .. } => {

@@ -4,7 +4,7 @@ use nightdesk_types::event::{
     ChatType, Content, ContextLine, Draft, FireEvent, LetterEvent, LetterOrigin, Media, Message,
     MessageKind, Passthrough, PromptResponse, ReplyTo, Source,
 };
-use nightdesk_types::{AgentId, EntryId, Event, Seq};
+use nightdesk_types::{AgentId, EntryId, Event, Incarnation, Seq};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -211,7 +211,8 @@ pub(crate) fn events() -> impl Strategy<Value = Event> {
 }
 
 pub(crate) fn entry_ids() -> impl Strategy<Value = EntryId> {
-    (any::<u128>(), any::<i64>()).prop_map(|(agent, seq)| EntryId {
+    (any::<u128>(), any::<i64>(), any::<i64>()).prop_map(|(agent, incarnation, seq)| EntryId {
+        incarnation: Incarnation::new(incarnation),
         agent: AgentId::from_uuid(Uuid::from_u128(agent)),
         seq: Seq::new(seq),
     })

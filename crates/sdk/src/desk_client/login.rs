@@ -116,7 +116,7 @@ impl TokenSource {
     /// Drops a refused token. Returns false if no other token can be requested.
     pub(crate) async fn forget(&self, refused: &Secret) -> bool {
         let mut kept = self.kept.lock().await;
-        if kept.as_ref().is_some_and(|kept| kept.token == *refused) {
+        if kept.as_ref().is_some_and(|kept| kept.token.is(refused.expose())) {
             *kept = None;
         }
         matches!(self.login.0, LoginMethod::Client(_))

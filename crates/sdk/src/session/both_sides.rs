@@ -11,7 +11,9 @@ use nightdesk_line::{CloseRecord as DeskEnd, ClosingSide, LineStart};
 use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::{EntryJson, FromGateway};
 use nightdesk_types::send::Op;
-use nightdesk_types::{AgentId, BotId, ClientRules, Generation, Moment, Seq, Timestamp};
+use nightdesk_types::{
+    AgentId, BotId, ClientRules, Generation, Incarnation, Moment, Seq, Timestamp,
+};
 use uuid::Uuid;
 
 use super::tests::SEED;
@@ -82,6 +84,7 @@ impl Between {
         let json = EntryJson::from_stored(json.into_bytes()).unwrap();
         self.inbox.push(Entry {
             seq,
+            incarnation: Incarnation::new(1),
             at: Timestamp::UNIX_EPOCH,
             bot: BOT,
             chat_id: chat.to_owned(),
@@ -228,6 +231,7 @@ impl Between {
         let head = i64::try_from(self.inbox.len()).unwrap();
         let acked = unacked.map_or(head, |entry| entry.seq.get() - 1);
         LineStart {
+            incarnation: Incarnation::new(1),
             generation: Generation::new(1),
             acked: Seq::new(acked),
             since: Timestamp::UNIX_EPOCH,

@@ -70,6 +70,17 @@ async fn without_the_rollback_writes_are_lost() {
     assert!(lost > 0, "the check must be able to see the loss");
 }
 
+/// Returns a store with one pool for everything.
+fn store_over(pool: PgPool) -> Pg {
+    Pg {
+        lookups: Arc::new(Lookups::new(pool.clone())),
+        upkeep: pool.clone(),
+        singles: pool.clone(),
+        pool,
+        history: Arc::default(),
+    }
+}
+
 /// Does work for a tenant that holds its connection for a moment.
 async fn work(store: &Pg) -> Result<(), StoreError> {
     let scope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil()));
@@ -89,7 +100,7 @@ async fn connections_that_died_idle_fail_nobody() {
         STATEMENT_WAIT,
         LOCK_WAIT,
     ));
-    let store = Pg { pool: pool.clone(), singles: pool.clone(), upkeep: pool };
+    let store = store_over(pool);
     let opened = join_all((0..4).map(|_| work(&store))).await;
     assert!(opened.iter().all(Result::is_ok), "{opened:?}");
 
@@ -111,7 +122,7 @@ async fn an_operation_runs_in_a_span_of_its_own_below_its_callers() {
     let _guard = subscriber.finish().set_default();
     let pool =
         pool_options(1).connect_lazy_with(with_timeouts(server(), STATEMENT_WAIT, LOCK_WAIT));
-    let store = Pg { pool: pool.clone(), singles: pool.clone(), upkeep: pool };
+    let store = store_over(pool);
 
     work(&store).instrument(tracing::info_span!("caller")).await.unwrap();
 

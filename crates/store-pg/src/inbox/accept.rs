@@ -3,7 +3,7 @@
 use fail::fail_point;
 use nightdesk_inbox::{AcceptRequest, AgentPresence, PutOutcome, SourceCursor, StoredEntry};
 use nightdesk_types::limits::{DEDUPE_DAYS, INBOX_ENTRIES_MAX};
-use nightdesk_types::{AgentId, Seq, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, Generation, Incarnation, Seq, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
 
 use self::capabilities::CapabilityColumns;
@@ -49,7 +49,7 @@ macro_rules! accept_rows {
         sqlx::query_as!(
             AcceptRow,
             r#"select event as "event!", outcome as "outcome!", tenant, agent, seq,
-                   at as "at: jiff_sqlx::Timestamp", parked, presence"# + $from,
+                   at as "at: jiff_sqlx::Timestamp", parked, presence, incarnation, generation"# + $from,
             &$columns.tenants,
             &$columns.operators,
             &$columns.bots,
@@ -162,6 +162,8 @@ struct AcceptRow {
     at: Option<jiff_sqlx::Timestamp>,
     parked: Option<bool>,
     presence: Option<String>,
+    incarnation: Option<i64>,
+    generation: Option<i64>,
 }
 
 /// Returns one result for each event. An event without a row is an error.
@@ -198,6 +200,8 @@ impl AcceptRow {
                 at: self.at?.to_jiff(),
                 parked: self.parked?,
                 presence,
+                incarnation: Incarnation::new(self.incarnation?),
+                generation: Generation::new(self.generation?),
             })
         };
         entry().ok_or_else(|| bad_column("inbox_accept", "seq"))

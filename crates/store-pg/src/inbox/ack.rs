@@ -1,5 +1,7 @@
 //! The gathered ack.
 
+use std::sync::Arc;
+
 use nightdesk_inbox::{AckOutcome, AckRange, AckRequest};
 use nightdesk_types::{Seq, StoreError};
 use uuid::Uuid;
@@ -12,12 +14,13 @@ pub(super) async fn store_acks(
     store: &Pg,
     acks: &[AckRequest],
 ) -> Result<Vec<AckOutcome>, StoreError> {
-    let acks = acks.to_vec();
+    let (acks, history) = (acks.to_vec(), Arc::clone(&store.history));
     let count = acks.len();
-    let rows = run_to_end!(store.single("ack entries"), |connection| {
+    let outcomes = run_to_end!(store.single("ack entries"), |connection| {
         let tenants = tenants_of(acks.iter().map(|ack| ack.line.scope));
         let scopes: Vec<Uuid> = acks.iter().map(|ack| ack.line.scope.tenant().uuid()).collect();
         let agents: Vec<Uuid> = acks.iter().map(|ack| ack.line.agent.uuid()).collect();
+        let incarnations: Vec<i64> = acks.iter().map(|ack| ack.line.incarnation.get()).collect();
         let generations: Vec<i64> = acks.iter().map(|ack| ack.line.generation.get()).collect();
         let ranges: Vec<(i32, AckRange)> = number_ranges(&acks);
         let of: Vec<i32> = ranges.iter().map(|(ack, _)| *ack).collect();
@@ -25,12 +28,14 @@ pub(super) async fn store_acks(
         let to: Vec<i64> = ranges.iter().map(|(_, range)| range.to.get()).collect();
         let at: Vec<_> = ranges.iter().map(|(_, range)| moment(range.at)).collect();
         let handed: Vec<_> = ranges.iter().map(|(_, range)| moment(range.handed_at)).collect();
-        sqlx::query!(
-            r#"select ack as "ack!", acked_seq
-               from inbox_ack($1, $2, $3, $4, $5, $6, $7, $8, $9)"#,
+        let rows = sqlx::query_as!(
+            AckRow,
+            "select acked_seq, refusal
+             from inbox_ack($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
             &tenants,
             &scopes,
             &agents,
+            &incarnations,
             &generations,
             &of,
             &from,
@@ -38,16 +43,38 @@ pub(super) async fn store_acks(
             &at as &[jiff_sqlx::Timestamp],
             &handed as &[jiff_sqlx::Timestamp]
         )
-        .fetch_all(connection)
-        .await
+        .fetch_all(&mut *connection)
+        .await?;
+        let outcomes: Vec<AckOutcome> =
+            rows.into_iter().map(AckRow::outcome).collect::<sqlx::Result<_>>()?;
+        let beyond =
+            |(_, outcome): &(&AckRequest, &AckOutcome)| **outcome == AckOutcome::BeyondHead;
+        if let Some((ack, _)) = acks.iter().zip(&outcomes).find(beyond) {
+            history.end(connection, ack.line.incarnation).await?;
+        }
+        Ok(outcomes)
     })?;
-    if rows.len() != count {
+    if outcomes.len() != count {
         return Err(StoreError::broken("ack entries", bad_column("inbox_ack", "ack")));
     }
-    let ack = |seq: Option<i64>| {
-        seq.map_or(AckOutcome::LineReplaced, |seq| AckOutcome::Moved(Seq::new(seq)))
-    };
-    Ok(rows.into_iter().map(|row| ack(row.acked_seq)).collect())
+    Ok(outcomes)
+}
+
+struct AckRow {
+    acked_seq: Option<i64>,
+    refusal: Option<String>,
+}
+
+impl AckRow {
+    fn outcome(self) -> sqlx::Result<AckOutcome> {
+        match (self.acked_seq, self.refusal.as_deref()) {
+            (Some(seq), None) => Ok(AckOutcome::Moved(Seq::new(seq))),
+            (None, Some("replaced")) => Ok(AckOutcome::LineReplaced),
+            (None, Some("history")) => Ok(AckOutcome::HistoryChanged),
+            (None, Some("beyond-head")) => Ok(AckOutcome::BeyondHead),
+            _ => Err(bad_column("inbox_ack", "refusal")),
+        }
+    }
 }
 
 fn number_ranges(acks: &[AckRequest]) -> Vec<(i32, AckRange)> {

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use nightdesk_inbox::{
-    AgentPresence, EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, LocalEntry,
-    ParkReason, ParkRecord, StoredEntry,
+    EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, LocalEntry, ParkReason,
+    ParkRecord,
 };
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
-use nightdesk_types::{AgentId, BotId, Seq, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, Incarnation, Seq, StoreError, TenantScope};
 use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -79,26 +79,17 @@ impl InboxAdmin for Pg {
         scope: TenantScope,
         agent: AgentId,
         seq: Seq,
-    ) -> Result<Option<StoredEntry>, StoreError> {
+    ) -> Result<Option<Seq>, StoreError> {
         run_to_end!(self.for_tenant("resubmit an entry", scope), |connection| {
-            let row = sqlx::query!(
-                r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp"
-                   from inbox_resubmit($1, $2, $3)"#,
+            let again = sqlx::query_scalar!(
+                "select inbox_resubmit($1, $2, $3)",
                 scope.tenant().uuid(),
                 agent.uuid(),
                 seq.get()
             )
-            .fetch_optional(connection)
+            .fetch_one(connection)
             .await?;
-            Ok(row.map(|row| StoredEntry {
-                scope,
-                agent,
-                seq: Seq::new(row.seq),
-                at: row.at.to_jiff(),
-                parked: false,
-                // The caller is not a node; the sweep calls the agent if necessary.
-                presence: AgentPresence::Awake,
-            }))
+            Ok(again.map(Seq::new))
         })
     }
 
@@ -166,7 +157,7 @@ async fn list_waiting(
 ) -> sqlx::Result<Vec<EntrySummary>> {
     let rows = sqlx::query_as!(
         EntryRow,
-        r#"select e.seq, e.at as "at: jiff_sqlx::Timestamp", e.bot_id, e.chat_id,
+        r#"select e.seq, e.incarnation, e.at as "at: jiff_sqlx::Timestamp", e.bot_id, e.chat_id,
                octet_length(e.body) as "body_bytes!"
            from inbox_entries e
                join inbox_cursors c on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
@@ -189,7 +180,7 @@ async fn list_parked(
     after: Seq,
 ) -> sqlx::Result<Vec<(EntrySummary, ParkRecord)>> {
     let rows = sqlx::query!(
-        r#"select p.seq, p.at as "at: jiff_sqlx::Timestamp", p.bot_id, p.chat_id,
+        r#"select p.seq, p.incarnation, p.at as "at: jiff_sqlx::Timestamp", p.bot_id, p.chat_id,
                octet_length(p.body) as "body_bytes!", p.reason,
                p.parked_at as "parked_at: jiff_sqlx::Timestamp", p.resubmitted_as
            from inbox_parked p
@@ -204,8 +195,14 @@ async fn list_parked(
     .await?;
     let listed = rows.into_iter().map(|row| {
         let parked = park_record(&row.reason, row.parked_at, row.resubmitted_as)?;
-        let (seq, at, bot_id) = (row.seq, row.at, row.bot_id);
-        let row = EntryRow { seq, at, bot_id, chat_id: row.chat_id, body_bytes: row.body_bytes };
+        let row = EntryRow {
+            seq: row.seq,
+            incarnation: row.incarnation,
+            at: row.at,
+            bot_id: row.bot_id,
+            chat_id: row.chat_id,
+            body_bytes: row.body_bytes,
+        };
         Ok((row.summary(), parked))
     });
     listed.collect()
@@ -218,16 +215,16 @@ async fn show_entry(
 ) -> sqlx::Result<Option<EntryDetails>> {
     // A parked entry may still be among the entries too; then the parked row counts.
     let row = sqlx::query!(
-        r#"select seq as "seq!", at as "at!: jiff_sqlx::Timestamp", bot_id as "bot_id!",
+        r#"select incarnation as "incarnation!", at as "at!: jiff_sqlx::Timestamp", bot_id as "bot_id!",
                chat_id as "chat_id!", body as "body!", reason,
                parked_at as "parked_at: jiff_sqlx::Timestamp", resubmitted_as,
                (select o.seq from inbox_parked o where o.tenant_id = $1 and o.agent_id = $2
                   and o.resubmitted_as = $3) as origin
            from (
-               select seq, at, bot_id, chat_id, body, reason, parked_at, resubmitted_as
+               select incarnation, at, bot_id, chat_id, body, reason, parked_at, resubmitted_as
                from inbox_parked where tenant_id = $1 and agent_id = $2 and seq = $3
                union all
-               select seq, at, bot_id, chat_id, body, null, null, null
+               select incarnation, at, bot_id, chat_id, body, null, null, null
                from inbox_entries where tenant_id = $1 and agent_id = $2 and seq = $3
            ) as either
            order by reason nulls last limit 1"#,
@@ -246,6 +243,7 @@ async fn show_entry(
     };
     let listed = EntrySummary {
         seq,
+        incarnation: Incarnation::new(row.incarnation),
         at: row.at.to_jiff(),
         bot: BotId::from_uuid(row.bot_id),
         chat_id: row.chat_id,
@@ -296,6 +294,7 @@ async fn read_state(
 /// An entry's row, without its body.
 struct EntryRow {
     seq: i64,
+    incarnation: i64,
     at: jiff_sqlx::Timestamp,
     bot_id: Uuid,
     chat_id: String,
@@ -306,6 +305,7 @@ impl EntryRow {
     fn summary(self) -> EntrySummary {
         EntrySummary {
             seq: Seq::new(self.seq),
+            incarnation: Incarnation::new(self.incarnation),
             at: self.at.to_jiff(),
             bot: BotId::from_uuid(self.bot_id),
             chat_id: self.chat_id,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nightdesk_inbox::{Entry, ReadRequest, ReadResponse};
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::WINDOW_BYTES_MAX;
-use nightdesk_types::{BotId, Seq, StoreError};
+use nightdesk_types::{BotId, Incarnation, Seq, StoreError};
 use uuid::Uuid;
 
 use super::tenants_of;
@@ -22,6 +22,7 @@ pub(super) async fn read_waiting(
         let tenants = tenants_of(asks.iter().map(|ask| ask.line.scope));
         let scopes: Vec<Uuid> = asks.iter().map(|ask| ask.line.scope.tenant().uuid()).collect();
         let agents: Vec<Uuid> = asks.iter().map(|ask| ask.line.agent.uuid()).collect();
+        let incarnations: Vec<i64> = asks.iter().map(|ask| ask.line.incarnation.get()).collect();
         let generations: Vec<i64> = asks.iter().map(|ask| ask.line.generation.get()).collect();
         let after: Vec<i64> = asks.iter().map(|ask| ask.after.get()).collect();
         let since: Vec<_> = asks.iter().map(|ask| moment(ask.since)).collect();
@@ -29,12 +30,13 @@ pub(super) async fn read_waiting(
             asks.iter().map(|ask| i32::try_from(ask.entries_max).unwrap_or(i32::MAX)).collect();
         sqlx::query_as!(
             WaitingEntryRow,
-            r#"select ask as "ask!", replaced as "replaced!", seq,
-                   at as "at: jiff_sqlx::Timestamp", bot, chat, body
-               from inbox_waiting($1, $2, $3, $4, $5, $6, $7, $8)"#,
+            r#"select ask as "ask!", refusal, seq, at as "at: jiff_sqlx::Timestamp", bot, chat,
+                   body, incarnation
+               from inbox_waiting($1, $2, $3, $4, $5, $6, $7, $8, $9)"#,
             &tenants,
             &scopes,
             &agents,
+            &incarnations,
             &generations,
             &after,
             &since as &[jiff_sqlx::Timestamp],
@@ -50,12 +52,13 @@ pub(super) async fn read_waiting(
 /// One row of the result: an entry, or a row without one if none waits.
 struct WaitingEntryRow {
     ask: i32,
-    replaced: bool,
+    refusal: Option<String>,
     seq: Option<i64>,
     at: Option<jiff_sqlx::Timestamp>,
     bot: Option<Uuid>,
     chat: Option<String>,
     body: Option<Vec<u8>>,
+    incarnation: Option<i64>,
 }
 
 fn group_responses(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<ReadResponse>> {
@@ -64,16 +67,17 @@ fn group_responses(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<
         let index = usize::try_from(row.ask - 1).ok();
         let answer = index.and_then(|index| answers.get_mut(index));
         let answer = answer.ok_or_else(|| bad_column("inbox_waiting", "ask"))?;
-        if row.replaced {
-            *answer = Some(ReadResponse::LineReplaced);
-            continue;
+        match row.refusal.as_deref() {
+            None => {}
+            Some("replaced") => *answer = Some(ReadResponse::LineReplaced),
+            Some("history") => *answer = Some(ReadResponse::HistoryChanged),
+            Some(_) => return Err(bad_column("inbox_waiting", "refusal")),
         }
-        let ReadResponse::Entries(entries) =
+        if let ReadResponse::Entries(entries) =
             answer.get_or_insert_with(|| ReadResponse::Entries(Vec::new()))
-        else {
-            return Err(bad_column("inbox_waiting", "replaced"));
-        };
-        entries.extend(row.entry());
+        {
+            entries.extend(row.entry());
+        }
     }
     answers
         .into_iter()
@@ -85,6 +89,7 @@ impl WaitingEntryRow {
     fn entry(self) -> Option<Entry> {
         Some(Entry {
             seq: Seq::new(self.seq?),
+            incarnation: Incarnation::new(self.incarnation?),
             at: self.at?.to_jiff(),
             bot: BotId::from_uuid(self.bot?),
             chat_id: self.chat?,

@@ -55,8 +55,9 @@ async fn thousands_of_forged_names_cost_a_few_statements() {
     let lookup = Lookup::<CountedFinder>::new(pool());
     store("genuine");
 
-    let name =
-        |caller| if caller == CALLERS / 2 { "genuine".to_owned() } else { caller.to_string() };
+    let name = |caller: usize| {
+        if caller == CALLERS / 2 { "genuine".to_owned() } else { caller.to_string() }
+    };
     let found = join_all((0..CALLERS).map(|caller| lookup.find(name(caller)))).await;
     let found: Vec<_> = found.into_iter().filter_map(|found| found.unwrap()).collect();
     assert_eq!(found, ["genuine"]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{AcceptRequest, LineClaim, PutOutcome, ReadRequest, ReadResponse, Store};
-use nightdesk_line::{AuthenticatedGateway, Store as _};
+use nightdesk_line::{AuthenticatedGateway, LineStart, Store as _};
 use nightdesk_port::Bot;
 use nightdesk_register::{AgentOnBot, Gateways, IdentityStore, NewBot, NewSecret, Reaching};
 use nightdesk_store_pg::Pg;
@@ -124,7 +124,8 @@ async fn follow(store: &Arc<Pg>, person: &Person, entries: usize) -> Vec<i64> {
     let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
     let node = Node { name: "n".to_owned(), epoch: NodeEpoch::new(1) };
     let taken = store.take(&caller, &node).await.expect("take a line");
-    let line = LineClaim { scope, agent, generation: taken.generation };
+    let LineStart { incarnation, generation, .. } = taken;
+    let line = LineClaim { scope, agent, incarnation, generation };
     let (mut seen, mut after) = (Vec::new(), taken.acked);
     for _ in 0..100 {
         let ask = ReadRequest {

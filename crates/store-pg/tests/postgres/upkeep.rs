@@ -49,18 +49,18 @@ impl Accepts {
     async fn start(postgres: &Postgres) -> Self {
         let (people, store) = (People::of(postgres, 1).await, Arc::<Pg>::clone(&postgres.store));
         let author = people.people[0].author.clone();
-        let mut accept = people.accept(&store, &event().from(&author).keyed("first")).await;
-        store.accept(&[accept.clone()]).await.expect("accept");
+        let first = people.accept(&store, &event().from(&author).keyed("first")).await;
+        store.accept(&[first]).await.expect("accept");
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let task = tokio::spawn(async move {
             let (mut longest, mut number) = (Duration::ZERO, 0);
             while !stopped.is_cancelled() {
                 number += 1;
-                accept =
-                    people.accept(&store, &event().from(&author).keyed(format!("{number}"))).await;
+                let said = event().from(&author).keyed(format!("{number}"));
+                let accept = people.accept(&store, &said).await;
                 let asked = Instant::now();
-                store.accept(std::slice::from_ref(&accept)).await.expect("accept");
+                store.accept(&[accept]).await.expect("accept");
                 longest = longest.max(asked.elapsed());
             }
             longest

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nightdesk_inbox::{LineClaim, PutOutcome};
 use nightdesk_lease::Store as _;
-use nightdesk_line::{AuthenticatedGateway, CloseRecord, ClosingSide, Store as Lines};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, ClosingSide, LineStart, Store as Lines};
 use nightdesk_testkit::builders::event;
 use nightdesk_types::{Node, NodeEpoch, Seq};
 use nightdesk_wake::{Store as _, WakeAdmin, WakeSelection, WakeTerms};
@@ -25,7 +25,8 @@ async fn awake(postgres: &Postgres) -> (People, LineClaim) {
     let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
     let node = Node { name: "n".to_owned(), epoch };
     let taken = postgres.store.take(&caller, &node).await.expect("take a line");
-    (people, LineClaim { scope, agent, generation: taken.generation })
+    let LineStart { incarnation, generation, .. } = taken;
+    (people, LineClaim { scope, agent, incarnation, generation })
 }
 
 /// Makes the accept pause after it looked for a line.

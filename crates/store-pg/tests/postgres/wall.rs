@@ -5,7 +5,8 @@ use sqlx::{PgConnection, Row};
 use crate::server::{Database, run};
 
 /// Tables that belong to no tenant.
-const NOBODYS: [&str; 5] = ["desk_secrets", "nodes", "owners", "signing_keys", "upkeep_passes"];
+const NOBODYS: [&str; 6] =
+    ["desk_secrets", "history", "nodes", "owners", "signing_keys", "upkeep_passes"];
 
 /// All functions that may read across tenants, with the role that each runs as.
 const DEFINERS: [(&str, &str); 56] = [

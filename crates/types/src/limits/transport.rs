@@ -1,4 +1,4 @@
-//! Limits of TLS on the public address, and of proxies in front of it.
+//! Limits of TLS on the public address, of proxies in front of it, and of clients' addresses.
 
 use std::time::Duration;
 
@@ -23,6 +23,12 @@ pub const CERTIFICATE_BYTES_MAX: u64 = 256 * 1024;
 
 /// Trusted proxies that the configuration may list, as addresses or networks.
 pub const TRUSTED_PROXIES_MAX: usize = 64;
+
+/// Gateways whose last address is remembered; above it, the oldest are dropped.
+pub const DIALLING_GATEWAYS_MAX: usize = 200_000;
+
+/// Time within which the same gateway from two addresses causes a warning.
+pub const TWO_ADDRESSES_WITHIN: Duration = Duration::from_mins(1);
 
 const _: () = assert!(
     HANDSHAKES_DONE_MAX < HANDSHAKES_PER_ADDRESS_MAX && HANDSHAKES_PER_ADDRESS_MAX < HANDSHAKES_MAX,

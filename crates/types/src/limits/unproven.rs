@@ -47,7 +47,7 @@ pub const UNPROVEN_CLOSED_AT_ONCE: usize = 64;
 pub const UNPROVEN_READ_STALL_MAX: Duration = Duration::from_secs(30);
 
 /// Longest time that the desk waits for a proven client to read the next bytes. A line has its own, shorter rule.
-pub const READ_STALL_MAX: Duration = Duration::from_secs(120);
+pub const READ_STALL_MAX: Duration = Duration::from_mins(2);
 
 const _: () = assert!(
     LOOKUP_WAIT.as_millis() < super::SOURCE_REFUSED_WITHIN.as_millis(),

@@ -138,6 +138,8 @@ fn a_hostile_text_stays_in_its_field() {
     let differing = FIXTURES.fields_with_texts(&written, &HOSTILE_TEXTS, read);
 
     let texts = [
+        // The entity of a recorded command fits some of the texts and not others.
+        "/content/message/kind",
         "/content/message/media/-/filename",
         "/content/message/prompt_response/label",
         "/content/message/reply_to/author",

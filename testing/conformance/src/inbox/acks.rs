@@ -57,6 +57,27 @@ pub async fn acks_of_a_replaced_line_do_not_count(harness: &impl Harness) {
     assert_eq!(newer.taken.acked, Seq::default());
 }
 
+/// Checks that an ack of an entry that the store does not have counts for nothing and ends the history: the store lost
+/// the entry. The next entry of that number is delivered.
+pub async fn an_ack_beyond_the_head_ends_the_history(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 2).await;
+    let old = cast.line(&ann).await;
+
+    assert_eq!(cast.ack(&old, &[(1, 3)]).await, AckOutcome::BeyondHead);
+    assert_eq!(cast.ack(&old, &[(1, 2)]).await, AckOutcome::HistoryChanged);
+    let new = cast.line(&ann).await;
+    assert_ne!(new.claim.incarnation, old.claim.incarnation);
+    let third = cast.stored(&ann.says(3)).await;
+    assert_eq!((third.seq, third.incarnation), (Seq::new(3), new.claim.incarnation));
+    let entries = cast.ask(new.ask()).await;
+    let ReadResponse::Entries(entries) = entries else { panic!("the line is the newest") };
+    let histories: Vec<_> = entries.iter().map(|entry| entry.incarnation).collect();
+    let (before, after) = (old.claim.incarnation, new.claim.incarnation);
+    assert_eq!(histories, [before, before, after], "an entry that survived keeps its id");
+}
+
 /// Checks that a repeated ack, before the cursor or beyond it, changes nothing.
 pub async fn acking_twice_changes_nothing(harness: &impl Harness) {
     let cast = Cast::of(harness).await;

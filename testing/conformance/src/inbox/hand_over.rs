@@ -1,12 +1,12 @@
 //! Checks the delivery of entries.
 
-use nightdesk_inbox::{LineClaim, ReadRequest, ReadResponse};
+use nightdesk_inbox::{AckOutcome, LineClaim, ParkOutcome, ParkReason, ReadRequest, ReadResponse};
 use nightdesk_types::limits::WINDOW_BYTES_MAX;
 use nightdesk_types::{Generation, Seq};
 
 use super::put::seq;
 use crate::Harness;
-use crate::cast::Cast;
+use crate::cast::{Cast, Line};
 
 /// Checks that waiting entries come in order, from the read position on, and at most as many as requested.
 pub async fn waiting_comes_in_order(harness: &impl Harness) {
@@ -46,7 +46,7 @@ pub async fn a_read_is_bounded_in_bytes(harness: &impl Harness) {
 
     let huge = cast.stored(&ann.says(5).saying("x".repeat(WINDOW_BYTES_MAX + 1))).await;
     let again = harness.aside().resubmit(ann.scope, ann.agent, huge.seq).await;
-    assert_eq!(again.expect("resubmit an entry").map(|stored| stored.seq), Some(seq(6)));
+    assert_eq!(again.expect("resubmit an entry"), Some(seq(6)));
     cast.stored(&ann.says(7)).await;
     let ask = ReadRequest { after: Seq::new(4), ..line.ask() };
     let ReadResponse::Entries(entries) = cast.ask(ask).await else {
@@ -72,6 +72,24 @@ pub async fn a_replaced_line_reads_nothing(harness: &impl Harness) {
         cast.ask(ReadRequest { line: made_up, ..new.ask() }).await,
         ReadResponse::LineReplaced
     );
+}
+
+/// Checks that a line that began in another history of the store reads, acks and parks nothing, also if it has the
+/// number of the newest line.
+pub async fn a_line_of_another_history_reads_and_acks_nothing(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    cast.several(&ann, 1).await;
+    let line = cast.line(&ann).await;
+    let incarnation = line.claim.incarnation.next();
+    let past = Line { claim: LineClaim { incarnation, ..line.claim }, ..line };
+
+    assert_eq!(cast.ask(past.ask()).await, ReadResponse::HistoryChanged);
+    assert_eq!(cast.ack(&past, &[(1, 1)]).await, AckOutcome::HistoryChanged);
+    let parked = harness.inbox().park(&past.claim, seq(1), ParkReason::Unsendable).await;
+    assert_eq!(parked.expect("park an entry"), ParkOutcome::LineReplaced);
+    cast.close(&past, Some(1)).await;
+    assert_eq!(cast.numbers(&line).await, [1], "the line of this history goes on");
 }
 
 /// Checks that gathered reads get an answer each, in their order.
@@ -109,5 +127,6 @@ fn numbers(waiting: ReadResponse) -> Vec<i64> {
     match waiting {
         ReadResponse::Entries(entries) => entries.iter().map(|entry| entry.seq.get()).collect(),
         ReadResponse::LineReplaced => panic!("the line is the newest"),
+        ReadResponse::HistoryChanged => panic!("the history goes on"),
     }
 }

@@ -219,7 +219,7 @@ impl Game<'_> {
         let Some(number) = self.queue.pick(pick) else { return Ok(()) };
         let Person { scope, agent, .. } = self.agent;
         let again = self.cast.harness.aside().resubmit(scope, agent, Seq::new(number)).await;
-        let again = again.expect("resubmit an entry").map(|stored| stored.seq.get());
+        let again = again.expect("resubmit an entry").map(Seq::get);
         prop_assert_eq!(again, self.queue.resubmit(number));
         Ok(())
     }

@@ -185,6 +185,19 @@ pub async fn a_dead_node_ends_its_lines(harness: &impl TimedHarness) {
     assert_eq!(claimed(harness).await.len(), 2);
 }
 
+/// A step of the store's clock over the end of every lease ends no line: its agent is awake, and is not called.
+pub async fn a_step_of_the_clock_ends_no_line(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    harness.lease().begin("node-1", LITTLE).await.expect("a node begins");
+    let ann = callable(&cast, "ann").await;
+    line(&cast, &ann).await;
+    harness.let_pass(Duration::from_hours(1)).await;
+
+    assert_eq!(cast.stored(&ann.says(1)).await.presence, AgentPresence::Awake);
+    assert_eq!(harness.wake().close_dead_lines().await.expect("bury"), 0);
+    assert_eq!(claimed(harness).await, []);
+}
+
 /// An agent whose line does not respond is called until it acks. The line stays open.
 pub async fn a_suspect_line_has_its_agent_called(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;

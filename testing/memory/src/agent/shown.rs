@@ -50,7 +50,14 @@ impl Agent {
 impl Held {
     fn listed(&self, seq: Seq) -> EntrySummary {
         let (chat_id, body_bytes) = (self.chat_id.clone(), self.body.len());
-        EntrySummary { seq, at: self.at, bot: self.bot, chat_id, body_bytes }
+        EntrySummary {
+            seq,
+            incarnation: self.incarnation,
+            at: self.at,
+            bot: self.bot,
+            chat_id,
+            body_bytes,
+        }
     }
 }
 

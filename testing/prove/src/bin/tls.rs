@@ -70,7 +70,7 @@ fn counted(replacements: usize) -> String {
 async fn replace(world: &TlsWorld, number: usize) -> Result<()> {
     let next = world.authority.issue()?;
     world.install(&next)?;
-    if number % WITHOUT_SIGNAL != 0 {
+    if !number.is_multiple_of(WITHOUT_SIGNAL) {
         world.hang_up()?;
     }
     world.wait_until_presented(&next).await

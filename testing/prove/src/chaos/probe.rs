@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use nightdesk_judge::{EntryState, Event, Recorder};
-use nightdesk_types::{AgentId, EntryId, Seq};
+use nightdesk_types::{AgentId, EntryId, Incarnation, Seq};
 
 use super::plan::Plan;
 use crate::psql::Looker;
@@ -77,6 +77,8 @@ struct Tables {
 struct Inbox {
     agent: String,
     tenant: String,
+    /// The history of the database. No fault of this proof takes commits away, so it is one.
+    incarnation: Incarnation,
     /// The last number that was read.
     seen: i64,
     noted: BTreeSet<i64>,
@@ -89,6 +91,7 @@ fn inboxes(plan: &Plan) -> BTreeMap<AgentId, Inbox> {
     let inbox = |number, tenant: String| Inbox {
         agent: Plan::agent(number),
         tenant,
+        incarnation: Incarnation::default(),
         seen: 0,
         noted: BTreeSet::new(),
         pending: BTreeSet::new(),
@@ -114,14 +117,15 @@ impl Tables {
             write!(known, "{comma}('{}'::uuid,'{agent}'::uuid,{})", inbox.tenant, inbox.seen)?;
         }
         let rows = self.looker.ask(&format!(
-            "select e.agent_id, e.seq from (values {known}) as k (tenant, agent, seq)
+            "select e.agent_id, e.seq, e.incarnation from (values {known}) as k (tenant, agent, seq)
                  join inbox_entries e on e.tenant_id = k.tenant and e.agent_id = k.agent
              where e.seq > k.seq order by e.seq"
         ))?;
         for row in rows {
-            let [agent, seq] = columns(&row)?;
+            let [agent, seq, incarnation] = columns(&row)?;
             let (agent, seq) = (agent.parse()?, seq.parse()?);
             let Some(inbox) = self.inboxes.get_mut(&agent) else { continue };
+            inbox.incarnation = Incarnation::new(incarnation.parse()?);
             inbox.seen = inbox.seen.max(seq);
             if inbox.noted.insert(seq) {
                 inbox.pending.insert(seq);
@@ -132,16 +136,18 @@ impl Tables {
     }
 
     fn parked(&mut self) -> Result<()> {
-        for row in self.looker.ask("select agent_id, seq, reason from inbox_parked order by seq")? {
-            let [agent, seq, reason] = columns(&row)?;
+        let parked = "select agent_id, seq, incarnation, reason from inbox_parked order by seq";
+        for row in self.looker.ask(parked)? {
+            let [agent, seq, incarnation, reason] = columns(&row)?;
             let (agent, seq) = (agent.parse()?, seq.parse()?);
             let Some(inbox) = self.inboxes.get_mut(&agent) else { continue };
+            inbox.incarnation = Incarnation::new(incarnation.parse()?);
             if inbox.parked.insert(seq) {
                 inbox.pending.remove(&seq);
                 self.notes.note(Event::Parked {
                     agent: inbox.agent.clone(),
                     seq: seq.unsigned_abs(),
-                    buffer_id: buffer_id(agent, seq),
+                    buffer_id: inbox.buffer_id(agent, seq),
                     reason: reason.to_owned(),
                 });
             }
@@ -192,14 +198,14 @@ impl Inbox {
         Event::Inbox {
             agent: self.agent.clone(),
             seq: seq.unsigned_abs(),
-            buffer_id: buffer_id(agent, seq),
+            buffer_id: self.buffer_id(agent, seq),
             state,
         }
     }
-}
 
-fn buffer_id(agent: AgentId, seq: i64) -> String {
-    EntryId { agent, seq: Seq::new(seq) }.to_string()
+    fn buffer_id(&self, agent: AgentId, seq: i64) -> String {
+        EntryId { agent, incarnation: self.incarnation, seq: Seq::new(seq) }.to_string()
+    }
 }
 
 fn columns<const N: usize>(row: &str) -> Result<[&str; N]> {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::agents::Notes;
+use super::agents::{Notes, Told};
 use super::who::ROOM;
 use super::world::World;
 use crate::ui;
@@ -76,14 +76,20 @@ pub(super) async fn sort(
 impl Missing {
     fn has_arrived(&self, world: &World, notes: &Notes) -> bool {
         match self {
-            Self::Event { agent, kind, word } => notes
-                .all()
-                .iter()
-                .any(|(by, told)| (by, told.kind(), told.word()) == (agent, *kind, word.as_str())),
+            Self::Event { .. } => self.is_noted(notes),
             Self::Prompt { platform: "discord", word } => discord_prompt(world, word).is_some(),
             Self::Prompt { word, .. } => telegram_prompt(world, word).is_some(),
             Self::File { .. } => false,
         }
+    }
+
+    /// Returns true if the agent of this event received it.
+    fn is_noted(&self, notes: &Notes) -> bool {
+        let Self::Event { agent, kind, word } = self else { return false };
+        let is_it = |(by, told): &(usize, Told)| {
+            (by, told.kind(), told.word()) == (agent, *kind, word.as_str())
+        };
+        notes.all().iter().any(is_it)
     }
 
     /// Returns the platform's view: its interactions with that word, and the desk's answers to them.
@@ -112,4 +118,22 @@ pub(super) fn telegram_prompt(world: &World, text: &str) -> Option<Value> {
     let asks = |result: &Value| result["reply_markup"]["inline_keyboard"].is_array();
     let sent = world.telegram.calls().into_iter().filter_map(|call| call.answered.ok());
     sent.into_iter().find(|one| asks(one) && one.to_string().contains(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_event_is_named_and_counts_as_late_once_its_agent_has_it() {
+        let missing = Missing::Event { agent: 2, kind: "press", word: "w7".to_owned() };
+        assert_eq!(missing.to_string(), "the press w7 for agent 2");
+        let notes = Notes::default();
+        let others = [(1, Told::Press("w7".to_owned())), (2, Told::Text("w7".to_owned()))];
+        notes.all().extend(others);
+        assert!(!missing.is_noted(&notes), "it is lost");
+
+        notes.all().push((2, Told::Press("w7".to_owned())));
+        assert!(missing.is_noted(&notes), "it is late");
+    }
 }

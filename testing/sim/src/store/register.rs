@@ -6,7 +6,7 @@ use nightdesk_register::audit::{AuditRecord, Chain, ChainLink, Kind};
 use nightdesk_register::enrolment::{
     Digest, EnrolmentRequest, EnrolmentResult, Identity, NewInvitation, StoredClient,
 };
-use nightdesk_register::issuer::{IssuerSession, RefreshResult, StoredKey};
+use nightdesk_register::issuer::{IssuerSession, NextRefresh, RefreshResult, StoredKey};
 use nightdesk_register::provision::{Front, GatewayProvision, ProvisionResult};
 use nightdesk_register::{
     AgentOnBot, AgentReach, BotReception, CapabilitySession, Gap, GatewayProof, GreetedBot,
@@ -146,5 +146,5 @@ through! { nightdesk_register::issuer::Sessions {
     ) -> bool;
     fn end_session(scope: TenantScope, session: &IssuerSession) -> bool;
     fn agent_of_session(scope: TenantScope, session: &IssuerSession) -> Option<AgentId>;
-    fn refresh(tenant: TenantId, session: &str, shown: Digest, next: Digest) -> RefreshResult;
+    fn refresh(tenant: TenantId, session: &str, shown: Digest, next: NextRefresh) -> RefreshResult;
 }}

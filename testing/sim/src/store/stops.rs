@@ -10,7 +10,7 @@ use nightdesk_gate::{
 use nightdesk_inbox::{
     AcceptRequest, AckOutcome, AckRequest, EntryDetails, InboxOverview, LineClaim, LocalEntry,
     ParkOutcome, ParkReason, PutOutcome, QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor,
-    StoredEntry, SweepReport,
+    SweepReport,
 };
 use nightdesk_lease::Owner;
 use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart};
@@ -34,7 +34,7 @@ through! { nightdesk_inbox::InboxAdmin {
     fn overview(scope: TenantScope, agent: AgentId, after: Seq) -> Option<InboxOverview>;
     fn show_entry(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<EntryDetails>;
     fn park_waiting(scope: TenantScope, agent: AgentId, seq: Seq) -> bool;
-    fn resubmit(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<StoredEntry>;
+    fn resubmit(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Seq>;
     fn put_local(scope: TenantScope, agent: AgentId, entry: &LocalEntry) -> Option<Seq>;
 }}
 

@@ -1,0 +1,66 @@
+//! Puts admitted events into the inboxes of their recipients.
+
+use std::time::Instant;
+
+use nightdesk_inbox::PutOutcome;
+use nightdesk_types::StoreError;
+
+use super::recent_events::RecentEvent;
+use super::{Admission, Inbound, Placement};
+use crate::Account;
+
+/// The number of times that an event is decided before the desk gives up because its snapshot keeps changing.
+const DECISIONS_MAX: usize = 4;
+
+impl Inbound {
+    /// Puts admitted events into inboxes in order: one event, or several of one source. If one cannot be put, none
+    /// after it is put.
+    pub(crate) async fn place(
+        &self,
+        account: &Account,
+        mut admitted: Vec<Admission<'_>>,
+        began: Instant,
+    ) -> Result<Placement, StoreError> {
+        let mut placement = Placement::Nowhere;
+        for _ in 0..DECISIONS_MAX {
+            let accepts = self.accept_requests(account, &mut admitted).await?;
+            let sizes: Vec<usize> = accepts.iter().map(|accept| accept.body().len()).collect();
+            let sized = admitted.into_iter().zip(sizes);
+            let mut puts = sized.zip(self.inbox.put_in_order(accepts).await);
+            let mut stale = Vec::new();
+            for ((one, bytes), put) in puts.by_ref() {
+                let is_new = match put? {
+                    PutOutcome::Stored(stored) => {
+                        self.notify(&one, &stored, began).await;
+                        true
+                    }
+                    PutOutcome::Duplicate => false,
+                    PutOutcome::Fenced => return Ok(Placement::Fenced),
+                    PutOutcome::Stale => {
+                        stale.push(one);
+                        break;
+                    }
+                };
+                self.admissions.finish_event(account, one.event.verified().get()).await;
+                if is_new {
+                    placement = Placement::Stored;
+                    self.recent.keep(RecentEvent {
+                        account: account.clone(),
+                        event: one.event.into_verified(),
+                        bytes,
+                        stored_at: began,
+                    });
+                } else if placement == Placement::Nowhere {
+                    placement = Placement::Duplicate;
+                }
+            }
+            // The events after a stale one are put again together with it.
+            stale.extend(puts.map(|((one, _), _)| one));
+            if stale.is_empty() {
+                return Ok(placement);
+            }
+            admitted = self.admissions.admit_again(account, stale).await?;
+        }
+        Err(StoreError::unavailable("put an event", "its recipients change too fast"))
+    }
+}

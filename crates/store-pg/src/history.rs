@@ -1,0 +1,124 @@
+//! The history of the database: every new connection and every renewal of a lease checks that it goes on.
+
+use std::sync::{Mutex, PoisonError};
+
+use nightdesk_inbox::{HistoryBreak, RecordedHistory, SeenPosition, ServerPosition, find_break};
+use nightdesk_types::Incarnation;
+use sqlx::PgConnection;
+use tokio::sync::watch;
+
+use crate::Pg;
+
+/// The history as this process last saw it.
+#[derive(Debug, Default)]
+pub(crate) struct HistoryWatch {
+    seen: Mutex<Option<SeenPosition>>,
+    current: watch::Sender<Option<Incarnation>>,
+}
+
+impl Pg {
+    /// Returns the incarnation of the database's history, which changes when the database was restored or rolled back.
+    /// `None`: no connection was made yet.
+    pub fn watch_history(&self) -> watch::Receiver<Option<Incarnation>> {
+        self.history.current.subscribe()
+    }
+}
+
+impl HistoryWatch {
+    /// Begins a new history if the server lost commits.
+    pub(crate) async fn check(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
+        let Some((mut recorded, server)) = read(connection).await? else { return Ok(()) };
+        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sign) = find_break(recorded, server, seen) {
+            recorded.incarnation = begin(connection, recorded.incarnation, server, sign).await?;
+        }
+        self.record(recorded.incarnation, server.log_bytes);
+        Ok(())
+    }
+
+    /// Begins a new history, because a line acknowledged an entry that the given one does not have.
+    pub(crate) async fn end(
+        &self,
+        connection: &mut PgConnection,
+        incarnation: Incarnation,
+    ) -> sqlx::Result<()> {
+        let Some((_, server)) = read(connection).await? else { return Ok(()) };
+        let next = begin(connection, incarnation, server, HistoryBreak::AckBeyondHead).await?;
+        self.record(next, server.log_bytes);
+        Ok(())
+    }
+
+    fn record(&self, incarnation: Incarnation, log_bytes: i64) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let further =
+            seen.filter(|seen| seen.incarnation == incarnation && seen.log_bytes > log_bytes);
+        *seen = further.or(Some(SeenPosition { incarnation, log_bytes }));
+        drop(seen);
+        self.current.send_if_modified(|current| current.replace(incarnation) != Some(incarnation));
+    }
+}
+
+/// Reads the recorded history and the position of the server. `None`: the database was not migrated yet.
+async fn read(
+    connection: &mut PgConnection,
+) -> sqlx::Result<Option<(RecordedHistory, ServerPosition)>> {
+    const UNDEFINED_TABLE: &str = "42P01";
+    let row = sqlx::query!(
+        r#"select h.incarnation, h.system_id, h.timeline,
+               s.system_identifier as "server_id!", server_timeline() as "server_timeline!",
+               pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as "log_bytes!"
+           from history h cross join pg_control_system() s"#
+    )
+    .fetch_one(connection)
+    .await;
+    let is_missing = |error: &sqlx::Error| {
+        error
+            .as_database_error()
+            .is_some_and(|error| error.code().as_deref() == Some(UNDEFINED_TABLE))
+    };
+    let row = match row {
+        Err(error) if is_missing(&error) => return Ok(None),
+        row => row?,
+    };
+    let recorded = RecordedHistory {
+        incarnation: Incarnation::new(row.incarnation),
+        system_id: row.system_id,
+        timeline: row.timeline,
+    };
+    let (system_id, timeline) = (row.server_id, row.server_timeline);
+    Ok(Some((recorded, ServerPosition { system_id, timeline, log_bytes: row.log_bytes })))
+}
+
+/// Begins the history after `ended`, unless another connection did so already. Returns the incarnation that counts.
+async fn begin(
+    connection: &mut PgConnection,
+    ended: Incarnation,
+    server: ServerPosition,
+    sign: HistoryBreak,
+) -> sqlx::Result<Incarnation> {
+    let begun = sqlx::query_scalar!(
+        "update history
+         set incarnation = new_incarnation(), system_id = $2, timeline = $3, begun_at = now()
+         where incarnation = $1 returning incarnation",
+        ended.get(),
+        server.system_id,
+        server.timeline
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    if begun.is_some() {
+        tracing::error!(
+            sign = sign.slug(),
+            "the database lost commits ({}): a new history begins, and all lines begin again; \
+             docs/running.md tells what may be missing",
+            sign.slug()
+        );
+    }
+    let current = match begun {
+        Some(begun) => begun,
+        None => {
+            sqlx::query_scalar!("select incarnation from history").fetch_one(connection).await?
+        }
+    };
+    Ok(Incarnation::new(current))
+}
