@@ -3147,7 +3147,8 @@ CREATE FUNCTION public.quota_default(p_quota text) RETURNS bigint
         when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
         when 'armed-jobs' then 2000 when 'agent-jobs' then 200
         when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456
-        when 'gateways' then 500 when 'agent-sends' then 100000 when 'agent-prompts' then 10000 end
+        when 'gateways' then 500 when 'agent-sends' then 100000 when 'agent-prompts' then 10000
+        when 'parked-entries' then 10000 when 'parked-bytes' then 268435456 end
 $$;
 
 ALTER FUNCTION public.quota_default(p_quota text) OWNER TO nightdesk_owner;
@@ -3624,6 +3625,52 @@ CREATE FUNCTION public.tenant_lives(p_tenant uuid) RETURNS boolean
 $$;
 
 ALTER FUNCTION public.tenant_lives(p_tenant uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.trim_parked(entries_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    trimmed bigint := 0;
+    mine    record;
+    gone    record;
+begin
+    perform set_config('app.trims', 'on', true);
+    for mine in
+        select distinct p.tenant_id, p.agent_id from inbox_parked p
+        where p.parked_at > clock_timestamp() - interval '2 hours'
+        order by 1, 2
+    loop
+        with extra as (
+            select p.seq from (
+                select p.seq, row_number() over parked as n,
+                    sum(octet_length(p.body)) over parked as bytes
+                from inbox_parked p
+                where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id
+                window parked as (order by p.seq)
+            ) as p
+            where p.n > quota_of(mine.tenant_id, 'parked-entries')
+               or p.bytes > quota_of(mine.tenant_id, 'parked-bytes')
+            order by p.seq desc limit entries_max - trimmed
+        ), removed as (
+            delete from inbox_parked p using extra
+            where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id and p.seq = extra.seq
+            returning p.seq
+        )
+        select count(*) as n, min(r.seq) as first, max(r.seq) as last into gone from removed r;
+        if gone.n > 0 then
+            perform tell(mine.tenant_id, 'entries-discarded', jsonb_build_object(
+                'agent_id', mine.agent_id, 'count', gone.n, 'first', gone.first, 'last', gone.last));
+        end if;
+        trimmed := trimmed + gone.n;
+        exit when trimmed >= entries_max;
+    end loop;
+    return trimmed;
+end
+$$;
+
+ALTER FUNCTION public.trim_parked(entries_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.vault_key(sealed bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4436,7 +4483,7 @@ CREATE TABLE public.quotas (
     quota text NOT NULL,
     allowed bigint NOT NULL,
     set_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text, 'gateways'::text, 'agent-sends'::text, 'agent-prompts'::text]))),
+    CONSTRAINT quotas_known_quota CHECK ((quota = ANY (ARRAY['agents'::text, 'grants'::text, 'pending-entries'::text, 'pending-bytes'::text, 'armed-jobs'::text, 'agent-jobs'::text, 'skills'::text, 'data-entries'::text, 'shelf-bytes'::text, 'gateways'::text, 'agent-sends'::text, 'agent-prompts'::text, 'parked-entries'::text, 'parked-bytes'::text]))),
     CONSTRAINT quotas_not_negative CHECK ((allowed >= 0))
 );
 
@@ -4770,7 +4817,7 @@ ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'entries-discarded'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'auth-failed'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
@@ -5179,7 +5226,7 @@ CREATE CONSTRAINT TRIGGER tell_released AFTER DELETE ON public.scope_grants DEFE
 
 CREATE CONSTRAINT TRIGGER tell_relevance AFTER INSERT OR UPDATE ON public.relevance_policies DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('relevance-declared', 'agent_id', 'platform');
 
-CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.parked_at > (now() - public.retention_min('parked'::text)))) EXECUTE FUNCTION public.tell_row('entry-removed', 'agent_id', 'seq');
+CREATE CONSTRAINT TRIGGER tell_removed AFTER DELETE ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.parked_at > (now() - public.retention_min('parked'::text))) AND (current_setting('app.trims'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION public.tell_row('entry-removed', 'agent_id', 'seq');
 
 CREATE CONSTRAINT TRIGGER tell_resubmitted AFTER UPDATE OF resubmitted_as ON public.inbox_parked DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('entry-resubmitted', 'agent_id', 'seq', 'resubmitted_as');
 
@@ -6036,6 +6083,9 @@ GRANT ALL ON FUNCTION public.tenant_erase_texts(p_tenant uuid, rows_max bigint) 
 REVOKE ALL ON FUNCTION public.tenant_lives(p_tenant uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.tenant_lives(p_tenant uuid) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.tenant_lives(p_tenant uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.trim_parked(entries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.trim_parked(entries_max integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.vault_key(sealed bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_doors;

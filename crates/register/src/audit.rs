@@ -139,6 +139,8 @@ kinds! {
     EntryRemoved = "entry-removed";
     /// The desk parked entries.
     EntriesParked = "entries-parked";
+    /// The desk removed the newest parked entries of an agent, because it had more than its quota.
+    EntriesDiscarded = "entries-discarded";
     /// A capability was used.
     CapabilityUsed = "capability-used";
     /// The desk got a new signing key.

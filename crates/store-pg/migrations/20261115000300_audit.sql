@@ -45,7 +45,7 @@ alter table audit_log
         'relevance-declared', 'wake-url-set', 'wake-asked', 'job-armed', 'job-cancelled', 'skill-written',
         'skill-status-set', 'skill-deleted', 'shelf-secured', 'letters-granted',
         'letters-released', 'letter-hook-made', 'letter-hook-removed', 'entry-put', 'entry-set-aside',
-        'entry-resubmitted', 'entry-removed', 'entries-parked', 'capability-used',
+        'entry-resubmitted', 'entry-removed', 'entries-parked', 'entries-discarded', 'capability-used',
         'signing-key-made', 'signing-key-retired', 'vault-rotated', 'auth-failed'
     )) not valid;
 select wall_off('audit_log');

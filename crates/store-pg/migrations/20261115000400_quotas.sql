@@ -7,7 +7,8 @@ create table quotas (
     primary key (tenant_id, quota),
     constraint quotas_known_quota check (quota in (
         'agents', 'grants', 'pending-entries', 'pending-bytes', 'armed-jobs', 'agent-jobs', 'skills',
-        'data-entries', 'shelf-bytes', 'gateways', 'agent-sends', 'agent-prompts')),
+        'data-entries', 'shelf-bytes', 'gateways', 'agent-sends', 'agent-prompts',
+        'parked-entries', 'parked-bytes')),
     constraint quotas_not_negative check (allowed >= 0)
 );
 select wall_off('quotas');
@@ -21,7 +22,8 @@ create function quota_default(p_quota text) returns bigint language sql immutabl
         when 'pending-entries' then 10000 when 'pending-bytes' then 268435456
         when 'armed-jobs' then 2000 when 'agent-jobs' then 200
         when 'skills' then 500 when 'data-entries' then 10000 when 'shelf-bytes' then 268435456
-        when 'gateways' then 500 when 'agent-sends' then 100000 when 'agent-prompts' then 10000 end
+        when 'gateways' then 500 when 'agent-sends' then 100000 when 'agent-prompts' then 10000
+        when 'parked-entries' then 10000 when 'parked-bytes' then 268435456 end
 $$;
 
 -- Returns a quota of a tenant.

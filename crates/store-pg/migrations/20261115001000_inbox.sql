@@ -83,10 +83,11 @@ create constraint trigger tell_set_aside after insert on inbox_parked
 create constraint trigger tell_resubmitted after update of resubmitted_as on inbox_parked
     deferrable initially deferred for each row
     execute function tell_row('entry-resubmitted', 'agent_id', 'seq', 'resubmitted_as');
--- The end of the retention is no act.
+-- The end of the retention is no act, and `trim_parked` tells of many at once.
 create constraint trigger tell_removed after delete on inbox_parked
     deferrable initially deferred for each row
-    when (old.parked_at > now() - retention_min('parked'))
+    when (old.parked_at > now() - retention_min('parked')
+        and current_setting('app.trims', true) is distinct from 'on')
     execute function tell_row('entry-removed', 'agent_id', 'seq');
 
 -- The desk tells of entries that it sets aside by itself when that begins: once for each reason, until it did so for

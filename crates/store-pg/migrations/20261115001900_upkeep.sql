@@ -109,6 +109,51 @@ end
 $$;
 alter function forget_parked(interval, integer) owner to nightdesk_doors;
 
+-- Removes parked entries above the quotas of their agent, at most so many, and tells the tenant. The newest go: whoever
+-- floods an agent must not push out what was parked before. Looks at agents that parked something lately. Over all
+-- tenants: a door.
+create function trim_parked(entries_max integer) returns bigint
+language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+declare
+    trimmed bigint := 0;
+    mine    record;
+    gone    record;
+begin
+    perform set_config('app.trims', 'on', true);
+    for mine in
+        select distinct p.tenant_id, p.agent_id from inbox_parked p
+        where p.parked_at > clock_timestamp() - interval '2 hours'
+        order by 1, 2
+    loop
+        with extra as (
+            select p.seq from (
+                select p.seq, row_number() over parked as n,
+                    sum(octet_length(p.body)) over parked as bytes
+                from inbox_parked p
+                where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id
+                window parked as (order by p.seq)
+            ) as p
+            where p.n > quota_of(mine.tenant_id, 'parked-entries')
+               or p.bytes > quota_of(mine.tenant_id, 'parked-bytes')
+            order by p.seq desc limit entries_max - trimmed
+        ), removed as (
+            delete from inbox_parked p using extra
+            where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id and p.seq = extra.seq
+            returning p.seq
+        )
+        select count(*) as n, min(r.seq) as first, max(r.seq) as last into gone from removed r;
+        if gone.n > 0 then
+            perform tell(mine.tenant_id, 'entries-discarded', jsonb_build_object(
+                'agent_id', mine.agent_id, 'count', gone.n, 'first', gone.first, 'last', gone.last));
+        end if;
+        trimmed := trimmed + gone.n;
+        exit when trimmed >= entries_max;
+    end loop;
+    return trimmed;
+end
+$$;
+alter function trim_parked(integer) owner to nightdesk_doors;
+
 -- The place up to which the acknowledged entries of a day were removed. The entries of a day lie in the
 -- order of their time, so a pass over a day reads each of its blocks once, however many rows were
 -- removed before.
@@ -280,5 +325,6 @@ $$;
 alter function forget_ended(interval, bigint) owner to nightdesk_doors;
 
 grant execute on function
-    stored_days, open_days, expire_entries, forget_parked, forget_acked, close_day, forget_ended
+    stored_days, open_days, expire_entries, forget_parked, trim_parked, forget_acked, close_day,
+    forget_ended
 to nightdesk_app;

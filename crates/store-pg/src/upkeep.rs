@@ -133,6 +133,10 @@ impl Pg {
             PARKED_DAYS
         ));
         failures.settle(run_batches!(
+            self.upkeep("delete parked entries above a quota"),
+            r#"select trim_parked($1) as "trimmed!""#
+        ));
+        failures.settle(run_batches!(
             self.upkeep("delete old sends"),
             r#"select forget_sends(make_interval(hours => $1), $2) as "forgotten!""#,
             SEND_HOURS

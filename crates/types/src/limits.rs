@@ -225,6 +225,12 @@ pub const GATEWAYS_QUOTA: i64 = 500;
 /// Default number of stored sends of one agent. They stay for [`SEND_HOURS`] after their request.
 pub const AGENT_SENDS_QUOTA: i64 = 100_000;
 
+/// Default number of parked entries of one agent. The next round of upkeep removes the excess.
+pub const PARKED_ENTRIES_QUOTA: i64 = 10_000;
+
+/// Default bytes of parked entries of one agent.
+pub const PARKED_BYTES_QUOTA: i64 = 256 * 1024 * 1024;
+
 /// Default number of stored prompts of one agent. They stay for [`PROMPT_DAYS`].
 pub const AGENT_PROMPTS_QUOTA: i64 = 10_000;
 

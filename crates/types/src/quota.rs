@@ -3,7 +3,7 @@
 use crate::limits::{
     AGENT_JOBS_QUOTA, AGENT_PROMPTS_QUOTA, AGENT_SENDS_QUOTA, AGENTS_QUOTA, ARMED_JOBS_QUOTA,
     DATA_ENTRIES_QUOTA, GATEWAYS_QUOTA, GRANTS_QUOTA, INBOX_BYTES_MAX, INBOX_ENTRIES_MAX,
-    SHELF_BYTES_QUOTA, SKILLS_QUOTA,
+    PARKED_BYTES_QUOTA, PARKED_ENTRIES_QUOTA, SHELF_BYTES_QUOTA, SKILLS_QUOTA,
 };
 
 /// A resource with a limit per tenant.
@@ -33,6 +33,10 @@ pub enum Quota {
     AgentSends,
     /// Stored prompts of one agent.
     AgentPrompts,
+    /// Parked entries of one agent.
+    ParkedEntries,
+    /// Bytes of parked entries of one agent.
+    ParkedBytes,
 }
 
 crate::slugs! {
@@ -49,6 +53,8 @@ crate::slugs! {
     Gateways = "gateways",
     AgentSends = "agent-sends",
     AgentPrompts = "agent-prompts",
+    ParkedEntries = "parked-entries",
+    ParkedBytes = "parked-bytes",
 }
 
 impl Quota {
@@ -67,6 +73,8 @@ impl Quota {
             Self::Gateways => GATEWAYS_QUOTA,
             Self::AgentSends => AGENT_SENDS_QUOTA,
             Self::AgentPrompts => AGENT_PROMPTS_QUOTA,
+            Self::ParkedEntries => PARKED_ENTRIES_QUOTA,
+            Self::ParkedBytes => PARKED_BYTES_QUOTA,
         }
     }
 }

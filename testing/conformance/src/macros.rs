@@ -438,6 +438,7 @@ macro_rules! upkeep_conformance {
     ($harness:expr) => {
         $crate::__conformance_checks! { upkeep, $harness;
             a_round_touches_nothing_young,
+            parked_entries_above_the_quota_are_removed_and_told,
         }
     };
 }

@@ -1,9 +1,14 @@
 //! Checks the promises of upkeep at any moment. Its effects after days are in [`time`](super::time).
 
-use nightdesk_inbox::{PutOutcome, SweepReport};
+use nightdesk_inbox::{ParkReason, PutOutcome, SweepReport};
+use nightdesk_register::audit::Kind;
+use nightdesk_types::{Quota, Seq};
 
 use super::Harness;
 use super::cast::Cast;
+
+/// More acts than a check makes.
+const ACTS_MAX: i64 = 1_000;
 
 /// Checks that any number of upkeep rounds touch no young rows.
 pub async fn a_round_touches_nothing_young(harness: &impl Harness) {
@@ -18,6 +23,37 @@ pub async fn a_round_touches_nothing_young(harness: &impl Harness) {
     }
     assert_eq!(cast.numbers(&line).await, [2, 3]);
     assert_eq!(cast.put(&ann.says(1)).await, PutOutcome::Duplicate);
+}
+
+/// Checks that a round removes the newest parked entries above the quotas of an agent, and that the tenant is told once.
+pub async fn parked_entries_above_the_quota_are_removed_and_told(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let register = harness.register();
+    let quota = |scope, quota, allowed| register.set_quota(scope, quota, allowed);
+    for person in [&ann, &bob] {
+        quota(person.scope, Quota::PendingEntries, 0).await.expect("set a quota");
+        cast.several(person, 5).await;
+    }
+    quota(ann.scope, Quota::ParkedEntries, 2).await.expect("set a quota");
+    let acts = async || {
+        let acts = harness.register().audit_records(ann.scope, 0, ACTS_MAX).await;
+        let acts = acts.expect("read the audit log");
+        acts.iter().filter(|act| act.kind == Kind::EntriesDiscarded.slug()).count()
+    };
+
+    for _ in 0..2 {
+        keep(harness).await;
+        let numbers = |parked: Vec<(Seq, ParkReason)>| {
+            parked.iter().map(|(seq, _)| seq.get()).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(harness.parked(ann.scope, ann.agent).await), [1, 2]);
+        assert_eq!(harness.parked(bob.scope, bob.agent).await.len(), 5);
+        assert_eq!(acts().await, 1);
+    }
+    quota(bob.scope, Quota::ParkedBytes, 0).await.expect("set a quota");
+    keep(harness).await;
+    assert_eq!(harness.parked(bob.scope, bob.agent).await, []);
 }
 
 /// Runs one round.

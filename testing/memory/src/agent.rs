@@ -267,6 +267,22 @@ impl Agent {
         self.parked.iter().map(|(seq, aside)| (*seq, aside.reason)).collect()
     }
 
+    /// Removes the newest parked entries above these bounds, and returns their numbers, in order.
+    pub(super) fn trim_parked(&mut self, entries_max: i64, bytes_max: i64) -> Vec<Seq> {
+        let (mut entries, mut bytes) = (0, 0);
+        let mut gone = Vec::new();
+        self.parked.retain(|seq, aside| {
+            entries += 1;
+            bytes += i64::try_from(aside.held.body.len()).unwrap_or(i64::MAX);
+            let is_kept = entries <= entries_max && bytes <= bytes_max;
+            if !is_kept {
+                gone.push(*seq);
+            }
+            is_kept
+        });
+        gone
+    }
+
     /// Removes the entries that were parked before a moment.
     pub(super) fn forget_parked(&mut self, before: Timestamp) {
         self.parked.retain(|_, aside| aside.parked_at >= before);

@@ -3,10 +3,12 @@
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use nightdesk_inbox::{InboxSweeper, ParkReason, SweepReport};
+use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::{
     ACKED_HOURS, DEDUPE_DAYS, PARKED_DAYS, PENDING_DAYS, PROMPT_DAYS, SEND_HOURS, UPKEEP_ROWS_MAX,
 };
-use nightdesk_types::{Seq, StoreError, Timestamp};
+use nightdesk_types::{Quota, Seq, StoreError, Timestamp};
+use serde_json::json;
 
 use super::agent::Agent;
 use super::{AgentKey, Day, Memory, State};
@@ -18,6 +20,7 @@ impl InboxSweeper for Memory {
         let mut state = self.lock();
         let expired = state.expire(before(now, PENDING_DAYS * 24), now);
         state.forget_parked(before(now, PARKED_DAYS * 24));
+        self.trim_parked(&mut state);
         let forgotten = state.forget_acked(before(now, ACKED_HOURS));
         state.forget_sends(before(now, SEND_HOURS));
         let asked_first = before(now, PROMPT_DAYS * 24);
@@ -27,6 +30,25 @@ impl InboxSweeper for Memory {
         let oldest = Day::of(now).back(i64::from(DEDUPE_DAYS));
         state.dedupe_keys.retain(|_, day| *day >= oldest);
         Ok(SweepReport { expired, forgotten, days_dropped: 0, failed_steps: 0 })
+    }
+}
+
+impl Memory {
+    /// Removes the newest parked entries above the quotas of their agent, and records it.
+    fn trim_parked(&self, state: &mut State) {
+        let keys: Vec<AgentKey> = state.agents.keys().copied().collect();
+        for (scope, id) in keys {
+            let entries_max = state.allowed(scope, Quota::ParkedEntries);
+            let bytes_max = state.allowed(scope, Quota::ParkedBytes);
+            let agent = state.agents.get_mut(&(scope, id));
+            let gone =
+                agent.map(|agent| agent.trim_parked(entries_max, bytes_max)).unwrap_or_default();
+            if let Some((first, last)) = gone.first().zip(gone.last()) {
+                let count = gone.len();
+                let about = json!({ "agent_id": id, "count": count, "first": first, "last": last });
+                self.tell(state, scope, Kind::EntriesDiscarded, &about);
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ const NOBODYS: [&str; 6] =
     ["desk_secrets", "history", "nodes", "owners", "signing_keys", "upkeep_passes"];
 
 /// All functions that may read across tenants, with the role that each runs as.
-const DEFINERS: [(&str, &str); 56] = [
+const DEFINERS: [(&str, &str); 57] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_day", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -66,6 +66,7 @@ const DEFINERS: [(&str, &str); 56] = [
     ("tell_own", "nightdesk_doors"),
     ("tell_parked", "nightdesk_doors"),
     ("tell_row", "nightdesk_doors"),
+    ("trim_parked", "nightdesk_doors"),
 ];
 
 async fn names(connection: &mut PgConnection, sql: &'static str) -> Vec<String> {
