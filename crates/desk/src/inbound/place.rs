@@ -24,9 +24,9 @@ impl Inbound {
         let mut placement = Placement::Nowhere;
         for _ in 0..DECISIONS_MAX {
             let accepts = self.accept_requests(account, &mut admitted).await?;
-            let sizes: Vec<usize> = accepts.iter().map(|accept| accept.body().len()).collect();
-            let sized = admitted.into_iter().zip(sizes);
-            let mut puts = sized.zip(self.inbox.put_in_order(accepts).await);
+            let bytes: Vec<usize> = accepts.iter().map(|accept| accept.body().len()).collect();
+            let with_bytes = admitted.into_iter().zip(bytes);
+            let mut puts = with_bytes.zip(self.inbox.put_in_order(accepts).await);
             let mut stale = Vec::new();
             for ((one, bytes), put) in puts.by_ref() {
                 let is_new = match put? {

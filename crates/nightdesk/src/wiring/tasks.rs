@@ -9,6 +9,7 @@ use nightdesk_gate::Gate;
 use nightdesk_lease::Owners;
 use nightdesk_line::LineContext;
 use nightdesk_store_pg::Pg;
+use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
     CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, STORE_AGAIN_PAUSE, UPKEEP_EVERY,
 };
@@ -63,7 +64,7 @@ async fn follow_history(
         if let Some(current) = current {
             gate.forget_reach();
             lines.end_other_histories(current);
-            drain.run_until_cancelled(store_again(&inbound)).await;
+            drain.run_until_cancelled(Box::pin(store_again(&inbound))).await;
         }
     }
 }
@@ -72,12 +73,17 @@ async fn follow_history(
 async fn store_again(inbound: &Inbound) {
     let mut counts = StoredAgain::default();
     while let Err(error) = inbound.store_again(&mut counts).await {
-        tracing::warn!(
-            error = &error as &dyn Error,
-            "could not store recent events again; retrying"
-        );
+        log_retry(&error);
         sleep(STORE_AGAIN_PAUSE).await;
     }
+    log_stored_again(counts);
+}
+
+fn log_retry(error: &StoreError) {
+    tracing::warn!(error = error as &dyn Error, "could not store recent events again; retrying");
+}
+
+fn log_stored_again(counts: StoredAgain) {
     let StoredAgain { stored, kept, refused } = counts;
     if stored + kept + refused > 0 {
         tracing::warn!(
