@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use nightdesk_servers::{Durability, Options, Postgres};
@@ -17,6 +19,12 @@ pub const APP_ROLE: &str = "nightdesk_app";
 const SETTINGS: [(&str, &str); 3] =
     [("max_wal_size", "8GB"), ("checkpoint_timeout", "1h"), ("track_functions", "pl")];
 
+/// Time limit for a standby to follow, or to stop.
+const STANDBY_WITHIN: Duration = Duration::from_secs(30);
+
+/// Polling interval.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 /// Number of tenant tables without forced row-level security, and number of all tenant tables.
 const UNWALLED: &str = "
     select count(*) filter (where not (c.relrowsecurity and c.relforcerowsecurity)), count(*)
@@ -28,6 +36,9 @@ const UNWALLED: &str = "
 #[derive(Debug)]
 pub struct Cluster {
     postgres: Postgres,
+    standby: Option<Postgres>,
+    /// Servers that were replaced by their standby. Their folders end with the cluster.
+    former: Vec<Postgres>,
     folder: PathBuf,
 }
 
@@ -50,7 +61,7 @@ impl Cluster {
         // Beside the data, so that the server's guard removes it in every case.
         let folder = postgres.data_dir().with_file_name("prove");
         fs::create_dir(&folder).context("could not make a folder for this proof")?;
-        Ok(Self { postgres, folder })
+        Ok(Self { postgres, standby: None, former: Vec::new(), folder })
     }
 
     /// Returns the folder of this proof's files. Processes that run there end with the cluster.
@@ -92,6 +103,54 @@ impl Cluster {
         self.postgres.stop_immediate()
     }
 
+    /// Starts a standby. If it is synchronous, commits wait for it from then on.
+    pub fn add_standby(&mut self, is_synchronous: bool) -> Result<()> {
+        self.standby = Some(self.postgres.start_standby()?);
+        if is_synchronous {
+            self.set("synchronous_standby_names", "*")?;
+            // Commits wait only for a standby that the server knows as synchronous.
+            let state = "select count(*) from pg_stat_replication where sync_state = 'sync'";
+            let deadline = Instant::now() + STANDBY_WITHIN;
+            while self.ask("postgres", state)?.trim() != "1" {
+                ensure!(Instant::now() < deadline, "the standby does not follow");
+                thread::sleep(LOOK_EVERY);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops the stream to the standby: it lacks every later commit.
+    pub fn cut_standby(&self) -> Result<()> {
+        let standby = self.standby.as_ref().context("there is no standby")?;
+        let url = standby.admin_url("postgres");
+        self.ask_at(&url, "alter system set primary_conninfo = ''")?;
+        self.ask_at(&url, "select pg_reload_conf()")?;
+        let receivers = "select count(*) from pg_stat_wal_receiver";
+        let deadline = Instant::now() + STANDBY_WITHIN;
+        while self.ask_at(&url, receivers)?.trim() != "0" {
+            ensure!(Instant::now() < deadline, "the standby still follows");
+            thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
+    }
+
+    /// Kills the server, moves its address to the standby, and promotes the standby.
+    pub fn fail_over(&mut self) -> Result<()> {
+        let port = self.port();
+        self.kill()?;
+        let mut standby = self.standby.take().context("there is no standby")?;
+        standby.move_to_port(port)?;
+        self.former.push(std::mem::replace(&mut self.postgres, standby));
+        let promoted = self.ask("postgres", "select pg_promote(true, 60)")?;
+        ensure!(promoted.trim() == "t", "the standby was not promoted");
+        Ok(())
+    }
+
+    fn set(&self, name: &str, value: &str) -> Result<()> {
+        self.ask("postgres", &format!("alter system set {name} = '{value}'"))?;
+        self.ask("postgres", "select pg_reload_conf()").map(drop)
+    }
+
     /// Starts the stopped server again.
     pub fn start_again(&mut self) -> Result<()> {
         self.postgres.start_again()
@@ -114,9 +173,13 @@ impl Cluster {
 
     /// Runs a query as the superuser. Returns one row per line, columns separated by `|`.
     pub fn ask(&self, database: &str, sql: &str) -> Result<String> {
+        self.ask_at(&self.admin_url(database), sql)
+    }
+
+    fn ask_at(&self, url: &str, sql: &str) -> Result<String> {
         let mut psql = self.client("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
-        psql.args(["-d", &self.admin_url(database), "-c", sql]);
+        psql.args(["-d", url, "-c", sql]);
         output(&mut psql)
     }
 

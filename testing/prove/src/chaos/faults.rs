@@ -7,6 +7,7 @@ mod nodes;
 mod crash_points;
 mod frozen_gateway;
 mod idle;
+mod failover;
 mod postgres;
 mod hang_ups;
 mod bell;
@@ -94,6 +95,14 @@ pub const ALL: [Fault; 33] = [
     firing("K21", "a node dies after an agent took a fire"),
     firing("K22", "a node dies after it wrote down that a fire was taken"),
 ];
+
+/// The failover to a standby that has every commit. It is in no other run, because it needs a standby.
+pub const SYNC_FAILOVER: Fault =
+    always("F22", "a synchronous standby is promoted", failover::to_synchronous);
+
+/// The failover to a standby that lacks the last seconds. It takes commits away, so most promises have exceptions.
+pub const ASYNC_FAILOVER: Fault =
+    always("F22", "a standby that lags is promoted", failover::to_lagging);
 
 const fn always(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
     Fault { number, what, strike, possible: |_| true }

@@ -77,11 +77,10 @@ struct Tables {
 struct Inbox {
     agent: String,
     tenant: String,
-    /// The history of the database. No fault of this proof takes commits away, so it is one.
-    incarnation: Incarnation,
     /// The last number that was read.
     seen: i64,
-    noted: BTreeSet<i64>,
+    /// The history in which each known entry was accepted. A lost number is given out again in another one.
+    noted: BTreeMap<i64, Incarnation>,
     pending: BTreeSet<i64>,
     parked: BTreeSet<i64>,
 }
@@ -91,9 +90,8 @@ fn inboxes(plan: &Plan) -> BTreeMap<AgentId, Inbox> {
     let inbox = |number, tenant: String| Inbox {
         agent: Plan::agent(number),
         tenant,
-        incarnation: Incarnation::default(),
         seen: 0,
-        noted: BTreeSet::new(),
+        noted: BTreeMap::new(),
         pending: BTreeSet::new(),
         parked: BTreeSet::new(),
     };
@@ -125,9 +123,9 @@ impl Tables {
             let [agent, seq, incarnation] = columns(&row)?;
             let (agent, seq) = (agent.parse()?, seq.parse()?);
             let Some(inbox) = self.inboxes.get_mut(&agent) else { continue };
-            inbox.incarnation = Incarnation::new(incarnation.parse()?);
+            let incarnation = Incarnation::new(incarnation.parse()?);
             inbox.seen = inbox.seen.max(seq);
-            if inbox.noted.insert(seq) {
+            if inbox.noted.insert(seq, incarnation) != Some(incarnation) {
                 inbox.pending.insert(seq);
                 self.notes.note(inbox.event(agent, seq, EntryState::Pending));
             }
@@ -141,7 +139,7 @@ impl Tables {
             let [agent, seq, incarnation, reason] = columns(&row)?;
             let (agent, seq) = (agent.parse()?, seq.parse()?);
             let Some(inbox) = self.inboxes.get_mut(&agent) else { continue };
-            inbox.incarnation = Incarnation::new(incarnation.parse()?);
+            inbox.noted.insert(seq, Incarnation::new(incarnation.parse()?));
             if inbox.parked.insert(seq) {
                 inbox.pending.remove(&seq);
                 self.notes.note(Event::Parked {
@@ -204,7 +202,8 @@ impl Inbox {
     }
 
     fn buffer_id(&self, agent: AgentId, seq: i64) -> String {
-        EntryId { agent, incarnation: self.incarnation, seq: Seq::new(seq) }.to_string()
+        let incarnation = self.noted.get(&seq).copied().unwrap_or_default();
+        EntryId { agent, incarnation, seq: Seq::new(seq) }.to_string()
     }
 }
 
