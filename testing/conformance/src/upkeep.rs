@@ -31,9 +31,11 @@ pub async fn parked_entries_above_the_quota_are_removed_and_told(harness: &impl 
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let register = harness.register();
     let quota = |scope, quota, allowed| register.set_quota(scope, quota, allowed);
-    for person in [&ann, &bob] {
+    for (person, numbers) in [(&ann, 1..=5), (&bob, 6..=10)] {
         quota(person.scope, Quota::PendingEntries, 0).await.expect("set a quota");
-        cast.several(person, 5).await;
+        for number in numbers {
+            cast.stored(&person.says(number)).await;
+        }
     }
     quota(ann.scope, Quota::ParkedEntries, 2).await.expect("set a quota");
     let acts = async || {
