@@ -22,7 +22,7 @@ use nightdesk_prove::worker::{self, Work};
 const SHOWN_MAX: usize = 12;
 
 /// Maximum time until the world is idle.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Promises that hold although commits were taken away.
 const ALWAYS_HELD: [Invariant; 6] = [
