@@ -27,8 +27,9 @@ impl Pg {
 impl HistoryWatch {
     /// Begins a new history if the server lost commits.
     pub(crate) async fn check(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
-        let Some((mut recorded, server)) = read(connection).await? else { return Ok(()) };
+        // Before the server is asked: a position that another connection sees meanwhile may be further than this one.
         let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((mut recorded, server)) = read(connection).await? else { return Ok(()) };
         if let Some(sign) = find_break(recorded, server, seen) {
             recorded.incarnation = begin(connection, recorded.incarnation, server, sign).await?;
         }

@@ -20,7 +20,7 @@ use super::probe::{Probe, claims};
 use super::rooms;
 use super::street::{self, Order as StreetOrder, Rates, Street};
 use crate::cluster::Cluster;
-use crate::desk::{DeskLimits, Settings, free_address};
+use crate::desk::{Settings, free_address};
 use crate::setup::Cast;
 use crate::stage::{DATABASE, seeded};
 use crate::wakers;
@@ -110,8 +110,7 @@ impl World {
         let cluster = Cluster::start()?;
         let deliver = free_address()?;
         let size = design.scale.size(deliver);
-        let (mut settings, cast) = seeded(design.desk, &cluster, DATABASE, &size)?;
-        settings.set_limits(DeskLimits::Production)?;
+        let (settings, cast) = seeded(design.desk, &cluster, DATABASE, &size)?;
         design.mutation.alter(&cluster)?;
         claims::watch(&cluster)?;
         let (street, street_worker, at) = streets(design, &settings, &cluster, &cast)?;
