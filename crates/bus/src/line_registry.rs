@@ -48,16 +48,16 @@ impl LineRegistry {
 
     /// Opens the ear of an agent's line. An older line of the same agent gets [`LineOrder::Replaced`].
     pub fn register_line(&self, line: NewLine) -> Arc<RegisteredLine> {
-        let ear = Arc::new(RegisteredLine::new(line));
+        let (ear, agent) = (Arc::new(RegisteredLine::new(line)), line.agent);
         let mut ears = self.lock();
-        let newest = ears.get(&ear.agent).is_none_or(|other| other.is_older_than(&ear));
+        let newest = ears.get(&agent).is_none_or(|other| other.line.is_older_than(&line));
         let replaced =
-            if newest { ears.insert(ear.agent, Arc::clone(&ear)) } else { Some(Arc::clone(&ear)) };
+            if newest { ears.insert(agent, Arc::clone(&ear)) } else { Some(Arc::clone(&ear)) };
         drop(ears);
         if let Some(replaced) = replaced {
             replaced.send_order(LineOrder::Replaced);
         }
-        self.changes.mark(BellAddress::Agent(ear.agent));
+        self.changes.mark(BellAddress::Agent(agent));
         ear
     }
 
@@ -73,19 +73,17 @@ impl LineRegistry {
     pub fn close_line(&self, ear: &RegisteredLine) {
         ear.closed.cancel();
         let mut ears = self.lock();
-        let is_closed = |open: &Arc<RegisteredLine>| {
-            (open.incarnation, open.generation) == (ear.incarnation, ear.generation)
-        };
-        if ears.get(&ear.agent).is_some_and(is_closed) {
-            ears.remove(&ear.agent);
-            self.changes.mark(BellAddress::Agent(ear.agent));
+        let agent = ear.line.agent;
+        if ears.get(&agent).is_some_and(|open| std::ptr::eq(Arc::as_ptr(open), ear)) {
+            ears.remove(&agent);
+            self.changes.mark(BellAddress::Agent(agent));
         }
     }
 
     /// Sends [`LineOrder::HistoryChanged`] to every line that began in another history of the store.
     pub fn end_other_histories(&self, current: Incarnation) {
         let ears: Vec<Arc<RegisteredLine>> =
-            self.lock().values().filter(|ear| ear.incarnation != current).cloned().collect();
+            self.lock().values().filter(|ear| ear.line.incarnation != current).cloned().collect();
         for ear in ears {
             ear.send_order(LineOrder::HistoryChanged);
         }
@@ -143,7 +141,7 @@ impl LineRegistry {
 
     /// Returns the number of an agent's line, if this node holds it.
     pub fn generation(&self, agent: AgentId) -> Option<Generation> {
-        self.lock().get(&agent).map(|ear| ear.generation)
+        self.lock().get(&agent).map(|ear| ear.line.generation)
     }
 
     /// Returns the next agents with a line here after `last`, at most `max`, in order.
@@ -151,7 +149,7 @@ impl LineRegistry {
         let after = last.map_or(Bound::Unbounded, Bound::Excluded);
         let ears = self.lock();
         let next = ears.range((after, Bound::Unbounded)).take(max);
-        next.map(|(agent, ear)| (ear.scope, *agent)).collect()
+        next.map(|(agent, ear)| (ear.line.scope, *agent)).collect()
     }
 
     /// Returns those of these agents that have a line here.
@@ -161,7 +159,7 @@ impl LineRegistry {
     ) -> Vec<(TenantScope, AgentId)> {
         let ears = self.lock();
         let here = agents.into_iter().filter_map(|agent| ears.get(&agent));
-        here.map(|ear| (ear.scope, ear.agent)).collect()
+        here.map(|ear| (ear.line.scope, ear.line.agent)).collect()
     }
 
     /// Returns the number of lines.
@@ -171,11 +169,11 @@ impl LineRegistry {
 
     /// Returns every gateway with a line here.
     pub fn gateways(&self) -> HashSet<GatewayId> {
-        self.lock().values().map(|ear| ear.gateway).collect()
+        self.lock().values().map(|ear| ear.line.gateway).collect()
     }
 
     fn lines_of_gateway(&self, gateway: GatewayId) -> Vec<Arc<RegisteredLine>> {
-        self.lock().values().filter(|ear| ear.gateway == gateway).cloned().collect()
+        self.lock().values().filter(|ear| ear.line.gateway == gateway).cloned().collect()
     }
 
     fn send_stop(&self, agent: AgentId, order: &LineOrder) -> bool {
@@ -197,7 +195,7 @@ impl Bell for LineRegistry {
             }
             Ring::Replaced { agent, by } => self
                 .find_line(agent)
-                .filter(|ear| ear.generation < by)
+                .filter(|ear| ear.line.generation < by)
                 .inspect(|ear| ear.send_order(LineOrder::Replaced))
                 .is_some(),
             Ring::Stop { agent, session_key, chat_id } => {

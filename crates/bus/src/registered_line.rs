@@ -42,6 +42,14 @@ pub struct NewLine {
     pub generation: Generation,
 }
 
+impl NewLine {
+    /// Returns true if this line was taken before the other one. In another history numbers begin again, so there the
+    /// line that registers later counts.
+    pub(crate) fn is_older_than(&self, other: &Self) -> bool {
+        self.incarnation != other.incarnation || self.generation < other.generation
+    }
+}
+
 /// The hints since a line last listened.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct LineHints {
@@ -54,11 +62,7 @@ pub struct LineHints {
 /// The ear of one line.
 #[derive(Debug)]
 pub struct RegisteredLine {
-    pub(crate) scope: TenantScope,
-    pub(crate) agent: AgentId,
-    pub(crate) gateway: GatewayId,
-    pub(crate) incarnation: Incarnation,
-    pub(crate) generation: Generation,
+    pub(crate) line: NewLine,
     pub(crate) closed: CancellationToken,
     ring_signal: Notify,
     hints: Mutex<LineHints>,
@@ -66,13 +70,8 @@ pub struct RegisteredLine {
 
 impl RegisteredLine {
     pub(crate) fn new(line: NewLine) -> Self {
-        let NewLine { scope, agent, gateway, incarnation, generation } = line;
         Self {
-            scope,
-            agent,
-            gateway,
-            incarnation,
-            generation,
+            line,
             closed: CancellationToken::new(),
             ring_signal: Notify::new(),
             hints: Mutex::default(),
@@ -95,12 +94,6 @@ impl RegisteredLine {
         heard.seq = heard.seq.max(Some(seq));
         drop(heard);
         self.ring_signal.notify_one();
-    }
-
-    /// Returns true if this line was taken before the other one. In another history numbers begin again, so there the
-    /// line that registers later counts.
-    pub(crate) fn is_older_than(&self, other: &Self) -> bool {
-        self.incarnation != other.incarnation || self.generation < other.generation
     }
 
     pub(crate) fn send_order(&self, order: LineOrder) {

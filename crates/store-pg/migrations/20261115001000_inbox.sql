@@ -401,7 +401,7 @@ begin
     ), due as materialized (
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
             row_number() over mine as nth,
-            -- What an author's rate parks takes no room from others.
+            -- Entries that an author's rate parks take no room from others.
             sum(case when rc.pace = 'park' then 0 else octet_length(rc.body) end) over mine as bytes
         from fresh join rc on rc.o = fresh.o
         window mine as (partition by rc.tenant, rc.agent order by rc.o, rc.n)

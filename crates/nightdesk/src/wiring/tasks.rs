@@ -28,9 +28,13 @@ pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<Li
     let (sweeps, listening) = (|| Arc::clone(&desk.sweeps), Arc::clone(&desk.listening));
     let limits = Arc::clone(&desk.stops.limits);
     life.serving.spawn(count_nodes(limits, pg(), life.drain.clone()));
-    let lines = Arc::clone(&base.bell_tasks.lines);
-    let road = (Arc::clone(&desk.stops.gate), Arc::clone(&desk.inbound));
-    life.serving.spawn(follow_history(pg(), lines, road, life.drain.clone()));
+    let follower = HistoryFollower {
+        pg: pg(),
+        lines: Arc::clone(&base.bell_tasks.lines),
+        gate: Arc::clone(&desk.stops.gate),
+        inbound: Arc::clone(&desk.inbound),
+    };
+    life.serving.spawn(follower.run(life.drain.clone()));
     life.serving.spawn(sweeps().run(pg(), life.drain.clone()));
     life.bot_listeners.spawn(listening.run(life.bot_listeners.clone(), life.work_done.clone()));
     life.node_work.spawn(sweeps().serve(life.lines_gone.clone()));
@@ -51,32 +55,35 @@ async fn count_nodes(limits: Arc<Limits>, pg: Arc<Pg>, drain: CancellationToken)
 
 /// Ends the lines of an earlier history, forgets its versions and stores lost events again when the database was restored
 /// or rolled back.
-async fn follow_history(
+struct HistoryFollower {
     pg: Arc<Pg>,
     lines: Arc<LineRegistry>,
-    road: (Arc<Gate>, Arc<Inbound>),
-    drain: CancellationToken,
-) {
-    let (gate, inbound) = road;
-    let mut history = pg.watch_history();
-    while let Some(Ok(())) = drain.run_until_cancelled(history.changed()).await {
-        let current = *history.borrow_and_update();
-        if let Some(current) = current {
-            gate.forget_reach();
-            lines.end_other_histories(current);
-            drain.run_until_cancelled(Box::pin(store_again(&inbound))).await;
-        }
-    }
+    gate: Arc<Gate>,
+    inbound: Arc<Inbound>,
 }
 
-/// Stores the events again that the database lost, as far as this node still has them.
-async fn store_again(inbound: &Inbound) {
-    let mut counts = StoredAgain::default();
-    while let Err(error) = inbound.store_again(&mut counts).await {
-        log_retry(&error);
-        sleep(STORE_AGAIN_PAUSE).await;
+impl HistoryFollower {
+    async fn run(self, drain: CancellationToken) {
+        let mut history = self.pg.watch_history();
+        while let Some(Ok(())) = drain.run_until_cancelled(history.changed()).await {
+            let current = *history.borrow_and_update();
+            if let Some(current) = current {
+                self.gate.forget_reach();
+                self.lines.end_other_histories(current);
+                drain.run_until_cancelled(Box::pin(self.store_again())).await;
+            }
+        }
     }
-    log_stored_again(counts);
+
+    /// Stores the events again that the database lost, as far as this node still has them.
+    async fn store_again(&self) {
+        let mut counts = StoredAgain::default();
+        while let Err(error) = self.inbound.store_again(&mut counts).await {
+            log_retry(&error);
+            sleep(STORE_AGAIN_PAUSE).await;
+        }
+        log_stored_again(counts);
+    }
 }
 
 fn log_retry(error: &StoreError) {

@@ -29,6 +29,13 @@ impl Desk {
         Self { folder, port, serving: None }
     }
 
+    /// Creates a folder with this configuration and a vault key, and migrates its database.
+    pub(crate) fn migrated(config: &str) -> Self {
+        let desk = Self::configured(config);
+        desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+        desk
+    }
+
     /// Creates another node of the same cell in another folder. The configuration contains this node's name.
     pub(crate) fn beside(&self, own: &str, other: &str) -> Self {
         let (folder, port) = (tempfile::tempdir().expect("a folder"), free_port());

@@ -18,8 +18,7 @@ key_file = "vault.key"
 fn a_node_tells_its_health_and_its_numbers() {
     let metrics = free_port();
     let more = format!("[metrics]\naddress = \"127.0.0.1:{metrics}\"\n[log]\nformat = \"json\"\n");
-    let mut desk = Desk::configured(&format!("{CONFIG}{more}"));
-    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    let mut desk = Desk::migrated(&format!("{CONFIG}{more}"));
     desk.serve();
 
     wait_until("it is ready", || desk.get("/readyz").contains(r#"{"ready":true}"#));
@@ -36,8 +35,7 @@ fn a_node_tells_its_health_and_its_numbers() {
 
 #[test]
 fn a_node_that_starts_waits_for_a_busy_database() {
-    let mut desk = Desk::configured(CONFIG);
-    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    let mut desk = Desk::migrated(CONFIG);
     let busy = desk.session("lock table _sqlx_migrations in access exclusive mode");
     desk.begin_to_serve();
     wait_until("it says so", || desk.log().contains("the database is not available yet"));
@@ -48,8 +46,7 @@ fn a_node_that_starts_waits_for_a_busy_database() {
 
 #[test]
 fn a_node_starts_while_a_backup_reads_its_tables() {
-    let mut desk = Desk::configured(CONFIG);
-    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    let mut desk = Desk::migrated(CONFIG);
     // As for a node that was away for days: no day ahead is open.
     desk.sql(
         "do $$ declare d record; begin
@@ -75,8 +72,7 @@ fn a_node_starts_while_a_backup_reads_its_tables() {
 
 #[test]
 fn a_node_that_is_stopped_while_it_starts_ends_cleanly() {
-    let mut desk = Desk::configured(CONFIG);
-    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    let mut desk = Desk::migrated(CONFIG);
     let busy = desk.session("lock table _sqlx_migrations in access exclusive mode");
     desk.begin_to_serve();
     wait_until("it waits", || desk.log().contains("the database is not available yet"));
@@ -86,8 +82,7 @@ fn a_node_that_is_stopped_while_it_starts_ends_cleanly() {
 
 #[test]
 fn a_database_may_be_newer_than_the_binary_and_never_older() {
-    let mut desk = Desk::configured(CONFIG);
-    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    let mut desk = Desk::migrated(CONFIG);
     desk.sql(
         "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
          values (99990101000000, 'of a newer release', true, '', 0)",
@@ -127,8 +122,7 @@ fn a_check_of_the_configuration_says_what_to_mend() {
 
 #[test]
 fn a_node_refuses_a_database_that_may_lose_what_it_confirmed() {
-    let mut desk = Desk::configured(CONFIG);
-    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
+    let mut desk = Desk::migrated(CONFIG);
     assert_eq!(desk.sql("show fsync"), "off", "the test server is one of those");
 
     for command in ["serve", "config check"] {

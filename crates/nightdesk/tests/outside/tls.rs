@@ -19,12 +19,8 @@ key_file = "vault.key"
 address = "127.0.0.1:8800"
 "#;
 
-/// Returns a folder with a migrated database and this configuration besides.
-fn migrated(more: &str) -> Desk {
-    let desk = Desk::configured(&[CONFIG, more].concat());
-    desk.run("nightdesk key new > vault.key && chmod 400 vault.key && nightdesk migrate", &[]);
-    desk
-}
+/// Continues the `[listen]` table of [`CONFIG`].
+const TLS: &str = "tls = { certificate = \"desk.pem\", key = \"desk.key\" }\n";
 
 /// Writes a new self-signed certificate and its key. Returns the certificate.
 fn install_certificate(folder: &Path) -> String {
@@ -54,10 +50,8 @@ async fn connect(port: u16, secret: &str, trusted: &str) -> Agent {
 #[test]
 fn lines_go_over_tls_and_a_new_certificate_is_served_without_a_restart() {
     let metrics = free_port();
-    let mut desk = migrated(&format!(
-        "tls = {{ certificate = \"desk.pem\", key = \"desk.key\" }}\n\
-         [metrics]\naddress = \"127.0.0.1:{metrics}\"\n"
-    ));
+    let listener = format!("[metrics]\naddress = \"127.0.0.1:{metrics}\"\n");
+    let mut desk = Desk::migrated(&[CONFIG, TLS, &listener].concat());
     let first = install_certificate(desk.folder());
     desk.run("chmod 400 desk.key && nightdesk tenant create acme", &[]);
     desk.run("nightdesk agent create --tenant acme helper", &[]);
@@ -94,7 +88,7 @@ fn lines_go_over_tls_and_a_new_certificate_is_served_without_a_restart() {
 
 #[test]
 fn a_plain_listener_for_other_machines_is_refused() {
-    let desk = migrated("");
+    let desk = Desk::migrated(CONFIG);
     desk.run("sed -i 's/^address = .*/address = \"0.0.0.0:0\"/' desk.toml", &[]);
 
     for command in ["nightdesk config check", "nightdesk serve"] {
@@ -110,7 +104,7 @@ fn a_plain_listener_for_other_machines_is_refused() {
 
 #[test]
 fn a_certificate_that_cannot_be_served_is_refused() {
-    let desk = migrated("tls = { certificate = \"desk.pem\", key = \"desk.key\" }\n");
+    let desk = Desk::migrated(&[CONFIG, TLS].concat());
     let check = "FAILED  the certificate can be served";
     let said = desk.fails("nightdesk config check");
     assert!(said.contains(check) && said.contains("could not read desk.pem"), "{said}");
@@ -128,7 +122,7 @@ fn a_certificate_that_cannot_be_served_is_refused() {
 
 #[test]
 fn plain_connections_to_other_servers_are_refused() {
-    let desk = migrated("");
+    let desk = Desk::migrated(CONFIG);
     desk.run("printf '[redis]\\nurl = \"redis://redis.example.org:6379\"\\n' >> desk.toml", &[]);
     let said = desk.fails("nightdesk config check");
     assert!(said.contains("redis.plaintext = true"), "{said}");
