@@ -27,10 +27,10 @@ const FIRES_MAX: usize = 10;
 const SENDS_MIN: usize = 3;
 const SENDS_MAX: usize = 20;
 
-/// Percentage of agents that fall asleep, so that there are agents to call, and the interval until others do: an agent
-/// is not called again so soon.
-const SLEEPERS_PERCENT: u64 = 30;
-const SLEEPERS_EVERY: Duration = Duration::from_secs(15);
+/// Percentage of gateways that leave their lines while a node is to reach its crash point, and the interval until others
+/// do. An agent is not called again sooner.
+const LEAVE_PERCENT: u64 = 30;
+const LEAVE_EVERY: Duration = Duration::from_secs(15);
 
 /// Makes a node die at a step (K1 to K12, K18 and K19). A node must be started anew to get its crash point.
 pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
@@ -100,15 +100,24 @@ fn passings_max(number: &str) -> usize {
     }
 }
 
+/// Returns the order that brings gateways to the crash point. An agent is called only while it sleeps. A line's steps need
+/// lines on this node, and the gateways moved to other nodes while it was down.
+fn order(number: &str) -> Option<Order> {
+    match number {
+        "K7" | "K8" | "K9" | "K10" | "K11" | "K12" => Some(Order::Reset(LEAVE_PERCENT)),
+        "K18" | "K19" => Some(Order::Sleep(LEAVE_PERCENT)),
+        _ => None,
+    }
+}
+
 fn until_it_died(world: &mut World, node: usize, number: &str) -> Result<()> {
-    let needs_sleepers = passings_max(number) == CALLS_MAX;
     let deadline = Instant::now() + PATIENCE;
-    let mut next = needs_sleepers.then(Instant::now);
+    let (order, mut next) = (order(number), Instant::now());
     while !world.nodes[node].has_ended()? {
         ensure!(Instant::now() < deadline, "no node came to {number} in {} s", PATIENCE.as_secs());
-        if next.is_some_and(|next| next <= Instant::now()) {
-            world.gateways(&Order::Sleep(SLEEPERS_PERCENT))?;
-            next = Some(Instant::now() + SLEEPERS_EVERY);
+        if let Some(order) = order.as_ref().filter(|_| next <= Instant::now()) {
+            world.gateways(order)?;
+            next = Instant::now() + LEAVE_EVERY;
         }
         thread::sleep(LOOK_EVERY);
     }
