@@ -4123,6 +4123,7 @@ CREATE TABLE public.history (
     incarnation bigint NOT NULL,
     system_id bigint NOT NULL,
     timeline integer NOT NULL,
+    table_id bigint NOT NULL,
     begun_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT history_one_row CHECK (is_only)
 );

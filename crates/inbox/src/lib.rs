@@ -26,7 +26,7 @@ pub use accept::{AcceptRequest, DedupeKey, EntryCapability, SourceCursor};
 pub use admin::{EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, ParkRecord};
 pub use author_pace::{AuthorCount, AuthorPace, AuthorRates};
 pub use entry::{AgentPresence, Entry, LineClaim, ParkReason, StoredEntry};
-pub use history::{HistoryBreak, RecordedHistory, SeenPosition, ServerPosition, find_break};
+pub use history::{HistoryBreak, RecordedHistory, SeenHistories, ServerPosition, find_break};
 pub use inbox::Inbox;
 pub use local_entry::LocalEntry;
 pub use metrics::Metrics;

@@ -9,6 +9,8 @@ create table history (
     -- The server that wrote this history.
     system_id   bigint      not null,
     timeline    integer     not null,
+    -- This table's own number, which a dump does not bring along.
+    table_id    bigint      not null,
     begun_at    timestamptz not null default now(),
     constraint history_one_row check (is_only)
 );
@@ -24,8 +26,9 @@ create function server_timeline() returns integer language sql volatile as $$
     select ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer
 $$;
 
-insert into history (incarnation, system_id, timeline)
-select new_incarnation(), s.system_identifier, server_timeline() from pg_control_system() s;
+insert into history (incarnation, system_id, timeline, table_id)
+select new_incarnation(), s.system_identifier, server_timeline(), 'history'::regclass::bigint
+from pg_control_system() s;
 
 -- Returns the incarnation for a write or a claim. Every statement that gives out or compares numbers of entries calls
 -- this. Behind a pooler a connection may outlive a failover, so the timeline is compared here too.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use nightdesk_inbox::{HistoryBreak, RecordedHistory, SeenPosition, ServerPosition, find_break};
+use nightdesk_inbox::{HistoryBreak, RecordedHistory, SeenHistories, ServerPosition, find_break};
 use nightdesk_types::Incarnation;
 use sqlx::PgConnection;
 use tokio::sync::watch;
@@ -12,7 +12,7 @@ use crate::Pg;
 /// The history as this process last saw it.
 #[derive(Debug, Default)]
 pub(crate) struct HistoryWatch {
-    seen: Mutex<Option<SeenPosition>>,
+    seen: Mutex<SeenHistories>,
     current: watch::Sender<Option<Incarnation>>,
 }
 
@@ -28,9 +28,9 @@ impl HistoryWatch {
     /// Begins a new history if the server lost commits.
     pub(crate) async fn check(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         // Before the server is asked: a position that another connection sees meanwhile may be further than this one.
-        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some((mut recorded, server)) = read(connection).await? else { return Ok(()) };
-        if let Some(sign) = find_break(recorded, server, seen) {
+        if let Some(sign) = find_break(recorded, server, &seen) {
             recorded.incarnation = begin(connection, recorded.incarnation, server, sign).await?;
         }
         self.record(recorded.incarnation, server.log_bytes);
@@ -51,11 +51,11 @@ impl HistoryWatch {
 
     fn record(&self, incarnation: Incarnation, log_bytes: i64) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let further =
-            seen.filter(|seen| seen.incarnation == incarnation && seen.log_bytes > log_bytes);
-        *seen = further.or(Some(SeenPosition { incarnation, log_bytes }));
-        drop(seen);
-        self.current.send_if_modified(|current| current.replace(incarnation) != Some(incarnation));
+        // The lock is held while the others are told: they must not be told of an ended history last.
+        if seen.record(incarnation, log_bytes) {
+            self.current
+                .send_if_modified(|current| current.replace(incarnation) != Some(incarnation));
+        }
     }
 }
 
@@ -65,9 +65,10 @@ async fn read(
 ) -> sqlx::Result<Option<(RecordedHistory, ServerPosition)>> {
     const UNDEFINED_TABLE: &str = "42P01";
     let row = sqlx::query!(
-        r#"select h.incarnation, h.system_id, h.timeline,
-               s.system_identifier as "server_id!", server_timeline() as "server_timeline!",
-               pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as "log_bytes!"
+        r#"select h.incarnation, h.system_id, h.timeline, h.table_id,
+               h.tableoid::bigint as "server_table!", s.system_identifier as "server_id!",
+               server_timeline() as "server_timeline!",
+               pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint as "log_bytes!"
            from history h cross join pg_control_system() s"#
     )
     .fetch_one(connection)
@@ -85,9 +86,16 @@ async fn read(
         incarnation: Incarnation::new(row.incarnation),
         system_id: row.system_id,
         timeline: row.timeline,
+        table_id: row.table_id,
     };
-    let (system_id, timeline) = (row.server_id, row.server_timeline);
-    Ok(Some((recorded, ServerPosition { system_id, timeline, log_bytes: row.log_bytes })))
+    let server = ServerPosition {
+        system_id: row.server_id,
+        timeline: row.server_timeline,
+        table_id: row.server_table,
+        // A crash may discard log that was not flushed, and it loses no commit thereby.
+        log_bytes: row.log_bytes,
+    };
+    Ok(Some((recorded, server)))
 }
 
 /// Begins the history after `ended`, unless another connection did so already. Returns the incarnation that counts.
@@ -99,21 +107,18 @@ async fn begin(
 ) -> sqlx::Result<Incarnation> {
     let begun = sqlx::query_scalar!(
         "update history
-         set incarnation = new_incarnation(), system_id = $2, timeline = $3, begun_at = now()
+         set incarnation = new_incarnation(), system_id = $2, timeline = $3, table_id = $4,
+             begun_at = now()
          where incarnation = $1 returning incarnation",
         ended.get(),
         server.system_id,
-        server.timeline
+        server.timeline,
+        server.table_id
     )
     .fetch_optional(&mut *connection)
     .await?;
     if begun.is_some() {
-        tracing::error!(
-            sign = sign.slug(),
-            "the database lost commits ({}): a new history begins, and all lines begin again; \
-             docs/running.md tells what may be missing",
-            sign.slug()
-        );
+        log_break(sign);
     }
     let current = match begun {
         Some(begun) => begun,
@@ -122,4 +127,13 @@ async fn begin(
         }
     };
     Ok(Incarnation::new(current))
+}
+
+fn log_break(sign: HistoryBreak) {
+    tracing::error!(
+        sign = sign.slug(),
+        "the database lost commits ({}): a new history begins, and all lines begin again; \
+         docs/running.md tells what may be missing",
+        sign.slug()
+    );
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nightdesk_inbox::AcceptRequest;
-use nightdesk_types::{AgentId, Seq, StoreError, TenantScope};
+use nightdesk_types::{AgentId, Incarnation, Seq, StoreError, TenantScope};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
 
 use super::Memory;
@@ -49,12 +49,13 @@ impl Memory {
 
     /// Loses the entries of an inbox after a number, and every dedupe key, as a store does that was rolled back. A new
     /// history begins.
-    pub fn lose_entries(&self, scope: TenantScope, agent: AgentId, after: Seq) {
+    pub fn lose_entries(&self, scope: TenantScope, agent: AgentId, after: Seq) -> Incarnation {
         let mut state = self.lock();
         state.incarnation = state.incarnation.next();
         state.dedupe_keys.clear();
         if let Some(agent) = state.agents.get_mut(&(scope, agent)) {
             agent.lose_entries(after);
         }
+        state.incarnation
     }
 }

@@ -26,15 +26,17 @@ impl Inbound {
             let accepts = self.accept_requests(account, &mut admitted).await?;
             let bytes: Vec<usize> = accepts.iter().map(|accept| accept.body().len()).collect();
             let with_bytes = admitted.into_iter().zip(bytes);
+            let before = self.recent.history();
             let mut puts = with_bytes.zip(self.inbox.put_in_order(accepts).await);
             let mut stale = Vec::new();
             for ((one, bytes), put) in puts.by_ref() {
-                let is_new = match put? {
+                let (placed, history) = match put? {
                     PutOutcome::Stored(stored) => {
                         self.notify(&one, &stored, began).await;
-                        true
+                        (Placement::Stored, stored.first().map(|entry| entry.incarnation))
                     }
-                    PutOutcome::Duplicate => false,
+                    // It may have been stored for a request that timed out, so that no node keeps it yet.
+                    PutOutcome::Duplicate => (Placement::Duplicate, before),
                     PutOutcome::Fenced => return Ok(Placement::Fenced),
                     PutOutcome::Stale => {
                         stale.push(one);
@@ -42,16 +44,10 @@ impl Inbound {
                     }
                 };
                 self.admissions.finish_event(account, one.event.verified().get()).await;
-                if is_new {
-                    placement = Placement::Stored;
-                    self.recent.keep(RecentEvent {
-                        account: account.clone(),
-                        event: one.event.into_verified(),
-                        bytes,
-                        stored_at: began,
-                    });
-                } else if placement == Placement::Nowhere {
-                    placement = Placement::Duplicate;
+                let (account, event) = (account.clone(), one.event.into_verified());
+                self.recent.keep(RecentEvent { account, event, bytes, arrived_at: began, history });
+                if placement != Placement::Stored {
+                    placement = placed;
                 }
             }
             // The events after a stale one are put again together with it.

@@ -11,9 +11,10 @@ use nightdesk_line::LineContext;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
-    CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, STORE_AGAIN_PAUSE, UPKEEP_EVERY,
+    CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, STORE_AGAIN_FORGET_EVERY, STORE_AGAIN_PAUSE,
+    UPKEEP_EVERY,
 };
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::NodeBase;
@@ -64,25 +65,44 @@ struct HistoryFollower {
 
 impl HistoryFollower {
     async fn run(self, drain: CancellationToken) {
+        // A second change is followed at once, also while events are being stored again.
+        tokio::join!(self.follow(&drain), self.store_again(&drain));
+    }
+
+    async fn follow(&self, drain: &CancellationToken) {
         let mut history = self.pg.watch_history();
-        while let Some(Ok(())) = drain.run_until_cancelled(history.changed()).await {
+        loop {
+            let changed = timeout(STORE_AGAIN_FORGET_EVERY, history.changed());
+            match drain.run_until_cancelled(changed).await {
+                Some(Ok(Ok(()))) => {}
+                Some(Err(_)) => {
+                    self.inbound.forget_old_events();
+                    continue;
+                }
+                Some(Ok(Err(_))) | None => return,
+            }
             let current = *history.borrow_and_update();
             if let Some(current) = current {
                 self.gate.forget_reach();
                 self.lines.end_other_histories(current);
-                drain.run_until_cancelled(Box::pin(self.store_again())).await;
+                self.inbound.recall_events(current);
             }
         }
     }
 
     /// Stores the events again that the database lost, as far as this node still has them.
-    async fn store_again(&self) {
-        let mut counts = StoredAgain::default();
-        while let Err(error) = self.inbound.store_again(&mut counts).await {
-            log_retry(&error);
-            sleep(STORE_AGAIN_PAUSE).await;
+    async fn store_again(&self, drain: &CancellationToken) {
+        while drain.run_until_cancelled(self.inbound.wait_for_recalled()).await.is_some() {
+            let mut counts = StoredAgain::default();
+            while let Err(error) = self.inbound.store_again(&mut counts).await {
+                log_retry(&error);
+                if drain.run_until_cancelled(sleep(STORE_AGAIN_PAUSE)).await.is_none() {
+                    return;
+                }
+            }
+            log_stored_again(counts);
+            log_dropped(counts.dropped);
         }
-        log_stored_again(counts);
     }
 }
 
@@ -91,13 +111,23 @@ fn log_retry(error: &StoreError) {
 }
 
 fn log_stored_again(counts: StoredAgain) {
-    let StoredAgain { stored, kept, refused } = counts;
+    let StoredAgain { stored, kept, refused, .. } = counts;
     if stored + kept + refused > 0 {
         tracing::warn!(
             stored,
             kept,
             refused,
             "stored {stored} events again that the database had lost; it still had {kept}, and {refused} are refused now"
+        );
+    }
+}
+
+fn log_dropped(dropped: usize) {
+    if dropped > 0 {
+        tracing::error!(
+            dropped,
+            "{dropped} recent events were too old or too many to be stored again; \
+             the database may lack them: compare the platforms' chats with the agents' inboxes"
         );
     }
 }

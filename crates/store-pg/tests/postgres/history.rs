@@ -104,16 +104,19 @@ async fn entries_of_a_new_history_are_delivered_although_their_numbers_were_acke
 }
 
 #[tokio::test]
-async fn a_connection_to_another_server_begins_another_history() {
+async fn a_connection_to_another_server_or_to_a_loaded_dump_begins_another_history() {
     let postgres = postgres().await;
-    let first = take_history(&postgres.database.store()).await;
-    assert_eq!(take_history(&postgres.database.store()).await, first, "the history goes on");
+    let mut current = take_history(&postgres.database.store()).await;
+    assert_eq!(take_history(&postgres.database.store()).await, current, "the history goes on");
 
     let mut admin = postgres.database.admin().await;
-    run(&mut admin, "update history set system_id = system_id + 1").await;
-    let second = take_history(&postgres.database.store()).await;
-    assert_ne!(second, first);
-    assert_eq!(take_history(&postgres.database.store()).await, second, "once");
+    for column in ["system_id", "table_id"] {
+        run(&mut admin, &format!("update history set {column} = {column} + 1")).await;
+        let next = take_history(&postgres.database.store()).await;
+        assert_ne!(next, current, "{column}");
+        assert_eq!(take_history(&postgres.database.store()).await, next, "once");
+        current = next;
+    }
 }
 
 /// Connects, and returns the incarnation that the store then knows.

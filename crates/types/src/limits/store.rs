@@ -14,7 +14,14 @@ pub const DATABASE_START_PAUSE: Duration = Duration::from_millis(500);
 /// Time for which a node keeps the events that it stored, to store them again if the database loses them.
 pub const STORE_AGAIN_FOR: Duration = Duration::from_mins(10);
 
-/// Bytes of the events that a node keeps for this; above it, the oldest are dropped.
+/// Oldest event that is stored again. It is well below the time for which keys are remembered, so that an event which the
+/// database still has is a duplicate.
+pub const STORE_AGAIN_AGE_MAX: Duration = Duration::from_hours(24);
+
+/// Interval at which a node deletes older events from its memory.
+pub const STORE_AGAIN_FORGET_EVERY: Duration = Duration::from_hours(1);
+
+/// Bytes of the events that a node keeps for this, and of those that it is storing again; above it, the oldest are dropped.
 pub const STORE_AGAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Pause after a failed attempt to store them again.
