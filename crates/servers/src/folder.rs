@@ -15,6 +15,10 @@ use crate::process::Signal;
 /// The guard's script.
 const GUARD: &str = include_str!("guard.sh");
 
+/// The file system in memory, and the room that a run of all tests needs there: it writes 6 GiB.
+const MEMORY: &str = "/dev/shm";
+const MEMORY_FREE_MIN: u64 = 12 * 1024 * 1024 * 1024;
+
 /// A guarded folder. Removed when dropped, and when this process ends.
 #[derive(Debug)]
 pub(crate) struct Folder {
@@ -25,7 +29,19 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates a folder; processes that run in it at the end get this signal.
     pub(crate) fn create(prefix: &str, signal: Signal) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix(prefix).tempdir();
+        Self::create_in(&std::env::temp_dir(), prefix, signal)
+    }
+
+    /// Creates a folder in memory if there is much room. The thousands of databases of a test run are hundreds of
+    /// thousands of files, and some disks need minutes to remove them.
+    pub(crate) fn create_in_memory(prefix: &str, signal: Signal) -> Result<Self> {
+        let parent =
+            if has_room_in_memory() { PathBuf::from(MEMORY) } else { std::env::temp_dir() };
+        Self::create_in(&parent, prefix, signal)
+    }
+
+    fn create_in(parent: &Path, prefix: &str, signal: Signal) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent);
         let folder = folder.context("could not create a temporary folder")?;
         // The guard compares the path with the kernel's, which contains no symbolic links.
         let path = folder.path().canonicalize().context("could not resolve the folder")?;
@@ -47,6 +63,16 @@ impl Drop for Folder {
         // If the guard was killed, no cleanup is possible here.
         self.guard.wait().ok();
     }
+}
+
+fn has_room_in_memory() -> bool {
+    // A container may have a file system in memory that is far smaller than the memory.
+    let Ok(room) = rustix::fs::statvfs(MEMORY) else { return false };
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = available.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    let free = kib.unwrap_or(0).saturating_mul(1024).min(room.f_bavail * room.f_frsize);
+    free >= MEMORY_FREE_MIN
 }
 
 fn guard(folder: &Path, signal: Signal) -> std::io::Result<Child> {

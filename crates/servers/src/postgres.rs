@@ -65,7 +65,10 @@ impl Postgres {
     pub fn start(options: &Options) -> Result<Self> {
         let bin_dir = binaries::postgres_bin_dir()?;
         let owner = Owner::find()?;
-        let folder = Folder::create("nightdesk-pg-", Signal::Quit)?;
+        let folder = match options.durability {
+            Durability::Fsync => Folder::create("nightdesk-pg-", Signal::Quit)?,
+            Durability::NoFsync => Folder::create_in_memory("nightdesk-pg-", Signal::Quit)?,
+        };
         owner.take_over(folder.path())?;
         init(owner, &bin_dir, folder.path())?;
         let (process, port) = process::on_a_free_port(|port| {

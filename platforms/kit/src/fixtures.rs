@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 pub struct Fixtures(BTreeMap<String, Value>);
 
 impl Fixtures {
-    /// Reads all files of the folder `fixtures` in the adapter's own folder.
-    pub fn read(adapter: &str) -> Self {
-        let files = Path::new(adapter).join("fixtures").read_dir().expect("a folder of fixtures");
+    /// Reads all files of the folder `fixtures` in the adapter's own folder, in which its tests run.
+    pub fn read() -> Self {
+        let files = Path::new("fixtures").read_dir().expect("a folder of fixtures");
         let fixture = |path: &Path| {
             let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
             let text = std::fs::read(path).expect("a readable file");

@@ -14,7 +14,7 @@ use crate::tests::bot;
 mod total;
 
 /// Fixtures that were written from Discord's documentation.
-static FIXTURES: LazyLock<Fixtures> = LazyLock::new(|| Fixtures::read(env!("CARGO_MANIFEST_DIR")));
+static FIXTURES: LazyLock<Fixtures> = LazyLock::new(Fixtures::read);
 
 /// Some channels and threads of a guild.
 pub(crate) struct Known;

@@ -16,7 +16,7 @@ mod oddities;
 mod total;
 
 /// Updates that were written from Telegram's documentation.
-static FIXTURES: LazyLock<Fixtures> = LazyLock::new(|| Fixtures::read(env!("CARGO_MANIFEST_DIR")));
+static FIXTURES: LazyLock<Fixtures> = LazyLock::new(Fixtures::read);
 
 fn fixture(name: &str) -> Value {
     FIXTURES.get(name)
