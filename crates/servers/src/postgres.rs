@@ -79,15 +79,16 @@ impl Postgres {
         Ok(Self { process, folder, port, bin_dir, owner, options: options.clone() })
     }
 
-    /// Starts a standby that follows this cluster, with the same settings. Commits do not wait for it.
+    /// Starts a second server with the same settings on a copy of this cluster's data. `copy` makes the copy in the
+    /// folder that it gets, as this server's user.
     ///
     /// # Errors
     ///
-    /// If the data cannot be copied, or the standby does not start.
-    pub fn start_standby(&self) -> Result<Self> {
+    /// If the data cannot be copied, or the server does not start.
+    pub fn start_copy(&self, copy: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let folder = Folder::create("nightdesk-pg-", Signal::Quit)?;
         self.owner.take_over(folder.path())?;
-        copy_data(self.owner, &self.bin_dir, folder.path(), self.port)?;
+        copy(&data_dir(folder.path()))?;
         let (process, port) = process::on_a_free_port(|port| {
             let mut process = spawn(self.owner, &self.bin_dir, folder.path(), port, &self.options)?;
             wait_until_ready(&mut process, &self.bin_dir, port)?;
@@ -95,6 +96,14 @@ impl Postgres {
         })?;
         let (bin_dir, owner, options) = (self.bin_dir.clone(), self.owner, self.options.clone());
         Ok(Self { process, folder, port, bin_dir, owner, options })
+    }
+
+    /// Returns a command that runs as the server's user, in the server's folder. The program ends with the server.
+    pub fn command(&self, program: &str) -> Command {
+        let folder = self.folder.path();
+        let mut command = self.owner.command(Path::new(program));
+        command.current_dir(folder).env("HOME", folder).stdin(Stdio::null());
+        command
     }
 
     /// Starts the server again on another port, as an address moves to a standby.
@@ -170,25 +179,6 @@ fn init(owner: Owner, bin_dir: &Path, folder: &Path) -> Result<()> {
         .context("could not run initdb")?;
     if !output.status.success() {
         bail!("initdb ended with {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(())
-}
-
-/// Copies the data of a running cluster, as of now, for a standby.
-fn copy_data(owner: Owner, bin_dir: &Path, folder: &Path, port: u16) -> Result<()> {
-    let output = owner
-        .command(&bin_dir.join("pg_basebackup"))
-        .args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "-X", "stream"])
-        .args(["-h", "127.0.0.1", "-U", "postgres", "-p", &port.to_string()])
-        .arg("-D")
-        .arg(data_dir(folder))
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .context("could not run pg_basebackup")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("pg_basebackup ended with {}:\n{said}", output.status);
     }
     Ok(())
 }

@@ -6,10 +6,11 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use nightdesk_servers::{Durability, Options, Postgres};
 
 use crate::procfs::{self, signal};
+use crate::runbook::{self, ServerCommand, Step};
 
 /// The desk's database role. Row-level security applies to it.
 pub const APP_ROLE: &str = "nightdesk_app";
@@ -21,6 +22,9 @@ const SETTINGS: [(&str, &str); 3] =
 
 /// Time limit for a standby to follow, or to stop.
 const STANDBY_WITHIN: Duration = Duration::from_secs(30);
+
+/// Time limit of the lines of a page that stand together. Recovery from a base backup is the slow case.
+const LINES_WITHIN: Duration = Duration::from_mins(5);
 
 /// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -103,11 +107,20 @@ impl Cluster {
         self.postgres.stop_immediate()
     }
 
-    /// Starts a standby. If it is synchronous, commits wait for it from then on.
+    /// Starts a standby by the commands of the page. If it is synchronous, commits wait for it from then on.
     pub fn add_standby(&mut self, is_synchronous: bool) -> Result<()> {
-        self.standby = Some(self.postgres.start_standby()?);
+        let steps = runbook::steps(runbook::FAILOVER, "Make a standby")?;
+        let [Step::Shell(copy), Step::Server(ServerCommand::Start)] = &*steps else {
+            bail!("docs/failover.md does not copy the data and start the standby: {steps:?}")
+        };
+        let standby = self.postgres.start_copy(|data| {
+            let data = ("STANDBY_DATA", data.display().to_string());
+            self.run_lines(copy, &[("PRIMARY_URL", self.admin_url("postgres")), data]).map(drop)
+        })?;
+        self.standby = Some(standby);
         if is_synchronous {
-            self.set("synchronous_standby_names", "*")?;
+            let lines = runbook::shell_lines(runbook::FAILOVER, "Make it synchronous")?;
+            self.run_lines(&lines, &[("PRIMARY_URL", self.admin_url("postgres"))])?;
             // Commits wait only for a standby that the server knows as synchronous.
             let state = "select count(*) from pg_stat_replication where sync_state = 'sync'";
             let deadline = Instant::now() + STANDBY_WITHIN;
@@ -134,21 +147,44 @@ impl Cluster {
         Ok(())
     }
 
-    /// Kills the server, moves its address to the standby, and promotes the standby.
+    /// Kills the server, moves its address to the standby, and promotes the standby by the commands of the page.
     pub fn fail_over(&mut self) -> Result<()> {
         let port = self.port();
         self.kill()?;
         let mut standby = self.standby.take().context("there is no standby")?;
         standby.move_to_port(port)?;
         self.former.push(std::mem::replace(&mut self.postgres, standby));
-        let promoted = self.ask("postgres", "select pg_promote(true, 60)")?;
-        ensure!(promoted.trim() == "t", "the standby was not promoted");
+        let lines = runbook::shell_lines(runbook::FAILOVER, "Fail over")?;
+        let promoted = self.run_lines(&lines, &[("STANDBY_URL", self.admin_url("postgres"))])?;
+        ensure!(promoted.trim() == "t", "the standby was not promoted: {promoted}");
         Ok(())
     }
 
-    fn set(&self, name: &str, value: &str) -> Result<()> {
-        self.ask("postgres", &format!("alter system set {name} = '{value}'"))?;
-        self.ask("postgres", "select pg_reload_conf()").map(drop)
+    /// Runs lines of a page in a shell, as the server's user and with these variables. Returns their output.
+    pub fn run_lines(&self, lines: &str, variables: &[(&str, String)]) -> Result<String> {
+        let script = format!("PATH={}:$PATH\n{lines}", self.postgres.bin_dir().display());
+        let mut shell = self.postgres.command("timeout");
+        shell.arg(LINES_WITHIN.as_secs().to_string());
+        shell.args(["bash", "-euo", "pipefail", "-c", &script]);
+        shell.envs(variables.iter().map(|(name, value)| (name, value)));
+        output(&mut shell).with_context(|| format!("the lines are:\n{lines}"))
+    }
+
+    /// Starts or stops the server, in place of a page's `pg_ctl`.
+    pub fn obey(&mut self, command: ServerCommand) -> Result<()> {
+        match command {
+            ServerCommand::Start => self.start_again(),
+            ServerCommand::Stop => self.stop_immediate(),
+            ServerCommand::Restart => {
+                self.stop_immediate()?;
+                self.start_again()
+            }
+        }
+    }
+
+    /// Returns the folder of the server's data.
+    pub fn data_dir(&self) -> PathBuf {
+        self.postgres.data_dir()
     }
 
     /// Starts the stopped server again.

@@ -11,6 +11,8 @@
 
 pub mod stage;
 pub mod cluster;
+pub mod runbook;
+pub mod lost_commits;
 pub mod cron_load;
 pub mod psql;
 pub mod load_probe;

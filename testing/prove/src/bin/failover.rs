@@ -1,20 +1,21 @@
-//! Kills PostgreSQL under load and promotes its standby, again and again.
+//! Kills PostgreSQL under load and promotes its standby by the commands of `docs/failover.md`, again and again.
 //!
 //! A synchronous standby has every commit: nothing is lost and nothing is doubled. A standby that lags lacks the last
 //! seconds: the nodes store the events of that time again, so none is lost, but agents may get them twice.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Parser;
-use nightdesk_judge::{Invariant, Verdict};
+use nightdesk_judge::Invariant;
 use nightdesk_prove::chaos::faults::{ASYNC_FAILOVER, Fault, SYNC_FAILOVER, Wanted};
 use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::chaos::plan::Scale;
 use nightdesk_prove::chaos::run::{Options, Outcome, run};
+use nightdesk_prove::lost_commits::{StoredAgain, broken_always};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
 
@@ -23,16 +24,6 @@ const SHOWN_MAX: usize = 12;
 
 /// Maximum time until the world is idle.
 const PATIENCE: Duration = Duration::from_mins(2);
-
-/// Promises that hold although commits were taken away.
-const ALWAYS_HELD: [Invariant; 6] = [
-    Invariant::NoLoss,
-    Invariant::NoPhantom,
-    Invariant::NoMisdelivery,
-    Invariant::NoWrongRevocation,
-    Invariant::NoHoneypot,
-    Invariant::NoLeak,
-];
 
 /// Promotes standbys under load, and judges the histories.
 #[derive(Debug, Parser)]
@@ -118,54 +109,4 @@ fn promoted(arguments: &Arguments, fault: Fault, rounds: usize) -> Result<Outcom
     shown.for_each(|violation| ui::put(&violation.to_string()));
     ui::put(&outcome.verdict.summary());
     Ok(outcome)
-}
-
-/// Returns the broken promises that have no exception.
-fn broken_always(verdict: &Verdict) -> Vec<&'static str> {
-    let broken = ALWAYS_HELD.into_iter().filter(|invariant| verdict.count(*invariant) > 0);
-    broken.map(Invariant::number).collect()
-}
-
-/// Events that the nodes stored again, and those that they could not, by their logs.
-#[derive(Debug, Default)]
-struct StoredAgain {
-    stored: u64,
-    refused: u64,
-}
-
-impl StoredAgain {
-    fn read(folder: &Path) -> Result<Self> {
-        let mut sum = Self::default();
-        for entry in fs::read_dir(folder).context("could not read the folder of the run")? {
-            let path = entry?.path();
-            if path.extension().is_none_or(|extension| extension != "log") {
-                continue;
-            }
-            let log = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            for line in log.lines().filter(|line| line.contains("events again that the database")) {
-                sum.stored += number_before(line, " events again").unwrap_or(0);
-                sum.refused += number_before(line, " are refused now").unwrap_or(0);
-            }
-        }
-        Ok(sum)
-    }
-}
-
-/// Returns the number that stands directly before these words.
-fn number_before(line: &str, words: &str) -> Option<u64> {
-    line.split(words).next()?.rsplit(' ').next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_counts_are_read_from_a_log_line() {
-        let line = "WARN stored 12 events again that the database had lost; it still had 3, and 4 are refused now";
-
-        assert_eq!(number_before(line, " events again"), Some(12));
-        assert_eq!(number_before(line, " are refused now"), Some(4));
-        assert_eq!(number_before("nothing", " events again"), None);
-    }
 }
