@@ -238,10 +238,15 @@ chaos-smoke *ARGS: _world
         --name chaos-smoke --faults all --nodes 3 --redis --street 30 --jobs 40 --letters 24 --seconds 240 \
         --rate 180 --events-min 50000 {{ ARGS }}
 
-# Kill PostgreSQL under load and promote its standby, ten times: a synchronous one loses nothing, and of one that lags the
-# nodes store again what it lacks. Budget: 10 minutes.
+# Kill PostgreSQL under load and promote its standby by the commands of docs/failover.md, ten times: a synchronous one
+# loses nothing, and of one that lags the nodes store again what it lacks. Budget: 10 minutes.
 failover *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/failover" {{ ARGS }}
+
+# Restore PostgreSQL to ten minutes ago under load, by the commands of docs/restore.md: later events arrive, and earlier
+# acknowledgements do not count. `--minutes 2` goes back less. Budget: 15 minutes.
+restore *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/restore" {{ ARGS }}
 
 # Kill the Discord owner twenty times under load: another node must resume, and no event may be lost. Budget: 7 minutes.
 owner-kill *ARGS: _world

@@ -1,7 +1,8 @@
 //! Runs the real binary as a process.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -86,6 +87,7 @@ impl Settings {
         let folder = cluster.folder().to_owned();
         let key_file = folder.join(format!("{database}.key"));
         fs::write(&key_file, Vault::new_key_file().as_bytes())
+            .and_then(|()| fs::set_permissions(&key_file, Permissions::from_mode(0o600)))
             .context("could not write the vault's key")?;
         let (url, migrate_url) = (cluster.app_url(database), cluster.admin_url(database));
         let database_of_it = Database { url, migrate_url };

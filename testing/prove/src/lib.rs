@@ -13,6 +13,7 @@ pub mod stage;
 pub mod cluster;
 pub mod runbook;
 pub mod lost_commits;
+pub mod restore;
 pub mod cron_load;
 pub mod psql;
 pub mod load_probe;

@@ -71,6 +71,14 @@ impl Node {
         Ok((!verified.status.success()).then_some(told))
     }
 
+    /// Runs a command of the binary with the node's configuration, which must succeed. Returns its output.
+    pub fn run(&self, words: &[&str]) -> Result<String> {
+        let ran = self.settings.command(&[], words)?;
+        let told = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+        ensure!(ran.status.success(), "`nightdesk {}` failed:\n{told}", words.join(" "));
+        Ok(told)
+    }
+
     /// Kills the node, if it runs.
     pub fn kill(&mut self) -> Result<()> {
         self.running.take().map_or(Ok(()), |mut desk| desk.kill())
