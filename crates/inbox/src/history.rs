@@ -88,6 +88,8 @@ pub enum HistoryBreak {
     EndedBefore,
     /// A line acknowledged an entry that the inbox does not have.
     AckBeyondHead,
+    /// The operator said so: an older copy of the files was put back while no node ran.
+    Declared,
 }
 
 nightdesk_types::slugs! {
@@ -98,6 +100,7 @@ nightdesk_types::slugs! {
     LogMovedBack = "log-moved-back",
     EndedBefore = "ended-before",
     AckBeyondHead = "ack-beyond-head",
+    Declared = "declared",
 }
 
 /// Returns the sign that the recorded history is over, if there is one. A position that was seen in an earlier history

@@ -9,6 +9,7 @@ mod dev;
 mod dispatch;
 mod explain;
 mod gateway;
+mod history;
 mod inbox;
 mod issuer;
 mod keys;
@@ -31,6 +32,7 @@ pub(crate) use audit::AuditSubcommand;
 pub(crate) use data::DataSubcommand;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use gateway::GatewaySubcommand;
+pub(crate) use history::HistorySubcommand;
 pub(crate) use inbox::InboxSubcommand;
 pub(crate) use issuer::IssuerSubcommand;
 pub(crate) use letter::LetterSubcommand;
@@ -129,6 +131,9 @@ pub(crate) enum Command {
     /// Show the notices to a tenant.
     #[command(subcommand)]
     Notice(NoticeSubcommand),
+    /// Tell the desk that its database lost commits.
+    #[command(subcommand)]
+    History(HistorySubcommand),
     /// Show and verify the audit log.
     #[command(subcommand)]
     Audit(AuditSubcommand),

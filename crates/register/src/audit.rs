@@ -149,6 +149,8 @@ kinds! {
     SigningKeyRetired = "signing-key-retired";
     /// All data keys were wrapped with a new key of the vault.
     VaultRotated = "vault-rotated";
+    /// An operator declared that the database lost commits.
+    HistoryBegun = "history-begun";
     /// A caller presented a token that no trusted issuer signed.
     AuthFailed = "auth-failed";
 }

@@ -46,7 +46,7 @@ alter table audit_log
         'skill-status-set', 'skill-deleted', 'shelf-secured', 'letters-granted',
         'letters-released', 'letter-hook-made', 'letter-hook-removed', 'entry-put', 'entry-set-aside',
         'entry-resubmitted', 'entry-removed', 'entries-parked', 'entries-discarded', 'capability-used',
-        'signing-key-made', 'signing-key-retired', 'vault-rotated', 'auth-failed'
+        'signing-key-made', 'signing-key-retired', 'vault-rotated', 'history-begun', 'auth-failed'
     )) not valid;
 select wall_off('audit_log');
 

@@ -3,11 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 
 use nightdesk_inbox::{HistoryBreak, RecordedHistory, SeenHistories, ServerPosition, find_break};
-use nightdesk_types::Incarnation;
+use nightdesk_register::audit::Kind;
+use nightdesk_types::{Incarnation, StoreError, TenantScope};
+use serde_json::json;
 use sqlx::PgConnection;
 use tokio::sync::watch;
 
 use crate::Pg;
+use crate::register::audit::record_act;
 
 /// The history as this process last saw it.
 #[derive(Debug, Default)]
@@ -21,6 +24,24 @@ impl Pg {
     /// `None`: no connection was made yet.
     pub fn watch_history(&self) -> watch::Receiver<Option<Incarnation>> {
         self.history.current.subscribe()
+    }
+
+    /// Begins a new history by order of the operator, and records the act. No node can recognise an older copy of the
+    /// files that was put back while none ran. Returns the incarnation, or `None` if the database was not migrated yet.
+    pub async fn begin_history(
+        &self,
+        by: TenantScope,
+        reason: &str,
+    ) -> Result<Option<Incarnation>, StoreError> {
+        let reason = reason.to_owned();
+        run_to_end!(self.for_tenant("begin a new history", by), |connection| {
+            let Some((recorded, server)) = read(connection).await? else { return Ok(None) };
+            let sign = HistoryBreak::Declared;
+            let begun = begin(connection, recorded.incarnation, server, sign).await?;
+            let about = json!({ "incarnation": begun, "reason": reason });
+            record_act(connection, by, Kind::HistoryBegun, about).await?;
+            Ok(Some(begun))
+        })
     }
 }
 

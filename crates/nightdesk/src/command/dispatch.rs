@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::{
     AgentSubcommand, BotSubcommand, Command, NewBotArgs, NoticeSubcommand, TenantSubcommand, audit,
-    bots, connect, data, explain, gateway, inbox, issuer, keys, letter, list, names, quota, reach,
-    schedule, skill, wake,
+    bots, connect, data, explain, gateway, history, inbox, issuer, keys, letter, list, names,
+    quota, reach, schedule, skill, wake,
 };
 use crate::config::Config;
 use crate::config::secret_file::password;
@@ -53,6 +53,7 @@ async fn dispatch(
         Command::Data(command) => data::run(register, pg, command).await,
         Command::Letter(command) => letter::run(config, register, pg, command).await,
         Command::Audit(audit) => audit::run(config, register, audit).await,
+        Command::History(command) => history::run(pg, command).await,
         Command::Notice(NoticeSubcommand::List { tenant }) => {
             notices(register, &**pg, &tenant).await
         }

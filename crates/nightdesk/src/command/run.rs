@@ -52,6 +52,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         | Command::Data(_)
         | Command::Letter(_)
         | Command::Notice(_)
+        | Command::History(_)
         | Command::Audit(_) => {
             let answer = dispatch::run(&read()?, command).await?;
             let wrong = answer.fault_count();

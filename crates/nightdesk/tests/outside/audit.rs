@@ -17,7 +17,7 @@ enum Whose {
 use Whose::{Acme, Somebody};
 
 /// An operator's commands, in an order in which each succeeds, and the kind of their audit row.
-const ACTS: [(&str, &str, Whose, &str); 52] = [
+const ACTS: [(&str, &str, Whose, &str); 53] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -68,6 +68,7 @@ const ACTS: [(&str, &str, Whose, &str); 52] = [
     ("tenant erase", "beta --yes", Somebody, "tenant-erased"),
     ("key rotate", "", Whose::Desk, "vault-rotated"),
     ("issuer retire", "$KID", Whose::Desk, "signing-key-retired"),
+    ("history new", "--reason snapshot", Whose::Desk, "history-begun"),
     // Repeated actions that change nothing are recorded again.
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
     ("agent wake-url", "$OF --clear", Acme, "wake-url-set"),

@@ -92,6 +92,7 @@ fn the_desk_itself(operator: &mut Operator) {
     assert_eq!(operator.asks("migrate")["up_to_date"], true);
     assert!(operator.asks("key new")["key"].is_string());
     operator.asks("key rotate");
+    assert!(operator.asks("history new --reason snapshot")["incarnation"].is_i64());
 }
 
 fn agents_that_sleep(operator: &mut Operator, page: &str) {

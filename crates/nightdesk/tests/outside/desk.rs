@@ -91,6 +91,26 @@ impl Desk {
         Session { psql, input: Some(input) }
     }
 
+    /// Writes a backup of the database to a file.
+    pub(crate) fn dump(&self) -> PathBuf {
+        let file = self.folder().join("backup.sql");
+        let mut dump = client("pg_dump", &self.database());
+        let dumped = dump.arg("-f").arg(&file).output().expect("pg_dump runs");
+        assert!(dumped.status.success(), "{}", String::from_utf8_lossy(&dumped.stderr));
+        file
+    }
+
+    /// Replaces the database by a backup, on the same server and timeline.
+    pub(crate) fn restore(&self, backup: &Path) {
+        let database = self.database();
+        psql("postgres", &format!("drop database {database} with (force)"));
+        psql("postgres", &format!("create database {database}"));
+        let mut load = psql_command(&database);
+        let loaded = load.args(["-v", "ON_ERROR_STOP=1", "-f"]).arg(backup).output();
+        let loaded = loaded.expect("psql runs");
+        assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
+    }
+
     fn database(&self) -> String {
         let config = std::fs::read_to_string(self.folder().join("desk.toml")).expect("it is there");
         let database = config.split("/outside_").nth(1).and_then(|rest| rest.split('"').next());
@@ -207,14 +227,21 @@ fn psql(database: &str, question: &str) -> String {
     String::from_utf8(asked.stdout).expect("text").trim().to_owned()
 }
 
-#[expect(clippy::disallowed_methods, reason = "where the test server is")]
 fn psql_command(database: &str) -> Command {
+    let mut psql = client("psql", database);
+    psql.arg("-qAt");
+    psql
+}
+
+/// Returns a command for a client program of the test server.
+#[expect(clippy::disallowed_methods, reason = "where the test server is")]
+fn client(program: &str, database: &str) -> Command {
     let bin = std::env::var("NIGHTDESK_TEST_PG_BIN").expect("where psql is");
     let url = admin_url();
     let (server, _) = url.rsplit_once('/').expect("a database in the URL");
-    let mut psql = Command::new(Path::new(&bin).join("psql"));
-    psql.args(["-qAt", "-d", &format!("{server}/{database}")]);
-    psql
+    let mut client = Command::new(Path::new(&bin).join(program));
+    client.args(["-d", &format!("{server}/{database}")]);
+    client
 }
 
 /// An open transaction of psql. It is rolled back on drop.

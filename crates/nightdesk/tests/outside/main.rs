@@ -13,6 +13,7 @@ mod nodes;
 mod reach;
 mod readme;
 mod redis;
+mod restored;
 mod discord;
 mod telegram;
 mod ticking;

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// Retention of the audit log, in days.
 pub const AUDIT_KEPT_DAYS: i32 = 400;
 
+/// Bytes of the reason that an operator gives for a new history.
+pub const HISTORY_REASON_BYTES_MAX: usize = 200;
+
 /// Audit rows that the verifier reads per query.
 pub const AUDIT_PAGE_ROWS: i64 = 10_000;
 
