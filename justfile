@@ -248,6 +248,11 @@ failover *ARGS: _world
 restore *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/restore" {{ ARGS }}
 
+# Run three nodes for an hour under a random fault every twenty seconds: nothing may be lost, and no node's memory may grow.
+# A run of less than an hour (`--minutes 10`) does not judge the memory.
+soak *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/soak" {{ ARGS }}
+
 # Kill the Discord owner twenty times under load: another node must resume, and no event may be lost. Budget: 7 minutes.
 owner-kill *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/owner-kill" {{ ARGS }}

@@ -14,6 +14,7 @@ pub mod cluster;
 pub mod runbook;
 pub mod lost_commits;
 pub mod restore;
+pub mod soak;
 pub mod cron_load;
 pub mod psql;
 pub mod load_probe;
