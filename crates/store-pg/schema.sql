@@ -484,6 +484,20 @@ $$;
 
 ALTER FUNCTION public.door_client(p_clients uuid[]) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_erasures(p_listed uuid[]) RETURNS TABLE(tenant_id uuid, is_erased boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select t.tenant_id, t.erased_at is not null from tenants t
+    where (t.erased_at is null) = (t.tenant_id = any (p_listed));
+end
+$$;
+
+ALTER FUNCTION public.door_erasures(p_listed uuid[]) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_gateways(p_names text[]) RETURNS TABLE(name text, tenant_id uuid, gateway_id uuid, agent_id uuid, acks boolean, revoked boolean, secret_id uuid, sealed bytea, wrapped bytea, key_id bigint, expired boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -5676,6 +5690,9 @@ GRANT ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_b
 
 REVOKE ALL ON FUNCTION public.door_client(p_clients uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_client(p_clients uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_erasures(p_listed uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_erasures(p_listed uuid[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_gateways(p_names text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_gateways(p_names text[]) TO nightdesk_app;

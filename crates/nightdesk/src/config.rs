@@ -70,6 +70,9 @@ pub(crate) struct Config {
     /// The audit log settings.
     #[serde(default)]
     pub(crate) audit: AuditSection,
+    /// The list of erased tenants.
+    #[serde(default)]
+    pub(crate) erasure: ErasureSection,
     /// The rules for URLs that tenants set.
     #[serde(default)]
     pub(crate) outside: Rules,
@@ -360,6 +363,16 @@ pub(crate) struct AuditSection {
     pub(crate) anchor_file: Option<PathBuf>,
 }
 
+/// The list of erased tenants. Since 0.2.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ErasureSection {
+    /// The file with the list of erased tenants, outside the database. Every start erases its tenants again, so that a
+    /// restored backup does not bring them back. Every node and every operator's machine needs the same file. Without
+    /// it, there is no list.
+    pub(crate) list_file: Option<PathBuf>,
+}
+
 impl Config {
     /// Returns the configuration of a trial desk, on a server that trusts every local client. It has no key file.
     pub(crate) fn for_trial(address: SocketAddr, server_port: u16, database: &str) -> Self {
@@ -383,6 +396,7 @@ impl Config {
             schedule: ScheduleSection::default(),
             limits: RateSettings::default(),
             audit: AuditSection::default(),
+            erasure: ErasureSection::default(),
             outside: Rules::default(),
             media: MediaSection { place: "memory:///".to_owned() },
             discord: DiscordSection::default(),

@@ -7,6 +7,7 @@ mod bell;
 mod certificate;
 mod command;
 mod config;
+mod erasures;
 mod failpoints;
 mod failures;
 mod issuers;

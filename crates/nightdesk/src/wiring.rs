@@ -31,6 +31,7 @@ use crate::bell::BellTasks;
 use crate::certificate::{self, CertificateReload};
 use crate::command::names::AgentArgs;
 use crate::config::{Config, TlsFiles, read_again};
+use crate::erasures::Erasures;
 use crate::lifecycle::{self, Lifecycle, StopSignals};
 use crate::telemetry::OptionalMetrics;
 use crate::wiring::durability::{DurabilityReport, FaultList};
@@ -103,6 +104,8 @@ struct NodeBase {
     bell_tasks: BellTasks,
     /// The node's tasks.
     life: Lifecycle,
+    /// The list of erased tenants, if one is configured.
+    erasures: Option<Arc<Erasures>>,
 }
 
 /// A running node.
@@ -117,12 +120,16 @@ impl RunningNode {
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config)?);
         let locksmith = locksmith(&pg, vault.clone());
-        let NodeStart { lease, secret } =
-            retry_while_unavailable(|| NodeStart::new(config, &pg, &locksmith)).await?;
+        let erasures = Erasures::open(config, &pg, &vault).map(Arc::new);
+        let NodeStart { lease, secret } = retry_while_unavailable(|| {
+            NodeStart::new(config, &pg, &locksmith, erasures.as_deref())
+        })
+        .await?;
         let lease = Arc::new(lease);
         let keeper = start_keeper(&pg, &lease)?;
         let ringing = BellTasks::start(config, &secret)?;
-        let base = NodeBase { pg, lease, bell_tasks: ringing, life: Lifecycle::default() };
+        let life = Lifecycle::default();
+        let base = NodeBase { pg, lease, bell_tasks: ringing, life, erasures };
         let webchat = Arc::new(webchat(config, &base));
         let desk = Arc::new(desk::build(config, &base, vault, &webchat).await?);
         let room = Arc::new(line_context(config, &base, &desk));
@@ -158,10 +165,19 @@ struct NodeStart {
 }
 
 impl NodeStart {
-    async fn new(config: &Config, pg: &Pg, locksmith: &Locksmith) -> anyhow::Result<Self> {
+    async fn new(
+        config: &Config,
+        pg: &Pg,
+        locksmith: &Locksmith,
+        erasures: Option<&Erasures>,
+    ) -> anyhow::Result<Self> {
         has_its_tables(pg).await?;
         log_durability(&durability::check(config, pg).await?);
         locksmith.check().await?;
+        if let Some(erasures) = erasures {
+            // Before anything of a tenant is opened: the database may be a restored one.
+            erasures.apply().await?;
+        }
         // Only what an accept needs today and tomorrow. Everything else is left to the upkeep.
         let opened = pg.open_days(DAYS_NEEDED_AHEAD).await;
         opened.context("could not create the partitions of today and tomorrow")?;

@@ -46,6 +46,20 @@ end
 $$;
 alter function door_tenants(text, integer) owner to nightdesk_doors;
 
+-- Compares the list of erased tenants, which lies outside the database, with the tenants: returns listed ones that live,
+-- as after a restore, and erased ones that the list lacks.
+create function door_erasures(p_listed uuid[]) returns table (
+    tenant_id uuid, is_erased boolean
+) language plpgsql stable security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+begin
+    return query
+    select t.tenant_id, t.erased_at is not null from tenants t
+    where (t.erased_at is null) = (t.tenant_id = any (p_listed));
+end
+$$;
+alter function door_erasures(uuid[]) owner to nightdesk_doors;
+
 -- Returns true if the tenant was not erased. Every credential of a tenant is checked by this.
 create function tenant_lives(p_tenant uuid) returns boolean language sql stable as $$
     select exists (select from tenants t where t.tenant_id = p_tenant and t.erased_at is null)
@@ -134,5 +148,5 @@ end
 $$;
 
 grant execute on function
-    door_tenant, door_tenants, tenant_lives, erasure_plan, tenant_erase, tenant_erase_texts
+    door_tenant, door_tenants, door_erasures, tenant_lives, erasure_plan, tenant_erase, tenant_erase_texts
 to nightdesk_app;

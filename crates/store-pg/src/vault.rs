@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use nightdesk_types::limits::{DATA_KEY_KEPT_FOR, REKEY_ROWS_MAX, UPKEEP_ROWS_MAX};
 use nightdesk_types::{DataKeyId, StoreError, TenantId, TenantScope};
 use nightdesk_vault::{
-    KekId, OwnRow, OwnTable, ResealedRow, RewrappedKey, SealedRow, SealedTable, Store, WrappedKey,
-    WrappedRow,
+    KekId, OwnRow, OwnTable, ResealedRow, RewrappedKey, SealedRow, SealedTable, Store, TenantState,
+    WrappedKey, WrappedRow,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -242,6 +242,21 @@ impl Store for Pg {
             .fetch_one(connection)
             .await?;
             Ok(gone.unsigned_abs())
+        })
+    }
+
+    async fn compare_erasures(&self, listed: &[TenantId]) -> Result<Vec<TenantState>, StoreError> {
+        let listed: Vec<Uuid> = listed.iter().map(|tenant| tenant.uuid()).collect();
+        run_to_end!(self.single("compare the list of erased tenants"), |connection| {
+            let rows = sqlx::query!(
+                r#"select tenant_id as "tenant!", is_erased as "is_erased!" from door_erasures($1)"#,
+                &listed
+            )
+            .fetch_all(connection)
+            .await?;
+            let state =
+                |tenant, is_erased| TenantState { tenant: TenantId::from_uuid(tenant), is_erased };
+            Ok(rows.into_iter().map(|row| state(row.tenant, row.is_erased)).collect())
         })
     }
 

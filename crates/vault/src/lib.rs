@@ -13,10 +13,14 @@ mod envelope;
 mod ring;
 mod vault;
 mod store;
+mod erasure_list;
 mod locksmith;
 pub mod kind;
 
 pub use envelope::{DataKey, OpenError, SealPlace};
+pub use erasure_list::{
+    ErasureList, ErasureListError, ErasurePlan, ListedErasure, TenantState, plan_erasures,
+};
 pub use key::Key;
 pub use locksmith::{Locksmith, RekeyError};
 pub use ring::{KekId, KeyFileError};

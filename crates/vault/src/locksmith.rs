@@ -11,7 +11,9 @@ use uuid::Uuid;
 
 use crate::envelope::{OpenError, SealPlace};
 use crate::store::{ResealedRow, RewrappedKey, SealedRow, Store, WrappedRow};
-use crate::{DataKey, KekId, Key, OwnRow, OwnTable, Vault, kind};
+use crate::{
+    DataKey, ErasureList, ErasurePlan, KekId, Key, OwnRow, OwnTable, Vault, kind, plan_erasures,
+};
 
 /// The reason that a key was not replaced.
 #[derive(Debug, thiserror::Error)]
@@ -144,6 +146,14 @@ impl Locksmith {
         let place = SealPlace { tenant, kind: was.table.kind(), row: was.row };
         let secret = self.vault.unwrap(tenant, was.key, &was.wrapped)?.open(&place, &was.sealed)?;
         Ok(ResealedRow { sealed: with.seal(&place, &secret), was })
+    }
+
+    /// Compares the tenants with the list of erased ones.
+    pub async fn plan_erasures(&self, list: &ErasureList) -> Result<ErasurePlan, RekeyError> {
+        let listed = list.tenants();
+        let tenants: Vec<_> = listed.iter().copied().collect();
+        let states = self.store.compare_erasures(&tenants).await?;
+        Ok(plan_erasures(&listed, &states))
     }
 
     /// Erases a tenant: first its keys, so that none of its values opens from then on, then its texts. Returns the

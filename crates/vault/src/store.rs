@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use nightdesk_types::{DataKeyId, StoreError, TenantId, TenantScope};
 use uuid::Uuid;
 
-use crate::{KekId, WrappedKey, kind};
+use crate::{KekId, TenantState, WrappedKey, kind};
 
 /// A wrapped data key in its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +147,9 @@ pub trait Store: Send + Sync {
 
     /// Removes some of an erased tenant's texts and other rows. Returns their number.
     async fn erase_texts(&self, scope: TenantScope) -> Result<u64, StoreError>;
+
+    /// Returns the tenants of this list that are not erased, and the erased ones that are not on it.
+    async fn compare_erasures(&self, listed: &[TenantId]) -> Result<Vec<TenantState>, StoreError>;
 
     /// Removes data keys that were replaced long enough ago and seal nothing, expired bot keys, and expired
     /// capabilities. Returns the number of removed rows.

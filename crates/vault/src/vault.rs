@@ -64,6 +64,15 @@ impl Vault {
         self.ring().first().derive(purpose)
     }
 
+    /// Derives the key of a purpose from a certain key of the ring. `None` if the ring lacks it.
+    pub(crate) fn derive_with(
+        &self,
+        kek: KekId,
+        purpose: &'static str,
+    ) -> Option<Zeroizing<[u8; 32]>> {
+        self.ring().find(kek).map(|kek| kek.derive(purpose))
+    }
+
     /// Creates a data key for a tenant and wraps it for its row.
     pub fn new_data_key(&self, tenant: TenantId, id: DataKeyId) -> (DataKey, WrappedKey) {
         let bytes = random_key();

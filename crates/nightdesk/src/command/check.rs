@@ -12,6 +12,7 @@ use nightdesk_types::SystemClock;
 use serde_json::{Value, json};
 
 use crate::config::{Config, RedisSection, WaySection};
+use crate::erasures::Erasures;
 use crate::{certificate, ui, wiring};
 
 /// Checks everything that a node needs before it serves. Fails if something is missing.
@@ -24,6 +25,10 @@ pub(super) async fn run(config: &Config, json: bool) -> anyhow::Result<()> {
         ConfigCheck::new("the clock agrees with the database", clock(config).await),
         ConfigCheck::new("the store of files holds nothing else", media(config).await),
     ];
+    if config.erasure.list_file.is_some() {
+        let result = erasures(config).await;
+        checks.push(ConfigCheck::finding("the list of erased tenants is whole", result));
+    }
     if let Some(files) = config.listen.tls_files() {
         let result = certificate::check(files);
         checks.push(ConfigCheck::new("the certificate can be served", result));
@@ -87,6 +92,15 @@ impl ConfigCheck {
 async fn vault(config: &Config) -> anyhow::Result<()> {
     let locksmith = wiring::locksmith(&Arc::new(wiring::connect(config)?), config.vault().await?);
     Ok(locksmith.check().await?)
+}
+
+async fn erasures(config: &Config) -> anyhow::Result<String> {
+    let (pg, vault) = (Arc::new(wiring::connect(config)?), config.vault().await?);
+    let listed = match Erasures::open(config, &pg, &vault) {
+        Some(erasures) => erasures.verify().await?,
+        None => 0,
+    };
+    Ok(format!("{listed} tenants"))
 }
 
 fn private_files(config: &Config) -> anyhow::Result<()> {

@@ -9,6 +9,7 @@ use nightdesk_vault::{Key, Locksmith};
 use nightdesk_wake::WakeAdmin;
 use serde_json::json;
 
+use super::keys::TenantErasure;
 use super::{
     AgentSubcommand, BotSubcommand, Command, NewBotArgs, NoticeSubcommand, TenantSubcommand, audit,
     bots, connect, data, explain, gateway, history, inbox, issuer, keys, letter, list, names,
@@ -16,6 +17,7 @@ use super::{
 };
 use crate::config::Config;
 use crate::config::secret_file::password;
+use crate::erasures::Erasures;
 use crate::ui::CommandOutput;
 use crate::wiring;
 
@@ -37,7 +39,7 @@ async fn dispatch(
     command: Command,
 ) -> anyhow::Result<CommandOutput> {
     match command {
-        Command::Tenant(command) => tenants(register, locksmith, command).await,
+        Command::Tenant(command) => tenants(config, register, locksmith, pg, command).await,
         Command::Agent(command) => agents(config, register, &**pg, command).await,
         Command::Bot(bot) => run_bot(config, register, bot).await,
         Command::Explain(explain) => explain::run(register, pg, explain).await,
@@ -53,7 +55,7 @@ async fn dispatch(
         Command::Data(command) => data::run(register, pg, command).await,
         Command::Letter(command) => letter::run(config, register, pg, command).await,
         Command::Audit(audit) => audit::run(config, register, audit).await,
-        Command::History(command) => history::run(pg, command).await,
+        Command::History(command) => history::run(config, pg, command).await,
         Command::Notice(NoticeSubcommand::List { tenant }) => {
             notices(register, &**pg, &tenant).await
         }
@@ -69,8 +71,10 @@ async fn dispatch(
 }
 
 async fn tenants(
+    config: &Config,
     register: &Register,
     locksmith: &Locksmith,
+    pg: &Arc<Pg>,
     command: TenantSubcommand,
 ) -> anyhow::Result<CommandOutput> {
     match command {
@@ -86,7 +90,10 @@ async fn tenants(
         TenantSubcommand::RotateKey { name } => {
             keys::rotate_tenant(register, locksmith, &name).await
         }
-        TenantSubcommand::Erase { name, yes } => keys::erase(register, locksmith, &name, yes).await,
+        TenantSubcommand::Erase { name, yes } => {
+            let erasures = Erasures::open(config, pg, &config.vault().await?);
+            keys::erase(register, locksmith, erasures, TenantErasure { name, yes }).await
+        }
         TenantSubcommand::TrustGateways { tenant, stop } => {
             let scope = names::tenant(register, &tenant).await?;
             register.store().let_gateways_widen(scope, !stop).await?;

@@ -9,6 +9,8 @@ use nightdesk_types::limits::HISTORY_REASON_BYTES_MAX;
 use nightdesk_types::{Actor, TenantScope};
 use serde_json::json;
 
+use crate::config::Config;
+use crate::erasures::Erasures;
 use crate::ui::CommandOutput;
 
 #[derive(Debug, Subcommand)]
@@ -25,7 +27,11 @@ pub(crate) enum HistorySubcommand {
     },
 }
 
-pub(super) async fn run(pg: &Arc<Pg>, command: HistorySubcommand) -> anyhow::Result<CommandOutput> {
+pub(super) async fn run(
+    config: &Config,
+    pg: &Arc<Pg>,
+    command: HistorySubcommand,
+) -> anyhow::Result<CommandOutput> {
     let HistorySubcommand::New { reason } = command;
     ensure!(
         (1..=HISTORY_REASON_BYTES_MAX).contains(&reason.len()),
@@ -34,5 +40,8 @@ pub(super) async fn run(pg: &Arc<Pg>, command: HistorySubcommand) -> anyhow::Res
     let by = TenantScope::desk_own().with_actor(Actor::Operator);
     let begun = pg.begin_history(by, &reason).await?;
     let begun = begun.context("the database is empty; run `nightdesk migrate` first")?;
+    if let Some(erasures) = Erasures::open(config, pg, &config.vault().await?) {
+        erasures.apply().await?;
+    }
     Ok(CommandOutput::One(json!({ "incarnation": begun })))
 }

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::{connect, names};
 use crate::config::Config;
 use crate::config::secret_file::password;
+use crate::erasures::Erasures;
 use crate::ui::CommandOutput;
 use crate::wiring;
 
@@ -46,6 +47,9 @@ pub(super) async fn rotate(config: &Config) -> anyhow::Result<CommandOutput> {
     );
     pg.note(by, Kind::VaultRotated, &about).await?;
     let rewrapped = wiring::locksmith(&pg, vault.clone()).rotate().await?;
+    if let Some(erasures) = Erasures::open(config, &pg, &vault) {
+        erasures.sign_again().await?;
+    }
     Ok(CommandOutput::One(json!({
         "vault_key": vault.sealing_key().to_string(), "rewrapped": rewrapped,
         "seconds": began.elapsed().as_secs_f64(),
@@ -62,18 +66,28 @@ pub(super) async fn rotate_tenant(
     Ok(CommandOutput::One(json!({ "tenant_id": scope.tenant(), "resealed": resealed })))
 }
 
+/// A tenant to erase, and the operator's confirmation.
+pub(super) struct TenantErasure {
+    pub(super) name: String,
+    pub(super) yes: bool,
+}
+
 pub(super) async fn erase(
     register: &Register,
     locksmith: &Locksmith,
-    name: &str,
-    yes: bool,
+    erasures: Option<Erasures>,
+    TenantErasure { name, yes }: TenantErasure,
 ) -> anyhow::Result<CommandOutput> {
-    let scope = names::tenant(register, name).await?;
+    let scope = names::tenant(register, &name).await?;
     ensure!(
         yes,
         "tenant {name} would be erased with all its keys, bots, gateways and messages, and this \
          cannot be undone; repeat the command with --yes to confirm"
     );
+    if let Some(erasures) = erasures {
+        // First, so that no crash leaves an erasure that a restore undoes.
+        erasures.add(vec![scope.tenant()]).await?;
+    }
     let texts = locksmith.erase(scope).await?;
     Ok(CommandOutput::One(json!({ "tenant_id": scope.tenant(), "erased": true, "texts": texts })))
 }

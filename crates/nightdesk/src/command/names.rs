@@ -34,7 +34,7 @@ pub(super) async fn tenant(register: &Register, called: &str) -> anyhow::Result<
 }
 
 /// Returns the operator's scope for a resolved tenant.
-pub(super) const fn operator_scope(tenant: TenantId) -> TenantScope {
+pub(crate) const fn operator_scope(tenant: TenantId) -> TenantScope {
     TenantScope::for_tenant(tenant).with_actor(Actor::Operator)
 }
 

@@ -43,7 +43,7 @@ fn the_page_has_every_key_and_no_other() {
     assert!(redis.as_ref().is_some_and(|redis| redis.password_file.is_some()));
     assert!(metrics.address.is_some() && traces.otlp_url.is_some());
     assert!(!wake.command.is_empty() && audit.anchor_file.is_some());
-    assert!(!vault.old_key_files.is_empty());
+    assert!(!vault.old_key_files.is_empty() && config.erasure.list_file.is_some());
     the_page_has_every_rule_of_calls(&config);
     let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
     assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());

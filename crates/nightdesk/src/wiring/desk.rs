@@ -75,7 +75,7 @@ pub(super) async fn build(
 
 /// Returns the stop that makes agents' sends.
 fn egress(base: &NodeBase, accounts: &Arc<Accounts>) -> Egress {
-    let NodeBase { pg, lease, bell_tasks: ringing, life } = base;
+    let NodeBase { pg, lease, bell_tasks: ringing, life, .. } = base;
     Egress::new(
         Arc::<Pg>::clone(pg),
         Arc::<Accounts>::clone(accounts),

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::NodeBase;
 use crate::anchor::AnchorTask;
 use crate::config::Config;
+use crate::erasures::Erasures;
 use crate::failures;
 
 /// Starts the tasks. They end when their part of the node stops.
@@ -34,6 +35,7 @@ pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<Li
         lines: Arc::clone(&base.bell_tasks.lines),
         gate: Arc::clone(&desk.stops.gate),
         inbound: Arc::clone(&desk.inbound),
+        erasures: base.erasures.clone(),
     };
     life.serving.spawn(follower.run(life.drain.clone()));
     life.serving.spawn(sweeps().run(pg(), life.drain.clone()));
@@ -54,19 +56,21 @@ async fn count_nodes(limits: Arc<Limits>, pg: Arc<Pg>, drain: CancellationToken)
     sweep::repeat_every(NODES_COUNTED_EVERY, "count nodes", &drain, round).await;
 }
 
-/// Ends the lines of an earlier history, forgets its versions and stores lost events again when the database was restored
-/// or rolled back.
+/// Ends the lines of an earlier history, forgets its versions, stores lost events again and erases listed tenants when the
+/// database was restored or rolled back.
 struct HistoryFollower {
     pg: Arc<Pg>,
     lines: Arc<LineRegistry>,
     gate: Arc<Gate>,
     inbound: Arc<Inbound>,
+    erasures: Option<Arc<Erasures>>,
 }
 
 impl HistoryFollower {
     async fn run(self, drain: CancellationToken) {
-        // A second change is followed at once, also while events are being stored again.
-        tokio::join!(self.follow(&drain), self.store_again(&drain));
+        // None waits for another: a second change is followed at once, also while events are being stored again, and a list
+        // of erasures that cannot be read does not cost the events of all other tenants.
+        tokio::join!(self.follow(&drain), self.store_again(&drain), self.erase_again(&drain));
     }
 
     async fn follow(&self, drain: &CancellationToken) {
@@ -104,6 +108,24 @@ impl HistoryFollower {
             log_dropped(counts.dropped);
         }
     }
+
+    /// Erases the listed tenants that are back.
+    async fn erase_again(&self, drain: &CancellationToken) {
+        let Some(erasures) = &self.erasures else { return };
+        let mut history = self.pg.watch_history();
+        while let Some(Ok(())) = drain.run_until_cancelled(history.changed()).await {
+            while let Err(error) = erasures.apply().await {
+                log_erasure_retry(&error);
+                if drain.run_until_cancelled(sleep(STORE_AGAIN_PAUSE)).await.is_none() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn log_erasure_retry(error: &anyhow::Error) {
+    tracing::error!("could not erase listed tenants in the restored database; retrying: {error:#}");
 }
 
 fn log_retry(error: &StoreError) {

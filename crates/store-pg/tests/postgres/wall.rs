@@ -9,7 +9,7 @@ const NOBODYS: [&str; 6] =
     ["desk_secrets", "history", "nodes", "owners", "signing_keys", "upkeep_passes"];
 
 /// All functions that may read across tenants, with the role that each runs as.
-const DEFINERS: [(&str, &str); 57] = [
+const DEFINERS: [(&str, &str); 58] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_day", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
@@ -21,6 +21,7 @@ const DEFINERS: [(&str, &str); 57] = [
     ("door_chats_of", "nightdesk_doors"),
     ("door_claim_command", "nightdesk_doors"),
     ("door_client", "nightdesk_doors"),
+    ("door_erasures", "nightdesk_doors"),
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),
     ("door_letter_hook", "nightdesk_doors"),

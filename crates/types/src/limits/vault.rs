@@ -11,6 +11,9 @@ pub const KEY_COMMAND_WAIT: Duration = Duration::from_secs(10);
 /// Most bytes that this program may print.
 pub const KEY_COMMAND_BYTES_MAX: usize = 4 * 1024;
 
+/// Bytes of the list of erased tenants: more than 100,000 lines.
+pub const ERASURE_LIST_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
 /// Secrets that do not open and are remembered as reported. Further ones are not reported until the node restarts.
 pub const UNOPENED_REPORTED_MAX: usize = 1_000;
 
