@@ -4,18 +4,25 @@
 //! not know of, and the next user's writes are lost. So no work runs in a future that a caller can drop: a method gives
 //! its work to `run_to_end!`, which runs it in a task of its own. In addition, the pool rolls back every returned
 //! connection.
+//!
+//! A server that vanishes without closing its connections answers nothing, and cannot end a statement either. So this
+//! node ends each wait for it by its own clock, and closes the connection.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use nightdesk_types::limits::{
-    LETTER_WRITERS, STATEMENT_WAIT, UPKEEP_LOCK_WAIT, UPKEEP_STATEMENT_WAIT, WRITERS,
+    LETTER_WRITERS, STATEMENT_ANSWER_WAIT, STATEMENT_WAIT, TRANSACTION_ANSWER_WAIT,
+    UPKEEP_ANSWER_WAIT, UPKEEP_LOCK_WAIT, UPKEEP_STATEMENT_WAIT, WRITERS,
 };
 use nightdesk_types::{StoreError, TenantScope, is_loopback_host};
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
-use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::history::HistoryWatch;
@@ -151,12 +158,12 @@ impl Pg {
         let begin = format!(
             "begin; set local app.tenants = '{{{tenant}}}'; set local app.actor = '{actor}'"
         );
-        Operation { name, pool: self.pool.clone(), begin: Some(begin) }
+        Operation::transaction_on(name, self.pool.clone(), begin)
     }
 
     /// Returns an operation whose transaction begins with a door, and works for the tenants of the rows found there.
     pub(crate) fn across_tenants(&self, name: &'static str) -> Operation {
-        Operation { name, pool: self.pool.clone(), begin: Some("begin".to_owned()) }
+        Operation::transaction_on(name, self.pool.clone(), "begin".to_owned())
     }
 
     /// Returns an operation of one statement, which is a transaction by itself and names its tenants itself: a gathered
@@ -167,7 +174,8 @@ impl Pg {
 
     /// Returns an operation of upkeep, of one statement.
     pub(crate) fn upkeep(&self, name: &'static str) -> Operation {
-        Operation::single_on(name, self.upkeep.clone())
+        let operation = Operation::single_on(name, self.upkeep.clone());
+        Operation { answer_wait: UPKEEP_ANSWER_WAIT, ..operation }
     }
 
     /// Closes every connection.
@@ -197,12 +205,18 @@ pub(crate) struct Operation {
     pool: PgPool,
     /// The statements that begin the transaction, if the operation needs one.
     begin: Option<String>,
+    /// Longest wait for the end of the work.
+    answer_wait: Duration,
 }
 
 impl Operation {
     /// Returns an operation of one statement on a connection of this pool.
     pub(crate) const fn single_on(name: &'static str, pool: PgPool) -> Self {
-        Self { name, pool, begin: None }
+        Self { name, pool, begin: None, answer_wait: STATEMENT_ANSWER_WAIT }
+    }
+
+    const fn transaction_on(name: &'static str, pool: PgPool, begin: String) -> Self {
+        Self { name, pool, begin: Some(begin), answer_wait: TRANSACTION_ANSWER_WAIT }
     }
 
     /// Runs work in its own task, in a span below the caller's.
@@ -216,13 +230,20 @@ impl Operation {
     }
 
     async fn connect<T>(self, work: Work<T>) -> sqlx::Result<T> {
-        let Some(begin) = self.begin else {
-            return work(&mut *self.pool.acquire().await?).await;
+        let mut connection = match &self.begin {
+            Some(begin) => begin_transaction(&self.pool, begin).await?,
+            None => self.pool.acquire().await?,
         };
-        let mut transaction = begin_transaction(&self.pool, &begin).await?;
-        let result = work(&mut transaction).await?;
-        transaction.commit().await?;
-        Ok(result)
+        let done = timeout(self.answer_wait, async {
+            let result = work(&mut connection).await?;
+            if self.begin.is_some() {
+                connection.execute(sqlx::raw_sql("commit")).await?;
+            }
+            Ok(result)
+        });
+        let Ok(result) = done.await else { return Err(close_silent(connection)) };
+        release(connection);
+        result
     }
 }
 
@@ -242,26 +263,56 @@ pub(crate) fn run_in_background(operation: &'static str, work: BoxFuture<'static
     drop(tokio::spawn(work.instrument(span)));
 }
 
+/// Returns a connection to its pool, which rolls back and checks that the server answers. The driver would wait for the
+/// answer without end, and the pool would lack the connection meanwhile.
+fn release(mut connection: PoolConnection<Postgres>) {
+    let returned = connection.return_to_pool();
+    let returned = async move { drop(timeout(STATEMENT_ANSWER_WAIT, returned).await) };
+    run_in_background("return a connection", Box::pin(returned));
+}
+
+/// Closes a connection on which the server does not answer, without a word to the server. The outcome of its work is
+/// unknown.
+fn close_silent(connection: PoolConnection<Postgres>) -> sqlx::Error {
+    drop(connection.detach());
+    io::Error::new(io::ErrorKind::TimedOut, "the database did not answer in time").into()
+}
+
 /// Begins a transaction. A connection that died while idle, as all do when the server restarts, fails here, where
 /// nothing is executed yet; then the next connection is tried.
-async fn begin_transaction(
-    pool: &PgPool,
-    begin: &str,
-) -> sqlx::Result<Transaction<'static, Postgres>> {
+async fn begin_transaction(pool: &PgPool, begin: &str) -> sqlx::Result<PoolConnection<Postgres>> {
     for _ in 0..pool.options().get_max_connections() {
-        match pool.begin_with(AssertSqlSafe(begin)).await {
+        match begin_on_next(pool, begin).await {
             Err(error) if is_of_a_dead_connection(&error) => {}
-            transaction => return transaction,
+            begun => return begun,
         }
     }
-    pool.begin_with(AssertSqlSafe(begin)).await
+    begin_on_next(pool, begin).await
+}
+
+async fn begin_on_next(pool: &PgPool, begin: &str) -> sqlx::Result<PoolConnection<Postgres>> {
+    let mut connection = pool.acquire().await?;
+    let begun = connection.execute(sqlx::raw_sql(AssertSqlSafe(begin)));
+    let Ok(begun) = timeout(STATEMENT_ANSWER_WAIT, begun).await else {
+        return Err(close_silent(connection));
+    };
+    match begun {
+        Ok(_) => Ok(connection),
+        Err(error) => {
+            release(connection);
+            Err(error)
+        }
+    }
 }
 
 fn is_of_a_dead_connection(error: &sqlx::Error) -> bool {
     // The last codes that a server sends when it stops or crashes.
     let is_last = |code: &str| ["57P01", "57P02"].contains(&code);
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
-    matches!(error, sqlx::Error::Io(_)) || code.is_some_and(|code| is_last(&code))
+    // After a silence the caller has waited long enough.
+    let is_cut = |error: &io::Error| error.kind() != io::ErrorKind::TimedOut;
+    matches!(error, sqlx::Error::Io(error) if is_cut(error))
+        || code.is_some_and(|code| is_last(&code))
 }
 
 /// Sets timeouts, so that no statement, lock or idle transaction outlives its caller's wait.

@@ -22,6 +22,8 @@ mod durability;
 mod locks;
 #[path = "postgres/lookups.rs"]
 mod lookups;
+#[path = "postgres/silence.rs"]
+mod silence;
 #[path = "postgres/upkeep.rs"]
 mod upkeep;
 #[path = "postgres/leases.rs"]

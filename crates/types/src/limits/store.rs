@@ -5,6 +5,13 @@ use std::time::Duration;
 /// Longest time that a statement may run.
 pub const STATEMENT_WAIT: Duration = Duration::from_secs(2);
 
+/// Longest time that a node waits for the end of a statement. The server ends a statement earlier, so after a longer
+/// silence the server or the network is gone.
+pub const STATEMENT_ANSWER_WAIT: Duration = Duration::from_secs(STATEMENT_WAIT.as_secs() + 1);
+
+/// Longest time that a node waits for the end of a transaction, which may have several statements.
+pub const TRANSACTION_ANSWER_WAIT: Duration = Duration::from_secs(10);
+
 /// Longest time that a starting node waits for a database that is unreachable or too busy.
 pub const DATABASE_START_WAIT: Duration = Duration::from_secs(30);
 
@@ -26,3 +33,9 @@ pub const STORE_AGAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Pause after a failed attempt to store them again.
 pub const STORE_AGAIN_PAUSE: Duration = Duration::from_secs(1);
+
+const _: () = assert!(
+    STATEMENT_ANSWER_WAIT.as_millis() > STATEMENT_WAIT.as_millis()
+        && TRANSACTION_ANSWER_WAIT.as_millis() > 2 * STATEMENT_ANSWER_WAIT.as_millis(),
+    "a server that still answers ends a slow statement itself",
+);

@@ -25,6 +25,9 @@ pub const UPKEEP_STEP_MAX: Duration = Duration::from_mins(2);
 /// Longest time that a statement of upkeep may run.
 pub const UPKEEP_STATEMENT_WAIT: Duration = Duration::from_secs(30);
 
+/// Longest time that a node waits for the end of a statement of upkeep. The server ends it earlier.
+pub const UPKEEP_ANSWER_WAIT: Duration = Duration::from_secs(UPKEEP_STATEMENT_WAIT.as_secs() + 1);
+
 /// Longest time that upkeep waits for a lock. Accepts queue behind the drop of a partition, so this is their delay.
 pub const UPKEEP_LOCK_WAIT: Duration = Duration::from_millis(50);
 
