@@ -33,10 +33,13 @@ use metrics::HandshakeOutcome;
 
 type TlsConnection<S> = (TlsStream<S>, SocketAddr);
 
+/// A connection after its handshake, or the reason why none could be accepted.
+type TlsAccept<S> = io::Result<TlsConnection<S>>;
+
 /// A listener whose connections completed a TLS handshake.
 #[derive(Debug)]
 pub struct TlsListener<S> {
-    ready: Mutex<mpsc::Receiver<TlsConnection<S>>>,
+    ready: Mutex<mpsc::Receiver<TlsAccept<S>>>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsListener<S> {
@@ -58,9 +61,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsListener<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Listener for TlsListener<S> {
     type Stream = TlsStream<S>;
 
-    async fn next(&self) -> io::Result<TlsConnection<S>> {
+    async fn next(&self) -> TlsAccept<S> {
         match self.ready.lock().await.recv().await {
-            Some(connection) => Ok(connection),
+            Some(accepted) => accepted,
             // The accept loop ends only when the node stops, and then no caller waits for a connection.
             None => std::future::pending().await,
         }
@@ -71,7 +74,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Listener for TlsListene
 struct Handshake<S> {
     acceptor: TlsAcceptor,
     metrics: TlsMetrics,
-    done: mpsc::Sender<TlsConnection<S>>,
+    done: mpsc::Sender<TlsAccept<S>>,
     drain: CancellationToken,
 }
 
@@ -99,7 +102,8 @@ async fn accept<L: Listener>(
                 None => handshake.metrics.count_handshake(HandshakeOutcome::Refused),
             },
             (_, Err(error)) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                // The server closes unproven connections. If no receiver is left, the node stops.
+                drop(handshake.done.send(Err(error)).await);
                 tokio::time::sleep(ACCEPT_AGAIN).await;
             }
         }
@@ -117,7 +121,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Handshake<S> {
             Ok(Ok(stream)) => {
                 self.metrics.count_handshake(HandshakeOutcome::Completed);
                 // If no receiver is left, the node stops.
-                drop(self.done.send((stream, from)).await);
+                drop(self.done.send(Ok((stream, from))).await);
             }
             Ok(Err(error)) => {
                 self.metrics.count_handshake(HandshakeOutcome::Failed);

@@ -1,12 +1,14 @@
 //! A listener with TLS on a real socket.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
 use rcgen::generate_simple_self_signed;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream as ClientStream;
@@ -53,6 +55,14 @@ impl TlsNode {
     async fn start(certificate: &TestCertificate) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
+        Self::start_on(listener, address, certificate)
+    }
+
+    fn start_on<L: Listener + Sync>(
+        listener: L,
+        address: SocketAddr,
+        certificate: &TestCertificate,
+    ) -> Self {
         let served = ServedCertificate::new(certificate.pair(), now());
         let (connections, drain) = (TaskTracker::new(), CancellationToken::new());
         let listener = TlsListener::start(listener, &served, &connections, &drain);
@@ -86,6 +96,23 @@ impl TlsNode {
         self.drain.cancel();
         self.connections.close();
         self.connections.wait().await;
+    }
+}
+
+/// A listener that runs out of descriptors when it is told to.
+struct ScarceListener {
+    listener: TcpListener,
+    exhausted: Arc<Notify>,
+}
+
+impl Listener for ScarceListener {
+    type Stream = TcpStream;
+
+    async fn next(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        tokio::select! {
+            accepted = self.listener.next() => accepted,
+            () = self.exhausted.notified() => Err(io::Error::other("too many open files")),
+        }
     }
 }
 
@@ -158,6 +185,29 @@ async fn slow_handshakes_delay_no_other() {
     assert!(page(&mut stream).await.unwrap().ends_with("welcome"));
     assert!(begun_at.elapsed() < HANDSHAKE_WAIT, "{:?}", begun_at.elapsed());
     drop(stalled);
+}
+
+#[tokio::test]
+async fn an_unproven_connection_makes_room_when_descriptors_run_out() {
+    /// Less than the time for which an idle connection may stay open.
+    const SOON: Duration = Duration::from_secs(3);
+    let certificate = TestCertificate::issue();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let exhausted = Arc::new(Notify::new());
+    let listener = ScarceListener { listener, exhausted: Arc::clone(&exhausted) };
+    let node = TlsNode::start_on(listener, address, &certificate);
+    let mut unproven = node.open(&[&certificate]).await.unwrap();
+    assert!(page(&mut unproven).await.unwrap().ends_with("welcome"));
+
+    exhausted.notify_one();
+    let mut rest = Vec::new();
+    let closed = timeout(SOON, unproven.read_to_end(&mut rest)).await;
+
+    // It is cut without a farewell, which counts as an error.
+    assert!(closed.is_ok(), "it is still open");
+    let mut next = node.open(&[&certificate]).await.unwrap();
+    assert!(page(&mut next).await.unwrap().ends_with("welcome"), "others are served");
 }
 
 #[tokio::test]
