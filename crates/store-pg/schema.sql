@@ -3662,11 +3662,12 @@ begin
                     sum(octet_length(p.body)) over parked as bytes
                 from inbox_parked p
                 where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id
-                window parked as (order by p.seq)
+                -- As `ParkReason::is_discarded_first`.
+                window parked as (order by p.reason = 'rate-limit', p.seq)
             ) as p
             where p.n > quota_of(mine.tenant_id, 'parked-entries')
                or p.bytes > quota_of(mine.tenant_id, 'parked-bytes')
-            order by p.seq desc limit entries_max - trimmed
+            order by p.n desc limit entries_max - trimmed
         ), removed as (
             delete from inbox_parked p using extra
             where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id and p.seq = extra.seq

@@ -94,6 +94,17 @@ pub enum ParkReason {
     Operator,
 }
 
+impl ParkReason {
+    /// Returns true if entries with this reason are discarded before all others when an agent has more parked entries
+    /// than its quota. One author alone can cause any number of them.
+    pub const fn is_discarded_first(self) -> bool {
+        match self {
+            Self::RateLimit => true,
+            Self::Unsendable | Self::Tries | Self::Full | Self::Expired | Self::Operator => false,
+        }
+    }
+}
+
 nightdesk_types::slugs! {
     ParkReason:
     Unsendable = "unsendable",

@@ -109,9 +109,9 @@ end
 $$;
 alter function forget_parked(interval, integer) owner to nightdesk_doors;
 
--- Removes parked entries above the quotas of their agent, at most so many, and tells the tenant. The newest go: whoever
--- floods an agent must not push out what was parked before. Looks at agents that parked something lately. Over all
--- tenants: a door.
+-- Removes parked entries above the quotas of their agent, at most so many, and tells the tenant. Entries of authors over
+-- their rate go first, and the newest before older ones: an author who floods an agent pushes out neither the entries of
+-- others nor earlier ones. Looks at agents that parked something lately. Over all tenants: a door.
 create function trim_parked(entries_max integer) returns bigint
 language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
 declare
@@ -131,11 +131,12 @@ begin
                     sum(octet_length(p.body)) over parked as bytes
                 from inbox_parked p
                 where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id
-                window parked as (order by p.seq)
+                -- As `ParkReason::is_discarded_first`.
+                window parked as (order by p.reason = 'rate-limit', p.seq)
             ) as p
             where p.n > quota_of(mine.tenant_id, 'parked-entries')
                or p.bytes > quota_of(mine.tenant_id, 'parked-bytes')
-            order by p.seq desc limit entries_max - trimmed
+            order by p.n desc limit entries_max - trimmed
         ), removed as (
             delete from inbox_parked p using extra
             where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id and p.seq = extra.seq

@@ -439,6 +439,7 @@ macro_rules! upkeep_conformance {
         $crate::__conformance_checks! { upkeep, $harness;
             a_round_touches_nothing_young,
             parked_entries_above_the_quota_are_removed_and_told,
+            a_flood_pushes_out_no_other_parked_entry,
         }
     };
 }

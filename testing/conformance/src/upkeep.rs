@@ -1,6 +1,6 @@
 //! Checks the promises of upkeep at any moment. Its effects after days are in [`time`](super::time).
 
-use nightdesk_inbox::{ParkReason, PutOutcome, SweepReport};
+use nightdesk_inbox::{AuthorPace, ParkReason, PutOutcome, SweepReport};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::{Quota, Seq};
 
@@ -56,6 +56,37 @@ pub async fn parked_entries_above_the_quota_are_removed_and_told(harness: &impl 
     quota(bob.scope, Quota::ParkedBytes, 0).await.expect("set a quota");
     keep(harness).await;
     assert_eq!(harness.parked(bob.scope, bob.agent).await, []);
+}
+
+/// Checks that entries of an author over the rate are discarded before all others, even before later ones.
+pub async fn a_flood_pushes_out_no_other_parked_entry(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let register = harness.register();
+    let quota = |quota, allowed| register.set_quota(ann.scope, quota, allowed);
+    quota(Quota::PendingEntries, 0).await.expect("set a quota");
+    for (numbers, pace) in [
+        (1..=2, AuthorPace::Park),
+        (3..=4, AuthorPace::Deliver),
+        (5..=8, AuthorPace::Park),
+        (9..=9, AuthorPace::Deliver),
+    ] {
+        let accepts = cast.accepts(numbers.map(|number| ann.says(number))).await;
+        let accepts: Vec<_> =
+            accepts.into_iter().map(|accept| accept.with_paces(&[pace])).collect();
+        cast.accept(&accepts).await;
+    }
+    let parked = async || {
+        let parked = harness.parked(ann.scope, ann.agent).await;
+        parked.into_iter().map(|(seq, _)| seq.get()).collect::<Vec<_>>()
+    };
+    assert_eq!(parked().await, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+
+    for (allowed, kept) in [(5, vec![1, 2, 3, 4, 9]), (3, vec![3, 4, 9]), (2, vec![3, 4])] {
+        quota(Quota::ParkedEntries, allowed).await.expect("set a quota");
+        keep(harness).await;
+        assert_eq!(parked().await, kept);
+    }
 }
 
 /// Runs one round.

@@ -267,19 +267,27 @@ impl Agent {
         self.parked.iter().map(|(seq, aside)| (*seq, aside.reason)).collect()
     }
 
-    /// Removes the newest parked entries above these bounds, and returns their numbers, in order.
+    /// Removes parked entries above these bounds, and returns their numbers, in order. Entries of authors over their rate
+    /// go first, and the newest before older ones.
     pub(super) fn trim_parked(&mut self, entries_max: i64, bytes_max: i64) -> Vec<Seq> {
+        let mut order: Vec<(bool, Seq)> = self
+            .parked
+            .iter()
+            .map(|(seq, aside)| (aside.reason.is_discarded_first(), *seq))
+            .collect();
+        order.sort_unstable();
         let (mut entries, mut bytes) = (0, 0);
         let mut gone = Vec::new();
-        self.parked.retain(|seq, aside| {
+        for (_, seq) in order {
+            let body = self.parked.get(&seq).map_or(0, |aside| aside.held.body.len());
             entries += 1;
-            bytes += i64::try_from(aside.held.body.len()).unwrap_or(i64::MAX);
-            let is_kept = entries <= entries_max && bytes <= bytes_max;
-            if !is_kept {
-                gone.push(*seq);
+            bytes += i64::try_from(body).unwrap_or(i64::MAX);
+            if entries > entries_max || bytes > bytes_max {
+                self.parked.remove(&seq);
+                gone.push(seq);
             }
-            is_kept
-        });
+        }
+        gone.sort_unstable();
         gone
     }
 
