@@ -51,7 +51,11 @@ impl NodeWatch {
         dead
     }
 
-    /// Forgets everything. For a node that could not reach the store: the other nodes could not renew either.
+    /// Forgets everything. For a node that could not renew its own lease: the other nodes may have failed to as well.
+    ///
+    /// A failed read needs no such call. Beats only rise, so a beat that is unchanged after a gap was unchanged all along;
+    /// and while this node renews, the others can. A slow store, of which some reads fail, would otherwise delay the end
+    /// of a dead node without bound.
     pub fn forget(&mut self) {
         self.seen.clear();
     }

@@ -105,8 +105,7 @@ impl<S: Store> RenewalRound<'_, S> {
         loop {
             sleep(LEASE_WATCHED_EVERY).await;
             if log_failure("look for dead nodes", self.look().await).is_none() {
-                self.forget_others();
-                // A store that is down is asked, and logged, as often as a renewal.
+                // The renewals tell if the store can be reached. A store that is down is asked, and logged, as often as a renewal.
                 sleep(LEASE_RENEWED_WITHIN).await;
             }
         }
@@ -126,8 +125,8 @@ impl<S: Store> RenewalRound<'_, S> {
         Ok(())
     }
 
-    /// Forgets the renewals of other nodes. When this node cannot reach the store, they cannot renew either, and get a
-    /// whole lease from now on.
+    /// Forgets the renewals of other nodes. When this node cannot renew, they may not be able to either, and get a whole
+    /// lease from now on.
     fn forget_others(&self) {
         self.with_watch(NodeWatch::forget);
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -87,9 +88,18 @@ impl Clock for RuntimeClock {
 
 /// A node's keeper in a task of the test's runtime. When the task is aborted, the node is dead.
 async fn kept(store: &Memory, name: &str) -> (Arc<Lease>, JoinHandle<()>) {
+    kept_over(store.clone(), store, name).await
+}
+
+/// A keeper that reaches the memory store over another one.
+async fn kept_over(
+    over: impl Store + 'static,
+    store: &Memory,
+    name: &str,
+) -> (Arc<Lease>, JoinHandle<()>) {
     let lease = begun(store, name, RuntimeClock(Instant::now())).await;
-    let (store, kept) = (store.clone(), Arc::clone(&lease));
-    let keeper = async move { keep_lease(&kept, &store, &CancellationToken::new()).await };
+    let kept = Arc::clone(&lease);
+    let keeper = async move { keep_lease(&kept, &over, &CancellationToken::new()).await };
     (lease, tokio::spawn(keeper))
 }
 
@@ -130,6 +140,23 @@ async fn a_dead_node_is_ended_after_a_lease_and_two_looks() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_dead_node_is_ended_although_every_third_look_fails() {
+    let clock = FakeClock::default();
+    let store = Memory::new(clock.clone());
+    let slow = SlowLooks { store: store.clone(), looks: AtomicU32::new(0) };
+    let [survivor, dead] = [kept_over(slow, &store, "n1").await, kept(&store, "n2").await];
+    sleep(LEASE_LASTS * 2).await;
+    dead.1.abort();
+    clock.let_pass(LEASE_LASTS);
+
+    sleep(LEASE_LASTS.saturating_sub(LEASE_RENEWED_EVERY)).await;
+    assert!(!is_over(&store, &dead.0).await, "its last renewal lies back by one interval at most");
+    sleep(LEASE_LASTS + LEASE_RENEWED_EVERY).await;
+    assert!(is_over(&store, &dead.0).await);
+    assert!(survivor.0.is_held());
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_node_is_ended_soon_after_the_store_was_away() {
     let clock = FakeClock::default();
     let store = Memory::new(clock.clone());
@@ -142,6 +169,50 @@ async fn no_node_is_ended_soon_after_the_store_was_away() {
     assert!(!is_over(&store, &slow).await, "it has as long as a lease lasts");
     sleep(LEASE_WATCHED_EVERY * 2).await;
     assert!(is_over(&store, &slow).await);
+}
+
+/// A store that does not answer every third look at the lives of others.
+struct SlowLooks {
+    store: Memory,
+    looks: AtomicU32,
+}
+
+#[async_trait]
+impl Store for SlowLooks {
+    async fn begin(&self, name: &str, lasts: Duration) -> Result<NodeEpoch, StoreError> {
+        self.store.begin(name, lasts).await
+    }
+
+    async fn renew(&self, node: &Node, lasts: Duration) -> Result<Renewal, StoreError> {
+        self.store.renew(node, lasts).await
+    }
+
+    async fn end(&self, node: &Node) -> Result<(), StoreError> {
+        self.store.end(node).await
+    }
+
+    async fn read_lives(&self) -> Result<Vec<Life>, StoreError> {
+        if self.looks.fetch_add(1, Ordering::Relaxed) % 3 == 2 {
+            std::future::pending::<()>().await;
+        }
+        self.store.read_lives().await
+    }
+
+    async fn end_lives(&self, lives: &[Life]) -> Result<Vec<Node>, StoreError> {
+        self.store.end_lives(lives).await
+    }
+
+    async fn count_living(&self) -> Result<u32, StoreError> {
+        self.store.count_living().await
+    }
+
+    async fn find_or_claim(
+        &self,
+        resource: Resource,
+        node: &Node,
+    ) -> Result<Option<Owner>, StoreError> {
+        self.store.find_or_claim(resource, node).await
+    }
 }
 
 /// A store that never answers.

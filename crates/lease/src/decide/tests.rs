@@ -103,45 +103,75 @@ fn the_time_of_the_read_itself_does_not_count() {
     assert_eq!(read(LEASE_LASTS.as_secs() + 2, LEASE_LASTS.as_secs() + 2), 1);
 }
 
-/// A read after some time, with or without a renewal before it, and what the database's clock says.
-fn reads() -> impl Strategy<Value = Vec<(u64, bool, bool)>> {
-    proptest::collection::vec((0_u64..3_000, any::<bool>(), any::<bool>()), 0..200)
+/// A read after some time.
+#[derive(Clone, Copy, Debug)]
+struct ReadStep {
+    pause_ms: u64,
+    /// The node renews before the read.
+    renews: bool,
+    /// The database's clock says that the lease expired.
+    is_expired: bool,
+    /// The read fails, and shows nothing.
+    fails: bool,
+}
+
+fn reads() -> impl Strategy<Value = Vec<ReadStep>> {
+    let step = (0_u64..3_000, any::<bool>(), any::<bool>(), any::<bool>());
+    let step = step.prop_map(|(pause_ms, renews, is_expired, fails)| ReadStep {
+        pause_ms,
+        renews,
+        is_expired,
+        fails,
+    });
+    proptest::collection::vec(step, 0..200)
 }
 
 proptest! {
     /// A life is never dead before its own node gives it up, a lease after the request of its last renewal: the
-    /// database's clock may say anything.
+    /// database's clock may say anything, and any read may fail.
     #[test]
     fn no_life_is_dead_while_its_node_holds_the_lease(reads in reads()) {
         let (mut watcher, mut beat, mut renewed_at) = (Watcher::default(), 0, Moment::default());
-        for (pause_ms, renews, is_expired) in reads {
-            let pause = Duration::from_millis(pause_ms);
-            if renews {
+        for step in reads {
+            let pause = Duration::from_millis(step.pause_ms);
+            if step.renews {
                 beat += 1;
                 // At the latest directly before the read.
                 renewed_at = watcher.now + pause;
             }
-            if watcher.buries_after(pause, &life(beat, is_expired)) {
+            if step.fails {
+                watcher.now = watcher.now + pause;
+            } else if watcher.buries_after(pause, &life(beat, step.is_expired)) {
                 prop_assert!(watcher.now.since(renewed_at) >= LEASE_LASTS);
                 break;
             }
         }
     }
 
-    /// A life that is renewed no more is dead at the first read after a lease and one interval of reads.
+    /// A life that is renewed no more is dead at the first read that succeeds after a lease and one interval of reads,
+    /// if one read showed its last renewal.
     #[test]
-    fn a_dead_life_is_found(before in reads(), pause_ms in 1_u64..1_000) {
+    fn a_dead_life_is_found(
+        before in reads(),
+        pause_ms in 1_u64..1_000,
+        failures in proptest::collection::vec(any::<bool>(), 0..200),
+    ) {
         let (mut watcher, mut beat) = (Watcher::default(), 0);
-        for (span_ms, _, is_expired) in before {
+        for step in before {
             beat += 1;
-            watcher.buries_after(Duration::from_millis(span_ms), &life(beat, is_expired));
+            watcher.buries_after(Duration::from_millis(step.pause_ms), &life(beat, step.is_expired));
         }
         let pause = Duration::from_millis(pause_ms);
-        let died_at = watcher.now;
+        watcher.buries_after(pause, &life(beat, true));
+        let (died_at, mut failures) = (watcher.now, failures.into_iter());
         let mut is_found = false;
-        while !is_found && watcher.now.since(died_at) < LEASE_LASTS + pause {
-            is_found = watcher.buries_after(pause, &life(beat, true));
+        while !is_found && watcher.now.since(died_at) < LEASE_LASTS {
+            if failures.next().unwrap_or(false) {
+                watcher.now = watcher.now + pause;
+            } else {
+                is_found = watcher.buries_after(pause, &life(beat, true));
+            }
         }
-        prop_assert!(is_found);
+        prop_assert!(is_found || watcher.buries_after(Duration::ZERO, &life(beat, true)));
     }
 }
