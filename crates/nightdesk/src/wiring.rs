@@ -49,6 +49,8 @@ pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
     tokio::select! {
         () = stop_signals.wait() => {}
         told = reload_keys(config, &vault) => told?,
+        // Every commit from now on may be lost, so it exits at once.
+        refused = durability::watch(config, &running.base.pg) => return Err(refused),
         // Other nodes already act for this node, and its writes are refused, so it exits at once.
         () = running.base.lease.wait_until_over() => bail!(
             "node {0} lost its lease: it stalled, or a second node of that name was started; \

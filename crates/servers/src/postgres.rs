@@ -161,6 +161,16 @@ impl Postgres {
         self.process = spawn(self.owner, &self.bin_dir, folder, self.port, &self.options)?;
         wait_until_ready(&mut self.process, &self.bin_dir, self.port)
     }
+
+    /// Starts the stopped server again with another durability, as a standby that was set up in another way.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not start; the error ends with its log.
+    pub fn start_again_with(&mut self, durability: Durability) -> Result<()> {
+        self.options.durability = durability;
+        self.start_again()
+    }
 }
 
 fn data_dir(folder: &Path) -> PathBuf {

@@ -4,7 +4,10 @@ use std::fmt;
 
 use anyhow::{Context, bail};
 use nightdesk_store_pg::{DurabilityFault, DurabilitySettings, Pg, Replication};
+use nightdesk_types::limits::DATABASE_START_PAUSE;
+use tokio::time::sleep;
 
+use super::{is_unavailable, log_durability};
 use crate::config::{Config, DurabilityCheck};
 
 /// The durability of the database, as far as a node may serve with it.
@@ -43,6 +46,45 @@ impl fmt::Display for FaultList {
 pub(crate) async fn check(config: &Config, pg: &Pg) -> anyhow::Result<DurabilityReport> {
     let settings = pg.durability().await.context("could not read the settings of the database")?;
     judge(&settings, config.database.durability)
+}
+
+/// Checks the settings again whenever the history of the database changes: a standby that took over may have others.
+/// Returns the reason why this node must not go on.
+pub(crate) async fn watch(config: &Config, pg: &Pg) -> anyhow::Error {
+    let mut history = pg.watch_history();
+    while history.changed().await.is_ok() {
+        match check_again(config, pg).await {
+            Ok(found) => log_durability(&found),
+            Err(refused) => {
+                return refused.context(
+                    "another server took the place of the database, and this node does not go on with it",
+                );
+            }
+        }
+    }
+    // The store that sends the changes lives as long as the node.
+    std::future::pending().await
+}
+
+/// Checks a server that took over as soon as it answers.
+async fn check_again(config: &Config, pg: &Pg) -> anyhow::Result<DurabilityReport> {
+    loop {
+        // Older connections may still lead to the server of before.
+        let fresh = pg.connect_apart();
+        let found = check(config, &fresh).await;
+        fresh.close().await;
+        match found {
+            Err(error) if is_unavailable(&error) => log_unavailable(&error),
+            found => return found,
+        }
+        sleep(DATABASE_START_PAUSE).await;
+    }
+}
+
+fn log_unavailable(error: &anyhow::Error) {
+    tracing::warn!(
+        "could not check the durability of the database after a failover; retrying: {error:#}"
+    );
 }
 
 fn judge(

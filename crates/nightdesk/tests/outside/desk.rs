@@ -123,10 +123,20 @@ impl Desk {
         wait_until("the desk answers", || self.get("/healthz").contains("200 OK"));
     }
 
+    /// Begins to serve with a server that must keep what it confirmed, and waits until the desk answers.
+    pub(crate) fn serve_checked(&mut self) {
+        self.begin("export NIGHTDESK__DATABASE__DURABILITY=checked; exec nightdesk serve");
+        wait_until("the desk answers", || self.get("/healthz").contains("200 OK"));
+    }
+
     /// Starts the process without waiting.
     pub(crate) fn begin_to_serve(&mut self) {
+        self.begin("exec nightdesk serve");
+    }
+
+    fn begin(&mut self, line: &str) {
         let log = std::fs::File::create(self.log_file()).expect("a log");
-        let mut serve = shell(self.folder(), "exec nightdesk serve", &[]);
+        let mut serve = shell(self.folder(), line, &[]);
         self.serving = Some(serve.stderr(log).stdout(Stdio::null()).spawn().expect("bash runs"));
     }
 

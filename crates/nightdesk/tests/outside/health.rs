@@ -1,5 +1,9 @@
 //! The health endpoints of a node, and `config check` before it runs.
 
+use std::process::Command;
+
+use nightdesk_servers::{Durability, Options, Postgres};
+
 use crate::desk::{Desk, free_port, get, wait_until};
 
 const CONFIG: &str = r#"
@@ -136,4 +140,28 @@ fn a_node_refuses_a_database_that_may_lose_what_it_confirmed() {
     desk.serve();
     assert!(desk.log().contains("PostgreSQL may lose messages that the desk accepted"));
     desk.stop();
+}
+
+#[test]
+fn a_node_ends_when_a_server_that_may_lose_commits_takes_over() {
+    let durable = Options { durability: Durability::Fsync, ..Options::default() };
+    let mut server = Postgres::start(&durable).expect("a server");
+    let address = format!("127.0.0.1:{}/postgres", server.port());
+    let mut desk = Desk::migrated(&CONFIG.replace("127.0.0.1:5432/nightdesk", &address));
+    desk.serve_checked();
+
+    server.stop_immediate().expect("it stops");
+    server.start_again_with(Durability::NoFsync).expect("it starts");
+    // As after a promotion: the recorded timeline is not the server's.
+    let promoted = Command::new(server.bin_dir().join("psql"))
+        .args(["-q", "-d", &server.admin_url("postgres")])
+        .args(["-c", "update history set timeline = timeline + 1"])
+        .status();
+    assert!(promoted.expect("psql runs").success());
+
+    assert!(!desk.ended(), "it fails, as it would at its start");
+    let log = desk.log();
+    assert!(log.contains("another server took the place of the database"), "{log}");
+    assert!(log.contains("fsync is off, full_page_writes is off"), "{log}");
+    assert!(log.contains("database.durability = \"unchecked\""), "{log}");
 }

@@ -15,7 +15,7 @@ pub const TRANSACTION_ANSWER_WAIT: Duration = Duration::from_secs(10);
 /// Longest time that a starting node waits for a database that is unreachable or too busy.
 pub const DATABASE_START_WAIT: Duration = Duration::from_secs(30);
 
-/// Pause between two tries of a starting node to use its database.
+/// Pause between two tries of a node to use a database that starts, or that takes over.
 pub const DATABASE_START_PAUSE: Duration = Duration::from_millis(500);
 
 /// Time for which a node keeps the events that it stored, to store them again if the database loses them.
