@@ -14,7 +14,7 @@ world := whole + " --bins --example fake-discord --example fake-telegram --examp
 # The simulation has its own compiler flags, so it needs its own target folder.
 sim_target := env("CARGO_TARGET_DIR", "target") / "sim"
 
-# The fuzzers do, too.
+# The fuzzer does, too.
 fuzz_target := env("CARGO_TARGET_DIR", "target") / "fuzz"
 coverage := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4" \
     + " -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table" \
@@ -134,12 +134,12 @@ _simulation:
     RUSTFLAGS="--cfg tokio_unstable" CARGO_TARGET_DIR={{ sim_target }} \
         cargo build --locked --profile sim -p nightdesk-sim
 
-# Fuzz the parsers of untrusted input: all targets or one, for SECONDS each. Budget: 2 minutes, and the build.
-fuzz TARGET="all" SECONDS="60": _fuzzers
-    fuzz/run.sh {{ fuzz_target }}/x86_64-unknown-linux-gnu/fuzz {{ TARGET }} {{ SECONDS }}
+# Fuzz every input of strangers, or one, for SECONDS each: `just fuzz tenant-url 600`. Budget: 10 minutes, and the build.
+fuzz TARGET="all" SECONDS="60": _fuzzer
+    fuzz/run.sh {{ fuzz_target }}/x86_64-unknown-linux-gnu/fuzz/nightdesk-fuzz {{ TARGET }} {{ SECONDS }}
 
-# Build the fuzzers. With --target, only the targets have the coverage passes, not their build scripts.
-_fuzzers:
+# Build the fuzzer. With --target, only the targets have the coverage passes, not their build scripts.
+_fuzzer:
     RUSTFLAGS="{{ coverage }}" CARGO_TARGET_DIR={{ fuzz_target }} \
         cargo build --locked --profile fuzz --target x86_64-unknown-linux-gnu -p nightdesk-fuzz --features run
 

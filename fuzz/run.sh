@@ -1,31 +1,27 @@
 #!/usr/bin/env bash
 # Fuzzes all targets or one, two at a time, each for SECONDS. The input of a failure stays on disk.
 #
-# usage: fuzz/run.sh PROGRAMS [TARGET] [SECONDS]
+# usage: fuzz/run.sh PROGRAM [TARGET] [SECONDS]
 #
-# PROGRAMS is the folder with the built targets. The seeds are in fuzz/seeds; Telegram's are its fixtures.
+# PROGRAM is the built fuzzer of all targets. A target is a folder of fuzz/seeds; its words, if it has any, are in
+# fuzz/dictionaries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-programs=$1 only=${2:-all} secs=${3:-60}
-targets="discord-interaction discord-gateway telegram-update media-head"
-[ "$only" = all ] || targets=$only
+program=$1 only=${2:-all} secs=${3:-60}
+targets=$only
+[ "$only" != all ] || targets=$(ls fuzz/seeds)
 found=target/fuzz/findings
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-seeds() {
-    case $1 in
-    telegram-update) echo platforms/telegram/fixtures ;;
-    *) echo "fuzz/seeds/$1" ;;
-    esac
-}
-
-# The limits on bytes, seconds per input and memory: exceeding one is a finding, too.
+# The limits on bytes, seconds per input and memory: exceeding one is a finding, too. The program itself refuses an
+# input that takes more than 50 ms of processor time.
 fuzz() {
-    local target=$1
+    local target=$1 words=()
     mkdir -p "$work/$target.corpus" "$found/$target"
-    "$programs/$target" "$work/$target.corpus" "$(seeds "$target")" \
+    [ ! -e "fuzz/dictionaries/$target.dict" ] || words=("-dict=fuzz/dictionaries/$target.dict")
+    NIGHTDESK_FUZZ_TARGET=$target "$program" "$work/$target.corpus" "fuzz/seeds/$target" "${words[@]}" \
         -max_total_time="$secs" -max_len=65536 -timeout=10 -rss_limit_mb=1024 \
         -print_final_stats=1 -artifact_prefix="$found/$target/" >"$work/$target.log" 2>&1
 }

@@ -1,92 +1,59 @@
 //! Fuzz targets for untrusted input (`just fuzz`).
 //!
-//! Each target is a separate binary. It passes arbitrary bytes to the code that receives them first in a desk, and
-//! panics if a promise does not hold.
-#![expect(
-    clippy::expect_used,
-    clippy::missing_panics_doc,
-    reason = "a target stops at what is not as it should be"
-)]
+//! A target passes arbitrary bytes to the code that receives them first in a desk, and panics if a promise does not
+//! hold. The binary runs one target under libFuzzer, which is guided by coverage. The tests replay the seeds of every
+//! target and mutations of them, as a part of `just test`.
+#![expect(clippy::expect_used, reason = "a target stops at a broken promise")]
 
-use std::sync::Arc;
+mod corpus;
+mod input;
+mod targets;
 
-use nightdesk_discord::{Discord, DiscordUrls};
-use nightdesk_intake::{Intake, UnreadableEvent, VerifiedEvent};
-use nightdesk_port::{Bot, UnlimitedBudget};
-use nightdesk_telegram::Telegram;
-use nightdesk_types::limits::PLATFORM_ID_BYTES_MAX;
-use nightdesk_types::{BotId, Clock, Moment, TenantId, TenantScope, Timestamp};
-use nightdesk_vault::Key;
-use serde_json::{Value, json};
-use uuid::Uuid;
+use std::time::Duration;
 
-/// The time of the clock.
-pub const NOW_SECS: i64 = 1_800_000_000;
+use rustix::time::{ClockId, clock_gettime};
 
-/// Returns a bot of a platform with this key.
-pub fn bot(platform: &str, key: &str, settings: Value) -> Bot {
-    Bot {
-        id: BotId::from_uuid(Uuid::from_u128(1)),
-        operator: TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(2))),
-        platform: platform.to_owned(),
-        handle: "desk_bot".to_owned(),
-        settings,
-        key: Some(Key::new(key.to_owned())),
-        former_keys: Vec::new(),
-    }
+pub use corpus::Corpus;
+pub use targets::TARGETS;
+
+/// Processor time that an input may take.
+pub const INPUT_CPU_MAX: Duration = Duration::from_millis(50);
+
+/// One kind of untrusted input, and the check of its promise.
+#[derive(Clone, Copy, Debug)]
+pub struct FuzzTarget {
+    /// The name, also of the folder of its seeds.
+    pub name: &'static str,
+    run: fn(&[u8]),
 }
 
-/// Returns a Discord bot whose interactions are signed with the private half of this key.
-pub fn discord_bot(public_key: &[u8]) -> Bot {
-    let settings = json!({ "public_key": hex::encode(public_key), "application_id": "4242" });
-    bot("discord", "NDI0Mg.Gabcde.key", settings)
-}
-
-/// Creates the Discord adapter with unreachable addresses.
-pub fn discord() -> Discord {
-    let at = DiscordUrls {
-        api: "http://127.0.0.1:1",
-        gateway: "ws://127.0.0.1:1",
-        cdn: "http://127.0.0.1:1",
-    };
-    Discord::open(at, Arc::new(Stopped), Arc::new(UnlimitedBudget)).expect("addresses")
-}
-
-/// Creates the Telegram adapter with an unreachable address.
-pub fn telegram() -> Telegram {
-    Telegram::open("http://127.0.0.1:1", Arc::new(Stopped)).expect("an address")
-}
-
-/// A clock that stands still.
-#[derive(Debug)]
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_second(NOW_SECS).unwrap_or_default()
+impl FuzzTarget {
+    /// Returns the target of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        TARGETS.iter().find(|target| target.name == name)
     }
 
-    fn moment(&self) -> Moment {
-        Moment::default()
-    }
-}
-
-/// Checks the result of an authentic request: events can be stored, and an unreadable one has a reason.
-pub fn check(intake: &Intake) {
-    let Intake::Events(events) = intake else { return };
-    for event in events {
-        match event {
-            Ok(event) => storable(event),
-            Err(UnreadableEvent { problem, .. }) => assert!(!problem.is_empty(), "it says why"),
+    /// Checks an input.
+    ///
+    /// # Panics
+    ///
+    /// A promise is broken, or the input takes more processor time than it may. A slow input is measured a second time,
+    /// because the first input of a process also pays for the set-up.
+    pub fn check(&self, data: &[u8], cpu_max: Duration) {
+        if self.measure(data) > cpu_max {
+            let took = self.measure(data);
+            assert!(took <= cpu_max, "{}: {} ms of processor time", self.name, took.as_millis());
         }
     }
+
+    fn measure(&self, data: &[u8]) -> Duration {
+        let began = thread_time();
+        (self.run)(data);
+        thread_time().saturating_sub(began)
+    }
 }
 
-/// Checks that the event contains nothing that PostgreSQL would refuse.
-fn storable(event: &VerifiedEvent) {
-    let event = event.get();
-    for id in [event.key(), &event.source().chat_id, &event.source().platform] {
-        assert!(id.len() <= PLATFORM_ID_BYTES_MAX && !id.contains('\0'), "{id:?}");
-    }
-    assert!(!event.key().is_empty(), "every event has a key");
+/// Returns the processor time of this thread. It does not grow while other processes have the processor.
+fn thread_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

@@ -32,3 +32,8 @@ pub use client::Outside;
 pub use refusal::UrlRefusal;
 pub use rules::{HostRate, Rules, SetUpError};
 pub use tenant_url::TenantUrl;
+
+/// Entry points for fuzzers.
+#[cfg(feature = "fuzz")]
+#[doc(hidden)]
+pub mod fuzz;

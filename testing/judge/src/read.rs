@@ -37,6 +37,8 @@ pub enum ReadError {
     NotAsKilled { path: PathBuf, lines: u64, want: u64 },
     #[error("two files are of process {proc}")]
     Twice { proc: String },
+    #[error("process {proc} was killed twice")]
+    KilledTwice { proc: String },
     #[error("there is no file of process {proc}")]
     Missing { proc: String },
     #[error("a run is begun once, and this one {begins} times")]
@@ -112,6 +114,7 @@ fn check_whole(files: &[HistoryFile], history: &History) -> Result<(), ReadError
     if history.begins != 1 {
         return Err(ReadError::Begins { begins: history.begins });
     }
+    check_killed_once(history)?;
     let mut procs = BTreeSet::new();
     for file in files {
         let proc = file.proc();
@@ -127,6 +130,15 @@ fn check_whole(files: &[HistoryFile], history: &History) -> Result<(), ReadError
         .chain(killed)
         .find(|proc| !procs.contains(proc))
         .map_or(Ok(()), |proc| Err(ReadError::Missing { proc: proc.to_owned() }))
+}
+
+/// Finds a process with two kills: a file that one of them calls whole could be cut to the length of the other.
+fn check_killed_once(history: &History) -> Result<(), ReadError> {
+    let mut killed = BTreeSet::new();
+    let mut procs = history.killed.iter().map(|killed| history.text(killed.proc));
+    procs
+        .find(|proc| !killed.insert(*proc))
+        .map_or(Ok(()), |proc| Err(ReadError::KilledTwice { proc: proc.to_owned() }))
 }
 
 #[cfg(test)]

@@ -146,7 +146,14 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("fake-telegram", &[]),
     ("fake-discord", &["types"]),
     // fuzzers pass bytes to the code that receives them first
-    ("fuzz", &["types", "protocol", "port", "intake", "vault", "telegram", "discord"]),
+    (
+        "fuzz",
+        &[
+            "types", "protocol", "port", "intake", "gate", "inbox", "line", "register", "vault",
+            "bus", "lease", "outside", "schedule", "letters", "api", "telegram", "discord",
+            "testkit", "memory", "judge",
+        ],
+    ),
     // the judge knows the records, and none of the observers
     ("judge", &[]),
     // proofs enter all identities through the register, and know the desk only from outside; the SDK is one of their

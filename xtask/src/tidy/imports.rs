@@ -17,6 +17,7 @@ const ONLY_IN: [(&str, &[&str]); 3] = [
             "crates/sdk/src/cron/",
             "crates/sdk/examples/ticking.rs",
             "crates/nightdesk/tests/outside/ticking.rs",
+            "fuzz/src/targets/http_request.rs",
         ],
     ),
 ];

@@ -53,9 +53,13 @@ impl LineSession {
         }
     }
 
-    /// Handles an input and returns the effects.
+    /// Handles an input and returns the effects. After its end, a session has none: a lookup or a read that was still
+    /// running must not put a frame behind the close.
     pub fn step(&mut self, now: SessionTime, input: LineInput) -> Vec<LineEffect> {
         let mut effects = Vec::new();
+        if self.is_closed() {
+            return effects;
+        }
         self.learn_rules(&input);
         if let LineInput::Heard(FromGateway::Hello(hello)) = input {
             self.accept_hello(hello, &mut effects);

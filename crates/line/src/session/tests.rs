@@ -136,6 +136,16 @@ fn each_hello_is_looked_up_and_the_first_takes_the_line() {
 }
 
 #[test]
+fn a_lookup_that_ends_after_the_line_has_no_effect() {
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
+    session.step(at(secs(0)), heard(HELLO));
+    session.step(at(secs(0)), LineInput::Ended { code: 1006 });
+
+    assert!(session.is_closed());
+    assert_eq!(session.step(at(secs(1)), greeted()), []);
+}
+
+#[test]
 fn hellos_have_a_limit() {
     let mut session = LineSession::new(at(secs(0)), CLIENT);
     let greets: Vec<usize> =

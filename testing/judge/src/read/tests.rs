@@ -186,3 +186,18 @@ fn what_is_no_record_is_refused() {
 
     assert!(refused(&folder).ends_with("line 1: not a record"));
 }
+
+#[test]
+fn a_process_is_killed_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, driver) = (folder.path().join("gateways.jsonl"), folder.path().join("driver.jsonl"));
+    let driver = Recorder::create(&driver, "driver").expect("a file");
+    let gateways = Recorder::create(&path, "gateways").expect("a file");
+    driver.note(Event::Begin { seed: 1, faults: true });
+    gateways.note(Event::Canary { place: "a log".to_owned() });
+    driver.note_killed("gateways", &path).expect("is readable");
+    driver.note_killed("gateways", &path).expect("is readable");
+    driver.end().expect("is written");
+
+    assert_eq!(refused(&folder), "process gateways was killed twice");
+}
