@@ -194,11 +194,13 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// Further crates that a crate's tests may use: both ends of a line talk to each other in one test, the bell is tested
-/// with a real Redis, due jobs are claimed by a live node, and an example beside each fake runs its platform's adapter.
+/// with a real Redis, due jobs are claimed by a live node, the configuration is mutated as fuzzers do, and an example
+/// beside each fake runs its platform's adapter.
 const TESTS_EDGES: &[(&str, &[&str])] = &[
     ("sdk", &["inbox", "line"]),
     ("bus-redis", &["servers"]),
     ("schedule", &["lease"]),
+    ("nightdesk", &["fuzz"]),
     ("fake-telegram", &["types", "port", "vault", "telegram"]),
     ("fake-discord", &["port", "vault", "discord"]),
 ];

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod hostile;
+
 const PAGE: &str = include_str!("../../../../docs/running.md");
 
 fn example() -> &'static str {
