@@ -8,6 +8,7 @@
 //!
 //! A message between nodes is a [`Ring`] under a [`HintSeal`]: short, signed, and accepted only once.
 
+mod sync;
 mod bell;
 mod shared_rate_limit;
 mod registered_line;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, GatewayId, Generation, Incarnation, TenantScope};
@@ -11,6 +11,7 @@ use crate::bell::{Bell, BellAddress, Ring};
 use crate::lines_in_doubt::LinesInDoubt;
 use crate::mark_set::MarkSet;
 use crate::registered_line::{LineOrder, NewLine, RegisteredLine};
+use crate::sync::{Mutex, MutexGuard};
 use crate::wait::{Settlements, Watchers};
 
 /// The lines of this node, by agent, and the other waiting tasks. Per agent, only the newest line counts.

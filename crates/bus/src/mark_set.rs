@@ -1,10 +1,12 @@
 //! A set of marked items, each taken once, no matter how often it was marked.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use nightdesk_types::limits::MARKS_MAX;
 use tokio::sync::Notify;
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// The marked items.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,12 @@
 //! The ear of one line, which receives its hints.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use nightdesk_types::{AgentId, GatewayId, Generation, Incarnation, Seq, TenantScope};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// Orders that may wait for one line. Further ones are dropped, because each can be sent again.
 const ORDERS_MAX: usize = 16;

@@ -3,7 +3,7 @@
 //! [`Watchers`] are streams that show a chat on this node, [`Settlements`] sends that another node makes for this one.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use nightdesk_types::limits::{CHAT_STREAMS_MAX, SETTLED_WAITS_MAX, STREAMS_MAX};
 use nightdesk_types::{AgentId, BotId, RequestId};
@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::bell::BellAddress;
 use crate::mark_set::MarkSet;
+use crate::sync::{Mutex, MutexGuard};
 
 /// The limit that refuses a further wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,13 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use nightdesk_types::limits::{SEND_DONE_WITHIN, TURNS_MAX};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// The lanes in use. A lane exists while it has a turn.
 #[derive(Debug)]

@@ -9,6 +9,7 @@
 //!
 //! Begin with [`Egress`]; [`split()`] cuts a long text into several messages.
 
+mod sync;
 mod split;
 mod plan;
 mod lane;

@@ -9,7 +9,7 @@ mod writers;
 
 use std::collections::HashSet;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use nightdesk_types::StoreError;
@@ -18,6 +18,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
+use crate::sync::{Mutex, MutexGuard};
 use queue::FairQueue;
 pub use writers::Writers;
 
@@ -85,7 +86,7 @@ impl<B: Batch> BatchQueue<B> {
     }
 
     /// Creates a queue, and the worker that empties it until the queue is dropped.
-    fn new(batch: B, operation: &'static str) -> (Self, impl Future<Output = ()>) {
+    pub(crate) fn new(batch: B, operation: &'static str) -> (Self, impl Future<Output = ()>) {
         let (rung, bell) = mpsc::channel(1);
         let queue = Arc::new(Mutex::new(FairQueue::new(WRITER_QUEUE_MAX)));
         let work = run_worker(batch, BatchWorker { bell, queue: Arc::clone(&queue) }, operation);

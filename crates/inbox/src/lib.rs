@@ -8,6 +8,7 @@
 //!
 //! Begin with [`Inbox`]. [`Store`] defines a backend, and the suite in `testing/conformance` tests it.
 
+mod sync;
 mod accept;
 mod admin;
 mod author_pace;

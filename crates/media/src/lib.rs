@@ -6,6 +6,7 @@
 //! id. A platform's file stays on the platform: the bot's key, which gives access to it, never leaves the desk. Files on
 //! their way use a bounded part of a node's memory, which tenants share. The desk removes only files that it wrote.
 
+mod sync;
 mod id;
 mod memory_budget;
 mod metrics;

@@ -7,7 +7,7 @@
 //! take turns.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use nightdesk_types::TenantId;
 use nightdesk_types::limits::{
@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use crate::Metrics;
+use crate::sync::{Mutex, MutexGuard};
 
 /// The memory for files is in use, and did not become free in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

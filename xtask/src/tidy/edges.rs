@@ -154,6 +154,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "testkit", "memory", "judge",
         ],
     ),
+    // compiles files of other crates a second time, instead of knowing the crates
+    ("interleavings", &["types"]),
     // the judge knows the records, and none of the observers
     ("judge", &[]),
     // proofs enter all identities through the register, and know the desk only from outside; the SDK is one of their
