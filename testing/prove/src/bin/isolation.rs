@@ -103,7 +103,7 @@ fn prove(arguments: &Arguments) -> Result<()> {
     ui::put(&format!("load: shared={shared} followed_up={followed_up} refused={refused}"));
     ui::put(&format!(
         "isolation: cases={cases} wrong={wrong} load_events={events} crossed={crossed} \
-         letters={letters} exchanges={exchanges} shelf={shelved}"
+         missing={lost} letters={letters} exchanges={exchanges} shelf={shelved}"
     ));
     ensure!(
         platforms.crossed == 0 && lost == 0,
