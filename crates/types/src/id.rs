@@ -119,7 +119,7 @@ numbers! {
     OwnerEpoch;
     /// The number of times that a job was armed. Only the newest is valid.
     Arming;
-    /// The tenant's data key that sealed a value. Zero means not sealed.
+    /// The number of a tenant's data key. The first is one; zero stands for a missing key.
     DataKeyId;
 }
 

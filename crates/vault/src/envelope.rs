@@ -10,9 +10,19 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use crate::Key;
+use crate::body::{BodyId, BodyOwner};
 
-const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 1;
 const KEY_BYTES: usize = 32;
+
+/// Bytes before the ciphertext: the version and the nonce.
+const HEADER_BYTES: usize = 1 + NONCE_LEN;
+
+/// Length of the tag.
+const TAG_BYTES: usize = 16;
+
+/// Bytes by which a sealed body is longer than the body.
+pub const SEALED_EXTRA_BYTES: usize = HEADER_BYTES + TAG_BYTES;
 
 /// The place that a sealed value is bound to.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +65,7 @@ pub(crate) fn random_key() -> Zeroizing<[u8; KEY_BYTES]> {
 }
 
 #[expect(clippy::expect_used, reason = "without randomness nothing may be sealed at all")]
-fn fill_random(bytes: &mut [u8]) {
+pub(crate) fn fill_random(bytes: &mut [u8]) {
     rand::fill(bytes).expect("the system gives random bytes");
 }
 
@@ -109,6 +119,46 @@ impl DataKey {
             .len();
         body.truncate(opened);
         Ok(body)
+    }
+
+    /// Seals a message for its owner.
+    #[expect(clippy::expect_used, reason = "sealing fails only for bodies of many gigabytes")]
+    pub fn seal_body(&self, owner: &BodyOwner, id: BodyId, body: &[u8]) -> Vec<u8> {
+        let mut nonce = [0; NONCE_LEN];
+        fill_random(&mut nonce);
+        let mut sealed = Vec::with_capacity(body.len() + SEALED_EXTRA_BYTES);
+        sealed.push(VERSION);
+        sealed.extend_from_slice(&nonce);
+        sealed.extend_from_slice(body);
+        let tag = self
+            .aead
+            .seal_in_place_separate_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(owner.associated_bytes(id)),
+                &mut sealed[HEADER_BYTES..],
+            )
+            .expect("a message is short");
+        sealed.extend_from_slice(tag.as_ref());
+        sealed
+    }
+
+    /// Opens a message that was sealed for this owner under this id.
+    pub fn open_body(
+        &self,
+        owner: &BodyOwner,
+        id: BodyId,
+        mut sealed: Vec<u8>,
+    ) -> Result<Vec<u8>, OpenError> {
+        if sealed.first() != Some(&VERSION) {
+            return Err(OpenError);
+        }
+        let nonce = sealed.get(1..HEADER_BYTES).ok_or(OpenError)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| OpenError)?;
+        let aad = Aad::from(owner.associated_bytes(id));
+        let opened = self.aead.open_within(nonce, aad, &mut sealed, HEADER_BYTES..);
+        let opened_bytes = opened.map_err(|_| OpenError)?.len();
+        sealed.truncate(opened_bytes);
+        Ok(sealed)
     }
 }
 

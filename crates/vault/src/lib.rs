@@ -1,14 +1,15 @@
-//! Seals and opens keys and secrets.
+//! Seals and opens keys, secrets and messages.
 //!
 //! # Promise
 //!
 //! A sealed value can be opened only with a key of this desk's ring, only for the tenant, kind, row and version it was
-//! sealed for, and is never printed. Every key can be replaced while the desk serves.
+//! sealed for, and is never printed. A message opens only for its tenant, its agent and the random id beside it. Every key can be replaced while the desk serves.
 //!
 //! Begin with [`Vault`]: it has the vault's own keys and wraps the data keys of tenants. A [`DataKey`] seals and opens
-//! one tenant's secrets; the [`Locksmith`] replaces keys.
+//! one tenant's secrets and messages; the [`Locksmith`] replaces keys.
 
 mod key;
+mod body;
 mod envelope;
 mod ring;
 mod vault;
@@ -17,7 +18,8 @@ mod erasure_list;
 mod locksmith;
 pub mod kind;
 
-pub use envelope::{DataKey, OpenError, SealPlace};
+pub use body::{BodyId, BodyKind, BodyOwner};
+pub use envelope::{DataKey, OpenError, SEALED_EXTRA_BYTES, SealPlace};
 pub use erasure_list::{
     ErasureList, ErasureListError, ErasurePlan, ListedErasure, TenantState, plan_erasures,
 };

@@ -25,6 +25,12 @@ impl KekId {
         bytes.try_into().ok().map(Self)
     }
 
+    /// Reads the id of the key that sealed a value.
+    pub(crate) fn of_sealed(sealed: &[u8]) -> Option<Self> {
+        let (&BY_ID, rest) = sealed.split_first()? else { return None };
+        Self::from_bytes(rest.get(..ID_BYTES)?)
+    }
+
     /// Returns the id for a row.
     pub const fn bytes(&self) -> &[u8; ID_BYTES] {
         &self.0

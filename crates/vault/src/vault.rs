@@ -20,6 +20,13 @@ use crate::ring::{KekId, KeyFileError, Ring};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrappedKey(pub Vec<u8>);
 
+impl WrappedKey {
+    /// Returns the vault key that wraps it. `None`: it was wrapped before keys had ids.
+    pub fn vault_key(&self) -> Option<KekId> {
+        KekId::of_sealed(&self.0)
+    }
+}
+
 /// The vault's keys. They come from a file or a command and are never in the store. Clones are the same vault.
 #[derive(Clone, Debug)]
 pub struct Vault {

@@ -23,6 +23,15 @@ pub const REKEY_ROWS_MAX: i64 = 500;
 /// Time that an unused data key stays stored, for a node that read it just before its replacement.
 pub const DATA_KEY_KEPT_FOR: Duration = Duration::from_mins(10);
 
+/// Opened data keys that a node holds in memory, to seal and open messages.
+pub const DATA_KEYS_OPENED_MAX: u64 = 16_384;
+
+/// Time for which a node holds an opened data key.
+pub const DATA_KEY_OPENED_FOR: Duration = Duration::from_mins(10);
+
+/// Time for which a node seals with a data key before it asks for a newer one.
+pub const DATA_KEY_SEALS_FOR: Duration = Duration::from_mins(1);
+
 /// Longest time that a bot's old keys stay valid after a new one is set.
 pub const BOT_KEY_OVERLAP_MAX: Duration = Duration::from_hours(24);
 
@@ -54,6 +63,10 @@ pub const CAPABILITY_BYTES_MAX: usize = 8 * 1024;
 const _: () = assert!(
     super::ACCOUNT_KEPT_FOR.as_secs() < BOT_KEY_READ_WITHIN.as_secs(),
     "a bot's new key is read before the old one may be taken back",
+);
+const _: () = assert!(
+    DATA_KEY_SEALS_FOR.as_secs() * 2 < DATA_KEY_KEPT_FOR.as_secs(),
+    "no node seals with a replaced data key that may be removed",
 );
 const _: () = assert!(
     CAPABILITY_PURGE_EVERY.as_secs() * 2 < CAPABILITY_GONE_WITHIN.as_secs(),
