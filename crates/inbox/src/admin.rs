@@ -55,7 +55,7 @@ pub struct EntryDetails {
     pub state: EntryStatus,
     /// The number of the parked entry that was resubmitted as this one.
     pub origin: Option<Seq>,
-    /// The stored body. It contains people's messages.
+    /// The stored body, which contains people's messages. Empty: it does not open.
     pub body: Vec<u8>,
 }
 

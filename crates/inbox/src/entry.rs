@@ -20,8 +20,8 @@ pub struct Entry {
     pub bot: BotId,
     /// The chat it came from.
     pub chat_id: String,
-    /// Its wire form. `None`: the stored body cannot be sent.
-    pub json: Option<Arc<EntryJson>>,
+    /// Its wire form, or the reason for which its line parks it.
+    pub json: Result<Arc<EntryJson>, ParkReason>,
 }
 
 impl Entry {
@@ -90,6 +90,8 @@ pub enum ParkReason {
     RateLimit,
     /// The agent did not take it within the retention time.
     Expired,
+    /// Its stored body does not open: it was changed, moved to another row, or its key is gone.
+    Unreadable,
     /// The operator parked it.
     Operator,
 }
@@ -112,5 +114,6 @@ nightdesk_types::slugs! {
     Full = "full",
     RateLimit = "rate-limit",
     Expired = "expired",
+    Unreadable = "unreadable",
     Operator = "operator",
 }

@@ -9,7 +9,7 @@ use moka::sync::Cache;
 use nightdesk_types::limits::RECENT_BYTES_MAX;
 use nightdesk_types::{AgentId, Generation, Seq};
 
-use crate::{AcceptRequest, Entry, LineClaim, StoredEntry};
+use crate::{AcceptRequest, Entry, LineClaim, ParkReason, StoredEntry};
 
 pub(crate) struct RecentEntries {
     entries: Cache<(AgentId, Seq), RecentEntry>,
@@ -44,7 +44,7 @@ impl RecentEntries {
             at: stored.at,
             bot: accept.bot,
             chat_id: accept.chat_id.clone(),
-            json: accept.json().cloned(),
+            json: accept.json().cloned().ok_or(ParkReason::Unsendable),
         };
         let recent = RecentEntry { entry, generation: stored.generation };
         self.entries.insert((stored.agent, stored.seq), recent);

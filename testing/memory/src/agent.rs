@@ -332,7 +332,7 @@ impl Held {
             at: self.at,
             bot: self.bot,
             chat_id: self.chat_id.clone(),
-            json: json.ok().map(Arc::new),
+            json: json.map(Arc::new).map_err(|_| ParkReason::Unsendable),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use nightdesk_inbox::{AckRange, Entry, ParkReason, ReadResponse};
+use nightdesk_inbox::{AckRange, Entry, ReadResponse};
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_protocol::{EntryJson, Frame, FromGateway};
+use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{
     DEAD_LINE, LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
     SUSPECT_PONG, UNREAD_FRAMES_MAX, WINDOW_BYTES_MAX,
@@ -347,10 +347,13 @@ impl LiveLine {
     }
 
     fn deliver_entry(&mut self, now: SessionTime, entry: &Entry, effects: &mut Vec<LineEffect>) {
-        let Some(json) = &entry.json else {
-            effects.push(LineEffect::Park(entry.seq, ParkReason::Unsendable));
-            self.window.skip_to(entry.seq);
-            return;
+        let json = match &entry.json {
+            Ok(json) => json,
+            Err(reason) => {
+                effects.push(LineEffect::Park(entry.seq, *reason));
+                self.window.skip_to(entry.seq);
+                return;
+            }
         };
         self.window.add_entry(entry, json.kind(), entry_bytes(entry), now);
         effects.push(LineEffect::Say(Frame::entry(entry.id(self.client.agent), json)));
@@ -435,5 +438,5 @@ impl LiveLine {
 }
 
 fn entry_bytes(entry: &Entry) -> usize {
-    entry.json.as_deref().map_or(0, EntryJson::frame_len_bytes)
+    entry.json.as_ref().map_or(0, |json| json.frame_len_bytes())
 }

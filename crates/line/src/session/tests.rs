@@ -48,7 +48,9 @@ fn entry_in(seq: i64, chat_id: &str, json: &str) -> Entry {
         at: Timestamp::UNIX_EPOCH,
         bot: BotId::from_uuid(Uuid::nil()),
         chat_id: chat_id.to_owned(),
-        json: EntryJson::from_stored(json.as_bytes().to_vec()).ok().map(Arc::new),
+        json: EntryJson::from_stored(json.as_bytes().to_vec())
+            .map(Arc::new)
+            .map_err(|_| ParkReason::Unsendable),
     }
 }
 
@@ -264,6 +266,16 @@ fn what_cannot_be_sent_is_parked_and_the_next_goes_out() {
     assert_eq!(effects[0], LineEffect::Park(Seq::new(1), ParkReason::Unsendable));
     assert_eq!(said(&effects), 1);
     assert_eq!(session.unacked_entries(), 1);
+}
+
+#[test]
+fn an_entry_that_does_not_open_is_parked_and_the_next_goes_out() {
+    let mut session = live();
+    let unreadable = Entry { json: Err(ParkReason::Unreadable), ..entry(1) };
+
+    let effects = session.step(at(HOLD_BACK), read(vec![unreadable, entry(2)]));
+    assert_eq!(effects[0], LineEffect::Park(Seq::new(1), ParkReason::Unreadable));
+    assert_eq!(said(&effects), 1);
 }
 
 #[test]

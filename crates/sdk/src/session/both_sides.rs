@@ -88,7 +88,7 @@ impl Between {
             at: Timestamp::UNIX_EPOCH,
             bot: BOT,
             chat_id: chat.to_owned(),
-            json: Some(Arc::new(json)),
+            json: Ok(Arc::new(json)),
         });
         self.next.push_back(Next::AtTheDesk(desk::LineInput::Rung(Some(seq))));
     }

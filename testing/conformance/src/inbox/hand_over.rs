@@ -53,7 +53,12 @@ pub async fn a_read_is_bounded_in_bytes(harness: &impl Harness) {
         panic!("the line is the newest")
     };
     assert_eq!(entries.len(), 1, "one always fits, and then nothing more");
-    assert_eq!((entries[0].seq, &entries[0].json), (seq(6), &None), "no client could take it");
+    let unsendable = Err(ParkReason::Unsendable);
+    assert_eq!(
+        (entries[0].seq, &entries[0].json),
+        (seq(6), &unsendable),
+        "no client could take it"
+    );
 }
 
 /// Checks that a replaced line reads nothing, and gets a corresponding answer.

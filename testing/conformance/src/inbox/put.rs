@@ -46,7 +46,7 @@ pub async fn an_entry_holds_what_was_said(harness: &impl Harness) {
     let entries = cast.waiting(&cast.line(&ann).await).await;
     let verified = said.verified(&cast.bot);
     let json = encode(verified.get(), verified.handle()).expect("a client could take it");
-    assert_eq!(entries[0].json.as_deref(), Some(&json));
+    assert_eq!(entries[0].json.as_deref(), Ok(&json));
     assert_eq!((entries[0].bot, entries[0].chat_id.as_str()), (cast.bot.id, "c7"));
     assert_eq!((entries[0].at, entries[1].at), (first.at, second.at));
     assert!(first.at <= second.at, "time never goes back in an inbox");
