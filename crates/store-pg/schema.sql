@@ -14,6 +14,14 @@ $$;
 
 ALTER FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.body_bytes(sealed bytea) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select greatest(octet_length(sealed) - 29, 0)
+$$;
+
+ALTER FUNCTION public.body_bytes(sealed bytea) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -158,6 +166,21 @@ $$;
 
 ALTER FUNCTION public.bury_lines(lines_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.check_data_key(p_tenant uuid, p_key bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if p_key is not null and not exists (
+        select from tenant_keys k where k.tenant_id = p_tenant and k.key_id = p_key
+    ) then
+        perform no_data_key(p_key);
+    end if;
+    return true;
+end
+$$;
+
+ALTER FUNCTION public.check_data_key(p_tenant uuid, p_key bigint) OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.check_retention(p_rows text, kept interval) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -243,6 +266,36 @@ end
 $$;
 
 ALTER FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.data_keys_newest(p_tenants uuid[]) RETURNS TABLE(tenant_id uuid, key_id bigint, wrapped bytea)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+    perform works_for_all(p_tenants);
+    return query
+    select distinct on (k.tenant_id) k.tenant_id, k.key_id, k.wrapped from tenant_keys k
+    where k.tenant_id = any (p_tenants)
+    order by k.tenant_id, k.key_id desc;
+end
+$$;
+
+ALTER FUNCTION public.data_keys_newest(p_tenants uuid[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.data_keys_numbered(p_tenant uuid[], p_key bigint[]) RETURNS TABLE(tenant_id uuid, key_id bigint, wrapped bytea)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+    perform works_for_all(p_tenant);
+    return query
+    select k.tenant_id, k.key_id, k.wrapped
+    from unnest(p_tenant, p_key) as w (tenant, key)
+        join tenant_keys k on k.tenant_id = w.tenant and k.key_id = w.key;
+end
+$$;
+
+ALTER FUNCTION public.data_keys_numbered(p_tenant uuid[], p_key bigint[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -913,7 +966,7 @@ $$;
 
 ALTER FUNCTION public.door_vault_keys() OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) RETURNS TABLE(tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, asked_on text, asked_ago_ms bigint)
+CREATE FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max integer) RETURNS TABLE(tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, key_id bigint, body_id uuid, asked_on text, asked_ago_ms bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -921,7 +974,7 @@ CREATE FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sends_max
 #variable_conflict use_column
 begin
     return query
-    select s.tenant_id, s.agent_id, s.request_id, s.bot_id, s.body, s.asked_on,
+    select s.tenant_id, s.agent_id, s.request_id, s.bot_id, s.body, s.key_id, s.body_id, s.asked_on,
         (extract(epoch from clock_timestamp() - s.asked_at) * 1000)::bigint
     from sends s
     where s.state = 'asked' and (
@@ -1512,6 +1565,33 @@ begin
           and not exists (
               select from capabilities c where c.tenant_id = r.tenant_id and c.key_id = r.key_id
                 and octet_length(c.sealed) > 0)
+          and not exists (
+              select from inbox_entries e where e.tenant_id = r.tenant_id
+                and e.at < (
+                    ((greatest(r.replaced_at, r.used_at) + kept) at time zone 'utc')::date + 1
+                )::timestamp at time zone 'utc')
+          and not exists (
+              select from inbox_parked p where p.tenant_id = r.tenant_id and p.key_id = r.key_id)
+          and not exists (
+              select from quarantined q where q.tenant_id = r.tenant_id and q.key_id = r.key_id)
+          and not exists (
+              select from sends s where s.tenant_id = r.tenant_id and s.key_id = r.key_id
+                and s.state in ('asked', 'calling'))
+          and not exists (
+              select from letters l where l.to_tenant_id = r.tenant_id and l.key_id = r.key_id)
+          and not exists (
+              select from letters l where l.tenant_id = r.tenant_id and l.reply_key_id = r.key_id)
+          and not exists (
+              select from media m where m.tenant_id = r.tenant_id and m.key_id = r.key_id)
+          and not exists (
+              select from webchat_messages m where m.tenant_id = r.tenant_id and m.key_id = r.key_id
+                and not m.deleted)
+          and not exists (
+              select from webchat_messages m
+              where m.tenant_id = r.tenant_id and m.prompt_key_id = r.key_id)
+          and not exists (
+              select from webchat_chats c
+              where c.tenant_id = r.tenant_id and c.status_key_id = r.key_id)
         limit rows_max
         for update skip locked
     );
@@ -1745,7 +1825,7 @@ $$;
 
 ALTER FUNCTION public.forget_sends(kept interval, sends_max integer) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
+CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -1760,7 +1840,8 @@ begin
     into s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked, s_wakes
     from inbox_store(
         tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
-        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
+        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_body_id, r_pace, entries_max,
+        dedupe_days
     ) as s;
     if true = any (s_wakes) then
         select array_agg(z.tenant), array_agg(z.agent), array_agg(z.held)
@@ -1785,9 +1866,9 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
+CREATE FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -1800,7 +1881,8 @@ begin
             a.incarnation, a.generation
         from inbox_accept(
             tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
-            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
+            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_body_id, r_pace, entries_max,
+            dedupe_days
         ) as a
     loop
         if outcome = 'stored' then
@@ -1825,7 +1907,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) RETURNS TABLE(ack integer, acked_seq bigint, refusal text)
     LANGUAGE plpgsql
@@ -1952,7 +2034,7 @@ $$;
 
 ALTER FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) RETURNS bigint
+CREATE FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea, p_key bigint, p_body_id uuid) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1960,22 +2042,23 @@ declare
 begin
     update inbox_heads h
     set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
-        bytes = h.bytes + octet_length(p_body)
+        bytes = h.bytes + body_bytes(p_body)
     where h.tenant_id = p_tenant and h.agent_id = p_agent
     returning h.* into mine;
     if not found then
         return null;
     end if;
+    perform check_data_key(p_tenant, p_key);
     insert into inbox_entries
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
-    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, 0,
-        mine.bytes - octet_length(p_body));
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
+    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, p_key,
+        p_body_id, mine.bytes - body_bytes(p_body));
     perform wake_sleepers(array[p_tenant], array[p_agent]);
     return mine.next_seq - 1;
 end
 $$;
 
-ALTER FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea, p_key bigint, p_body_id uuid) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -1993,13 +2076,14 @@ begin
     end if;
     update inbox_heads h
     set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
-        bytes = h.bytes + octet_length(aside.body)
+        bytes = h.bytes + body_bytes(aside.body)
     where h.tenant_id = p_tenant and h.agent_id = p_agent
     returning h.* into strict mine;
+    perform use_data_key(p_tenant, aside.key_id);
     insert into inbox_entries
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
     values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, aside.bot_id, aside.chat_id,
-        aside.body, aside.key_id, mine.bytes - octet_length(aside.body));
+        aside.body, aside.key_id, aside.body_id, mine.bytes - body_bytes(aside.body));
     update inbox_parked p set resubmitted_as = mine.next_seq - 1
     where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
     perform wake_sleepers(array[p_tenant], array[p_agent]);
@@ -2009,7 +2093,7 @@ $$;
 
 ALTER FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, wakes boolean)
+CREATE FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, wakes boolean)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -2040,8 +2124,9 @@ begin
         select e.* from unnest(e_operator, e_bot, e_key, e_chat, e_unsendable)
             with ordinality as e (operator, bot, key, chat, unsendable, o)
     ), rc as materialized (
-        select r.* from unnest(r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace)
-            with ordinality as r (o, tenant, agent, version, body, key_id, pace, n)
+        select r.* from unnest(
+            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_body_id, r_pace
+        ) with ordinality as r (o, tenant, agent, version, body, key_id, body_id, pace, n)
     ), stale as materialized (
         select rc.o from rc
         where rc.version <> (
@@ -2078,7 +2163,7 @@ begin
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
             row_number() over mine as nth,
             -- Entries that an author's rate parks take no room from others.
-            sum(case when rc.pace = 'park' then 0 else octet_length(rc.body) end) over mine as bytes
+            sum(case when rc.pace = 'park' then 0 else body_bytes(rc.body) end) over mine as bytes
         from fresh join rc on rc.o = fresh.o
         window mine as (partition by rc.tenant, rc.agent order by rc.o, rc.n)
     ), counted as materialized (
@@ -2095,7 +2180,7 @@ begin
     ), numbered as materialized (
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
-            taken.bytes_base + due.bytes - octet_length(due.body) as bytes_before,
+            taken.bytes_base + due.bytes - body_bytes(due.body) as bytes_before,
             due.unsendable or due.pace = 'park' or inbox_is_full(
                 due.tenant, due.agent, taken.base + due.nth - 1, taken.bytes_base + due.bytes,
                 entries_max
@@ -2104,13 +2189,14 @@ begin
             left join taken on taken.tenant_id = due.tenant and taken.agent_id = due.agent
     ), held as (
         insert into inbox_entries
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
-        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.bytes_before
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
+        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.body_id,
+            n.bytes_before
         from numbered n where not n.aside
     ), set_aside as (
         insert into inbox_parked
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
-        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id,
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, reason)
+        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.body_id,
             case when n.unsendable then 'unsendable' when n.pace = 'park' then 'rate-limit'
                 else 'full' end
         from numbered n where n.aside
@@ -2135,6 +2221,10 @@ begin
             when ev.o not in (select fresh.o from fresh) then 'duplicate'
             -- Also when the version moved while we waited for the head: the batch is run again.
             when n.seq is null or n.reach_version <> n.version then no_outcome('an event')
+            -- A body that no node could open is not stored: it is sealed anew.
+            when (
+                select true from tenant_keys k where k.tenant_id = n.tenant and k.key_id = n.key_id
+            ) is null then no_data_key(n.key_id)
             else 'stored'
         end,
         n.tenant, n.agent, n.seq, n.at, n.aside, not n.aside and n.pace = 'deliver'
@@ -2151,9 +2241,9 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, refusal text, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint, incarnation bigint)
+CREATE FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) RETURNS TABLE(ask integer, refusal text, seq bigint, at timestamp with time zone, bot uuid, chat text, body bytea, key_id bigint, body_id uuid, incarnation bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -2168,7 +2258,7 @@ begin
     return query
     select a.o::integer, case when a.incarnation <> v_incarnation then 'history'
             when c.generation <> a.generation then 'replaced' end,
-        e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id, e.incarnation
+        e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id, e.body_id, e.incarnation
     from unnest(a_tenant, a_agent, a_incarnation, a_generation, a_after, a_since, a_entries_max)
             with ordinality
             as a (tenant, agent, incarnation, generation, after, since, entries_max, o)
@@ -2176,7 +2266,7 @@ begin
         left join lateral (
             select w.* from (
                 select i.*,
-                    sum(octet_length(i.body)) over (order by i.seq) - octet_length(i.body) as before
+                    sum(body_bytes(i.body)) over (order by i.seq) - body_bytes(i.body) as before
                 from (
                     select i.* from inbox_entries i
                     where i.tenant_id = a.tenant and i.agent_id = a.agent
@@ -2389,14 +2479,14 @@ begin
     where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
     perform works_for_both(p_tenant, v_from);
     update letters l
-    set body = null, seq = p_seq, state = case l.state when 'scheduled' then 'put' else l.state end
+    set body = null, key_id = null, body_id = null, seq = p_seq, state = case l.state when 'scheduled' then 'put' else l.state end
     where l.tenant_id = v_from and l.letter_id = p_letter and l.seq is null;
 end
 $$;
 
 ALTER FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) RETURNS record
+CREATE FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT key_id bigint, OUT body_id uuid, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2411,12 +2501,13 @@ begin
     into is_granted, is_granted_back, entries, entries_max, bytes, bytes_max
     from letter_facts(array[p_tenant, from_tenant], array[from_tenant], array[from_agent],
         array[p_tenant], array[p_agent], array[''], interval '0') as f;
-    select l.bot_id, l.chat_id, l.body, l.route into bot, chat, body, route from letters l
+    select l.bot_id, l.chat_id, l.body, l.key_id, l.body_id, l.route
+    into bot, chat, body, key_id, body_id, route from letters l
     where l.tenant_id = from_tenant and l.letter_id = p_letter for update;
 end
 $$;
 
-ALTER FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT key_id bigint, OUT body_id uuid, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) RETURNS TABLE(nth integer, now_at timestamp with time zone, repeated uuid, is_granted boolean, is_granted_back boolean, highest_hop integer, entries bigint, entries_max bigint, bytes bigint, bytes_max bigint)
     LANGUAGE plpgsql
@@ -2525,7 +2616,7 @@ $$;
 
 ALTER FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply text, replied_at timestamp with time zone)
+CREATE FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply bytea, reply_key_id bigint, reply_body_id uuid, replied_at timestamp with time zone)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2543,7 +2634,7 @@ begin
     select l.letter_id, l.agent_id, l.to_agent_id, l.dispatch_id, l.route, l.kind, l.session,
         l.correlation_id, l.hop, l.state, l.seq,
         coalesce(l.seq <= c.acked_seq or l.seq <@ c.ahead, false), l.sent_at, l.due_at,
-        l.reply_by, l.reply, l.replied_at
+        l.reply_by, l.reply, l.reply_key_id, l.reply_body_id, l.replied_at
     from letters l
         left join inbox_cursors c
             on c.tenant_id = l.to_tenant_id and c.agent_id = l.to_agent_id
@@ -2568,6 +2659,45 @@ end
 $$;
 
 ALTER FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_park_unreadable(p_tenant uuid, p_agent uuid, p_letter uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_from uuid;
+    mine   letters;
+    head   inbox_heads;
+begin
+    perform works_for(p_tenant);
+    select i.from_tenant_id into v_from from letters_in i
+    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
+    perform works_for_both(p_tenant, v_from);
+    -- The inbox is locked first, as by every letter.
+    perform from inbox_heads h where h.tenant_id = p_tenant and h.agent_id = p_agent
+    for no key update;
+    select l.* into mine from letters l
+    where l.tenant_id = v_from and l.letter_id = p_letter and l.seq is null and l.body is not null
+    for update;
+    if not found then
+        return null;
+    end if;
+    update inbox_heads h
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
+    where h.tenant_id = p_tenant and h.agent_id = p_agent
+    returning h.* into strict head;
+    insert into inbox_parked
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, reason)
+    values (p_tenant, p_agent, head.next_seq - 1, head.last_at, mine.bot_id, mine.chat_id,
+        mine.body, mine.key_id, mine.body_id, 'unreadable');
+    update letters l
+    set body = null, key_id = null, body_id = null, seq = head.next_seq - 1,
+        state = case l.state when 'scheduled' then 'put' else l.state end
+    where l.tenant_id = v_from and l.letter_id = p_letter;
+    return head.next_seq - 1;
+end
+$$;
+
+ALTER FUNCTION public.letter_park_unreadable(p_tenant uuid, p_agent uuid, p_letter uuid) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) RETURNS TABLE(tenant uuid, agent uuid, name text, session text, is_busy boolean)
     LANGUAGE plpgsql
@@ -2620,24 +2750,39 @@ $$;
 
 ALTER FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) RETURNS TABLE(nth integer, seq bigint, session text)
+CREATE FUNCTION public.letter_sender(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform works_for(p_tenant);
+    select i.from_tenant_id, i.from_agent_id into from_tenant, from_agent from letters_in i
+    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
+end
+$$;
+
+ALTER FUNCTION public.letter_sender(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_key bigint[], l_body_id uuid[], l_is_put boolean[], p_now timestamp with time zone) RETURNS TABLE(nth integer, seq bigint, session text)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 begin
+    perform check_data_key(k.tenant, k.key)
+    from (select distinct l.* from unnest(l_to_tenant, l_key) as l (tenant, key)) as k;
     return query
     with l as materialized (
         select l.* from unnest(
             l_letter, l_tenant, l_agent, l_to_tenant, l_to_agent, l_dispatch, l_route, l_kind,
-            l_session, l_correlation, l_hop, l_due, l_wait_secs, l_bot, l_chat, l_body, l_is_put
+            l_session, l_correlation, l_hop, l_due, l_wait_secs, l_bot, l_chat, l_body, l_key,
+            l_body_id, l_is_put
         ) with ordinality as l (
             letter, tenant, agent, to_tenant, to_agent, dispatch, route, kind,
-            session, correlation, hop, due, wait_secs, bot, chat, body, is_put, nth
+            session, correlation, hop, due, wait_secs, bot, chat, body, key, body_id, is_put, nth
         )
     ), into_inbox as materialized (
-        select l.nth, l.to_tenant, l.to_agent, l.bot, l.chat, l.body,
-            row_number() over mine as n, sum(octet_length(l.body)) over mine as bytes
+        select l.nth, l.to_tenant, l.to_agent, l.bot, l.chat, l.body, l.key, l.body_id,
+            row_number() over mine as n, sum(body_bytes(l.body)) over mine as bytes
         from l where l.is_put
         window mine as (partition by l.to_tenant, l.to_agent order by l.nth)
     ), counted as materialized (
@@ -2653,24 +2798,27 @@ begin
             h.bytes - c.bytes as bytes_base
     ), numbered as materialized (
         select i.*, t.base + i.n - 1 as seq, t.last_at as at,
-            t.bytes_base + i.bytes - octet_length(i.body) as bytes_before
+            t.bytes_base + i.bytes - body_bytes(i.body) as bytes_before
         from into_inbox i
             join taken t on t.tenant_id = i.to_tenant and t.agent_id = i.to_agent
     ), held as (
         insert into inbox_entries
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
-        select n.to_tenant, n.to_agent, n.seq, n.at, n.bot, n.chat, n.body, 0, n.bytes_before
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
+        select n.to_tenant, n.to_agent, n.seq, n.at, n.bot, n.chat, n.body, n.key, n.body_id,
+            n.bytes_before
         from numbered n
     ), written as (
         insert into letters (
             tenant_id, letter_id, agent_id, to_tenant_id, to_agent_id, dispatch_id, route, kind,
             session, correlation_id, hop, state, seq, sent_at, due_at, reply_by, chat_id, bot_id,
-            body)
+            body, key_id, body_id)
         select l.tenant, l.letter, l.agent, l.to_tenant, l.to_agent, l.dispatch, l.route, l.kind,
             l.session, l.correlation, l.hop,
             case when l.due is null then 'put' else 'scheduled' end, n.seq, p_now, l.due,
             p_now + make_interval(secs => l.wait_secs), l.chat, l.bot,
-            case when l.due is not null then l.body end
+            case when l.due is not null then l.body end,
+            case when l.due is not null then l.key end,
+            case when l.due is not null then l.body_id end
         from l left join numbered n on n.nth = l.nth
     ), came as (
         insert into letters_in
@@ -2694,9 +2842,9 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_key bigint[], l_body_id uuid[], l_is_put boolean[], p_now timestamp with time zone) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply text, replied_at timestamp with time zone)
+CREATE FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply bytea, reply_key_id bigint, reply_body_id uuid, replied_at timestamp with time zone)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2726,7 +2874,7 @@ begin
     select l.letter_id, l.agent_id, l.to_agent_id, l.dispatch_id, l.route, l.kind, l.session,
         l.correlation_id, l.hop, l.state, l.seq,
         coalesce(l.seq <= c.acked_seq or l.seq <@ c.ahead, false), l.sent_at, l.due_at,
-        l.reply_by, l.reply, l.replied_at
+        l.reply_by, l.reply, l.reply_key_id, l.reply_body_id, l.replied_at
     from letters l
         left join inbox_cursors c
             on c.tenant_id = l.to_tenant_id and c.agent_id = l.to_agent_id
@@ -2906,6 +3054,16 @@ CREATE FUNCTION public.new_incarnation() RETURNS bigint
 $$;
 
 ALTER FUNCTION public.new_incarnation() OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.no_data_key(p_key bigint) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'data key % of the tenant is gone', p_key using errcode = 'ND004';
+end
+$$;
+
+ALTER FUNCTION public.no_data_key(p_key bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.no_outcome(what text) RETURNS text
     LANGUAGE plpgsql
@@ -3306,8 +3464,8 @@ declare
     moved boolean;
 begin
     insert into inbox_parked
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason, incarnation)
-    select e.tenant_id, e.agent_id, e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id,
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, reason, incarnation)
+    select e.tenant_id, e.agent_id, e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id, e.body_id,
         p_reason, e.incarnation
     from inbox_entries e join inbox_cursors c
         on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
@@ -3659,7 +3817,7 @@ begin
         with extra as (
             select p.seq from (
                 select p.seq, row_number() over parked as n,
-                    sum(octet_length(p.body)) over parked as bytes
+                    sum(body_bytes(p.body)) over parked as bytes
                 from inbox_parked p
                 where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id
                 -- As `ParkReason::is_discarded_first`.
@@ -3686,6 +3844,15 @@ end
 $$;
 
 ALTER FUNCTION public.trim_parked(entries_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.use_data_key(p_tenant uuid, p_key bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    update tenant_keys k set used_at = now()
+    where k.tenant_id = p_tenant and k.key_id = p_key and k.replaced_at is not null
+$$;
+
+ALTER FUNCTION public.use_data_key(p_tenant uuid, p_key bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.vault_key(sealed bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4185,6 +4352,7 @@ CREATE TABLE public.inbox_entries (
     chat_id text NOT NULL,
     body bytea NOT NULL,
     key_id bigint NOT NULL,
+    body_id uuid NOT NULL,
     bytes_before bigint DEFAULT 0 NOT NULL,
     incarnation bigint DEFAULT public.current_incarnation() NOT NULL
 )
@@ -4217,11 +4385,12 @@ CREATE TABLE public.inbox_parked (
     chat_id text NOT NULL,
     body bytea NOT NULL,
     key_id bigint NOT NULL,
+    body_id uuid NOT NULL,
     reason text NOT NULL,
     parked_at timestamp with time zone DEFAULT now() NOT NULL,
     resubmitted_as bigint,
     incarnation bigint DEFAULT public.current_incarnation() NOT NULL,
-    CONSTRAINT inbox_parked_known_reason CHECK ((reason = ANY (ARRAY['unsendable'::text, 'tries'::text, 'full'::text, 'rate-limit'::text, 'expired'::text, 'operator'::text])))
+    CONSTRAINT inbox_parked_known_reason CHECK ((reason = ANY (ARRAY['unsendable'::text, 'tries'::text, 'full'::text, 'rate-limit'::text, 'expired'::text, 'unreadable'::text, 'operator'::text])))
 );
 
 ALTER TABLE ONLY public.inbox_parked FORCE ROW LEVEL SECURITY;
@@ -4285,16 +4454,21 @@ CREATE TABLE public.letters (
     sent_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
     reply_by timestamp with time zone,
-    reply text,
+    reply bytea,
+    reply_key_id bigint,
+    reply_body_id uuid,
     replied_at timestamp with time zone,
     chat_id text NOT NULL,
     bot_id uuid NOT NULL,
     body bytea,
+    key_id bigint,
+    body_id uuid,
     CONSTRAINT letters_kept_until_due CHECK (((state <> 'scheduled'::text) OR (body IS NOT NULL))),
     CONSTRAINT letters_known_kind CHECK ((kind = ANY (ARRAY['augment'::text, 'template'::text]))),
     CONSTRAINT letters_known_route CHECK ((route = ANY (ARRAY['deliver'::text, 'wake'::text]))),
     CONSTRAINT letters_known_state CHECK ((state = ANY (ARRAY['scheduled'::text, 'put'::text, 'replied'::text, 'timed-out'::text]))),
     CONSTRAINT letters_replied_with_words CHECK ((((state = 'replied'::text) = (reply IS NOT NULL)) AND ((reply IS NULL) = (replied_at IS NULL)))),
+    CONSTRAINT letters_sealed CHECK (((num_nulls(body, key_id, body_id) = ANY (ARRAY[0, 3])) AND (num_nulls(reply, reply_key_id, reply_body_id) = ANY (ARRAY[0, 3])))),
     CONSTRAINT letters_time_out_if_waited_for CHECK (((state <> 'timed-out'::text) OR (reply_by IS NOT NULL)))
 )
 WITH (fillfactor='70');
@@ -4382,12 +4556,11 @@ CREATE TABLE public.media (
     agent_id uuid NOT NULL,
     media_id uuid NOT NULL,
     bot_id uuid,
-    reference text,
-    mime text,
-    filename text,
+    body bytea NOT NULL,
+    key_id bigint NOT NULL,
+    body_id uuid NOT NULL,
     size_bytes bigint,
-    expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT media_lies_somewhere CHECK (((bot_id IS NULL) = (reference IS NULL)))
+    expires_at timestamp with time zone NOT NULL
 );
 
 ALTER TABLE ONLY public.media FORCE ROW LEVEL SECURITY;
@@ -4487,7 +4660,9 @@ CREATE TABLE public.quarantined (
     number bigint NOT NULL,
     at timestamp with time zone DEFAULT now() NOT NULL,
     problem text NOT NULL,
-    body bytea NOT NULL
+    body bytea NOT NULL,
+    key_id bigint NOT NULL,
+    body_id uuid NOT NULL
 );
 
 ALTER TABLE ONLY public.quarantined FORCE ROW LEVEL SECURITY;
@@ -4635,6 +4810,8 @@ CREATE TABLE public.sends (
     bot_id uuid NOT NULL,
     chat_id text NOT NULL,
     body bytea NOT NULL,
+    key_id bigint NOT NULL,
+    body_id uuid NOT NULL,
     state text DEFAULT 'asked'::text NOT NULL,
     node text,
     node_epoch bigint,
@@ -4744,7 +4921,8 @@ CREATE TABLE public.tenant_keys (
     key_id bigint NOT NULL,
     wrapped bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    replaced_at timestamp with time zone
+    replaced_at timestamp with time zone,
+    used_at timestamp with time zone
 );
 
 ALTER TABLE ONLY public.tenant_keys FORCE ROW LEVEL SECURITY;
@@ -4789,11 +4967,13 @@ CREATE TABLE public.webchat_chats (
     bot_id uuid NOT NULL,
     visitor text NOT NULL,
     last_seq bigint DEFAULT 0 NOT NULL,
-    status text,
+    status bytea,
+    status_key_id bigint,
+    status_body_id uuid,
     status_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT webchat_chats_status_has_a_time CHECK (((status IS NULL) = (status_at IS NULL)))
+    CONSTRAINT webchat_chats_status_has_a_time CHECK ((num_nulls(status, status_key_id, status_body_id, status_at) = ANY (ARRAY[0, 4])))
 )
 WITH (fillfactor='50');
 
@@ -4809,13 +4989,18 @@ CREATE TABLE public.webchat_messages (
     seq bigint NOT NULL,
     at timestamp with time zone NOT NULL,
     author text NOT NULL,
-    text text NOT NULL,
+    body bytea NOT NULL,
+    key_id bigint NOT NULL,
+    body_id uuid NOT NULL,
     nonce text,
-    prompt jsonb,
+    prompt bytea,
+    prompt_key_id bigint,
+    prompt_body_id uuid,
     edited_at timestamp with time zone,
     deleted boolean DEFAULT false NOT NULL,
-    CONSTRAINT webchat_messages_deleted_says_nothing CHECK (((NOT deleted) OR ((text = ''::text) AND (prompt IS NULL)))),
+    CONSTRAINT webchat_messages_deleted_says_nothing CHECK (((NOT deleted) OR ((body = '\x'::bytea) AND (prompt IS NULL)))),
     CONSTRAINT webchat_messages_known_author CHECK ((author = ANY (ARRAY['visitor'::text, 'agent'::text]))),
+    CONSTRAINT webchat_messages_sealed_prompt CHECK ((num_nulls(prompt, prompt_key_id, prompt_body_id) = ANY (ARRAY[0, 3]))),
     CONSTRAINT webchat_messages_visitors_have_a_nonce CHECK (((author = 'visitor'::text) = (nonce IS NOT NULL)))
 );
 
@@ -5118,7 +5303,13 @@ CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) 
 
 CREATE INDEX inbox_parked_by_age ON public.inbox_parked USING btree (parked_at);
 
+CREATE INDEX inbox_parked_by_key ON public.inbox_parked USING btree (tenant_id, key_id);
+
 CREATE INDEX letter_receipts_by_time ON public.letter_receipts USING btree (noted_at);
+
+CREATE INDEX letters_by_key ON public.letters USING btree (to_tenant_id, key_id) WHERE (key_id IS NOT NULL);
+
+CREATE INDEX letters_by_reply_key ON public.letters USING btree (tenant_id, reply_key_id) WHERE (reply_key_id IS NOT NULL);
 
 CREATE INDEX letters_by_time ON public.letters USING btree (sent_at);
 
@@ -5139,6 +5330,8 @@ CREATE UNIQUE INDEX link_codes_by_digest ON public.link_codes USING btree (code_
 CREATE INDEX link_tries_by_age ON public.link_tries USING btree (hour_began_at);
 
 CREATE INDEX media_by_expiry ON public.media USING btree (expires_at);
+
+CREATE INDEX media_by_key ON public.media USING btree (tenant_id, key_id);
 
 CREATE INDEX prompts_by_age ON public.prompts USING btree (asked_at);
 
@@ -5180,7 +5373,13 @@ CREATE INDEX wakes_by_due ON public.wakes USING btree (due_at) WHERE (due_at IS 
 
 CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
 
+CREATE INDEX webchat_chats_by_key ON public.webchat_chats USING btree (tenant_id, status_key_id) WHERE (status_key_id IS NOT NULL);
+
 CREATE INDEX webchat_messages_by_age ON public.webchat_messages USING btree (at);
+
+CREATE INDEX webchat_messages_by_key ON public.webchat_messages USING btree (tenant_id, key_id) WHERE (NOT deleted);
+
+CREATE INDEX webchat_messages_by_prompt_key ON public.webchat_messages USING btree (tenant_id, prompt_key_id) WHERE (prompt_key_id IS NOT NULL);
 
 CREATE TRIGGER keep_prompts AFTER INSERT ON public.prompts FOR EACH ROW EXECUTE FUNCTION public.keep_agent_quota('agent-prompts');
 
@@ -5620,6 +5819,10 @@ GRANT USAGE ON SCHEMA public TO nightdesk_app;
 REVOKE ALL ON FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.audit_bytes(p_tenant uuid, p_seq bigint, p_at timestamp with time zone, p_actor text, p_kind text, p_about text) TO nightdesk_doors;
 
+REVOKE ALL ON FUNCTION public.body_bytes(sealed bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.body_bytes(sealed bytea) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.body_bytes(sealed bytea) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.bot_begins(p_tenant uuid, p_bot uuid, p_alarm integer, p_stop integer, p_words text, notices_max bigint) TO nightdesk_app;
@@ -5639,6 +5842,10 @@ GRANT ALL ON FUNCTION public.bot_unheard(p_tenant uuid, p_bot uuid, p_why text, 
 REVOKE ALL ON FUNCTION public.bury_lines(lines_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.bury_lines(lines_max integer) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.check_data_key(p_tenant uuid, p_key bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.check_data_key(p_tenant uuid, p_key bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.check_data_key(p_tenant uuid, p_key bigint) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.check_retention(p_rows text, kept interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.check_retention(p_rows text, kept interval) TO nightdesk_doors;
 
@@ -5657,6 +5864,14 @@ GRANT ALL ON FUNCTION public.cursor_after(acked_seq bigint, done int8multirange)
 REVOKE ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.data_clear(p_tenant uuid, p_id text, p_now bigint, rows_max bigint) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.data_keys_newest(p_tenants uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.data_keys_newest(p_tenants uuid[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.data_keys_newest(p_tenants uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.data_keys_numbered(p_tenant uuid[], p_key bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.data_keys_numbered(p_tenant uuid[], p_key bigint[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.data_keys_numbered(p_tenant uuid[], p_key bigint[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.data_put(p_tenant uuid, p_id text, p_content text, p_tags text[], p_recipients text[], p_end_said boolean, p_expires_at bigint, p_fields jsonb, p_metadata jsonb, p_bytes bigint) TO nightdesk_doors;
@@ -5832,13 +6047,13 @@ GRANT ALL ON FUNCTION public.forget_prompts(kept interval, prompts_max integer) 
 REVOKE ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_accept_bound(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer, c_event integer[], c_tenant uuid[], c_agent uuid[], c_session bytea[], c_kind text[], c_sealed bytea[], c_key_id bigint[], c_secs double precision[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_doors;
@@ -5852,17 +6067,17 @@ REVOKE ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) F
 GRANT ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea, p_key bigint, p_body_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea, p_key bigint, p_body_id uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea, p_key bigint, p_body_id uuid) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.inbox_resubmit(p_tenant uuid, p_agent uuid, p_seq bigint) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_store(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_waiting(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], a_after bigint[], a_since timestamp with time zone[], a_entries_max integer[], bytes_max bigint) TO nightdesk_doors;
@@ -5897,9 +6112,9 @@ REVOKE ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter 
 GRANT ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.letter_came(p_tenant uuid, p_agent uuid, p_letter uuid, p_seq bigint) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT key_id bigint, OUT body_id uuid, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT key_id bigint, OUT body_id uuid, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_due_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid, OUT bot uuid, OUT chat text, OUT body bytea, OUT key_id bigint, OUT body_id uuid, OUT route text, OUT is_granted boolean, OUT is_granted_back boolean, OUT entries bigint, OUT entries_max bigint, OUT bytes bigint, OUT bytes_max bigint) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) TO nightdesk_doors;
@@ -5921,6 +6136,10 @@ REVOKE ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dis
 GRANT ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.letter_note(tenants uuid[], r_tenant uuid[], r_dispatch text[], r_connector text[], r_address text[], r_route text[], r_came jsonb[]) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.letter_park_unreadable(p_tenant uuid, p_agent uuid, p_letter uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_park_unreadable(p_tenant uuid, p_agent uuid, p_letter uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_park_unreadable(p_tenant uuid, p_agent uuid, p_letter uuid) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) TO nightdesk_app;
@@ -5929,9 +6148,13 @@ REVOKE ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_
 GRANT ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.letter_reply_facts(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT state text, OUT reply_by timestamp with time zone, OUT now_at timestamp with time zone) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamp with time zone) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.letter_sender(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_sender(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_sender(p_tenant uuid, p_agent uuid, p_letter uuid, OUT from_tenant uuid, OUT from_agent uuid) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_key bigint[], l_body_id uuid[], l_is_put boolean[], p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_key bigint[], l_body_id uuid[], l_is_put boolean[], p_now timestamp with time zone) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_write(l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[], l_hop integer[], l_due timestamp with time zone[], l_wait_secs double precision[], l_bot uuid[], l_chat text[], l_body bytea[], l_key bigint[], l_body_id uuid[], l_is_put boolean[], p_now timestamp with time zone) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters_max integer) TO nightdesk_doors;
@@ -5958,6 +6181,10 @@ GRANT ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_m
 REVOKE ALL ON FUNCTION public.new_incarnation() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.new_incarnation() TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.new_incarnation() TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.no_data_key(p_key bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.no_data_key(p_key bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.no_data_key(p_key bigint) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.no_outcome(what text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.no_outcome(what text) TO nightdesk_doors;
@@ -6105,6 +6332,10 @@ GRANT ALL ON FUNCTION public.tenant_lives(p_tenant uuid) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.trim_parked(entries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.trim_parked(entries_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.use_data_key(p_tenant uuid, p_key bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.use_data_key(p_tenant uuid, p_key bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.use_data_key(p_tenant uuid, p_key bigint) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.vault_key(sealed bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_doors;

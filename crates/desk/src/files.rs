@@ -9,8 +9,8 @@ use futures_util::StreamExt;
 use nightdesk_egress::{FileError, FileRequest};
 use nightdesk_gate::AdmittedEvent;
 use nightdesk_media::{
-    Media as MediaStop, MediaContent, MediaId, MediaLocation, MediaRecord, MemoryPermit,
-    MemoryRequest, ScopedAgent,
+    ContentKey, Media as MediaStop, MediaContent, MediaId, MediaLocation, MediaRecord,
+    MemoryPermit, MemoryRequest, ScopedAgent,
 };
 use nightdesk_port::{FetchError, File, FileContent, FileSource};
 use nightdesk_types::event::{Content, Media};
@@ -43,7 +43,7 @@ pub enum FileReadError {
 /// The place from which a file's content is read.
 enum FileOrigin {
     /// The desk's store.
-    Here { media: Arc<MediaStop>, agent: ScopedAgent, id: MediaId },
+    Here { media: Arc<MediaStop>, agent: ScopedAgent, id: MediaId, key: ContentKey },
     /// A platform.
     There { account: Account, reference: String },
 }
@@ -51,8 +51,8 @@ enum FileOrigin {
 impl FileOrigin {
     async fn open(&self) -> Result<FileContent, FetchError> {
         let content = match self {
-            Self::Here { media, agent, id } => {
-                let found = media.read_content(*agent, *id).await;
+            Self::Here { media, agent, id, key } => {
+                let found = media.read_content(*agent, *id, key).await;
                 let found = found.map_err(|error| FetchError::Unavailable(error.into()))?;
                 let MediaContent { size, bytes } = found.ok_or(FetchError::Gone)?;
                 FileContent { size: Some(size), bytes }
@@ -93,8 +93,8 @@ impl FileSource for OutgoingFile {
 /// Returns the memory that a file of a send needs. A platform's claim of a size is not relied on.
 fn stream_bytes(record: &MediaRecord) -> u64 {
     match (&record.location, record.size) {
-        (MediaLocation::Here, Some(size)) => size.min(MEDIA_STREAM_BYTES_MAX),
-        (MediaLocation::Here | MediaLocation::There { .. }, _) => MEDIA_STREAM_BYTES_MAX,
+        (MediaLocation::Here { .. }, Some(size)) => size.min(MEDIA_STREAM_BYTES_MAX),
+        (MediaLocation::Here { .. } | MediaLocation::There { .. }, _) => MEDIA_STREAM_BYTES_MAX,
     }
 }
 
@@ -142,8 +142,9 @@ impl Accounts {
         record: &MediaRecord,
     ) -> Result<Option<FileOrigin>, StoreError> {
         match &record.location {
-            MediaLocation::Here => {
-                Ok(Some(FileOrigin::Here { media: Arc::clone(&self.media), agent, id }))
+            MediaLocation::Here { key } => {
+                let (media, key) = (Arc::clone(&self.media), key.clone());
+                Ok(Some(FileOrigin::Here { media, agent, id, key }))
             }
             MediaLocation::There { bot, reference } => {
                 let account = self.find_by_id(*bot).await.map_err(store_error)?;

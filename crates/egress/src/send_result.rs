@@ -57,6 +57,11 @@ impl SendResult {
         Self::Failed("capability absent or expired".to_owned())
     }
 
+    /// Returns the result of a send whose stored form does not open, which made no call.
+    pub fn unreadable() -> Self {
+        Self::Failed("the stored message cannot be read; nothing was sent".to_owned())
+    }
+
     /// Returns the messages and threads in its receipts, without overlong ids.
     pub fn made_messages(&self) -> Vec<MadeMessage> {
         let receipts = match self {

@@ -4,19 +4,22 @@ use std::error::Error;
 use std::future::ready;
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
 use nightdesk_types::limits::{
     MEDIA_BYTES_MAX, MEDIA_KEPT, MEDIA_REFERRED, MEDIA_SWEPT_MAX, MEDIA_TENANT_BYTES_MAX,
 };
 use nightdesk_types::{Clock, StoreError, TenantScope};
-use object_store::ObjectStoreExt;
 use object_store::path::Path;
+use object_store::{ObjectStoreExt, PutPayload};
 
+use crate::content::{ContentSealer, open_content, opened_size};
 use crate::memory_budget::{MemoryBudget, MemoryBusy, MemoryPermit, MemoryRequest};
 use crate::object_path::{is_object_path, object_path, tenant_path, uploads_path};
-use crate::{MediaId, MediaLocation, MediaPlace, MediaRecord, Metrics, ScopedAgent, Store};
+use crate::{
+    ContentKey, MediaId, MediaLocation, MediaPlace, MediaRecord, Metrics, ScopedAgent, Store,
+};
 
 /// The bytes of a file, as they arrive.
 pub type MediaStream = BoxStream<'static, Result<Bytes, Box<dyn Error + Send + Sync>>>;
@@ -103,17 +106,18 @@ impl Media {
         memory: &MemoryPermit,
     ) -> Result<(MediaId, u64), UploadError> {
         let (scope, agent) = agent;
-        let bytes = read_whole(bytes, memory).await?;
-        let (id, size) = (MediaId::new(), bytes.len() as u64);
+        let (id, key) = (MediaId::new(), ContentKey::random());
+        let (sealed, size) = read_sealed(bytes, memory, ContentSealer::new(&key, id)).await?;
         if self.stored_bytes(scope).await? + size > MEDIA_TENANT_BYTES_MAX {
             return Err(UploadError::Full);
         }
         self.objects
-            .put(&object_path(scope, id), bytes.into())
+            .put(&object_path(scope, id), PutPayload::from_iter(sealed))
             .await
             .map_err(store_error("put a file"))?;
         let UploadLabel { mime, filename } = label;
-        let kept = MediaRecord { mime, filename, size: Some(size), location: MediaLocation::Here };
+        let kept =
+            MediaRecord { mime, filename, size: Some(size), location: MediaLocation::Here { key } };
         self.store.permit_read(scope, agent, &[(id, kept)], MEDIA_KEPT).await?;
         Ok((id, size))
     }
@@ -143,19 +147,18 @@ impl Media {
         self.store.find_record(scope, agent, id).await
     }
 
-    /// Returns the content of a file in the desk's store.
+    /// Returns the content of a file in the desk's store, which the key of its record opens.
     pub async fn read_content(
         &self,
         agent: ScopedAgent,
         id: MediaId,
+        key: &ContentKey,
     ) -> Result<Option<MediaContent>, StoreError> {
         match self.objects.get(&object_path(agent.0, id)).await {
             Ok(found) => {
-                let size = found.meta.size;
-                Ok(Some(MediaContent {
-                    size,
-                    bytes: found.into_stream().map_err(Into::into).boxed(),
-                }))
+                let stored_bytes = found.meta.size;
+                let bytes = open_content(key, id, stored_bytes, found.into_stream());
+                Ok(Some(MediaContent { size: opened_size(stored_bytes), bytes }))
             }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(store_error("read a file")(error)),
@@ -195,21 +198,23 @@ fn store_error(what: &'static str) -> impl Fn(object_store::Error) -> StoreError
     move |error| StoreError::unavailable(what, error)
 }
 
-/// Reads a whole file, if it is not too large. The buffer has its final size from the beginning: one that grows would
-/// use more memory than was reserved.
-async fn read_whole<E: Into<Box<dyn Error + Send + Sync>>>(
+/// Reads a whole file, if it is not too large, and seals it as it arrives, so that it is in memory once. Returns its
+/// sealed chunks and its size.
+async fn read_sealed<E: Into<Box<dyn Error + Send + Sync>>>(
     bytes: impl futures_util::Stream<Item = Result<Bytes, E>>,
     memory: &MemoryPermit,
-) -> Result<Bytes, UploadError> {
+    mut sealer: ContentSealer,
+) -> Result<(Vec<Bytes>, u64), UploadError> {
     pin_mut!(bytes);
-    let bytes_max = usize::try_from(memory.bytes()).unwrap_or(usize::MAX).min(MEDIA_BYTES_MAX);
-    let mut whole = BytesMut::with_capacity(bytes_max);
-    while let Some(chunk) = bytes.next().await {
-        let chunk = chunk.map_err(|error| UploadError::BrokeOff(error.into()))?;
-        if whole.len() + chunk.len() > bytes_max {
+    let bytes_max = memory.bytes().min(MEDIA_BYTES_MAX as u64);
+    let mut size = 0;
+    while let Some(piece) = bytes.next().await {
+        let piece = piece.map_err(|error| UploadError::BrokeOff(error.into()))?;
+        size += piece.len() as u64;
+        if size > bytes_max {
             return Err(UploadError::TooLarge);
         }
-        whole.extend_from_slice(&chunk);
+        sealer.add(&piece);
     }
-    if whole.is_empty() { Err(UploadError::Empty) } else { Ok(whole.freeze()) }
+    if size == 0 { Err(UploadError::Empty) } else { Ok((sealer.finish(), size)) }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
 
-use crate::MediaId;
+use crate::{ContentKey, MediaId};
 
 /// An agent with its tenant.
 pub type ScopedAgent = (TenantScope, AgentId);
@@ -27,7 +27,10 @@ pub struct MediaRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MediaLocation {
     /// In the desk's store.
-    Here,
+    Here {
+        /// The key that seals it there.
+        key: ContentKey,
+    },
     /// On a platform.
     There {
         /// The bot whose key gives access to it.

@@ -120,7 +120,7 @@ pub(crate) struct RunningNode {
 impl RunningNode {
     /// Starts a node. When the function returns, the node can be reached.
     pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
-        let pg = Arc::new(connect(config)?);
+        let pg = Arc::new(connect(config, vault.clone())?);
         let locksmith = locksmith(&pg, vault.clone());
         let erasures = Erasures::open(config, &pg, &vault).map(Arc::new);
         let NodeStart { lease, secret } = retry_while_unavailable(|| {
@@ -349,9 +349,9 @@ fn webchat(config: &Config, base: &NodeBase) -> Webchat {
     Webchat::new(store, base.bell_tasks.bell(), clock, config.public_url())
 }
 
-/// Prepares the database connections.
-pub(crate) fn connect(config: &Config) -> anyhow::Result<Pg> {
-    Pg::connect(&config.database.url, database_password(config)?.as_deref())
+/// Prepares the database connections of a desk with this vault.
+pub(crate) fn connect(config: &Config, vault: Vault) -> anyhow::Result<Pg> {
+    Pg::connect(&config.database.url, database_password(config)?.as_deref(), vault)
         .context("database.url is not a PostgreSQL URL")
 }
 

@@ -15,6 +15,8 @@ create table tenant_keys (
     created_at  timestamptz not null default now(),
     -- Since when another data key seals. Null: this key is the tenant's newest.
     replaced_at timestamptz,
+    -- The last time at which a message that it seals went into an inbox again after it was replaced.
+    used_at     timestamptz,
     primary key (tenant_id, key_id)
 );
 create index tenant_keys_by_vault_key on tenant_keys (vault_key(wrapped));
@@ -91,8 +93,69 @@ end
 $$;
 alter function door_rewrap(uuid[], bigint[], bytea[], bytea[]) owner to nightdesk_doors;
 
+-- The bytes of a message in its sealed body: the version, the nonce and the tag are no part of it. A test compares
+-- their length with the vault's.
+create function body_bytes(sealed bytea) returns integer language sql immutable parallel safe as $$
+    select greatest(octet_length(sealed) - 29, 0)
+$$;
+
+-- Gathered read: the newest data key of each tenant. An erased tenant has none.
+create function data_keys_newest(p_tenants uuid[])
+returns table (tenant_id uuid, key_id bigint, wrapped bytea) language plpgsql as $$
+#variable_conflict use_column
+begin
+    perform works_for_all(p_tenants);
+    return query
+    select distinct on (k.tenant_id) k.tenant_id, k.key_id, k.wrapped from tenant_keys k
+    where k.tenant_id = any (p_tenants)
+    order by k.tenant_id, k.key_id desc;
+end
+$$;
+
+-- Gathered read: the data keys of these numbers.
+create function data_keys_numbered(p_tenant uuid[], p_key bigint[])
+returns table (tenant_id uuid, key_id bigint, wrapped bytea) language plpgsql as $$
+#variable_conflict use_column
+begin
+    perform works_for_all(p_tenant);
+    return query
+    select k.tenant_id, k.key_id, k.wrapped
+    from unnest(p_tenant, p_key) as w (tenant, key)
+        join tenant_keys k on k.tenant_id = w.tenant and k.key_id = w.key;
+end
+$$;
+
+-- Refuses a body whose data key is not there any more: no node could open it. A node that stood still for longer than
+-- a replaced key is kept may bring one; it reads the newest key and tries again.
+create function no_data_key(p_key bigint) returns text language plpgsql as $$
+begin
+    raise exception 'data key % of the tenant is gone', p_key using errcode = 'ND004';
+end
+$$;
+create function check_data_key(p_tenant uuid, p_key bigint) returns boolean
+language plpgsql stable as $$
+begin
+    if p_key is not null and not exists (
+        select from tenant_keys k where k.tenant_id = p_tenant and k.key_id = p_key
+    ) then
+        perform no_data_key(p_key);
+    end if;
+    return true;
+end
+$$;
+
+-- A message that this data key seals goes into an inbox again: a replaced key is kept as long as the messages of this
+-- day.
+create function use_data_key(p_tenant uuid, p_key bigint) returns void language sql as $$
+    update tenant_keys k set used_at = now()
+    where k.tenant_id = p_tenant and k.key_id = p_key and k.replaced_at is not null
+$$;
+
 -- Removes data keys that were replaced so long ago and seal nothing any more. A capability that was
 -- wiped is sealed with nothing, and keeps no key. A door: of all tenants.
+--
+-- Entries are too many to be searched for a key. So a key is kept as long as its tenant has any entry of the days on
+-- which the key sealed: such entries are acknowledged and removed, or parked, and their days are dropped.
 create function forget_data_keys(kept interval, rows_max bigint) returns bigint
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -110,6 +173,33 @@ begin
           and not exists (
               select from capabilities c where c.tenant_id = r.tenant_id and c.key_id = r.key_id
                 and octet_length(c.sealed) > 0)
+          and not exists (
+              select from inbox_entries e where e.tenant_id = r.tenant_id
+                and e.at < (
+                    ((greatest(r.replaced_at, r.used_at) + kept) at time zone 'utc')::date + 1
+                )::timestamp at time zone 'utc')
+          and not exists (
+              select from inbox_parked p where p.tenant_id = r.tenant_id and p.key_id = r.key_id)
+          and not exists (
+              select from quarantined q where q.tenant_id = r.tenant_id and q.key_id = r.key_id)
+          and not exists (
+              select from sends s where s.tenant_id = r.tenant_id and s.key_id = r.key_id
+                and s.state in ('asked', 'calling'))
+          and not exists (
+              select from letters l where l.to_tenant_id = r.tenant_id and l.key_id = r.key_id)
+          and not exists (
+              select from letters l where l.tenant_id = r.tenant_id and l.reply_key_id = r.key_id)
+          and not exists (
+              select from media m where m.tenant_id = r.tenant_id and m.key_id = r.key_id)
+          and not exists (
+              select from webchat_messages m where m.tenant_id = r.tenant_id and m.key_id = r.key_id
+                and not m.deleted)
+          and not exists (
+              select from webchat_messages m
+              where m.tenant_id = r.tenant_id and m.prompt_key_id = r.key_id)
+          and not exists (
+              select from webchat_chats c
+              where c.tenant_id = r.tenant_id and c.status_key_id = r.key_id)
         limit rows_max
         for update skip locked
     );
@@ -120,5 +210,6 @@ $$;
 alter function forget_data_keys(interval, bigint) owner to nightdesk_doors;
 
 grant execute on function
-    vault_key, door_vault_keys, door_wrapped_by, door_rewrap
+    vault_key, door_vault_keys, door_wrapped_by, door_rewrap, body_bytes, data_keys_newest,
+    data_keys_numbered, no_data_key, check_data_key, use_data_key
 to nightdesk_app;

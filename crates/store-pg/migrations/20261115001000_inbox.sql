@@ -45,8 +45,9 @@ create table inbox_entries (
     bot_id       uuid        not null,
     chat_id      text        not null,
     body         bytea       not null,
-    -- The tenant's data key that sealed the body. 0: none.
+    -- The tenant's data key that sealed the body, and the random id that is bound into it. Both move with the body.
     key_id       bigint      not null,
+    body_id      uuid        not null,
     -- Bytes of all entries that came before this one. The bytes that wait are the difference between
     -- the head and the oldest waiting entry, found by one look.
     bytes_before bigint      not null default 0,
@@ -66,6 +67,7 @@ create table inbox_parked (
     chat_id        text        not null,
     body           bytea       not null,
     key_id         bigint      not null,
+    body_id        uuid        not null,
     reason         text        not null,
     parked_at      timestamptz not null default now(),
     -- The number under which it was put into the inbox again.
@@ -73,9 +75,12 @@ create table inbox_parked (
     incarnation    bigint      not null default current_incarnation(),
     primary key (tenant_id, agent_id, seq),
     constraint inbox_parked_known_reason
-        check (reason in ('unsendable', 'tries', 'full', 'rate-limit', 'expired', 'operator'))
+        check (reason in (
+            'unsendable', 'tries', 'full', 'rate-limit', 'expired', 'unreadable', 'operator'))
 );
 create index inbox_parked_by_age on inbox_parked (parked_at);
+-- For the data keys that are still needed.
+create index inbox_parked_by_key on inbox_parked (tenant_id, key_id);
 select wall_off('inbox_parked');
 create constraint trigger tell_set_aside after insert on inbox_parked
     deferrable initially deferred for each row when (new.reason = 'operator')
@@ -164,7 +169,10 @@ create table quarantined (
     number    bigint      not null,
     at        timestamptz not null default now(),
     problem   text        not null,
+    -- Sealed with the data key of the bot's operator.
     body      bytea       not null,
+    key_id    bigint      not null,
+    body_id   uuid        not null,
     primary key (tenant_id, bot_id, slot)
 );
 select wall_off('quarantined');
@@ -323,6 +331,7 @@ create function inbox_store(
     r_version   bigint[],
     r_body      bytea[],
     r_key_id    bigint[],
+    r_body_id   uuid[],
     -- The treatment by the author's rate: `deliver`, `deliver-without-wake` or `park`.
     r_pace      text[],
     -- limits
@@ -364,8 +373,9 @@ begin
         select e.* from unnest(e_operator, e_bot, e_key, e_chat, e_unsendable)
             with ordinality as e (operator, bot, key, chat, unsendable, o)
     ), rc as materialized (
-        select r.* from unnest(r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace)
-            with ordinality as r (o, tenant, agent, version, body, key_id, pace, n)
+        select r.* from unnest(
+            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_body_id, r_pace
+        ) with ordinality as r (o, tenant, agent, version, body, key_id, body_id, pace, n)
     ), stale as materialized (
         select rc.o from rc
         where rc.version <> (
@@ -402,7 +412,7 @@ begin
         select rc.*, fresh.bot, fresh.chat, fresh.unsendable,
             row_number() over mine as nth,
             -- Entries that an author's rate parks take no room from others.
-            sum(case when rc.pace = 'park' then 0 else octet_length(rc.body) end) over mine as bytes
+            sum(case when rc.pace = 'park' then 0 else body_bytes(rc.body) end) over mine as bytes
         from fresh join rc on rc.o = fresh.o
         window mine as (partition by rc.tenant, rc.agent order by rc.o, rc.n)
     ), counted as materialized (
@@ -419,7 +429,7 @@ begin
     ), numbered as materialized (
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
-            taken.bytes_base + due.bytes - octet_length(due.body) as bytes_before,
+            taken.bytes_base + due.bytes - body_bytes(due.body) as bytes_before,
             due.unsendable or due.pace = 'park' or inbox_is_full(
                 due.tenant, due.agent, taken.base + due.nth - 1, taken.bytes_base + due.bytes,
                 entries_max
@@ -428,13 +438,14 @@ begin
             left join taken on taken.tenant_id = due.tenant and taken.agent_id = due.agent
     ), held as (
         insert into inbox_entries
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
-        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.bytes_before
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
+        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.body_id,
+            n.bytes_before
         from numbered n where not n.aside
     ), set_aside as (
         insert into inbox_parked
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
-        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id,
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, reason)
+        select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.body_id,
             case when n.unsendable then 'unsendable' when n.pace = 'park' then 'rate-limit'
                 else 'full' end
         from numbered n where n.aside
@@ -459,6 +470,10 @@ begin
             when ev.o not in (select fresh.o from fresh) then 'duplicate'
             -- Also when the version moved while we waited for the head: the batch is run again.
             when n.seq is null or n.reach_version <> n.version then no_outcome('an event')
+            -- A body that no node could open is not stored: it is sealed anew.
+            when (
+                select true from tenant_keys k where k.tenant_id = n.tenant and k.key_id = n.key_id
+            ) is null then no_data_key(n.key_id)
             else 'stored'
         end,
         n.tenant, n.agent, n.seq, n.at, n.aside, not n.aside and n.pace = 'deliver'
@@ -494,6 +509,7 @@ create function inbox_accept(
     r_version   bigint[],
     r_body      bytea[],
     r_key_id    bigint[],
+    r_body_id   uuid[],
     r_pace      text[],
     entries_max bigint,
     dedupe_days integer
@@ -519,7 +535,8 @@ begin
     into s_event, s_outcome, s_tenant, s_agent, s_seq, s_at, s_parked, s_wakes
     from inbox_store(
         tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
-        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
+        r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_body_id, r_pace, entries_max,
+        dedupe_days
     ) as s;
     if true = any (s_wakes) then
         select array_agg(z.tenant), array_agg(z.agent), array_agg(z.held)
@@ -558,7 +575,7 @@ create function inbox_waiting(
     bytes_max     bigint
 ) returns table (
     ask integer, refusal text, seq bigint, at timestamptz, bot uuid, chat text,
-    body bytea, key_id bigint, incarnation bigint
+    body bytea, key_id bigint, body_id uuid, incarnation bigint
 )
 language plpgsql
 set enable_seqscan = off
@@ -574,7 +591,7 @@ begin
     return query
     select a.o::integer, case when a.incarnation <> v_incarnation then 'history'
             when c.generation <> a.generation then 'replaced' end,
-        e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id, e.incarnation
+        e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id, e.body_id, e.incarnation
     from unnest(a_tenant, a_agent, a_incarnation, a_generation, a_after, a_since, a_entries_max)
             with ordinality
             as a (tenant, agent, incarnation, generation, after, since, entries_max, o)
@@ -582,7 +599,7 @@ begin
         left join lateral (
             select w.* from (
                 select i.*,
-                    sum(octet_length(i.body)) over (order by i.seq) - octet_length(i.body) as before
+                    sum(body_bytes(i.body)) over (order by i.seq) - body_bytes(i.body) as before
                 from (
                     select i.* from inbox_entries i
                     where i.tenant_id = a.tenant and i.agent_id = a.agent
@@ -710,8 +727,8 @@ declare
     moved boolean;
 begin
     insert into inbox_parked
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason, incarnation)
-    select e.tenant_id, e.agent_id, e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id,
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, reason, incarnation)
+    select e.tenant_id, e.agent_id, e.seq, e.at, e.bot_id, e.chat_id, e.body, e.key_id, e.body_id,
         p_reason, e.incarnation
     from inbox_entries e join inbox_cursors c
         on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
@@ -746,13 +763,14 @@ begin
     end if;
     update inbox_heads h
     set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
-        bytes = h.bytes + octet_length(aside.body)
+        bytes = h.bytes + body_bytes(aside.body)
     where h.tenant_id = p_tenant and h.agent_id = p_agent
     returning h.* into strict mine;
+    perform use_data_key(p_tenant, aside.key_id);
     insert into inbox_entries
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
     values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, aside.bot_id, aside.chat_id,
-        aside.body, aside.key_id, mine.bytes - octet_length(aside.body));
+        aside.body, aside.key_id, aside.body_id, mine.bytes - body_bytes(aside.body));
     update inbox_parked p set resubmitted_as = mine.next_seq - 1
     where p.tenant_id = p_tenant and p.agent_id = p_agent and p.seq = p_seq;
     perform wake_sleepers(array[p_tenant], array[p_agent]);
@@ -761,23 +779,25 @@ end
 $$;
 
 -- A person puts an entry into an inbox, to see whether its agent wakes up and takes it.
-create function inbox_put_test(p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea)
-returns bigint language plpgsql as $$
+create function inbox_put_test(
+    p_tenant uuid, p_agent uuid, p_bot uuid, p_chat text, p_body bytea, p_key bigint, p_body_id uuid
+) returns bigint language plpgsql as $$
 declare
     mine inbox_heads;
 begin
     update inbox_heads h
     set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp()),
-        bytes = h.bytes + octet_length(p_body)
+        bytes = h.bytes + body_bytes(p_body)
     where h.tenant_id = p_tenant and h.agent_id = p_agent
     returning h.* into mine;
     if not found then
         return null;
     end if;
+    perform check_data_key(p_tenant, p_key);
     insert into inbox_entries
-        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
-    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, 0,
-        mine.bytes - octet_length(p_body));
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
+    values (p_tenant, p_agent, mine.next_seq - 1, mine.last_at, p_bot, p_chat, p_body, p_key,
+        p_body_id, mine.bytes - body_bytes(p_body));
     perform wake_sleepers(array[p_tenant], array[p_agent]);
     return mine.next_seq - 1;
 end

@@ -6,8 +6,10 @@ create table sends (
     request_id  text        not null,
     bot_id      uuid        not null,
     chat_id     text        not null,
-    -- Empty once it is settled: the receipt answers a repeat.
+    -- Sealed for its agent. Empty once it is settled: the receipt answers a repeat.
     body        bytea       not null,
+    key_id      bigint      not null,
+    body_id     uuid        not null,
     state       text        not null default 'asked',
     -- The life of a node that made the call. If it ended in between, nobody knows whether it was done.
     node        text,
@@ -67,14 +69,14 @@ alter function door_message_sender(uuid, text, text) owner to nightdesk_doors;
 -- The sends that wait for the owner of their bot, oldest first.
 create function door_waiting_sends(p_node text, p_epoch bigint, sends_max integer)
 returns table (
-    tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, asked_on text,
-    asked_ago_ms bigint
+    tenant_id uuid, agent_id uuid, request_id text, bot_id uuid, body bytea, key_id bigint,
+    body_id uuid, asked_on text, asked_ago_ms bigint
 ) language plpgsql stable security definer
 set search_path = public, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
     return query
-    select s.tenant_id, s.agent_id, s.request_id, s.bot_id, s.body, s.asked_on,
+    select s.tenant_id, s.agent_id, s.request_id, s.bot_id, s.body, s.key_id, s.body_id, s.asked_on,
         (extract(epoch from clock_timestamp() - s.asked_at) * 1000)::bigint
     from sends s
     where s.state = 'asked' and (

@@ -24,12 +24,17 @@ create table letters (
     due_at         timestamptz,
     -- The end of the sender's wait. Null: nobody waits.
     reply_by       timestamptz,
-    reply          text,
+    -- The reply, sealed for the sender.
+    reply          bytea,
+    reply_key_id   bigint,
+    reply_body_id  uuid,
     replied_at     timestamptz,
-    -- The entry that is put when the letter is due.
+    -- The entry that is put when the letter is due, sealed for the recipient.
     chat_id        text        not null,
     bot_id         uuid        not null,
     body           bytea,
+    key_id         bigint,
+    body_id        uuid,
     primary key (tenant_id, letter_id),
     constraint letters_one_per_dispatch
         unique (tenant_id, agent_id, dispatch_id, to_tenant_id, to_agent_id),
@@ -37,12 +42,18 @@ create table letters (
     constraint letters_known_kind check (kind in ('augment', 'template')),
     constraint letters_known_state check (state in ('scheduled', 'put', 'replied', 'timed-out')),
     constraint letters_kept_until_due check (state <> 'scheduled' or body is not null),
+    constraint letters_sealed check (
+        num_nulls(body, key_id, body_id) in (0, 3)
+        and num_nulls(reply, reply_key_id, reply_body_id) in (0, 3)),
     constraint letters_replied_with_words
         check ((state = 'replied') = (reply is not null) and (reply is null) = (replied_at is null)),
     constraint letters_time_out_if_waited_for check (state <> 'timed-out' or reply_by is not null)
 ) with (fillfactor = 70);
 create index letters_of_agent on letters (tenant_id, agent_id, sent_at, letter_id);
 create index letters_by_time on letters (sent_at);
+-- For the data keys that are still needed.
+create index letters_by_key on letters (to_tenant_id, key_id) where key_id is not null;
+create index letters_by_reply_key on letters (tenant_id, reply_key_id) where reply_key_id is not null;
 select wall_off('letters');
 
 create table letters_in (
@@ -265,25 +276,29 @@ create function letter_write(
     l_letter uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[],
     l_dispatch text[], l_route text[], l_kind text[], l_session text[], l_correlation text[],
     l_hop integer[], l_due timestamptz[], l_wait_secs double precision[], l_bot uuid[],
-    l_chat text[], l_body bytea[], l_is_put boolean[], p_now timestamptz
+    l_chat text[], l_body bytea[], l_key bigint[], l_body_id uuid[], l_is_put boolean[],
+    p_now timestamptz
 ) returns table (nth integer, seq bigint, session text)
 language plpgsql
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
 begin
+    perform check_data_key(k.tenant, k.key)
+    from (select distinct l.* from unnest(l_to_tenant, l_key) as l (tenant, key)) as k;
     return query
     with l as materialized (
         select l.* from unnest(
             l_letter, l_tenant, l_agent, l_to_tenant, l_to_agent, l_dispatch, l_route, l_kind,
-            l_session, l_correlation, l_hop, l_due, l_wait_secs, l_bot, l_chat, l_body, l_is_put
+            l_session, l_correlation, l_hop, l_due, l_wait_secs, l_bot, l_chat, l_body, l_key,
+            l_body_id, l_is_put
         ) with ordinality as l (
             letter, tenant, agent, to_tenant, to_agent, dispatch, route, kind,
-            session, correlation, hop, due, wait_secs, bot, chat, body, is_put, nth
+            session, correlation, hop, due, wait_secs, bot, chat, body, key, body_id, is_put, nth
         )
     ), into_inbox as materialized (
-        select l.nth, l.to_tenant, l.to_agent, l.bot, l.chat, l.body,
-            row_number() over mine as n, sum(octet_length(l.body)) over mine as bytes
+        select l.nth, l.to_tenant, l.to_agent, l.bot, l.chat, l.body, l.key, l.body_id,
+            row_number() over mine as n, sum(body_bytes(l.body)) over mine as bytes
         from l where l.is_put
         window mine as (partition by l.to_tenant, l.to_agent order by l.nth)
     ), counted as materialized (
@@ -299,24 +314,27 @@ begin
             h.bytes - c.bytes as bytes_base
     ), numbered as materialized (
         select i.*, t.base + i.n - 1 as seq, t.last_at as at,
-            t.bytes_base + i.bytes - octet_length(i.body) as bytes_before
+            t.bytes_base + i.bytes - body_bytes(i.body) as bytes_before
         from into_inbox i
             join taken t on t.tenant_id = i.to_tenant and t.agent_id = i.to_agent
     ), held as (
         insert into inbox_entries
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, bytes_before)
-        select n.to_tenant, n.to_agent, n.seq, n.at, n.bot, n.chat, n.body, 0, n.bytes_before
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
+        select n.to_tenant, n.to_agent, n.seq, n.at, n.bot, n.chat, n.body, n.key, n.body_id,
+            n.bytes_before
         from numbered n
     ), written as (
         insert into letters (
             tenant_id, letter_id, agent_id, to_tenant_id, to_agent_id, dispatch_id, route, kind,
             session, correlation_id, hop, state, seq, sent_at, due_at, reply_by, chat_id, bot_id,
-            body)
+            body, key_id, body_id)
         select l.tenant, l.letter, l.agent, l.to_tenant, l.to_agent, l.dispatch, l.route, l.kind,
             l.session, l.correlation, l.hop,
             case when l.due is null then 'put' else 'scheduled' end, n.seq, p_now, l.due,
             p_now + make_interval(secs => l.wait_secs), l.chat, l.bot,
-            case when l.due is not null then l.body end
+            case when l.due is not null then l.body end,
+            case when l.due is not null then l.key end,
+            case when l.due is not null then l.body_id end
         from l left join numbered n on n.nth = l.nth
     ), came as (
         insert into letters_in
@@ -343,8 +361,8 @@ $$;
 -- Locks a letter that is due, after its inbox, and reads the facts on which its delivery is decided.
 create function letter_due_facts(
     p_tenant uuid, p_agent uuid, p_letter uuid, out from_tenant uuid, out from_agent uuid,
-    out bot uuid, out chat text, out body bytea, out route text, out is_granted boolean,
-    out is_granted_back boolean, out entries bigint, out entries_max bigint, out bytes bigint,
+    out bot uuid, out chat text, out body bytea, out key_id bigint, out body_id uuid,
+    out route text, out is_granted boolean, out is_granted_back boolean, out entries bigint, out entries_max bigint, out bytes bigint,
     out bytes_max bigint
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -359,7 +377,8 @@ begin
     into is_granted, is_granted_back, entries, entries_max, bytes, bytes_max
     from letter_facts(array[p_tenant, from_tenant], array[from_tenant], array[from_agent],
         array[p_tenant], array[p_agent], array[''], interval '0') as f;
-    select l.bot_id, l.chat_id, l.body, l.route into bot, chat, body, route from letters l
+    select l.bot_id, l.chat_id, l.body, l.key_id, l.body_id, l.route
+    into bot, chat, body, key_id, body_id, route from letters l
     where l.tenant_id = from_tenant and l.letter_id = p_letter for update;
 end
 $$;
@@ -375,8 +394,57 @@ begin
     where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
     perform works_for_both(p_tenant, v_from);
     update letters l
-    set body = null, seq = p_seq, state = case l.state when 'scheduled' then 'put' else l.state end
+    set body = null, key_id = null, body_id = null, seq = p_seq, state = case l.state when 'scheduled' then 'put' else l.state end
     where l.tenant_id = v_from and l.letter_id = p_letter and l.seq is null;
+end
+$$;
+
+-- Parks a letter that was due and does not open, under the next number of its inbox, where the operator sees it. Null:
+-- it is not there any more.
+create function letter_park_unreadable(p_tenant uuid, p_agent uuid, p_letter uuid) returns bigint
+language plpgsql as $$
+declare
+    v_from uuid;
+    mine   letters;
+    head   inbox_heads;
+begin
+    perform works_for(p_tenant);
+    select i.from_tenant_id into v_from from letters_in i
+    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
+    perform works_for_both(p_tenant, v_from);
+    -- The inbox is locked first, as by every letter.
+    perform from inbox_heads h where h.tenant_id = p_tenant and h.agent_id = p_agent
+    for no key update;
+    select l.* into mine from letters l
+    where l.tenant_id = v_from and l.letter_id = p_letter and l.seq is null and l.body is not null
+    for update;
+    if not found then
+        return null;
+    end if;
+    update inbox_heads h
+    set next_seq = h.next_seq + 1, last_at = greatest(h.last_at, clock_timestamp())
+    where h.tenant_id = p_tenant and h.agent_id = p_agent
+    returning h.* into strict head;
+    insert into inbox_parked
+        (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, reason)
+    values (p_tenant, p_agent, head.next_seq - 1, head.last_at, mine.bot_id, mine.chat_id,
+        mine.body, mine.key_id, mine.body_id, 'unreadable');
+    update letters l
+    set body = null, key_id = null, body_id = null, seq = head.next_seq - 1,
+        state = case l.state when 'scheduled' then 'put' else l.state end
+    where l.tenant_id = v_from and l.letter_id = p_letter;
+    return head.next_seq - 1;
+end
+$$;
+
+-- The sender of a letter that came to an agent. The agent's reply is sealed for it.
+create function letter_sender(
+    p_tenant uuid, p_agent uuid, p_letter uuid, out from_tenant uuid, out from_agent uuid
+) language plpgsql as $$
+begin
+    perform works_for(p_tenant);
+    select i.from_tenant_id, i.from_agent_id into from_tenant, from_agent from letters_in i
+    where i.tenant_id = p_tenant and i.agent_id = p_agent and i.letter_id = p_letter;
 end
 $$;
 
@@ -410,7 +478,8 @@ create function letter_look(p_tenant uuid, p_agent uuid, p_letter uuid)
 returns table (
     letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text,
     session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean,
-    sent_at timestamptz, due_at timestamptz, reply_by timestamptz, reply text, replied_at timestamptz
+    sent_at timestamptz, due_at timestamptz, reply_by timestamptz, reply bytea,
+    reply_key_id bigint, reply_body_id uuid, replied_at timestamptz
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -427,7 +496,7 @@ begin
     select l.letter_id, l.agent_id, l.to_agent_id, l.dispatch_id, l.route, l.kind, l.session,
         l.correlation_id, l.hop, l.state, l.seq,
         coalesce(l.seq <= c.acked_seq or l.seq <@ c.ahead, false), l.sent_at, l.due_at,
-        l.reply_by, l.reply, l.replied_at
+        l.reply_by, l.reply, l.reply_key_id, l.reply_body_id, l.replied_at
     from letters l
         left join inbox_cursors c
             on c.tenant_id = l.to_tenant_id and c.agent_id = l.to_agent_id
@@ -440,7 +509,8 @@ create function letters_page(p_tenant uuid, p_agent uuid, p_before uuid, letters
 returns table (
     letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text,
     session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean,
-    sent_at timestamptz, due_at timestamptz, reply_by timestamptz, reply text, replied_at timestamptz
+    sent_at timestamptz, due_at timestamptz, reply_by timestamptz, reply bytea,
+    reply_key_id bigint, reply_body_id uuid, replied_at timestamptz
 )
 language plpgsql
 as $$
@@ -471,7 +541,7 @@ begin
     select l.letter_id, l.agent_id, l.to_agent_id, l.dispatch_id, l.route, l.kind, l.session,
         l.correlation_id, l.hop, l.state, l.seq,
         coalesce(l.seq <= c.acked_seq or l.seq <@ c.ahead, false), l.sent_at, l.due_at,
-        l.reply_by, l.reply, l.replied_at
+        l.reply_by, l.reply, l.reply_key_id, l.reply_body_id, l.replied_at
     from letters l
         left join inbox_cursors c
             on c.tenant_id = l.to_tenant_id and c.agent_id = l.to_agent_id
@@ -588,6 +658,6 @@ alter function forget_letters(interval, integer) owner to nightdesk_doors;
 
 grant execute on function
     door_letter_hook, letter_live, letter_addresses, letter_bytes, letter_facts, letter_write,
-    letter_due_facts, letter_came, letter_reply_facts, letter_look, letters_page,
+    letter_due_facts, letter_came, letter_park_unreadable, letter_sender, letter_reply_facts, letter_look, letters_page,
     letter_grants_of, letter_peers, letter_note, forget_letters
 to nightdesk_app;

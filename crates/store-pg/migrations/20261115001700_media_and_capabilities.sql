@@ -7,18 +7,20 @@ create table media (
     agent_id   uuid        not null,
     -- 128 random bits.
     media_id   uuid        not null,
-    -- The bot whose platform has the file, and the platform's name for it. Null: the desk has its bytes.
+    -- The bot whose platform has the file. Null: the desk has its bytes.
     bot_id     uuid,
-    reference  text,
-    mime       text,
-    filename   text,
+    -- The platform's name for the file, its type and its name, sealed for the agent.
+    body       bytea       not null,
+    key_id     bigint      not null,
+    body_id    uuid        not null,
     size_bytes bigint,
     expires_at timestamptz not null,
     primary key (tenant_id, agent_id, media_id),
-    constraint media_lies_somewhere check ((bot_id is null) = (reference is null)),
     foreign key (tenant_id, agent_id) references agents
 );
 create index media_by_expiry on media (expires_at);
+-- For the data keys that are still needed.
+create index media_by_key on media (tenant_id, key_id);
 select wall_off('media');
 
 -- Forgets media whose time is over. A door: of all tenants.
@@ -85,6 +87,7 @@ create function inbox_accept_bound(
     r_version   bigint[],
     r_body      bytea[],
     r_key_id    bigint[],
+    r_body_id   uuid[],
     r_pace      text[],
     entries_max bigint,
     dedupe_days integer,
@@ -112,7 +115,8 @@ begin
             a.incarnation, a.generation
         from inbox_accept(
             tenants, e_operator, e_bot, e_key, e_chat, e_unsendable, e_source, e_epoch, e_cursor,
-            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_pace, entries_max, dedupe_days
+            r_event, r_tenant, r_agent, r_version, r_body, r_key_id, r_body_id, r_pace, entries_max,
+            dedupe_days
         ) as a
     loop
         if outcome = 'stored' then

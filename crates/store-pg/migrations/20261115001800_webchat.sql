@@ -9,13 +9,16 @@ create table webchat_chats (
     -- The number of the last change. Locked by who writes, so the order of commits is the order
     -- of numbers.
     last_seq   bigint      not null default 0,
-    -- The agent's activity. It passes, and is no line of the chat.
-    status     text,
+    -- The agent's activity, sealed for the bot. It passes, and is no line of the chat.
+    status     bytea,
+    status_key_id  bigint,
+    status_body_id uuid,
     status_at  timestamptz,
     created_at timestamptz not null default now(),
     seen_at    timestamptz not null default now(),
     primary key (tenant_id, bot_id, visitor),
-    constraint webchat_chats_status_has_a_time check ((status is null) = (status_at is null))
+    constraint webchat_chats_status_has_a_time
+        check (num_nulls(status, status_key_id, status_body_id, status_at) in (0, 4))
 ) with (fillfactor = 50);
 -- For the upkeep, over all tenants.
 create index webchat_chats_by_age on webchat_chats (seen_at);
@@ -31,10 +34,16 @@ create table webchat_messages (
     -- The time at which it was said, which is the order in which it is shown.
     at         timestamptz not null,
     author     text        not null,
-    text       text        not null,
+    -- The text, sealed for the bot. Empty once it is deleted.
+    body       bytea       not null,
+    key_id     bigint      not null,
+    body_id    uuid        not null,
     -- The name that the visitor's page gave it: a repeat is recognised by it.
     nonce      text,
-    prompt     jsonb,
+    -- The buttons under it, sealed like the text.
+    prompt     bytea,
+    prompt_key_id  bigint,
+    prompt_body_id uuid,
     edited_at  timestamptz,
     deleted    boolean     not null default false,
     primary key (tenant_id, bot_id, visitor, message_id),
@@ -44,10 +53,18 @@ create table webchat_messages (
     constraint webchat_messages_visitors_have_a_nonce
         check ((author = 'visitor') = (nonce is not null)),
     constraint webchat_messages_deleted_says_nothing
-        check (not deleted or (text = '' and prompt is null))
+        check (not deleted or (body = '' and prompt is null)),
+    constraint webchat_messages_sealed_prompt
+        check (num_nulls(prompt, prompt_key_id, prompt_body_id) in (0, 3))
 );
 -- For the upkeep, over all tenants.
 create index webchat_messages_by_age on webchat_messages (at);
+-- For the data keys that are still needed.
+create index webchat_messages_by_key on webchat_messages (tenant_id, key_id) where not deleted;
+create index webchat_messages_by_prompt_key on webchat_messages (tenant_id, prompt_key_id)
+    where prompt_key_id is not null;
+create index webchat_chats_by_key on webchat_chats (tenant_id, status_key_id)
+    where status_key_id is not null;
 select wall_off('webchat_messages');
 
 -- Forgets lines that are too old, at most so many, and chats of which nothing is left. Over all

@@ -128,7 +128,7 @@ begin
         with extra as (
             select p.seq from (
                 select p.seq, row_number() over parked as n,
-                    sum(octet_length(p.body)) over parked as bytes
+                    sum(body_bytes(p.body)) over parked as bytes
                 from inbox_parked p
                 where p.tenant_id = mine.tenant_id and p.agent_id = mine.agent_id
                 -- As `ParkReason::is_discarded_first`.

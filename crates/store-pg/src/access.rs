@@ -18,6 +18,7 @@ use nightdesk_types::limits::{
     UPKEEP_ANSWER_WAIT, UPKEEP_LOCK_WAIT, UPKEEP_STATEMENT_WAIT, WRITERS,
 };
 use nightdesk_types::{StoreError, TenantScope, is_loopback_host};
+use nightdesk_vault::Vault;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, PgPool, Postgres};
@@ -25,6 +26,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tracing::Instrument;
 
+use crate::bodies::BodyKeys;
 use crate::history::HistoryWatch;
 use crate::lookup::Lookups;
 use crate::row::store_error;
@@ -114,29 +116,35 @@ pub struct Pg {
     upkeep: PgPool,
     /// The history of the database, which each new connection checks.
     pub(crate) history: Arc<HistoryWatch>,
+    /// The keys that seal and open messages.
+    pub(crate) bodies: Arc<BodyKeys>,
 }
 
 impl Pg {
-    /// Creates the store. It connects to the database on first use.
-    pub fn connect(url: &str, password: Option<&str>) -> Result<Self, UrlError> {
+    /// Creates the store, which seals messages with the data keys that this vault opens. It connects to the database on
+    /// first use.
+    pub fn connect(url: &str, password: Option<&str>, vault: Vault) -> Result<Self, UrlError> {
         let login = connect_options(url, password)?;
         let options = with_timeouts(login.clone(), STATEMENT_WAIT, LOCK_WAIT);
         let patient = with_timeouts(login, UPKEEP_STATEMENT_WAIT, UPKEEP_LOCK_WAIT);
-        Ok(Self::open(options, patient, Arc::default()))
+        let history = Arc::<HistoryWatch>::default();
+        let bodies = Arc::new(BodyKeys::new(vault, Arc::clone(&history)));
+        Ok(Self::open(options, patient, history, bodies))
     }
 
-    /// Creates a store of the same database with connections of its own. Both know the same history.
+    /// Creates a store of the same database with connections of its own. Both know the same history and keys.
     #[must_use]
     pub fn connect_apart(&self) -> Self {
         let options = PgConnectOptions::clone(&self.pool.connect_options());
         let patient = PgConnectOptions::clone(&self.upkeep.connect_options());
-        Self::open(options, patient, Arc::clone(&self.history))
+        Self::open(options, patient, Arc::clone(&self.history), Arc::clone(&self.bodies))
     }
 
     fn open(
         options: PgConnectOptions,
         patient: PgConnectOptions,
         history: Arc<HistoryWatch>,
+        bodies: Arc<BodyKeys>,
     ) -> Self {
         let pool = with_rollback(pool_options(CONNECTIONS_MAX));
         let singles = pool_options(SINGLES_CONNECTIONS_MAX);
@@ -147,6 +155,7 @@ impl Pg {
             lookups: Arc::new(Lookups::new(lookups)),
             upkeep: pool_options(UPKEEP_CONNECTIONS_MAX).connect_lazy_with(patient),
             history,
+            bodies,
         }
     }
 

@@ -14,10 +14,12 @@ use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{
     AgentId, BotId, Node, RequestId, StoreError, TenantId, TenantScope, Timestamp,
 };
+use nightdesk_vault::{BodyKind, BodyOwner};
 use serde_json::json;
 use sqlx::PgConnection;
 
 use crate::Pg;
+use crate::bodies::SealedBody;
 use crate::register::audit::record_act;
 use crate::row::{bad_column, moment};
 
@@ -35,20 +37,26 @@ impl Store for Pg {
         let used = used.map(|kind| json!({ "agent_id": key.agent, "kind": kind }));
         let body = serde_json::to_vec(send.send())
             .map_err(|error| StoreError::broken("request a send", error))?;
+        let sealed = self.seal_body(&send_owner(&key), &body).await?;
+        let tenant = key.scope.tenant();
         run_to_end!(self.for_tenant("request a send", key.scope), |connection| {
             let new = sqlx::query!(
                 "insert into sends
                      (tenant_id, agent_id, request_id, bot_id, chat_id, body, asked_on,
-                      makes_message)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing",
+                      makes_message, key_id, body_id)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+                 where check_data_key($1, $9)
+                 on conflict do nothing",
                 key.scope.tenant().uuid(),
                 key.agent.uuid(),
                 key.request.as_str(),
                 bot,
                 chat,
-                body,
+                sealed.bytes,
                 asked_on,
-                makes_message
+                makes_message,
+                sealed.key.get(),
+                sealed.id.uuid()
             )
             .execute(&mut *connection)
             .await?;
@@ -62,6 +70,7 @@ impl Store for Pg {
             // the insert.
             read_send(&key, connection).await
         })
+        .inspect_err(|_| self.bodies.forget_newest([tenant]))
     }
 
     async fn send_state(&self, send: &SendKey) -> Result<SendState, StoreError> {
@@ -115,36 +124,37 @@ impl Store for Pg {
         node: &Node,
         sends_max: usize,
     ) -> Result<Vec<WaitingSend>, StoreError> {
-        let node = node.clone();
+        let asked_by = node.clone();
         let sends_max = i32::try_from(sends_max).unwrap_or(i32::MAX);
-        run_to_end!(self.single("find waiting sends"), |connection| {
+        let rows = run_to_end!(self.single("find waiting sends"), |connection| {
             let rows = sqlx::query!(
                 r#"select tenant_id as "tenant!", agent_id as "agent!",
-                       request_id as "request!", bot_id as "bot!", body as "body!", asked_on,
+                       request_id as "request!", bot_id as "bot!", body as "body!",
+                       key_id as "key!", body_id as "body_id!", asked_on,
                        asked_ago_ms as "asked_ago_ms!"
                    from door_waiting_sends($1, $2, $3)"#,
-                node.name,
-                node.epoch.get(),
+                asked_by.name,
+                asked_by.epoch.get(),
                 sends_max
             )
             .fetch_all(connection)
             .await?;
             let waiting = rows.into_iter().map(|row| {
-                Ok(WaitingSend {
+                Ok(SealedSend {
                     key: SendKey {
                         scope: TenantScope::for_tenant(TenantId::from_uuid(row.tenant)),
                         agent: AgentId::from_uuid(row.agent),
                         request: request_id(row.request)?,
                     },
                     bot: BotId::from_uuid(row.bot),
-                    send: serde_json::from_slice(&row.body)
-                        .map_err(|_| bad_column("sends", "body"))?,
+                    body: SealedBody::from_row(row.key, row.body_id, row.body),
                     asked_on: row.asked_on,
                     waits_for: Duration::from_millis(row.asked_ago_ms.try_into().unwrap_or(0)),
                 })
             });
-            waiting.collect()
-        })
+            waiting.collect::<sqlx::Result<Vec<SealedSend>>>()
+        })?;
+        self.open_sends(node, rows).await
     }
 
     async fn ownerless_bots(&self, bots_max: usize) -> Result<Vec<BotId>, StoreError> {
@@ -183,7 +193,42 @@ impl Store for Pg {
     }
 }
 
+/// A waiting send whose body is still sealed.
+struct SealedSend {
+    key: SendKey,
+    bot: BotId,
+    body: SealedBody,
+    asked_on: Option<String>,
+    waits_for: Duration,
+}
+
+/// Returns the owner of a send.
+const fn send_owner(key: &SendKey) -> BodyOwner {
+    BodyOwner { tenant: key.scope.tenant(), party: key.agent.uuid(), kind: BodyKind::Send }
+}
+
 impl Pg {
+    /// Opens sends. One that does not open has failed, so that its agent hears of it and the others go on.
+    async fn open_sends(
+        &self,
+        node: &Node,
+        sealed: Vec<SealedSend>,
+    ) -> Result<Vec<WaitingSend>, StoreError> {
+        let places = sealed.iter().map(|send| (send.key.scope.tenant(), send.body.key));
+        let keys = self.opening_keys(places).await?;
+        let mut waiting = Vec::with_capacity(sealed.len());
+        for SealedSend { key, bot, body, asked_on, waits_for } in sealed {
+            let opened = keys.open(&send_owner(&key), body).ok();
+            match opened.and_then(|body| serde_json::from_slice(&body).ok()) {
+                Some(send) => waiting.push(WaitingSend { key, bot, send, asked_on, waits_for }),
+                None => {
+                    self.write_result(&key, node, &SendResult::unreadable(), "asked").await?;
+                }
+            }
+        }
+        Ok(waiting)
+    }
+
     /// Writes the result of a send, if the send is in state `from`.
     async fn write_result(
         &self,

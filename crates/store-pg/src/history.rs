@@ -46,6 +46,11 @@ impl Pg {
 }
 
 impl HistoryWatch {
+    /// Returns the incarnation that this process last saw. `None`: no connection was made yet.
+    pub(crate) fn incarnation(&self) -> Option<Incarnation> {
+        *self.current.borrow()
+    }
+
     /// Begins a new history if the server lost commits.
     pub(crate) async fn check(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         // Before the server is asked: a position that another connection sees meanwhile may be further than this one.

@@ -12,11 +12,13 @@ use nightdesk_inbox::{
 };
 use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
 use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
+use nightdesk_vault::BodyKind;
 use uuid::Uuid;
 
 pub(crate) use admin::put_local_entry;
 
 use crate::Pg;
+use crate::bodies::bot_owner;
 
 #[async_trait]
 impl Store for Pg {
@@ -121,7 +123,9 @@ impl Store for Pg {
     }
 
     async fn quarantine(&self, unreadable: &QuarantinedEvent) -> Result<(), StoreError> {
-        let QuarantinedEvent { operator, bot, problem, body } = unreadable.clone();
+        let QuarantinedEvent { operator, bot, problem, .. } = unreadable.clone();
+        let owner = bot_owner(operator, bot, BodyKind::Quarantined);
+        let sealed = self.seal_body(&owner, &unreadable.body).await?;
         run_to_end!(self.for_tenant("quarantine an event", operator), |connection| {
             sqlx::query!(
                 "with head as (
@@ -131,15 +135,20 @@ impl Store for Pg {
                      set next_number = h.next_number + 1
                      returning h.next_number
                  )
-                 insert into quarantined (tenant_id, bot_id, slot, number, problem, body)
-                 select $1, $2, head.next_number % $5, head.next_number, $3, $4 from head
+                 insert into quarantined
+                     (tenant_id, bot_id, slot, number, problem, body, key_id, body_id)
+                 select $1, $2, head.next_number % $7, head.next_number, $3, $4, $5, $6
+                 from head where check_data_key($1, $5)
                  on conflict (tenant_id, bot_id, slot) do update
                  set number = excluded.number, at = excluded.at,
-                     problem = excluded.problem, body = excluded.body",
+                     problem = excluded.problem, body = excluded.body,
+                     key_id = excluded.key_id, body_id = excluded.body_id",
                 operator.tenant().uuid(),
                 bot.uuid(),
                 problem,
-                body,
+                sealed.bytes,
+                sealed.key.get(),
+                sealed.id.uuid(),
                 QUARANTINE_KEPT_MAX
             )
             .execute(connection)

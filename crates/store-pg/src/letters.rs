@@ -10,16 +10,19 @@ mod row;
 
 use async_trait::async_trait;
 use nightdesk_letters::{
-    AddressFacts, AddressQuery, DeliveryRecord, DueLetter, Letter, LetterStore, Party, Peer,
-    PeerLine, Posting, PostingOutcome, Receipt, Receipts, ReplyOutcome, Route,
+    AddressFacts, AddressQuery, DeliveryRecord, DueLetter, Letter, LetterEntry, LetterStore, Party,
+    Peer, PeerLine, Posting, PostingOutcome, Receipt, Receipts, ReplyOutcome, Route,
 };
 use nightdesk_types::limits::LETTERS_PAGE_MAX;
 use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantId, TenantScope};
+use nightdesk_vault::{BodyKind, BodyOwner};
 use sqlx::PgConnection;
 
 pub(crate) use self::hooks::LetterHookByDigest;
-use self::row::LetterRow;
+use self::put::PutLetter;
+use self::row::{LetterRow, SealedLetter};
 use crate::Pg;
+use crate::bodies::{SealedBody, message_owner};
 use crate::row::bad_column;
 
 /// The rows of a function that returns letters.
@@ -33,7 +36,7 @@ macro_rules! letter_rows {
                    state as "state!", seq, is_acked as "is_acked!",
                    sent_at as "sent_at!: jiff_sqlx::Timestamp",
                    due_at as "due_at: jiff_sqlx::Timestamp",
-                   reply_by as "reply_by: jiff_sqlx::Timestamp", reply,
+                   reply_by as "reply_by: jiff_sqlx::Timestamp", reply, reply_key_id, reply_body_id,
                    replied_at as "replied_at: jiff_sqlx::Timestamp""# + $from,
             $($argument),+
         )
@@ -54,16 +57,42 @@ impl LetterStore for Pg {
 
     async fn put(&self, postings: &[Posting]) -> Result<Vec<PostingOutcome>, StoreError> {
         let Some(first) = postings.first() else { return Ok(Vec::new()) };
-        let (scope, postings) = (first.letter.from.scope, postings.to_vec());
-        run_to_end!(self.for_tenant("put letters", scope), |connection| {
-            put::put_letters(connection, &postings).await
+        let (scope, bodies) = (first.letter.from.scope, self.seal_letters(postings).await?);
+        let (senders, letters) = (senders(postings), postings.to_vec());
+        let puts = run_to_end!(self.for_tenant("put letters", scope), |connection| {
+            put::put_letters(connection, &letters, bodies).await
         })
+        .inspect_err(|_| self.bodies.forget_newest(recipient_tenants(postings)))?;
+        let mut outcomes = Vec::with_capacity(puts.len());
+        for (put, from) in puts.into_iter().zip(senders) {
+            outcomes.push(match put {
+                PutLetter::Done(outcome) => outcome,
+                PutLetter::Repeat(first) => {
+                    let first = self.open_replies(from, vec![first]).await?.pop();
+                    let first = first.ok_or_else(|| missing_letter("put letters"))?;
+                    PostingOutcome::Duplicate(Box::new(first))
+                }
+            });
+        }
+        Ok(outcomes)
     }
 
     async fn take_due(&self, to: Party, letter: LetterId) -> Result<Option<DueLetter>, StoreError> {
-        run_to_end!(self.for_tenant("look for a letter that is due", to.scope), |connection| {
+        let name = "look for a letter that is due";
+        let due = run_to_end!(self.for_tenant(name, to.scope), |connection| {
             due_and_replies::take_due(connection, to, letter).await
-        })
+        })?;
+        let Some((due, sealed)) = due else { return Ok(None) };
+        match self.open_body(&message_owner(to.scope, to.agent), sealed).await? {
+            Ok(body) => {
+                let entry = LetterEntry { body, ..due.entry };
+                Ok(Some(DueLetter { entry, ..due }))
+            }
+            Err(_) => {
+                self.park_unreadable(to, letter).await?;
+                Ok(None)
+            }
+        }
     }
 
     async fn record_delivery(
@@ -92,16 +121,21 @@ impl LetterStore for Pg {
         letter: LetterId,
         words: &str,
     ) -> Result<ReplyOutcome, StoreError> {
-        let words = words.to_owned();
+        let from = run_to_end!(self.single("find the sender of a letter"), |connection| {
+            due_and_replies::read_sender(connection, by, letter).await
+        })?;
+        let Some(from) = from else { return Ok(ReplyOutcome::Unknown) };
+        let words = self.seal_body(&reply_owner(from), words.as_bytes()).await?;
         run_to_end!(self.for_tenant("take a reply", by.scope), |connection| {
-            due_and_replies::decide_and_reply(connection, by, letter, &words).await
+            due_and_replies::decide_and_reply(connection, by, letter, words).await
         })
     }
 
     async fn letter(&self, from: Party, letter: LetterId) -> Result<Option<Letter>, StoreError> {
-        run_to_end!(self.single("read a letter"), |connection| {
+        let found = run_to_end!(self.single("read a letter"), |connection| {
             read_letter(connection, from, letter).await
-        })
+        })?;
+        Ok(self.open_replies(from, found.into_iter().collect()).await?.pop())
     }
 
     async fn letters(
@@ -109,7 +143,7 @@ impl LetterStore for Pg {
         from: Party,
         before: Option<LetterId>,
     ) -> Result<Vec<Letter>, StoreError> {
-        run_to_end!(self.single("list letters"), |connection| {
+        let letters = run_to_end!(self.single("list letters"), |connection| {
             let rows = letter_rows!(
                 " from letters_page($1, $2, $3, $4)",
                 from.scope.tenant().uuid(),
@@ -119,8 +153,9 @@ impl LetterStore for Pg {
             )
             .fetch_all(connection)
             .await?;
-            rows.into_iter().map(LetterRow::letter).collect()
-        })
+            rows.into_iter().map(LetterRow::letter).collect::<sqlx::Result<Vec<SealedLetter>>>()
+        })?;
+        self.open_replies(from, letters).await
     }
 
     async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError> {
@@ -162,6 +197,73 @@ impl LetterStore for Pg {
     }
 }
 
+/// The text of a reply that does not open, for the agent that waits for it.
+const UNREADABLE_REPLY: &str = "[the stored reply cannot be read; the operator was told]";
+
+/// Returns the owner of the reply to a letter of this sender.
+const fn reply_owner(from: Party) -> BodyOwner {
+    BodyOwner { tenant: from.scope.tenant(), party: from.agent.uuid(), kind: BodyKind::Reply }
+}
+
+fn senders(postings: &[Posting]) -> Vec<Party> {
+    postings.iter().map(|posting| posting.letter.from).collect()
+}
+
+fn recipient_tenants(postings: &[Posting]) -> impl Iterator<Item = TenantId> {
+    postings.iter().map(|posting| posting.letter.to.scope.tenant())
+}
+
+fn missing_letter(operation: &'static str) -> StoreError {
+    StoreError::broken(operation, bad_column("letters", "letter_id"))
+}
+
+impl Pg {
+    /// Seals each letter for its recipient. An erased tenant has no agents, so its letters are refused without a body.
+    async fn seal_letters(&self, postings: &[Posting]) -> Result<Vec<SealedBody>, StoreError> {
+        let keys = self.sealing_keys(recipient_tenants(postings)).await?;
+        let seal = |Posting { letter, entry }: &Posting| {
+            let owner = message_owner(letter.to.scope, letter.to.agent);
+            keys.seal(&owner, &entry.body).unwrap_or_else(SealedBody::without_key)
+        };
+        Ok(postings.iter().map(seal).collect())
+    }
+
+    /// Opens the replies to letters of one sender.
+    async fn open_replies(
+        &self,
+        from: Party,
+        letters: Vec<SealedLetter>,
+    ) -> Result<Vec<Letter>, StoreError> {
+        let sealed = letters.iter().filter_map(|letter| letter.reply.as_ref());
+        let keys = sealed.map(|(sealed, _)| (from.scope.tenant(), sealed.key));
+        let keys = self.opening_keys(keys).await?;
+        let open = |SealedLetter { letter, reply }: SealedLetter| {
+            let owner = reply_owner(Party { agent: letter.from, ..from });
+            let words = |sealed| {
+                let words = keys.open(&owner, sealed).ok().map(String::from_utf8);
+                words.and_then(Result::ok).unwrap_or_else(|| UNREADABLE_REPLY.to_owned())
+            };
+            Letter { reply: reply.map(|(sealed, at)| (words(sealed), at)), ..letter }
+        };
+        Ok(letters.into_iter().map(open).collect())
+    }
+
+    /// Parks a letter that was due and does not open.
+    async fn park_unreadable(&self, to: Party, letter: LetterId) -> Result<(), StoreError> {
+        run_to_end!(self.single("park a letter"), |connection| {
+            sqlx::query_scalar!(
+                "select letter_park_unreadable($1, $2, $3)",
+                to.scope.tenant().uuid(),
+                to.agent.uuid(),
+                letter.uuid()
+            )
+            .fetch_one(connection)
+            .await?;
+            Ok(())
+        })
+    }
+}
+
 fn peer_line(session: Option<String>, is_busy: Option<bool>) -> Option<PeerLine> {
     session.map(|session| PeerLine { session, is_busy: is_busy.unwrap_or_default() })
 }
@@ -170,7 +272,7 @@ async fn read_letter(
     connection: &mut PgConnection,
     from: Party,
     letter: LetterId,
-) -> sqlx::Result<Option<Letter>> {
+) -> sqlx::Result<Option<SealedLetter>> {
     let row = letter_rows!(
         " from letter_look($1, $2, $3)",
         from.scope.tenant().uuid(),

@@ -11,6 +11,7 @@
 
 #[macro_use]
 mod access;
+mod bodies;
 mod lookup;
 mod durability;
 mod history;

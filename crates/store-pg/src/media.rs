@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_media::{MediaId, MediaLocation, MediaRecord, Store};
+use nightdesk_media::{ContentKey, MediaId, MediaLocation, MediaRecord, Store};
 use nightdesk_types::{AgentId, BotId, StoreError, TenantScope};
+use nightdesk_vault::{BodyKind, BodyOwner};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::Pg;
+use crate::bodies::SealedBody;
 
 #[async_trait]
 impl Store for Pg {
@@ -18,30 +21,37 @@ impl Store for Pg {
         files: &[(MediaId, MediaRecord)],
         good_for: Duration,
     ) -> Result<(), StoreError> {
-        let rows: MediaColumns = files.iter().map(|(id, kept)| (*id, kept.clone())).collect();
+        let owner = record_owner(scope, agent);
+        let mut rows = MediaColumns::default();
+        for (id, record) in files {
+            let body = sealed_fields(record).to_string();
+            rows.add(*id, record, self.seal_body(&owner, body.as_bytes()).await?);
+        }
         let good_for_secs = good_for.as_secs_f64();
         run_to_end!(self.for_tenant("grant files to an agent", scope), |connection| {
             sqlx::query!(
-                "insert into media (tenant_id, agent_id, media_id, bot_id, reference, mime,
-                     filename, size_bytes, expires_at)
-                 select $1, $2, f.id, f.bot, f.reference, f.mime, f.filename, f.size,
+                "insert into media (tenant_id, agent_id, media_id, bot_id, size_bytes, body, key_id,
+                     body_id, expires_at)
+                 select $1, $2, f.id, f.bot, f.size, f.body, f.key, f.body_id,
                      now() + make_interval(secs => $9)
-                 from unnest($3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::bigint[])
-                     as f (id, bot, reference, mime, filename, size)",
+                 from unnest($3::uuid[], $4::uuid[], $5::bigint[], $6::bytea[], $7::bigint[],
+                         $8::uuid[]) as f (id, bot, size, body, key, body_id)
+                 where check_data_key($1, f.key)",
                 scope.tenant().uuid(),
                 agent.uuid(),
                 &rows.ids,
                 &rows.bots as &[Option<Uuid>],
-                &rows.references as &[Option<String>],
-                &rows.mimes as &[Option<String>],
-                &rows.filenames as &[Option<String>],
                 &rows.sizes as &[Option<i64>],
+                &rows.bodies,
+                &rows.key_ids,
+                &rows.body_ids,
                 good_for_secs
             )
             .execute(connection)
             .await?;
             Ok(())
         })
+        .inspect_err(|_| self.bodies.forget_newest([scope.tenant()]))
     }
 
     async fn find_record(
@@ -50,9 +60,9 @@ impl Store for Pg {
         agent: AgentId,
         id: MediaId,
     ) -> Result<Option<MediaRecord>, StoreError> {
-        run_to_end!(self.for_tenant("find a file", scope), |connection| {
+        let found = run_to_end!(self.for_tenant("find a file", scope), |connection| {
             let row = sqlx::query!(
-                "select bot_id, reference, mime, filename, size_bytes from media
+                "select bot_id, size_bytes, body, key_id, body_id from media
                  where tenant_id = $1 and agent_id = $2 and media_id = $3 and expires_at > now()",
                 scope.tenant().uuid(),
                 agent.uuid(),
@@ -60,19 +70,53 @@ impl Store for Pg {
             )
             .fetch_optional(connection)
             .await?;
-            Ok(row.map(|row| MediaRecord {
-                mime: row.mime,
-                filename: row.filename,
+            Ok(row.map(|row| SealedRecord {
+                bot: row.bot_id.map(BotId::from_uuid),
                 size: row.size_bytes.map(i64::unsigned_abs),
-                location: match row.bot_id.zip(row.reference) {
-                    Some((bot, reference)) => {
-                        MediaLocation::There { bot: BotId::from_uuid(bot), reference }
-                    }
-                    None => MediaLocation::Here,
-                },
+                body: SealedBody::from_row(row.key_id, row.body_id, row.body),
             }))
-        })
+        })?;
+        let Some(SealedRecord { bot, size, body }) = found else { return Ok(None) };
+        // A record that does not open is as good as gone.
+        let opened = self.open_body(&record_owner(scope, agent), body).await?;
+        Ok(opened.ok().and_then(|fields| read_record(bot, size, &fields)))
     }
+}
+
+/// A record whose fields are still sealed.
+struct SealedRecord {
+    bot: Option<BotId>,
+    size: Option<u64>,
+    body: SealedBody,
+}
+
+/// Returns the owner of a record.
+const fn record_owner(scope: TenantScope, agent: AgentId) -> BodyOwner {
+    BodyOwner { tenant: scope.tenant(), party: agent.uuid(), kind: BodyKind::MediaRecord }
+}
+
+/// Returns the fields of a record that are sealed: they may name or describe the content.
+fn sealed_fields(record: &MediaRecord) -> Value {
+    let (reference, key) = match &record.location {
+        MediaLocation::Here { key } => (None, Some(key.bytes())),
+        MediaLocation::There { reference, .. } => (Some(reference), None),
+    };
+    json!({
+        "reference": reference, "key": key, "mime": record.mime, "filename": record.filename,
+    })
+}
+
+fn read_record(bot: Option<BotId>, size: Option<u64>, fields: &[u8]) -> Option<MediaRecord> {
+    let fields: Value = serde_json::from_slice(fields).ok()?;
+    let field = |name: &str| fields[name].as_str().map(str::to_owned);
+    let location = match bot {
+        Some(bot) => MediaLocation::There { bot, reference: field("reference")? },
+        None => {
+            let key: Vec<u8> = serde_json::from_value(fields["key"].clone()).ok()?;
+            MediaLocation::Here { key: ContentKey::from_bytes(&key)? }
+        }
+    };
+    Some(MediaRecord { mime: field("mime"), filename: field("filename"), size, location })
 }
 
 /// Files as columns.
@@ -80,27 +124,23 @@ impl Store for Pg {
 struct MediaColumns {
     ids: Vec<Uuid>,
     bots: Vec<Option<Uuid>>,
-    references: Vec<Option<String>>,
-    mimes: Vec<Option<String>>,
-    filenames: Vec<Option<String>>,
     sizes: Vec<Option<i64>>,
+    bodies: Vec<Vec<u8>>,
+    key_ids: Vec<i64>,
+    body_ids: Vec<Uuid>,
 }
 
-impl FromIterator<(MediaId, MediaRecord)> for MediaColumns {
-    fn from_iter<T: IntoIterator<Item = (MediaId, MediaRecord)>>(files: T) -> Self {
-        let mut rows = Self::default();
-        for (id, MediaRecord { mime, filename, size, location: lies }) in files {
-            let (bot, reference) = match lies {
-                MediaLocation::Here => (None, None),
-                MediaLocation::There { bot, reference } => (Some(bot.uuid()), Some(reference)),
-            };
-            rows.ids.push(id.uuid());
-            rows.bots.push(bot);
-            rows.references.push(reference);
-            rows.mimes.push(mime);
-            rows.filenames.push(filename);
-            rows.sizes.push(size.and_then(|size| i64::try_from(size).ok()));
-        }
-        rows
+impl MediaColumns {
+    fn add(&mut self, id: MediaId, record: &MediaRecord, sealed: SealedBody) {
+        let bot = match &record.location {
+            MediaLocation::Here { .. } => None,
+            MediaLocation::There { bot, .. } => Some(bot.uuid()),
+        };
+        self.ids.push(id.uuid());
+        self.bots.push(bot);
+        self.sizes.push(record.size.and_then(|size| i64::try_from(size).ok()));
+        self.bodies.push(sealed.bytes);
+        self.key_ids.push(sealed.key.get());
+        self.body_ids.push(sealed.id.uuid());
     }
 }

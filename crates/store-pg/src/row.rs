@@ -33,6 +33,9 @@ const OVER_QUOTA: &str = "ND001";
 /// The code that `current_incarnation` raises. The next check of the history mends it.
 const OTHER_HISTORY: &str = "ND003";
 
+/// The code that `no_data_key` raises. The next attempt seals with the newest key.
+const DATA_KEY_GONE: &str = "ND004";
+
 fn over_quota(error: &sqlx::Error) -> Option<OverQuota> {
     let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
     let quota = (error.code() == OVER_QUOTA).then(|| Quota::from_slug(error.message()))??;
@@ -55,7 +58,9 @@ fn is_temporary(error: &sqlx::Error) -> bool {
             // Connections, resources, operator intervention, serialisation, locks.
             const PASSING: [&str; 6] = ["08", "53", "55", "57", "40", "25"];
             error.code().is_some_and(|code| {
-                code == OTHER_HISTORY || PASSING.iter().any(|class| code.starts_with(class))
+                code == OTHER_HISTORY
+                    || code == DATA_KEY_GONE
+                    || PASSING.iter().any(|class| code.starts_with(class))
             })
         }
         _ => false,

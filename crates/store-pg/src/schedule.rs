@@ -122,6 +122,7 @@ impl Store for Pg {
         let (claimed, outcome) = (claimed.clone(), outcome.to_owned());
         let FireEntry { bot, chat_id, body } = entry.clone();
         let entry = LocalEntry { bot, chat_id, body };
+        let entry = self.seal_entry(claimed.scope, claimed.agent, &entry).await?;
         run_to_end!(self.for_tenant("put a fire", claimed.scope), |connection| {
             let (scope, agent) = (claimed.scope, claimed.agent);
             let ending = FireEnding { claimed, end: FireEnd::Taken, outcome };

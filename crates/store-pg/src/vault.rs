@@ -274,7 +274,7 @@ impl Store for Pg {
     }
 }
 
-fn wrapped_row(tenant: Uuid, key: i64, wrapped: Vec<u8>) -> WrappedRow {
+pub(crate) fn wrapped_row(tenant: Uuid, key: i64, wrapped: Vec<u8>) -> WrappedRow {
     let tenant = TenantId::from_uuid(tenant);
     WrappedRow { tenant, key: DataKeyId::new(key), wrapped: WrappedKey(wrapped) }
 }

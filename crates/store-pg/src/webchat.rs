@@ -3,25 +3,28 @@
 use async_trait::async_trait;
 use nightdesk_types::limits::{CHAT_KEPT_DAYS, CHAT_LINES_KEPT_MAX, UPKEEP_ROWS_MAX};
 use nightdesk_types::{StoreError, Timestamp};
+use nightdesk_vault::{BodyKind, BodyOwner};
 use nightdesk_webchat::store::{
     AgentMessage, ChatPrompt, ChatUpdate, LineChange, Store, VisitorChat, VisitorMessage,
     WriteOutcome,
 };
 use sqlx::PgConnection;
 
+use self::read::SealedUpdate;
 use crate::Pg;
+use crate::bodies::{SealedBody, SealedColumns, bot_owner};
 use crate::row::{bad_column, moment};
 use crate::upkeep::run_batches;
 
 mod read;
 
-/// A new line.
+/// A new line, sealed for its bot.
 struct NewLine {
     at: Timestamp,
     author: &'static str,
-    text: String,
+    text: SealedBody,
     nonce: Option<String>,
-    prompt: Option<ChatPrompt>,
+    prompt: Option<SealedBody>,
 }
 
 #[async_trait]
@@ -32,6 +35,7 @@ impl Store for Pg {
         said: &VisitorMessage,
     ) -> Result<WriteOutcome, StoreError> {
         let (chat, VisitorMessage { at, nonce, text }) = (chat.clone(), said.clone());
+        let text = self.seal_body(&chat_owner(&chat), text.as_bytes()).await?;
         let line = NewLine { at, author: "visitor", text, nonce: Some(nonce), prompt: None };
         run_to_end!(self.for_tenant("store a visitor's message", chat.scope), |connection| {
             let written = write(connection, &chat, line).await?;
@@ -45,6 +49,11 @@ impl Store for Pg {
         answer: &AgentMessage,
     ) -> Result<i64, StoreError> {
         let (chat, AgentMessage { at, text, prompt }) = (chat.clone(), answer.clone());
+        let text = self.seal_body(&chat_owner(&chat), text.as_bytes()).await?;
+        let prompt = match prompt {
+            Some(prompt) => Some(self.seal_prompt(&chat, &prompt).await?),
+            None => None,
+        };
         let line = NewLine { at, author: "agent", text, nonce: None, prompt };
         run_to_end!(self.for_tenant("store an agent's message", chat.scope), |connection| {
             let written = write(connection, &chat, line).await?;
@@ -59,10 +68,14 @@ impl Store for Pg {
         message: i64,
         amend: &LineChange,
     ) -> Result<bool, StoreError> {
-        let (chat, amend) = (chat.clone(), amend.clone());
+        let (chat, owner) = (chat.clone(), chat_owner(chat));
+        let text = match amend {
+            LineChange::Edit(text) => Some(self.seal_body(&owner, text.as_bytes()).await?),
+            LineChange::Delete => None,
+        };
         run_to_end!(self.for_tenant("edit an agent's message", chat.scope), |connection| {
             let seq = lock(connection, &chat).await? + 1;
-            let amended = write_line_change(connection, &chat, message, seq, amend).await?;
+            let amended = write_line_change(connection, &chat, message, seq, text).await?;
             if amended {
                 advance_chat(connection, &chat, seq).await?;
             }
@@ -71,10 +84,14 @@ impl Store for Pg {
     }
 
     async fn set_status(&self, chat: &VisitorChat, status: Option<&str>) -> Result<(), StoreError> {
-        let (chat, status) = (chat.clone(), status.map(str::to_owned));
+        let (chat, owner) = (chat.clone(), chat_owner(chat));
+        let status = match status {
+            Some(text) => Some(self.seal_body(&owner, text.as_bytes()).await?),
+            None => None,
+        };
         run_to_end!(self.for_tenant("show a status", chat.scope), |connection| {
             lock(connection, &chat).await?;
-            set_status(connection, &chat, status.as_deref()).await
+            set_status(connection, &chat, status).await
         })
     }
 
@@ -84,15 +101,17 @@ impl Store for Pg {
         after: i64,
         lines_max: usize,
     ) -> Result<ChatUpdate, StoreError> {
-        let chat = chat.clone();
-        run_to_end!(self.for_tenant("read the changes of a chat", chat.scope), |connection| {
-            let mut news = read::read_chat_state(connection, &chat).await?;
-            // Most requests find nothing new.
-            if news.head > after {
-                news.lines = read::lines_after(connection, &chat, after, lines_max).await?;
-            }
-            Ok(news)
-        })
+        let (chat, owner) = (chat.clone(), chat_owner(chat));
+        let news =
+            run_to_end!(self.for_tenant("read the changes of a chat", chat.scope), |connection| {
+                let mut news = read::read_chat_state(connection, &chat).await?;
+                // Most requests find nothing new.
+                if news.head > after {
+                    news.lines = read::lines_after(connection, &chat, after, lines_max).await?;
+                }
+                Ok(news)
+            })?;
+        self.open_update(owner, news).await
     }
 
     async fn latest_lines(
@@ -100,13 +119,14 @@ impl Store for Pg {
         chat: &VisitorChat,
         lines_max: usize,
     ) -> Result<ChatUpdate, StoreError> {
-        let chat = chat.clone();
-        run_to_end!(self.for_tenant("read a chat", chat.scope), |connection| {
+        let (chat, owner) = (chat.clone(), chat_owner(chat));
+        let news = run_to_end!(self.for_tenant("read a chat", chat.scope), |connection| {
             // The head is read first, so that a line written in between is read twice instead of missed.
             let mut news = read::read_chat_state(connection, &chat).await?;
             news.lines = read::last_lines(connection, &chat, lines_max).await?;
             Ok(news)
-        })
+        })?;
+        self.open_update(owner, news).await
     }
 
     async fn delete_old(&self) -> Result<u64, StoreError> {
@@ -115,6 +135,33 @@ impl Store for Pg {
             r#"select forget_chats(make_interval(days => $1), $2) as "forgotten!""#,
             CHAT_KEPT_DAYS
         )
+    }
+}
+
+/// Returns the owner of everything that is said in the chats of a bot.
+const fn chat_owner(chat: &VisitorChat) -> BodyOwner {
+    bot_owner(chat.scope, chat.bot, BodyKind::ChatLine)
+}
+
+impl Pg {
+    async fn seal_prompt(
+        &self,
+        chat: &VisitorChat,
+        prompt: &ChatPrompt,
+    ) -> Result<SealedBody, StoreError> {
+        let bytes = serde_json::to_vec(prompt)
+            .map_err(|error| StoreError::broken("store an agent's message", error))?;
+        self.seal_body(&chat_owner(chat), &bytes).await
+    }
+
+    async fn open_update(
+        &self,
+        owner: BodyOwner,
+        update: SealedUpdate,
+    ) -> Result<ChatUpdate, StoreError> {
+        let keys = update.key_ids().map(|key| (owner.tenant, key));
+        let keys = self.opening_keys(keys).await?;
+        Ok(update.open(&owner, &keys))
     }
 }
 
@@ -139,11 +186,13 @@ async fn write(
     line: NewLine,
 ) -> sqlx::Result<Option<i64>> {
     let seq = lock(connection, chat).await? + 1;
-    let prompt = line.prompt.map(serde_json::to_value).transpose();
+    let prompt = SealedColumns::new(line.prompt);
     let written = sqlx::query!(
         "insert into webchat_messages
-             (tenant_id, bot_id, visitor, message_id, seq, at, author, text, nonce, prompt)
-         values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)
+             (tenant_id, bot_id, visitor, message_id, seq, at, author, body, key_id, body_id, nonce,
+              prompt, prompt_key_id, prompt_body_id)
+         select $1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+         where check_data_key($1, $8) and check_data_key($1, $12)
          on conflict (tenant_id, bot_id, visitor, nonce) do nothing",
         chat.scope.tenant().uuid(),
         chat.bot.uuid(),
@@ -151,9 +200,13 @@ async fn write(
         seq,
         moment(line.at) as jiff_sqlx::Timestamp,
         line.author,
-        line.text,
+        line.text.bytes,
+        line.text.key.get(),
+        line.text.id.uuid(),
         line.nonce,
-        prompt.map_err(|_| bad_column("webchat_messages", "prompt"))?
+        prompt.bytes,
+        prompt.key,
+        prompt.id
     )
     .execute(&mut *connection)
     .await?;
@@ -200,24 +253,26 @@ async fn write_line_change(
     chat: &VisitorChat,
     message: i64,
     seq: i64,
-    amend: LineChange,
+    text: Option<SealedBody>,
 ) -> sqlx::Result<bool> {
-    let text = match amend {
-        LineChange::Edit(text) => Some(text),
-        LineChange::Delete => None,
-    };
+    let text = SealedColumns::new(text);
     let changed = sqlx::query!(
         "update webchat_messages
-         set seq = $5, text = coalesce($6, ''), deleted = $6 is null, edited_at = now(),
-             prompt = case when $6 is null then null else prompt end
+         set seq = $5, body = coalesce($6::bytea, ''), key_id = coalesce($7, key_id),
+             body_id = coalesce($8, body_id), deleted = $6::bytea is null, edited_at = now(),
+             prompt = case when $6::bytea is not null then prompt end,
+             prompt_key_id = case when $6::bytea is not null then prompt_key_id end,
+             prompt_body_id = case when $6::bytea is not null then prompt_body_id end
          where tenant_id = $1 and bot_id = $2 and visitor = $3 and message_id = $4
-           and author = 'agent' and not deleted",
+           and author = 'agent' and not deleted and check_data_key($1, $7)",
         chat.scope.tenant().uuid(),
         chat.bot.uuid(),
         chat.visitor,
         message,
         seq,
-        text
+        text.bytes,
+        text.key,
+        text.id
     )
     .execute(connection)
     .await?;
@@ -227,16 +282,20 @@ async fn write_line_change(
 async fn set_status(
     connection: &mut PgConnection,
     chat: &VisitorChat,
-    status: Option<&str>,
+    status: Option<SealedBody>,
 ) -> sqlx::Result<()> {
+    let status = SealedColumns::new(status);
     sqlx::query!(
         "update webchat_chats
-         set status = $4, status_at = case when $4::text is null then null else clock_timestamp() end
-         where tenant_id = $1 and bot_id = $2 and visitor = $3",
+         set status = $4, status_key_id = $5, status_body_id = $6,
+             status_at = case when $4::bytea is not null then clock_timestamp() end
+         where tenant_id = $1 and bot_id = $2 and visitor = $3 and check_data_key($1, $5)",
         chat.scope.tenant().uuid(),
         chat.bot.uuid(),
         chat.visitor,
-        status
+        status.bytes,
+        status.key,
+        status.id
     )
     .execute(connection)
     .await?;

@@ -36,6 +36,8 @@ mod history;
 mod issuer;
 #[path = "postgres/vault.rs"]
 mod vault;
+#[path = "postgres/sealing.rs"]
+mod sealing;
 #[path = "postgres/webchat.rs"]
 mod webchat;
 #[path = "postgres/shelf.rs"]

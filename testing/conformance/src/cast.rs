@@ -10,10 +10,10 @@ use nightdesk_line::{AuthenticatedGateway, CloseRecord, ClosingSide, LineStart};
 use nightdesk_port::Bot;
 use nightdesk_register::{AgentOnBot, NewBot, NewSecret};
 use nightdesk_testkit::builders::{self, EventBuilder};
+use nightdesk_testkit::first_data_key;
 use nightdesk_types::{
     AgentId, DataKeyId, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
 };
-use nightdesk_vault::WrappedKey;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -244,7 +244,7 @@ impl Line {
 /// Creates a tenant with its data key.
 pub(super) async fn tenant(harness: &dyn Harness, name: &str) -> TenantScope {
     let id = TenantId::from_uuid(id_of("tenant", name));
-    let key = WrappedKey(name.as_bytes().to_vec());
+    let key = first_data_key(id);
     harness.register().create_tenant(id, name, &key).await.expect("enter a tenant");
     TenantScope::for_tenant(id)
 }

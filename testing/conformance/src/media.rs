@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_media::{MediaId, MediaLocation, MediaRecord};
+use nightdesk_media::{ContentKey, MediaId, MediaLocation, MediaRecord};
 use uuid::Uuid;
 
 use super::cast::{Cast, Person};
@@ -39,8 +39,8 @@ pub async fn a_file_is_found_by_its_agent_alone(harness: &impl Harness) {
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let reference = "file-1".to_owned();
     let there = kept(MediaLocation::There { bot: cast.bot.id, reference });
-    let here =
-        MediaRecord { mime: None, filename: None, size: None, location: MediaLocation::Here };
+    let location = MediaLocation::Here { key: ContentKey::random() };
+    let here = MediaRecord { mime: None, filename: None, size: None, location };
     keep(harness, &ann, &[(name(1), there.clone()), (name(2), here.clone())]).await;
 
     assert_eq!(find(harness, &ann, name(1)).await, Some(there.clone()));
@@ -55,7 +55,8 @@ pub async fn a_file_is_found_by_its_agent_alone(harness: &impl Harness) {
 pub async fn a_file_is_there_for_its_time(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;
     let ann = cast.person("ann").await;
-    keep(harness, &ann, &[(name(1), kept(MediaLocation::Here))]).await;
+    keep(harness, &ann, &[(name(1), kept(MediaLocation::Here { key: ContentKey::random() }))])
+        .await;
 
     harness.let_pass(HOUR.saturating_sub(Duration::from_mins(1))).await;
     assert!(find(harness, &ann, name(1)).await.is_some());

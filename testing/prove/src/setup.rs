@@ -117,6 +117,11 @@ impl Size {
     }
 }
 
+/// Returns a vault with a new key, for a store in which no tenant has a message.
+pub fn new_vault() -> Result<Vault> {
+    Ok(Vault::from_key_file(&Vault::new_key_file())?)
+}
+
 impl Cast {
     /// Creates all rows in a migrated database.
     pub fn enter(cluster: &Cluster, database: &str, vault: Vault, size: &Size) -> Result<Self> {
@@ -124,7 +129,8 @@ impl Cast {
         let url = format!("{}?options[synchronous_commit]=off", cluster.app_url(database));
         let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
         runtime.block_on(async {
-            let pg = Arc::new(Pg::connect(&url, None).context("could not reach the database")?);
+            let pg = Pg::connect(&url, None, vault.clone());
+            let pg = Arc::new(pg.context("could not reach the database")?);
             let cast = enter(&Register::new(Arc::<Pg>::clone(&pg), vault), size).await;
             pg.close().await;
             cast

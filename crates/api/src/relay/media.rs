@@ -98,7 +98,7 @@ fn file_headers(kept: &MediaRecord) -> HeaderMap {
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // The size of a file on a platform is only the platform's claim.
-    if let (MediaLocation::Here, Some(size)) = (&kept.location, kept.size) {
+    if let (MediaLocation::Here { .. }, Some(size)) = (&kept.location, kept.size) {
         headers.insert(header::CONTENT_LENGTH, size.into());
     }
     headers

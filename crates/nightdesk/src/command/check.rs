@@ -9,6 +9,7 @@ use nightdesk_desk::Readiness;
 use nightdesk_register::{Bots, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::SystemClock;
+use nightdesk_vault::Vault;
 use serde_json::{Value, json};
 
 use crate::config::{Config, RedisSection, WaySection};
@@ -90,7 +91,7 @@ impl ConfigCheck {
 }
 
 async fn vault(config: &Config) -> anyhow::Result<()> {
-    let locksmith = wiring::locksmith(&Arc::new(wiring::connect(config)?), config.vault().await?);
+    let locksmith = wiring::locksmith(&Arc::new(connect(config)?), config.vault().await?);
     Ok(locksmith.check().await?)
 }
 
@@ -101,6 +102,11 @@ async fn erasures(config: &Config) -> anyhow::Result<String> {
         None => 0,
     };
     Ok(format!("{listed} tenants"))
+}
+
+/// Prepares connections for checks that read no message, so that a fault of the vault does not hide others.
+fn connect(config: &Config) -> anyhow::Result<Pg> {
+    wiring::connect(config, Vault::from_key_file(&Vault::new_key_file())?)
 }
 
 fn private_files(config: &Config) -> anyhow::Result<()> {
@@ -127,24 +133,24 @@ fn private(file: &Path) -> anyhow::Result<()> {
 }
 
 async fn database(config: &Config) -> anyhow::Result<()> {
-    let pg: Pg = wiring::connect(config)?;
+    let pg = connect(config)?;
     wiring::has_its_tables(&pg).await
 }
 
 async fn durability(config: &Config) -> anyhow::Result<String> {
-    let pg = wiring::connect(config)?;
+    let pg = connect(config)?;
     Ok(wiring::durability::check(config, &pg).await?.to_string())
 }
 
 async fn bell(config: &Config, redis: &RedisSection) -> anyhow::Result<()> {
-    let pg = Arc::new(wiring::connect(config)?);
+    let pg = Arc::new(connect(config)?);
     let secret = wiring::bus_secret(&wiring::locksmith(&pg, config.vault().await?)).await?;
     let bell = crate::bell::open_redis_bell(config, redis, &secret, &Arc::default())?;
     Ok(bell.check_connection().await?)
 }
 
 async fn ways(config: &Config) -> anyhow::Result<()> {
-    let pg = Arc::new(wiring::connect(config)?);
+    let pg = Arc::new(connect(config)?);
     let register = Register::new(pg, config.vault().await?);
     wiring::ways::check(config, &register, &wiring::outside(config)?).await
 }
@@ -155,7 +161,7 @@ async fn media(config: &Config) -> anyhow::Result<()> {
 
 async fn clock(config: &Config) -> anyhow::Result<()> {
     let readiness = Readiness::new(Arc::new(SystemClock::start()));
-    let pg = wiring::connect(config)?;
+    let pg = connect(config)?;
     readiness.compare_clocks(pg.time()).await.context("could not read the time of the database")?;
     Ok(readiness.get()?)
 }

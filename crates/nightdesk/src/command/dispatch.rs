@@ -23,8 +23,8 @@ use crate::wiring;
 
 /// Runs a command on the register, and returns the created or found objects.
 pub(super) async fn run(config: &Config, command: Command) -> anyhow::Result<CommandOutput> {
-    let pg = Arc::new(wiring::connect(config)?);
     let vault = config.vault().await?;
+    let pg = Arc::new(wiring::connect(config, vault.clone())?);
     let register = Register::new(Arc::<Pg>::clone(&pg), vault.clone());
     let locksmith = wiring::locksmith(&pg, vault);
     dispatch(config, &register, &pg, &locksmith, command).await

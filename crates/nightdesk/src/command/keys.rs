@@ -38,7 +38,8 @@ pub(crate) struct BotKeyRotation {
 
 /// Wraps all data keys with the sealing key.
 pub(super) async fn rotate(config: &Config) -> anyhow::Result<CommandOutput> {
-    let (pg, vault) = (Arc::new(wiring::connect(config)?), config.vault().await?);
+    let vault = config.vault().await?;
+    let pg = Arc::new(wiring::connect(config, vault.clone())?);
     let began = Instant::now();
     // The action is recorded first: it runs in steps, and may be killed between two.
     let (by, about) = (

@@ -35,8 +35,9 @@ pub(crate) struct VerifyArgs {
 /// Proves that an agent wakes up, and prints each completed step.
 pub(super) async fn run(config: &Config, asked: VerifyArgs, json: bool) -> anyhow::Result<()> {
     let VerifyArgs { tenant, wake: agent, within } = asked;
-    let pg = Arc::new(wiring::connect(config)?);
-    let register = Register::new(Arc::<Pg>::clone(&pg), config.vault().await?);
+    let vault = config.vault().await?;
+    let pg = Arc::new(wiring::connect(config, vault.clone())?);
+    let register = Register::new(Arc::<Pg>::clone(&pg), vault);
     let (scope, agent) = AgentArgs { tenant, agent }.resolve(&register).await?;
     let mut proof =
         WakeProof { config, pg, scope, agent, began: Instant::now(), json, steps: vec![] };

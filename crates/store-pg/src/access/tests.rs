@@ -72,12 +72,14 @@ async fn without_the_rollback_writes_are_lost() {
 
 /// Returns a store with one pool for everything.
 fn store_over(pool: PgPool) -> Pg {
+    let history = Arc::<HistoryWatch>::default();
     Pg {
         lookups: Arc::new(Lookups::new(pool.clone())),
         upkeep: pool.clone(),
         singles: pool.clone(),
         pool,
-        history: Arc::default(),
+        bodies: Arc::new(BodyKeys::new(nightdesk_testkit::test_vault(), Arc::clone(&history))),
+        history,
     }
 }
 

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use self::capabilities::CapabilityColumns;
 use super::{ordinal, tenants_of};
 use crate::Pg;
+use crate::bodies::{SealedBody, SealingKeys, message_owner};
 use crate::row::bad_column;
 
 mod capabilities;
@@ -29,6 +30,7 @@ struct AcceptColumns {
     versions: Vec<i64>,
     bodies: Vec<Vec<u8>>,
     key_ids: Vec<i64>,
+    body_ids: Vec<Uuid>,
     paces: Vec<String>,
 }
 
@@ -38,9 +40,6 @@ struct CursorColumns {
     epochs: Vec<Option<i64>>,
     cursors: Vec<Option<String>>,
 }
-
-/// The data key of unsealed bodies.
-const NOT_SEALED: i64 = 0;
 
 /// The rows of a function that accepts, by the columns of events and recipients and perhaps further ones.
 macro_rules! accept_rows {
@@ -65,6 +64,7 @@ macro_rules! accept_rows {
             &$columns.versions,
             &$columns.bodies,
             &$columns.key_ids,
+            &$columns.body_ids,
             &$columns.paces,
             INBOX_ENTRIES_MAX,
             DEDUPE_DAYS
@@ -77,7 +77,8 @@ pub(super) async fn accept_events(
     store: &Pg,
     events: &[AcceptRequest],
 ) -> Result<Vec<PutOutcome>, StoreError> {
-    let (columns, capabilities) = (accept_columns(events), CapabilityColumns::new(events));
+    let keys = store.sealing_keys(recipient_tenants(events)).await?;
+    let (columns, capabilities) = (accept_columns(events, &keys), CapabilityColumns::new(events));
     let rows = run_to_end!(store.single("put events"), |connection| {
         fail_point!("store_pg::before_accept");
         // Few events have capabilities, so the others use a statement without them.
@@ -86,7 +87,7 @@ pub(super) async fn accept_events(
                 columns,
                 " from inbox_accept(
                     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-                    $18
+                    $18, $19
                 )"
             )
             .fetch_all(connection)
@@ -96,7 +97,7 @@ pub(super) async fn accept_events(
             columns,
             " from inbox_accept_bound(
                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                $19, $20, $21, $22, $23, $24, $25, $26
+                $19, $20, $21, $22, $23, $24, $25, $26, $27
             )",
             &capabilities.events,
             &capabilities.tenants,
@@ -109,11 +110,17 @@ pub(super) async fn accept_events(
         )
         .fetch_all(connection)
         .await
-    })?;
+    });
+    // The key that sealed a message may be gone.
+    let rows = rows.inspect_err(|_| store.bodies.forget_newest(recipient_tenants(events)))?;
     put_outcomes(events.len(), rows).map_err(|error| StoreError::broken("put events", error))
 }
 
-fn accept_columns(events: &[AcceptRequest]) -> AcceptColumns {
+fn recipient_tenants(events: &[AcceptRequest]) -> impl Iterator<Item = TenantId> {
+    events.iter().flat_map(AcceptRequest::recipients).map(|recipient| recipient.scope.tenant())
+}
+
+fn accept_columns(events: &[AcceptRequest], keys: &SealingKeys) -> AcceptColumns {
     let mut columns = AcceptColumns { marks: cursor_columns(events), ..AcceptColumns::default() };
     let operators = events.iter().map(AcceptRequest::operator);
     let recipients = events.iter().flat_map(AcceptRequest::recipients);
@@ -129,8 +136,12 @@ fn accept_columns(events: &[AcceptRequest]) -> AcceptColumns {
             columns.recipient_tenants.push(recipient.scope.tenant().uuid());
             columns.agents.push(recipient.agent.uuid());
             columns.versions.push(recipient.version);
-            columns.bodies.push(event.body().to_vec());
-            columns.key_ids.push(NOT_SEALED);
+            // An event for an erased tenant is stale, and its body is not stored.
+            let owner = message_owner(recipient.scope, recipient.agent);
+            let sealed = keys.seal(&owner, event.body()).unwrap_or_else(SealedBody::without_key);
+            columns.bodies.push(sealed.bytes);
+            columns.key_ids.push(sealed.key.get());
+            columns.body_ids.push(sealed.id.uuid());
             columns.paces.push(pace.slug().to_owned());
         }
     }

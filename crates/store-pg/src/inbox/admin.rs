@@ -8,11 +8,13 @@ use nightdesk_inbox::{
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, BotId, Incarnation, Seq, StoreError, TenantScope};
+use nightdesk_vault::SEALED_EXTRA_BYTES;
 use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Pg;
+use crate::bodies::{SealedBody, message_owner};
 use crate::register::audit::record_act;
 use crate::row::bad_column;
 
@@ -40,9 +42,12 @@ impl InboxAdmin for Pg {
         seq: Seq,
     ) -> Result<Option<EntryDetails>, StoreError> {
         let whose = (scope.tenant().uuid(), agent.uuid());
-        run_to_end!(self.for_tenant("show an entry", scope), |connection| {
+        let found = run_to_end!(self.for_tenant("show an entry", scope), |connection| {
             show_entry(connection, whose, seq).await
-        })
+        })?;
+        let Some((details, sealed)) = found else { return Ok(None) };
+        let opened = self.open_body(&message_owner(scope, agent), sealed).await?;
+        Ok(Some(EntryDetails { body: opened.unwrap_or_default(), ..details }))
     }
 
     async fn park_waiting(
@@ -99,7 +104,7 @@ impl InboxAdmin for Pg {
         agent: AgentId,
         entry: &LocalEntry,
     ) -> Result<Option<Seq>, StoreError> {
-        let entry = entry.clone();
+        let entry = self.seal_entry(scope, agent, entry).await?;
         run_to_end!(self.for_tenant("put a test entry", scope), |connection| {
             let seq = put_local_entry(connection, scope, agent, &entry).await?;
             if let Some(seq) = seq {
@@ -113,20 +118,42 @@ impl InboxAdmin for Pg {
 
 type InboxKey = (Uuid, Uuid);
 
+/// An entry that came from no platform, sealed for its agent.
+pub(crate) struct SealedEntry {
+    bot: BotId,
+    chat_id: String,
+    body: SealedBody,
+}
+
+impl Pg {
+    /// Seals an entry that came from no platform.
+    pub(crate) async fn seal_entry(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        entry: &LocalEntry,
+    ) -> Result<SealedEntry, StoreError> {
+        let body = self.seal_body(&message_owner(scope, agent), &entry.body).await?;
+        Ok(SealedEntry { bot: entry.bot, chat_id: entry.chat_id.clone(), body })
+    }
+}
+
 /// Puts an entry that came from no platform, and makes its agent's wake due if it has no line.
 pub(crate) async fn put_local_entry(
     connection: &mut PgConnection,
     scope: TenantScope,
     agent: AgentId,
-    entry: &LocalEntry,
+    entry: &SealedEntry,
 ) -> sqlx::Result<Option<Seq>> {
     let seq = sqlx::query_scalar!(
-        "select inbox_put_test($1, $2, $3, $4, $5)",
+        "select inbox_put_test($1, $2, $3, $4, $5, $6, $7)",
         scope.tenant().uuid(),
         agent.uuid(),
         entry.bot.uuid(),
         entry.chat_id,
-        entry.body
+        entry.body.bytes,
+        entry.body.key.get(),
+        entry.body.id.uuid()
     )
     .fetch_one(connection)
     .await?;
@@ -158,7 +185,7 @@ async fn list_waiting(
     let rows = sqlx::query_as!(
         EntryRow,
         r#"select e.seq, e.incarnation, e.at as "at: jiff_sqlx::Timestamp", e.bot_id, e.chat_id,
-               octet_length(e.body) as "body_bytes!"
+               body_bytes(e.body) as "body_bytes!"
            from inbox_entries e
                join inbox_cursors c on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
            where e.tenant_id = $1 and e.agent_id = $2
@@ -181,7 +208,7 @@ async fn list_parked(
 ) -> sqlx::Result<Vec<(EntrySummary, ParkRecord)>> {
     let rows = sqlx::query!(
         r#"select p.seq, p.incarnation, p.at as "at: jiff_sqlx::Timestamp", p.bot_id, p.chat_id,
-               octet_length(p.body) as "body_bytes!", p.reason,
+               body_bytes(p.body) as "body_bytes!", p.reason,
                p.parked_at as "parked_at: jiff_sqlx::Timestamp", p.resubmitted_as
            from inbox_parked p
            where p.tenant_id = $1 and p.agent_id = $2 and p.seq > $3
@@ -208,23 +235,25 @@ async fn list_parked(
     listed.collect()
 }
 
+/// Returns an entry without its body, and its sealed body.
 async fn show_entry(
     connection: &mut PgConnection,
     whose: InboxKey,
     seq: Seq,
-) -> sqlx::Result<Option<EntryDetails>> {
+) -> sqlx::Result<Option<(EntryDetails, SealedBody)>> {
     // A parked entry may still be among the entries too; then the parked row counts.
     let row = sqlx::query!(
         r#"select incarnation as "incarnation!", at as "at!: jiff_sqlx::Timestamp", bot_id as "bot_id!",
-               chat_id as "chat_id!", body as "body!", reason,
+               chat_id as "chat_id!", body as "body!", key_id as "key_id!", body_id as "body_id!", reason,
                parked_at as "parked_at: jiff_sqlx::Timestamp", resubmitted_as,
                (select o.seq from inbox_parked o where o.tenant_id = $1 and o.agent_id = $2
                   and o.resubmitted_as = $3) as origin
            from (
-               select incarnation, at, bot_id, chat_id, body, reason, parked_at, resubmitted_as
+               select incarnation, at, bot_id, chat_id, body, key_id, body_id, reason, parked_at,
+                   resubmitted_as
                from inbox_parked where tenant_id = $1 and agent_id = $2 and seq = $3
                union all
-               select incarnation, at, bot_id, chat_id, body, null, null, null
+               select incarnation, at, bot_id, chat_id, body, key_id, body_id, null, null, null
                from inbox_entries where tenant_id = $1 and agent_id = $2 and seq = $3
            ) as either
            order by reason nulls last limit 1"#,
@@ -247,14 +276,11 @@ async fn show_entry(
         at: row.at.to_jiff(),
         bot: BotId::from_uuid(row.bot_id),
         chat_id: row.chat_id,
-        body_bytes: row.body.len(),
+        body_bytes: row.body.len().saturating_sub(SEALED_EXTRA_BYTES),
     };
-    Ok(Some(EntryDetails {
-        summary: listed,
-        state,
-        origin: row.origin.map(Seq::new),
-        body: row.body,
-    }))
+    let origin = row.origin.map(Seq::new);
+    let details = EntryDetails { summary: listed, state, origin, body: Vec::new() };
+    Ok(Some((details, SealedBody::from_row(row.key_id, row.body_id, row.body))))
 }
 
 /// Returns the state of an entry that is not parked: waiting, or acked with its times.

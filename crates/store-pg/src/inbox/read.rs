@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use nightdesk_inbox::{Entry, ReadRequest, ReadResponse};
+use nightdesk_inbox::{Entry, ParkReason, ReadRequest, ReadResponse};
 use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::WINDOW_BYTES_MAX;
-use nightdesk_types::{BotId, Incarnation, Seq, StoreError};
+use nightdesk_types::{BotId, DataKeyId, Incarnation, Seq, StoreError};
+use nightdesk_vault::{BodyOwner, OpenError};
 use uuid::Uuid;
 
 use super::tenants_of;
 use crate::Pg;
+use crate::bodies::{OpeningKeys, SealedBody, message_owner};
 use crate::row::{bad_column, moment};
 
 pub(super) async fn read_waiting(
     store: &Pg,
     asks: &[ReadRequest],
 ) -> Result<Vec<ReadResponse>, StoreError> {
+    let owners: Vec<BodyOwner> =
+        asks.iter().map(|ask| message_owner(ask.line.scope, ask.line.agent)).collect();
     let asks = asks.to_vec();
-    let count = asks.len();
     let rows = run_to_end!(store.single("read waiting entries"), |connection| {
         let tenants = tenants_of(asks.iter().map(|ask| ask.line.scope));
         let scopes: Vec<Uuid> = asks.iter().map(|ask| ask.line.scope.tenant().uuid()).collect();
@@ -31,7 +34,7 @@ pub(super) async fn read_waiting(
         sqlx::query_as!(
             WaitingEntryRow,
             r#"select ask as "ask!", refusal, seq, at as "at: jiff_sqlx::Timestamp", bot, chat,
-                   body, incarnation
+                   body, key_id, body_id, incarnation
                from inbox_waiting($1, $2, $3, $4, $5, $6, $7, $8, $9)"#,
             &tenants,
             &scopes,
@@ -46,7 +49,18 @@ pub(super) async fn read_waiting(
         .fetch_all(connection)
         .await
     })?;
-    group_responses(count, rows).map_err(|error| StoreError::broken("read waiting entries", error))
+    let sealed = rows
+        .iter()
+        .filter_map(|row| Some((owner_of(&owners, row).ok()?.tenant, DataKeyId::new(row.key_id?))));
+    let keys = store.opening_keys(sealed).await?;
+    group_responses(&owners, rows, &keys)
+        .map_err(|error| StoreError::broken("read waiting entries", error))
+}
+
+/// Returns the owner of the entries that a row's request reads.
+fn owner_of<'a>(owners: &'a [BodyOwner], row: &WaitingEntryRow) -> sqlx::Result<&'a BodyOwner> {
+    let index = usize::try_from(row.ask - 1).ok();
+    index.and_then(|index| owners.get(index)).ok_or_else(|| bad_column("inbox_waiting", "ask"))
 }
 
 /// One row of the result: an entry, or a row without one if none waits.
@@ -58,12 +72,19 @@ struct WaitingEntryRow {
     bot: Option<Uuid>,
     chat: Option<String>,
     body: Option<Vec<u8>>,
+    key_id: Option<i64>,
+    body_id: Option<Uuid>,
     incarnation: Option<i64>,
 }
 
-fn group_responses(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<ReadResponse>> {
-    let mut answers: Vec<Option<ReadResponse>> = (0..asks).map(|_| None).collect();
+fn group_responses(
+    owners: &[BodyOwner],
+    rows: Vec<WaitingEntryRow>,
+    keys: &OpeningKeys,
+) -> sqlx::Result<Vec<ReadResponse>> {
+    let mut answers: Vec<Option<ReadResponse>> = owners.iter().map(|_| None).collect();
     for row in rows {
+        let owner = owner_of(owners, &row)?;
         let index = usize::try_from(row.ask - 1).ok();
         let answer = index.and_then(|index| answers.get_mut(index));
         let answer = answer.ok_or_else(|| bad_column("inbox_waiting", "ask"))?;
@@ -76,7 +97,7 @@ fn group_responses(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<
         if let ReadResponse::Entries(entries) =
             answer.get_or_insert_with(|| ReadResponse::Entries(Vec::new()))
         {
-            entries.extend(row.entry());
+            entries.extend(row.entry(owner, keys));
         }
     }
     answers
@@ -86,14 +107,21 @@ fn group_responses(asks: usize, rows: Vec<WaitingEntryRow>) -> sqlx::Result<Vec<
 }
 
 impl WaitingEntryRow {
-    fn entry(self) -> Option<Entry> {
+    fn entry(self, owner: &BodyOwner, keys: &OpeningKeys) -> Option<Entry> {
+        let sealed = SealedBody::from_row(self.key_id?, self.body_id?, self.body?);
         Some(Entry {
             seq: Seq::new(self.seq?),
             incarnation: Incarnation::new(self.incarnation?),
             at: self.at?.to_jiff(),
             bot: BotId::from_uuid(self.bot?),
             chat_id: self.chat?,
-            json: EntryJson::from_stored(self.body?).ok().map(Arc::new),
+            json: entry_json(keys.open(owner, sealed)),
         })
     }
+}
+
+/// Returns the wire form of an opened body, or the reason for which the entry is parked.
+fn entry_json(opened: Result<Vec<u8>, OpenError>) -> Result<Arc<EntryJson>, ParkReason> {
+    let body = opened.map_err(|_| ParkReason::Unreadable)?;
+    EntryJson::from_stored(body).map(Arc::new).map_err(|_| ParkReason::Unsendable)
 }

@@ -4,10 +4,12 @@ use nightdesk_gate::LetterGrants;
 use nightdesk_letters::decide::{DueDecision, DueFacts, decide_due, decide_reply};
 use nightdesk_letters::{DueLetter, LetterEntry, LetterState, Party, ReplyOutcome, Route};
 use nightdesk_types::{AgentId, BotId, LetterId, TenantId, TenantScope};
+use nightdesk_vault::SEALED_EXTRA_BYTES;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::row::CapacityRow;
+use crate::bodies::SealedBody;
 use crate::row::bad_column;
 
 /// A letter that came to an agent, and the facts that decide on its delivery.
@@ -17,6 +19,8 @@ struct DueRow {
     bot: Option<Uuid>,
     chat: Option<String>,
     body: Option<Vec<u8>>,
+    key_id: Option<i64>,
+    body_id: Option<Uuid>,
     route: Option<String>,
     is_granted: Option<bool>,
     is_granted_back: Option<bool>,
@@ -45,31 +49,38 @@ impl DueRow {
                 by_recipient: self.is_granted_back.unwrap_or_default(),
             },
             capacity: room.capacity(),
-            body_bytes: self.body.as_ref().map(Vec::len),
+            body_bytes: self
+                .body
+                .as_ref()
+                .map(|body| body.len().saturating_sub(SEALED_EXTRA_BYTES)),
         })
     }
 
-    fn due(self, is_full: bool) -> sqlx::Result<DueLetter> {
-        let entry = self.bot.zip(self.chat).zip(self.body);
-        let ((bot, chat_id), body) = entry.ok_or_else(|| bad_column("letters", "body"))?;
+    fn due(self, is_full: bool) -> sqlx::Result<(DueLetter, SealedBody)> {
+        let (entry, sealed) = (self.bot.zip(self.chat), self.key_id.zip(self.body_id));
+        let whole = entry.zip(sealed).zip(self.body);
+        let (((bot, chat_id), (key, id)), bytes) =
+            whole.ok_or_else(|| bad_column("letters", "body"))?;
         let route = self.route.as_deref().and_then(Route::from_slug);
-        Ok(DueLetter {
-            entry: LetterEntry { bot: BotId::from_uuid(bot), chat_id, body },
+        let due = DueLetter {
+            entry: LetterEntry { bot: BotId::from_uuid(bot), chat_id, body: Vec::new() },
             route: route.ok_or_else(|| bad_column("letters", "route"))?,
             is_full,
-        })
+        };
+        Ok((due, SealedBody::from_row(key, id, bytes)))
     }
 }
 
+/// Returns a letter that is due, without its body, and its sealed body.
 pub(super) async fn take_due(
     connection: &mut PgConnection,
     to: Party,
     letter: LetterId,
-) -> sqlx::Result<Option<DueLetter>> {
+) -> sqlx::Result<Option<(DueLetter, SealedBody)>> {
     let row = sqlx::query_as!(
         DueRow,
-        "select from_tenant, from_agent, bot, chat, body, route, is_granted, is_granted_back,
-             entries, entries_max, bytes, bytes_max
+        "select from_tenant, from_agent, bot, chat, body, key_id, body_id, route, is_granted,
+             is_granted_back, entries, entries_max, bytes, bytes_max
          from letter_due_facts($1, $2, $3)",
         to.scope.tenant().uuid(),
         to.agent.uuid(),
@@ -104,11 +115,31 @@ async fn mark_put(
     Ok(())
 }
 
+/// Returns the sender of a letter that came to an agent.
+pub(super) async fn read_sender(
+    connection: &mut PgConnection,
+    by: Party,
+    letter: LetterId,
+) -> sqlx::Result<Option<Party>> {
+    let row = sqlx::query!(
+        "select from_tenant, from_agent from letter_sender($1, $2, $3)",
+        by.scope.tenant().uuid(),
+        by.agent.uuid(),
+        letter.uuid()
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(row.from_tenant.zip(row.from_agent).map(|(tenant, agent)| Party {
+        scope: TenantScope::for_tenant(TenantId::from_uuid(tenant)),
+        agent: AgentId::from_uuid(agent),
+    }))
+}
+
 pub(super) async fn decide_and_reply(
     connection: &mut PgConnection,
     by: Party,
     letter: LetterId,
-    words: &str,
+    words: SealedBody,
 ) -> sqlx::Result<ReplyOutcome> {
     let row = sqlx::query!(
         r#"select from_tenant, state, reply_by as "reply_by: jiff_sqlx::Timestamp",
@@ -138,16 +169,19 @@ async fn store_reply(
     connection: &mut PgConnection,
     from: Uuid,
     letter: LetterId,
-    words: &str,
+    words: SealedBody,
     now: jiff_sqlx::Timestamp,
 ) -> sqlx::Result<()> {
     sqlx::query!(
-        "update letters set state = 'replied', reply = $3, replied_at = $4
-         where tenant_id = $1 and letter_id = $2",
+        "update letters set state = 'replied', reply = $3, reply_key_id = $5, reply_body_id = $6,
+             replied_at = $4
+         where tenant_id = $1 and letter_id = $2 and check_data_key($1, $5)",
         from,
         letter.uuid(),
-        words,
-        now as jiff_sqlx::Timestamp
+        words.bytes,
+        now as jiff_sqlx::Timestamp,
+        words.key.get(),
+        words.id.uuid()
     )
     .execute(connection)
     .await?;

@@ -11,19 +11,31 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::read_letter;
-use super::row::CapacityRow;
+use super::row::{CapacityRow, SealedLetter};
+use crate::bodies::SealedBody;
 use crate::inbox::tenants_of;
 use crate::register::audit::record_act;
 use crate::row::{bad_column, moment};
 
-/// Locks the inboxes, reads the facts of every letter, decides, and writes the decisions.
+/// The result of one letter.
+pub(super) enum PutLetter {
+    /// The outcome is known.
+    Done(PostingOutcome),
+    /// It was put before. This is its row, whose reply is still sealed.
+    Repeat(SealedLetter),
+}
+
+/// Locks the inboxes, reads the facts of every letter, decides, and writes the decisions. Each letter has its sealed
+/// body.
 pub(super) async fn put_letters(
     connection: &mut PgConnection,
     postings: &[Posting],
-) -> sqlx::Result<Vec<PostingOutcome>> {
+    bodies: Vec<SealedBody>,
+) -> sqlx::Result<Vec<PutLetter>> {
     let (facts, now) = read_facts(connection, postings).await?;
     let decisions = decide_batch(postings, &facts, now);
-    let written = write(connection, &LetterColumns::new(postings, &decisions), now).await?;
+    let columns = LetterColumns::new(postings, bodies, &decisions);
+    let written = write(connection, &columns, now).await?;
     let puts = outcomes(connection, postings, &decisions, written).await?;
     audit_operator_letters(connection, postings, &decisions).await?;
     Ok(puts)
@@ -104,15 +116,20 @@ struct LetterColumns {
     bots: Vec<Uuid>,
     chats: Vec<String>,
     bodies: Vec<Vec<u8>>,
+    key_ids: Vec<i64>,
+    body_ids: Vec<Uuid>,
     is_put: Vec<bool>,
 }
 
 impl LetterColumns {
-    fn new(postings: &[Posting], decisions: &[LetterDecision]) -> Self {
+    fn new(postings: &[Posting], bodies: Vec<SealedBody>, decisions: &[LetterDecision]) -> Self {
         let mut writes = Self::default();
-        for (posting, decision) in postings.iter().zip(decisions) {
+        for ((posting, body), decision) in postings.iter().zip(bodies).zip(decisions) {
             if let LetterDecision::Write { hop, place, .. } = decision {
                 writes.add(posting, *hop, *place);
+                writes.bodies.push(body.bytes);
+                writes.key_ids.push(body.key.get());
+                writes.body_ids.push(body.id.uuid());
             }
         }
         writes
@@ -135,7 +152,6 @@ impl LetterColumns {
         self.wait_secs.push(letter.wait.map(|wait| wait.as_secs_f64()));
         self.bots.push(entry.bot.uuid());
         self.chats.push(entry.chat_id.clone());
-        self.bodies.push(entry.body.clone());
         self.is_put.push(place == LetterPlace::Inbox);
     }
 }
@@ -157,7 +173,8 @@ async fn write(
     sqlx::query_as!(
         WrittenRow,
         "select seq, session from letter_write(
-             $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+             $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+             $20)
          order by nth",
         &writes.letters,
         &writes.tenants,
@@ -175,6 +192,8 @@ async fn write(
         &writes.bots,
         &writes.chats,
         &writes.bodies,
+        &writes.key_ids,
+        &writes.body_ids,
         &writes.is_put,
         moment(now) as jiff_sqlx::Timestamp
     )
@@ -188,20 +207,19 @@ async fn outcomes(
     postings: &[Posting],
     decisions: &[LetterDecision],
     written: Vec<WrittenRow>,
-) -> sqlx::Result<Vec<PostingOutcome>> {
+) -> sqlx::Result<Vec<PutLetter>> {
     let (mut puts, mut written) = (Vec::with_capacity(postings.len()), written.into_iter());
     for (Posting { letter, .. }, decision) in postings.iter().zip(decisions) {
         puts.push(match decision {
             LetterDecision::Write { place, .. } => {
                 let row = written.next().ok_or_else(|| bad_column("letter_write", "nth"))?;
-                row.outcome(*place)?
+                PutLetter::Done(row.outcome(*place)?)
             }
             LetterDecision::Repeat(first) => {
                 let first = read_letter(connection, letter.from, *first).await?;
-                let first = first.ok_or_else(|| bad_column("letters", "letter_id"))?;
-                PostingOutcome::Duplicate(Box::new(first))
+                PutLetter::Repeat(first.ok_or_else(|| bad_column("letters", "letter_id"))?)
             }
-            LetterDecision::Refuse(refusal) => PostingOutcome::from(*refusal),
+            LetterDecision::Refuse(refusal) => PutLetter::Done(PostingOutcome::from(*refusal)),
         });
     }
     Ok(puts)

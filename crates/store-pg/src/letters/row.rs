@@ -7,6 +7,7 @@ use nightdesk_protocol::delivery::PayloadKind;
 use nightdesk_types::{AgentId, LetterId, Seq};
 use uuid::Uuid;
 
+use crate::bodies::SealedBody;
 use crate::row::bad_column;
 
 pub(super) struct LetterRow {
@@ -25,14 +26,26 @@ pub(super) struct LetterRow {
     pub(super) sent_at: Timestamp,
     pub(super) due_at: Option<Timestamp>,
     pub(super) reply_by: Option<Timestamp>,
-    pub(super) reply: Option<String>,
+    pub(super) reply: Option<Vec<u8>>,
+    pub(super) reply_key_id: Option<i64>,
+    pub(super) reply_body_id: Option<Uuid>,
     pub(super) replied_at: Option<Timestamp>,
 }
 
+/// A letter whose reply is still sealed.
+pub(super) struct SealedLetter {
+    /// The letter, without its reply.
+    pub(super) letter: Letter,
+    /// The sealed reply and its time.
+    pub(super) reply: Option<(SealedBody, nightdesk_types::Timestamp)>,
+}
+
 impl LetterRow {
-    pub(super) fn letter(self) -> sqlx::Result<Letter> {
-        let replied_at = self.replied_at.map(Timestamp::to_jiff);
-        Ok(Letter {
+    pub(super) fn letter(self) -> sqlx::Result<SealedLetter> {
+        let sealed = self.reply.zip(self.reply_key_id).zip(self.reply_body_id);
+        let sealed = sealed.map(|((bytes, key), id)| SealedBody::from_row(key, id, bytes));
+        let reply = sealed.zip(self.replied_at.map(Timestamp::to_jiff));
+        let letter = Letter {
             id: LetterId::from_uuid(self.letter_id),
             from: AgentId::from_uuid(self.agent_id),
             to: AgentId::from_uuid(self.to_agent_id),
@@ -50,8 +63,9 @@ impl LetterRow {
             sent_at: self.sent_at.to_jiff(),
             due_at: self.due_at.map(Timestamp::to_jiff),
             reply_by: self.reply_by.map(Timestamp::to_jiff),
-            reply: self.reply.zip(replied_at),
-        })
+            reply: None,
+        };
+        Ok(SealedLetter { letter, reply })
     }
 }
 

@@ -107,8 +107,9 @@ async fn kinds(store: &Pg, after: i64) -> Vec<String> {
 /// Parks entries of ann's first agent, as the accept would.
 fn parked(seqs: std::ops::Range<i64>, reason: &str) -> String {
     format!(
-        "insert into inbox_parked (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, reason)
-         select a.tenant_id, a.agent_id, s, now(), a.agent_id, 'c', '', 0, '{reason}'
+        "insert into inbox_parked (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id,
+             reason)
+         select a.tenant_id, a.agent_id, s, now(), a.agent_id, 'c', '', 1, gen_random_uuid(), '{reason}'
          from agents a, generate_series({}, {}) as s where a.name = 'a1'",
         seqs.start,
         seqs.end - 1

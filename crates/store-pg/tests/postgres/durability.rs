@@ -1,6 +1,7 @@
 //! Tests that a session waits for its commits.
 
 use nightdesk_store_pg::{DurabilityFault, Pg};
+use nightdesk_testkit::test_vault;
 
 use crate::server::{Database, run};
 
@@ -28,7 +29,7 @@ async fn a_session_waits_for_its_commits_whatever_the_default_is() {
 async fn a_url_that_turns_the_wait_off_is_obeyed_and_is_a_fault() {
     let database = Database::new().await;
     let url = format!("{}?options[synchronous_commit]=off", database.app_url());
-    let store = Pg::connect(&url, None).expect("a URL of ours");
+    let store = Pg::connect(&url, None, test_vault()).expect("a URL of ours");
 
     let settings = store.durability().await.expect("read the settings");
     assert_eq!(settings.synchronous_commit, "off");

@@ -1,6 +1,7 @@
 //! Creates a separate database for each test, from a template that is migrated once per run.
 
 use nightdesk_store_pg::{Pg, connect_options, migrate};
+use nightdesk_testkit::test_vault;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection};
 
@@ -41,7 +42,7 @@ impl Database {
 
     /// Returns the store, with the login of the desk.
     pub(crate) fn store(&self) -> Pg {
-        Pg::connect(&self.app_url(), None).expect("a URL of ours")
+        Pg::connect(&self.app_url(), None, test_vault()).expect("a URL of ours")
     }
 
     /// Returns the URL with the login of the desk.

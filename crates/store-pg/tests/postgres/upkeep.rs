@@ -132,9 +132,9 @@ async fn acknowledged_entries_are_removed_faster_than_they_come() {
     // In the order of their time, as accepts write them; the last ones still wait.
     let fill = format!(
         "select open_days(4, 2);
-         insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id)
+         insert into inbox_entries (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id)
          select '{tenant}', '{agent}', n, now() - interval '3 days' + n * interval '1 ms',
-             gen_random_uuid(), 'c', decode(repeat('ab', 500), 'hex'), 0
+             gen_random_uuid(), 'c', decode(repeat('ab', 500), 'hex'), 1, gen_random_uuid()
          from generate_series(1, {rows}) n order by n;
          update inbox_heads set next_seq = {rows} + 1 where agent_id = '{agent}';
          update inbox_cursors set acked_seq = {rows} - {waiting} where agent_id = '{agent}';"

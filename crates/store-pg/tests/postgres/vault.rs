@@ -12,6 +12,7 @@ use nightdesk_register::{
 };
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::event;
+use nightdesk_testkit::test_vault;
 use nightdesk_types::{AgentId, BotId, TenantScope};
 use nightdesk_vault::{Key, Locksmith, RekeyError, Store as _, Vault};
 use serde_json::json;
@@ -190,19 +191,8 @@ impl Lent {
     async fn set() -> Self {
         let postgres = postgres().await;
         let cast = People::of(&postgres, 2).await;
-        let key_file = Vault::new_key_file();
         let store = Arc::<Pg>::clone(&postgres.store);
-        let vault = Vault::from_key_file(&key_file).expect("a good key");
-        let mut admin = postgres.database.admin().await;
-        for person in &cast.people {
-            // The suites use dummy keys; these can be opened.
-            let tenant = person.scope.tenant();
-            let (_, wrapped) = vault.new_data_key(tenant, nightdesk_types::DataKeyId::new(1));
-            let sql = "update tenant_keys set wrapped = $1 where tenant_id = $2";
-            let rewrap = sqlx::query(sql).bind(wrapped.0).bind(tenant.uuid());
-            rewrap.execute(&mut admin).await.expect("enter a key");
-        }
-        Self { postgres, cast, register: Register::new(store, vault) }
+        Self { postgres, cast, register: Register::new(store, test_vault()) }
     }
 
     /// Accepts an event of the first person with a capability.

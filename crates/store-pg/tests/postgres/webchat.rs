@@ -1,5 +1,7 @@
 //! Tests of page chats that need ten thousand lines.
 
+use nightdesk_register::IdentityStore as _;
+use nightdesk_testkit::first_data_key;
 use nightdesk_types::limits::CHAT_LINES_KEPT_MAX;
 use nightdesk_types::{BotId, TenantId, TenantScope, Timestamp};
 use nightdesk_webchat::store::{AgentMessage, LineChange, Store, VisitorChat};
@@ -11,6 +13,8 @@ use crate::suites::postgres;
 #[tokio::test]
 async fn a_chat_keeps_so_many_lines() {
     let postgres = postgres().await;
+    let key = first_data_key(scope().tenant());
+    postgres.store.create_tenant(scope().tenant(), "acme", &key).await.expect("enter a tenant");
     let chat = VisitorChat {
         scope: scope(),
         bot: BotId::from_uuid(Uuid::from_u128(2)),

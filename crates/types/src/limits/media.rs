@@ -7,6 +7,9 @@ use super::{PENDING_DAYS, SEND_DONE_WITHIN};
 /// Largest file.
 pub const MEDIA_BYTES_MAX: usize = 25 * 1024 * 1024;
 
+/// Bytes of a file that are sealed together in the store of files.
+pub const MEDIA_CHUNK_BYTES: usize = 64 * 1024;
+
 /// Retention of a file that an agent uploaded.
 pub const MEDIA_KEPT: Duration = Duration::from_hours(1);
 

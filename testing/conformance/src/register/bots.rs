@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use nightdesk_register::{GreetedBot, NewBot, StoredBot};
 use nightdesk_types::{BotId, DataKeyId, Principal};
-use nightdesk_vault::WrappedKey;
 use serde_json::json;
 
 use crate::Harness;
@@ -31,7 +30,8 @@ pub async fn a_bot_is_found_by_path_and_by_id(harness: &impl Harness) {
         assert_eq!((found.handle, found.settings), (new.handle.clone(), new.settings.clone()));
         let key = found.keys.first().expect("it has a key");
         assert_eq!((key.row, key.sealed.as_slice()), (new.id, &b"sealed"[..]));
-        assert_eq!(key.wrapped, WrappedKey(b"operator".to_vec()));
+        let (_, wrapped) = register.data_key(operator).await.expect("read a tenant's key");
+        assert_eq!(key.wrapped, wrapped);
     }
     assert!(register.bot_at("desk-bot").await.expect("find a bot").is_none());
     let nobodys = BotId::from_uuid(id_of("bot", "nobody's"));

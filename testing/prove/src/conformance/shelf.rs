@@ -16,10 +16,10 @@ use nightdesk_register::Register;
 use nightdesk_shelf::{Approval, FolderSkills, PublicKey, Skills, TenantData, TenantSkills};
 use nightdesk_store_pg::{Pg, connect_options, migrate};
 use nightdesk_types::{SystemClock, TenantScope};
-use nightdesk_vault::Vault;
 
 use super::{Planted, Proof, Ran};
 use crate::cluster::Cluster;
+use crate::setup::new_vault;
 
 const DATABASE: &str = "conformance";
 
@@ -110,8 +110,8 @@ impl Tenants {
         cluster.create(DATABASE)?;
         let admin = connect_options(&cluster.admin_url(DATABASE), None)?;
         migrate(&admin, None).await.context("could not make the tables")?;
-        let pg = Arc::new(Pg::connect(&cluster.app_url(DATABASE), None)?);
-        let vault = Vault::from_key_file(&Vault::new_key_file())?;
+        let vault = new_vault()?;
+        let pg = Arc::new(Pg::connect(&cluster.app_url(DATABASE), None, vault.clone())?);
         let register = Register::new(Arc::<Pg>::clone(&pg), vault);
         Ok(Self { pg, register, made: AtomicU64::new(0) })
     }

@@ -16,6 +16,7 @@ use nightdesk_types::limits::{FIRE_CALL_HELD, FIRES_CLAIMED_MAX};
 use super::jobs;
 use crate::cluster::{Cluster, output};
 use crate::figures::{per_second, ratio};
+use crate::setup::new_vault;
 use crate::stage::DATABASE;
 use crate::ui;
 
@@ -45,7 +46,8 @@ impl Rates {
 pub fn measure(cluster: &Cluster, a_turn: usize, turns: usize) -> Result<Rates> {
     let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
     let (mut store, mut bare) = (Vec::new(), Vec::new());
-    let pg = runtime.block_on(async { Pg::connect(&cluster.app_url(DATABASE), None) })?;
+    let (url, vault) = (cluster.app_url(DATABASE), new_vault()?);
+    let pg = runtime.block_on(async { Pg::connect(&url, None, vault) })?;
     let node = runtime.block_on(async {
         let epoch = pg.begin(NAME, LIFE).await?;
         anyhow::Ok(Node { name: NAME.to_owned(), epoch })

@@ -22,7 +22,7 @@ use tokio::time::sleep;
 
 use crate::cluster::Cluster;
 use crate::procfs;
-use crate::setup::{self, Cast};
+use crate::setup::{self, Cast, new_vault};
 use crate::stage::DATABASE;
 
 /// Number of decisions between two reads of the clock.
@@ -53,7 +53,7 @@ pub fn decide(cluster: &Cluster, cast: &Cast, guests: usize, lasts: Duration) ->
     let cases = cases(cast, guests);
     let bot = cast.bots[0].bot;
     runtime.block_on(async {
-        let pg = Pg::connect(&cluster.app_url(DATABASE), None);
+        let pg = Pg::connect(&cluster.app_url(DATABASE), None, new_vault()?);
         let pg = Arc::new(pg.context("could not reach the database")?);
         let (store, trips) = Counted::over(Arc::clone(&pg));
         let gate = Arc::new(Gate::new(Arc::new(store)));

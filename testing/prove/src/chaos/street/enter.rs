@@ -33,7 +33,8 @@ pub fn enter(
     let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
     runtime.block_on(async {
         let url = cluster.app_url(DATABASE);
-        let pg = Arc::new(Pg::connect(&url, None).context("could not reach the database")?);
+        let pg = Pg::connect(&url, None, vault.clone()).context("could not reach the database")?;
+        let pg = Arc::new(pg);
         let register = Register::new(Arc::<Pg>::clone(&pg), vault);
         let street = enter_all(&register, cast, (at, rates)).await;
         pg.close().await;
