@@ -62,7 +62,7 @@ CALLS = {
     "door_bots_of": f"select * from door_bots_of({T}, {A})",
     "inbox_store": f"select * from inbox_store({TENANTS}, {TENANTS}, {AGENTS}, keys(5), names('c', 5), "
     f"array[false, false, false, false, false], null, null, null, array[1, 2, 3, 4, 5], {TENANTS}, {AGENTS}, "
-    "zeros(5), keys(5), numbers(1, 5), array_fill('deliver'::text, array[5]), 1000000, 7)",
+    "zeros(5), keys(5), array_fill(1::bigint, array[5]), ids(1, 5), array_fill('deliver'::text, array[5]), 1000000, 7)",
     "inbox_waiting": f"select * from inbox_waiting({TENANTS}, {TENANTS}, {AGENTS}, zeros(5), zeros(5), "
     "moments('-infinity', 5), array[20, 20, 20, 20, 20], 1000000)",
     "inbox_waits": f"select inbox_waits({T}, id(2))",
@@ -96,7 +96,7 @@ CALLS = {
     f"gen_random_uuid(), gen_random_uuid()], {TENANTS}, {AGENTS}, {TENANTS}, ids(2, 6), names('new', 5), "
     "array_fill('deliver'::text, array[5]), array_fill('augment'::text, array[5]), names('s', 5), names('c', 5), "
     "array_fill(1, array[5]), array_fill(null::timestamptz, array[5]), array_fill(60::float8, array[5]), ids(1, 5), "
-    "names('c', 5), keys(5), array_fill(true, array[5]), now())",
+    "names('c', 5), keys(5), array_fill(1::bigint, array[5]), ids(1, 5), array_fill(true, array[5]), now())",
 }
 
 # Values of columns where the value by type will not do, as SQL over the row's number `i`. Rows 1 to 3 are work that is

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use nightdesk_types::limits::{DEDUPE_DAYS, GATHER_MAX, INBOX_ENTRIES_MAX};
+use uuid::Uuid;
 
 use crate::chance::mix;
 use crate::setup::{self, Cast};
@@ -33,16 +34,20 @@ pub(super) fn text(cast: &Cast, place: Place, body_bytes: usize) -> String {
     let (random, keys) = keys();
     let (operators, bots) = (same("uuid", &cast.operator), same("uuid", &cast.bots[0].bot));
     let (ordinals, zeros) = (ordinals(), same("bigint", &0));
+    // The first data key of each tenant exists; bare PostgreSQL stores bytes that are not sealed.
+    let (data_keys, body_ids) = (same("bigint", &1), same("uuid", &Uuid::nil()));
     let (bodies, sendable) = (same("bytea", &"x".repeat(body_bytes)), same("boolean", &false));
     let paces = same("text", &"deliver");
     format!(
         "{random}\
 select array_agg(seq order by event) as seqs, array_agg(at order by event) as ats
 from inbox_accept({tenants}, {operators}, {bots}, {keys}, {chats}, {sendable}, null, null, null,
-    {ordinals}, {own}, {agents}, {zeros}, {bodies}, {zeros}, {paces}, {INBOX_ENTRIES_MAX}, {DEDUPE_DAYS})
+    {ordinals}, {own}, {agents}, {zeros}, {bodies}, {data_keys}, {body_ids}, {paces},
+    {INBOX_ENTRIES_MAX}, {DEDUPE_DAYS})
 \\gset
 select count(acked_seq) as acked
-from inbox_ack({tenants}, {own}, {agents}, {zeros}, {ordinals}, :seqs::bigint[], :seqs::bigint[],
+from inbox_ack({tenants}, {own}, {agents}, array_fill(current_incarnation(), array[{EVENTS}]), {zeros},
+    {ordinals}, :seqs::bigint[], :seqs::bigint[],
     :ats::timestamptz[], array_fill(now(), array[{EVENTS}]))
 \\gset
 "

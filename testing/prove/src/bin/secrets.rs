@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use nightdesk_prove::chaos::mutants;
 use nightdesk_prove::secrets::load::{Load, Requests};
-use nightdesk_prove::secrets::{World, canary, dig, rotate};
+use nightdesk_prove::secrets::{World, canary, dig, messages, rotate};
 use nightdesk_prove::{ui, worker};
 
 /// Number of agents, two for each tenant.
@@ -51,6 +51,8 @@ async fn prove(arguments: &Arguments) -> Result<()> {
 
     ui::say("capabilities: lent, used, refused to others, ended");
     rotate::capabilities(&world, &load).await?;
+    ui::say("messages of each kind");
+    messages::write(&world)?;
     ui::say("the vault's key, with a kill in the middle");
     let (rows, seconds) = rotate::vault_key(&mut world)?;
     rotate::missing_vault_key(&world)?;

@@ -95,6 +95,8 @@ pub struct Plan {
     pub psql: PathBuf,
     /// URL of the database, as the superuser.
     pub database_url: String,
+    /// File with the vault's keys, which open the messages in the database.
+    pub vault_key_file: PathBuf,
 }
 
 /// Agents that have jobs: the first members.

@@ -72,8 +72,8 @@ pub(crate) async fn run(file: &PlanFile) -> Result<()> {
     let plan = file.load()?;
     let square = Arc::new(Square {
         notes: plan.record("platform")?,
-        look: Arc::new(Look::into(&plan)),
-        change: Arc::new(Look::into(&plan)),
+        look: Arc::new(Look::into(&plan)?),
+        change: Arc::new(Look::into(&plan)?),
         stopping: AtomicBool::default(),
         told: AtomicU64::default(),
         shared: AtomicU64::default(),

@@ -157,6 +157,7 @@ impl World {
             looks_percent: design.scale.looks_percent,
             psql: cluster.program("psql"),
             database_url: cluster.admin_url(DATABASE),
+            vault_key_file: settings.key_file().to_owned(),
         };
         Self::start(&plan, nodes, (redis, cluster), street_worker)
     }

@@ -15,7 +15,7 @@ use crate::stage::DATABASE;
 /// Value of a lent capability.
 pub const CAPABILITY: &str = "canary-capability-5f1e7c";
 
-/// Text of a message. It may be in the database, and nowhere else.
+/// Text of every message. An agent gets it, and it is in plain form nowhere else.
 pub const TEXT: &str = "canary-text-88ab01";
 
 /// Searches everything for every secret. Returns the findings with their places.
@@ -23,6 +23,10 @@ pub fn search(world: &World, secrets: &[String]) -> Result<Vec<String>> {
     let dump = dump(world)?;
     let log = world.desk.log();
     ensure!(dump.contains("many-0"), "the dump has no tenants: it was not searched");
+    for table in ["inbox_entries_", "letters ", "media ", "webchat_messages "] {
+        let rows = format!("INSERT INTO public.{table}");
+        ensure!(dump.contains(&rows), "the dump has no {table}: no message was searched");
+    }
     ensure!(log.contains("TRACE"), "the log is not fine: it was not searched");
     let metrics = metrics(world)?;
     ensure!(metrics.contains("nightdesk_"), "there are no numbers: they were not searched");
@@ -31,7 +35,7 @@ pub fn search(world: &World, secrets: &[String]) -> Result<Vec<String>> {
     let texts = vec![TEXT.to_owned()];
     let mut hits = Vec::new();
     for (place, text, canaries) in [
-        ("the dump", &dump, vec![secrets]),
+        ("the dump", &dump, vec![secrets, &texts]),
         ("the log", &log, vec![secrets, &texts]),
         ("the metrics", &metrics, vec![secrets, &texts]),
         ("the traces", &traces, vec![secrets, &texts]),
