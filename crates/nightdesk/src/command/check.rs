@@ -96,7 +96,7 @@ async fn vault(config: &Config) -> anyhow::Result<()> {
 }
 
 async fn erasures(config: &Config) -> anyhow::Result<String> {
-    let (pg, vault) = (Arc::new(wiring::connect(config)?), config.vault().await?);
+    let (pg, vault) = (Arc::new(connect(config)?), config.vault().await?);
     let listed = match Erasures::open(config, &pg, &vault) {
         Some(erasures) => erasures.verify().await?,
         None => 0,
