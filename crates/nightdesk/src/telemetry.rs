@@ -1,5 +1,6 @@
 //! A node's logs, traces and metrics.
 
+mod log_queue;
 mod logs;
 mod traces;
 mod step_layer;
@@ -15,15 +16,33 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::Config;
+use log_queue::LogQueue;
+use traces::TraceExporter;
 
-pub(crate) use traces::TraceExporter;
+/// The logs and traces of a running process.
+pub(crate) struct Telemetry {
+    logs: LogQueue,
+    traces: Option<TraceExporter>,
+}
+
+impl Telemetry {
+    /// Sends the last traces and writes the last log lines.
+    pub(crate) fn close(self) {
+        if let Some(traces) = self.traces {
+            traces.close();
+        }
+        self.logs.write_out();
+    }
+}
 
 /// Starts logs and traces. Traces are sent until the returned value is closed.
-pub(crate) fn start(config: &Config) -> anyhow::Result<Option<TraceExporter>> {
+pub(crate) fn start(config: &Config) -> anyhow::Result<Telemetry> {
     let traces = TraceExporter::start(&config.traces, &config.node.name)?;
     let trail = traces.as_ref().map(TraceExporter::layer);
-    tracing_subscriber::registry().with(trail).with(logs::layer(&config.log)?).init();
-    Ok(traces)
+    let logs = logs::queue(config.log.format)?;
+    let layer = logs::layer(&config.log, logs.clone())?;
+    tracing_subscriber::registry().with(trail).with(layer).init();
+    Ok(Telemetry { logs, traces })
 }
 
 /// The metrics of parts that not every node has.

@@ -36,11 +36,12 @@ async fn run_on(postgres: &Postgres, address: SocketAddr, json: bool) -> anyhow:
     let admin = connect_options(&postgres.admin_url(DATABASE), None)?;
     migrate(&admin, None).await.context("could not set the database up")?;
     let config = Config::for_trial(address, postgres.port(), DATABASE);
-    telemetry::start(&config)?;
+    let telemetry = telemetry::start(&config)?;
     let vault = Vault::from_key_file(&Vault::new_key_file())?;
     let running = RunningNode::start(&config, vault).await?;
     let tried = run_trial(&config, running.register(), json).await;
     running.stop().await;
+    telemetry.close();
     tried
 }
 

@@ -64,11 +64,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 async fn serve(config: &Config) -> anyhow::Result<()> {
-    let traces = telemetry::start(config)?;
+    let telemetry = telemetry::start(config)?;
     let served = wiring::serve(config).await;
-    if let Some(traces) = traces {
-        traces.close();
-    }
+    telemetry.close();
     served
 }
 
