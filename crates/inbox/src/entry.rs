@@ -102,7 +102,12 @@ impl ParkReason {
     pub const fn is_discarded_first(self) -> bool {
         match self {
             Self::RateLimit => true,
-            Self::Unsendable | Self::Tries | Self::Full | Self::Expired | Self::Operator => false,
+            Self::Unsendable
+            | Self::Tries
+            | Self::Full
+            | Self::Expired
+            | Self::Operator
+            | Self::Unreadable => false,
         }
     }
 }

@@ -105,7 +105,8 @@ impl<S: Store> RenewalRound<'_, S> {
         loop {
             sleep(LEASE_WATCHED_EVERY).await;
             if log_failure("look for dead nodes", self.look().await).is_none() {
-                // The renewals tell if the store can be reached. A store that is down is asked, and logged, as often as a renewal.
+                // Nothing is forgotten: the renewals tell if the store can be reached. A store that is down is asked, and
+                // logged, as often as a renewal.
                 sleep(LEASE_RENEWED_WITHIN).await;
             }
         }

@@ -40,6 +40,10 @@ impl Eq for ContentKey {}
 
 impl ContentKey {
     /// Returns a new random key.
+    ///
+    /// # Panics
+    ///
+    /// If the system gives no random bytes.
     #[expect(clippy::expect_used, reason = "without randomness nothing may be sealed at all")]
     pub fn random() -> Self {
         let mut key = Zeroizing::new([0; KEY_BYTES]);
@@ -220,7 +224,7 @@ mod tests {
     #[tokio::test]
     async fn a_content_that_was_changed_does_not_open() {
         let key = ContentKey::random();
-        let content = [1, 2, 3].map(|byte| [byte; MEDIA_CHUNK_BYTES]).concat();
+        let content = [1, 2, 3].map(|byte| vec![byte; MEDIA_CHUNK_BYTES]).concat();
         let sealed = seal(&key, &content, 4_096);
         let mut flipped = sealed.clone();
         flipped[SEALED_BYTES + 5] ^= 1;

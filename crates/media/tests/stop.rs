@@ -65,7 +65,11 @@ async fn memory_for(media: &Media, whose: ScopedAgent, bytes: usize) -> MemoryPe
 
 async fn read(media: &Media, whose: ScopedAgent, id: MediaId) -> Option<Bytes> {
     let record = media.find_record(whose, id).await.expect("find a file")?;
-    let MediaLocation::Here { key } = record.location else { panic!("it lies here") };
+    let key = match record.location {
+        MediaLocation::Here { key } => Some(key),
+        MediaLocation::There { .. } => None,
+    };
+    let key = key.expect("the file is here");
     let content = media.read_content(whose, id, &key).await.expect("read a file")?;
     let chunks: Vec<Bytes> = content.bytes.try_collect().await.expect("a whole file");
     let bytes = chunks.concat();

@@ -293,7 +293,7 @@ async fn begin_transaction(pool: &PgPool, begin: &str) -> sqlx::Result<PoolConne
     for _ in 0..pool.options().get_max_connections() {
         match begin_on_next(pool, begin).await {
             Err(error) if is_of_a_dead_connection(&error) => {}
-            begun => return begun,
+            connection => return connection,
         }
     }
     begin_on_next(pool, begin).await
@@ -301,11 +301,11 @@ async fn begin_transaction(pool: &PgPool, begin: &str) -> sqlx::Result<PoolConne
 
 async fn begin_on_next(pool: &PgPool, begin: &str) -> sqlx::Result<PoolConnection<Postgres>> {
     let mut connection = pool.acquire().await?;
-    let begun = connection.execute(sqlx::raw_sql(AssertSqlSafe(begin)));
-    let Ok(begun) = timeout(STATEMENT_ANSWER_WAIT, begun).await else {
+    let answer = connection.execute(sqlx::raw_sql(AssertSqlSafe(begin)));
+    let Ok(answer) = timeout(STATEMENT_ANSWER_WAIT, answer).await else {
         return Err(close_silent(connection));
     };
-    match begun {
+    match answer {
         Ok(_) => Ok(connection),
         Err(error) => {
             release(connection);

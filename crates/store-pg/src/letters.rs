@@ -68,7 +68,7 @@ impl LetterStore for Pg {
             outcomes.push(match put {
                 PutLetter::Done(outcome) => outcome,
                 PutLetter::Repeat(first) => {
-                    let first = self.open_replies(from, vec![first]).await?.pop();
+                    let first = self.open_replies(from, vec![*first]).await?.pop();
                     let first = first.ok_or_else(|| missing_letter("put letters"))?;
                     PostingOutcome::Duplicate(Box::new(first))
                 }
@@ -83,16 +83,13 @@ impl LetterStore for Pg {
             due_and_replies::take_due(connection, to, letter).await
         })?;
         let Some((due, sealed)) = due else { return Ok(None) };
-        match self.open_body(&message_owner(to.scope, to.agent), sealed).await? {
-            Ok(body) => {
-                let entry = LetterEntry { body, ..due.entry };
-                Ok(Some(DueLetter { entry, ..due }))
-            }
-            Err(_) => {
-                self.park_unreadable(to, letter).await?;
-                Ok(None)
-            }
-        }
+        let opened = self.open_body(&message_owner(to.scope, to.agent), sealed).await?;
+        let Ok(body) = opened else {
+            self.park_unreadable(to, letter).await?;
+            return Ok(None);
+        };
+        let entry = LetterEntry { body, ..due.entry };
+        Ok(Some(DueLetter { entry, ..due }))
     }
 
     async fn record_delivery(

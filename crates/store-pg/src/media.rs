@@ -109,12 +109,11 @@ fn sealed_fields(record: &MediaRecord) -> Value {
 fn read_record(bot: Option<BotId>, size: Option<u64>, fields: &[u8]) -> Option<MediaRecord> {
     let fields: Value = serde_json::from_slice(fields).ok()?;
     let field = |name: &str| fields[name].as_str().map(str::to_owned);
-    let location = match bot {
-        Some(bot) => MediaLocation::There { bot, reference: field("reference")? },
-        None => {
-            let key: Vec<u8> = serde_json::from_value(fields["key"].clone()).ok()?;
-            MediaLocation::Here { key: ContentKey::from_bytes(&key)? }
-        }
+    let location = if let Some(bot) = bot {
+        MediaLocation::There { bot, reference: field("reference")? }
+    } else {
+        let key: Vec<u8> = serde_json::from_value(fields["key"].clone()).ok()?;
+        MediaLocation::Here { key: ContentKey::from_bytes(&key)? }
     };
     Some(MediaRecord { mime: field("mime"), filename: field("filename"), size, location })
 }

@@ -180,6 +180,7 @@ async fn lock(connection: &mut PgConnection, chat: &VisitorChat) -> sqlx::Result
 }
 
 /// Writes a line under the next number. Returns `None` if a line with its nonce exists.
+#[expect(clippy::cognitive_complexity, reason = "the macro has a branch for each column")]
 async fn write(
     connection: &mut PgConnection,
     chat: &VisitorChat,

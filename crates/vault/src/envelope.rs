@@ -122,6 +122,10 @@ impl DataKey {
     }
 
     /// Seals a message for its owner.
+    ///
+    /// # Panics
+    ///
+    /// If the message has many gigabytes. Every message has a far lower limit.
     #[expect(clippy::expect_used, reason = "sealing fails only for bodies of many gigabytes")]
     pub fn seal_body(&self, owner: &BodyOwner, id: BodyId, body: &[u8]) -> Vec<u8> {
         let mut nonce = [0; NONCE_LEN];

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_inbox::{AckRange, Entry, ReadResponse};
+use nightdesk_inbox::{AckRange, Entry, ParkReason, ReadResponse};
 use nightdesk_line::LineStart;
 use nightdesk_line::session::{
     HelloLookup, LineClient, LineEffect, LineInput, LineSession, SessionTime,
@@ -269,6 +269,8 @@ fn entry(seq: i64) -> Entry {
         at: Timestamp::UNIX_EPOCH,
         bot: BotId::from_uuid(Uuid::nil()),
         chat_id: "chat".to_owned(),
-        json: EntryJson::from_stored(json.to_vec()).ok().map(Arc::new),
+        json: EntryJson::from_stored(json.to_vec())
+            .map(Arc::new)
+            .map_err(|_| ParkReason::Unsendable),
     }
 }

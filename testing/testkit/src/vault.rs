@@ -6,6 +6,10 @@ use nightdesk_types::{DataKeyId, TenantId};
 use nightdesk_vault::{Vault, WrappedKey};
 
 /// Returns the vault of every store in tests. Its key is fixed, so that a store opens the keys that a suite made.
+///
+/// # Panics
+///
+/// Never: 32 bytes are a key.
 #[expect(clippy::expect_used, reason = "32 bytes are a key")]
 pub fn test_vault() -> Vault {
     Vault::from_key_file(&STANDARD.encode([7; 32])).expect("a key of 32 bytes")

@@ -35,10 +35,7 @@ enum Item {
 
 impl LogQueue {
     /// Starts the thread that writes.
-    pub(super) fn start(
-        to: impl Write + Send + 'static,
-        notice: DropNotice,
-    ) -> io::Result<Self> {
+    pub(super) fn start(to: impl Write + Send + 'static, notice: DropNotice) -> io::Result<Self> {
         Self::with_room(to, notice, LINES_MAX)
     }
 

@@ -22,7 +22,7 @@ pub(super) enum PutLetter {
     /// The outcome is known.
     Done(PostingOutcome),
     /// It was put before. This is its row, whose reply is still sealed.
-    Repeat(SealedLetter),
+    Repeat(Box<SealedLetter>),
 }
 
 /// Locks the inboxes, reads the facts of every letter, decides, and writes the decisions. Each letter has its sealed
@@ -162,6 +162,7 @@ struct WrittenRow {
     session: Option<String>,
 }
 
+#[expect(clippy::cognitive_complexity, reason = "the macro has a branch for each column")]
 async fn write(
     connection: &mut PgConnection,
     writes: &LetterColumns,
@@ -217,7 +218,8 @@ async fn outcomes(
             }
             LetterDecision::Repeat(first) => {
                 let first = read_letter(connection, letter.from, *first).await?;
-                PutLetter::Repeat(first.ok_or_else(|| bad_column("letters", "letter_id"))?)
+                let first = first.ok_or_else(|| bad_column("letters", "letter_id"))?;
+                PutLetter::Repeat(Box::new(first))
             }
             LetterDecision::Refuse(refusal) => PutLetter::Done(PostingOutcome::from(*refusal)),
         });

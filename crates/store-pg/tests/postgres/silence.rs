@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use nightdesk_register::{Bots as _, Quotas as _};
 use nightdesk_store_pg::Pg;
+use nightdesk_testkit::test_vault;
 use nightdesk_types::limits::{STATEMENT_ANSWER_WAIT, STATEMENT_WAIT};
 use nightdesk_types::{StoreError, TenantScope};
 use tokio::io::copy_bidirectional;
@@ -47,8 +48,7 @@ impl Proxy {
 }
 
 async fn accept(listener: TcpListener, server: String, silence: Arc<Mutex<CancellationToken>>) {
-    loop {
-        let (client, _) = listener.accept().await.expect("a connection");
+    while let Ok((client, _)) = listener.accept().await {
         let silence = silence.lock().unwrap_or_else(PoisonError::into_inner).clone();
         tokio::spawn(forward(client, server.clone(), silence));
     }
@@ -85,7 +85,7 @@ async fn a_server_that_falls_silent_holds_up_no_operation_without_end() {
     let url = database.app_url();
     let proxy = Proxy::start(server_of(&url).to_owned()).await;
     let url = url.replace(server_of(&url), &proxy.address.to_string());
-    let store = Pg::connect(&url, None).expect("a URL of ours");
+    let store = Pg::connect(&url, None, test_vault()).expect("a URL of ours");
     let opened = ask(&store).await;
     assert!(opened.iter().all(Result::is_ok), "{opened:?}");
 

@@ -14,7 +14,7 @@ use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::event;
 use nightdesk_testkit::test_vault;
 use nightdesk_types::{AgentId, BotId, TenantScope};
-use nightdesk_vault::{Key, Locksmith, RekeyError, Store as _, Vault};
+use nightdesk_vault::{Key, Locksmith, RekeyError, SEALED_EXTRA_BYTES, Store as _, Vault};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
 
@@ -317,4 +317,16 @@ async fn a_repeat_lends_nothing() {
 
     lent.lend("k1", Duration::from_mins(15)).await;
     assert_eq!(count(&mut admin, "capabilities").await, 0, "its event is a duplicate");
+}
+
+#[tokio::test]
+async fn the_size_of_a_sealed_body_is_known_in_sql() {
+    let mut admin = postgres().await.database.admin().await;
+    let sql = "select body_bytes(decode(repeat('00', $1), 'hex'))";
+    let extra = i32::try_from(SEALED_EXTRA_BYTES).expect("a few bytes");
+    for (sealed, plain) in [(0, 0), (extra, 0), (extra + 5, 5)] {
+        let bytes: i32 =
+            sqlx::query_scalar(sql).bind(sealed).fetch_one(&mut admin).await.expect("ask");
+        assert_eq!(bytes, plain, "{sealed}");
+    }
 }

@@ -1,6 +1,5 @@
 //! The memory for files, which tenants share.
 
-use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
