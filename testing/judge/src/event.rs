@@ -9,6 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The parking reason of events whose author is far over the rate limit.
+pub const RATE_LIMIT: &str = "rate-limit";
+
 /// One line of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
@@ -133,7 +136,8 @@ pub enum Event {
     StopReq { id: String, chat: String, agent: Option<String> },
     /// An agent can be called, and must be while entries wait for it.
     Wakeable { agent: String },
-    /// A parking reason that this run will cause, for this nonce.
+    /// A parking reason that this run will cause, for this nonce. An event that a rate limit may park need not wake an
+    /// agent either.
     MayPark { nonce: String, reason: String },
     /// An operator resubmitted a parked entry: it gets a second id.
     Resubmitted { nonce: String },

@@ -24,7 +24,9 @@ mod tale;
 mod property;
 
 pub use check::Invariant;
-pub use event::{EntryState, Event, FireState, GatewayState, JobAnswer, OutResult, Record, Sock};
+pub use event::{
+    EntryState, Event, FireState, GatewayState, JobAnswer, OutResult, RATE_LIMIT, Record, Sock,
+};
 pub use read::ReadError;
 pub use recorder::{Recorder, monotonic_ns};
 pub use verdict::{Verdict, Violation, judge};

@@ -26,6 +26,8 @@ use reign::Reign;
 /// Number of agents, and the rate of messages to them.
 const SCALE: Scale = Scale {
     agents: 60,
+    authors: 1,
+    floods: 0,
     rate_per_s: 1,
     looks_percent: 0,
     rooms: 0,

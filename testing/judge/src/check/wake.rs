@@ -2,10 +2,11 @@
 
 mod agent;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Findings, Invariant};
-use crate::history::{About, Fault, History, Kind, Line, Mark};
+use crate::event::RATE_LIMIT;
+use crate::history::{About, Fault, History, Kind, Line, Mark, Pair};
 use crate::names::Name;
 
 use agent::{Agent, Away, Missed, What};
@@ -109,9 +110,18 @@ fn happened(history: &History) -> BTreeMap<Name, Vec<(Mark, What)>> {
             happened.push((mark, what));
         }
     };
-    let is_foretold = |nonce| history.may_park.iter().any(|may| may.nonce == nonce);
-    for pair in history.pairs.iter().filter(|pair| pair.done.is_some() || !is_foretold(pair.nonce))
-    {
+    let foretold: BTreeSet<Name> = history.may_park.iter().map(|may| may.nonce).collect();
+    // Also if such an event is delivered, its author is over the limit, and it wakes no agent.
+    let limited: BTreeSet<Name> = history
+        .may_park
+        .iter()
+        .filter(|may| history.text(may.reason) == RATE_LIMIT)
+        .map(|may| may.nonce)
+        .collect();
+    let may_wake = |pair: &&Pair| {
+        !limited.contains(&pair.nonce) && (pair.done.is_some() || !foretold.contains(&pair.nonce))
+    };
+    for pair in history.pairs.iter().filter(may_wake) {
         add(pair.agent, pair.told, What::Told);
         pair.done
             .into_iter()

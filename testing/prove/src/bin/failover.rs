@@ -91,6 +91,8 @@ fn promoted(arguments: &Arguments, fault: Fault, rounds: usize) -> Result<Outcom
         redis: true,
         scale: Scale {
             agents: 60,
+            authors: 16,
+            floods: 0,
             rate_per_s: 150,
             looks_percent: 1,
             // A revocation of access is a commit too, and may be taken away.

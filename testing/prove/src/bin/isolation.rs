@@ -22,6 +22,8 @@ use nightdesk_prove::worker::{self, Work};
 /// Size of the world. There are so many rooms that most events come from them.
 const SCALE: Scale = Scale {
     agents: 60,
+    authors: 2,
+    floods: 0,
     rate_per_s: 240,
     looks_percent: 0,
     rooms: 45,

@@ -56,6 +56,14 @@ struct Arguments {
     #[arg(long, default_value_t = 100)]
     agents: usize,
 
+    /// Number of authors that write to each agent alone.
+    #[arg(long, default_value_t = 16)]
+    authors: usize,
+
+    /// Number of authors that write far more than the rate limit.
+    #[arg(long, default_value_t = 0)]
+    floods: usize,
+
     /// Number of rooms that people of several tenants share.
     #[arg(long, default_value_t = 5)]
     rooms: usize,
@@ -145,6 +153,8 @@ fn options(arguments: &Arguments) -> Result<Options> {
         redis: arguments.redis,
         scale: Scale {
             agents: arguments.agents,
+            authors: arguments.authors,
+            floods: arguments.floods,
             rate_per_s: arguments.rate,
             looks_percent: arguments.looks,
             rooms: arguments.rooms,

@@ -9,18 +9,21 @@ use nightdesk_judge::Recorder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::gateways::answers;
 use super::letters::who::Writer;
 use super::manner::{self, Manner, Manners};
 use super::rooms::Mover;
 use super::street::Street;
 use crate::chance::Dice;
-use crate::setup::{self, Cast, PLATFORM, Size};
+use crate::cluster::Cluster;
+use crate::setup::{self, Cast, Member, PLATFORM, Size};
+use crate::stage::DATABASE;
 
 /// Number of gateway processes, so that one can be frozen.
 pub const GATEWAY_PROCESSES: usize = 3;
 
-/// Number of chats that an author has with their own agent.
-const OWN_CHATS: usize = 2;
+/// Number of bindings in one statement, which has to fit into an argument.
+const BINDINGS_AT_ONCE: usize = 500;
 
 /// Guild of all chats except rooms.
 const GUILD: &str = "guild";
@@ -30,6 +33,11 @@ const GUILD: &str = "guild";
 pub struct Scale {
     /// Number of agents.
     pub agents: usize,
+    /// Number of authors that write to each agent alone. The nodes have the rate limits of production, so a high rate
+    /// needs many of them.
+    pub authors: usize,
+    /// Number of authors that write far more than the limit.
+    pub floods: usize,
     /// Events per second that the platform sends, if the desk accepts them.
     pub rate_per_s: u64,
     /// Percentage of acks after which the platform looks up the event.
@@ -79,6 +87,8 @@ pub struct Plan {
     pub manners: Vec<Manner>,
     /// Conversations of the run.
     pub conversations: Vec<Conversation>,
+    /// Conversations of authors that write far more than the limit.
+    pub floods: Vec<Conversation>,
     /// Authors that lose and regain access.
     pub movers: Vec<Mover>,
     /// Load on Discord and Telegram, if there is any.
@@ -125,6 +135,8 @@ pub struct Conversation {
     pub seen_by: Vec<usize>,
     /// True if people of several tenants write there.
     pub is_shared: bool,
+    /// True if the author writes far more than the limit. A part of it wakes no agent, and a part is parked.
+    pub is_flood: bool,
 }
 
 /// A chat.
@@ -232,14 +244,41 @@ pub fn manners(seed: u64, manners: Manners, cast: &Cast) -> Vec<Manner> {
     all
 }
 
-/// Returns the conversations: each author with their own agent, and in each open chat an author of the same bot.
-pub fn conversations(seed: u64, cast: &Cast, guests: usize) -> Vec<Conversation> {
+/// Returns the conversations of authors that write to one agent alone, each in a chat of their own.
+pub fn own_conversations(cast: &Cast, authors: usize) -> Vec<Conversation> {
+    let members = 0..cast.members.len();
+    members
+        .flat_map(|member| (0..authors).map(move |nth| own(cast, member, &nth.to_string())))
+        .collect()
+}
+
+/// Returns the conversations of authors that flood agents with normal gateways.
+pub fn floods(cast: &Cast, manners: &[Manner], count: usize) -> Vec<Conversation> {
+    let is_calm = |member: &usize| manners[*member] == Manner::Normal && !answers(*member);
+    let members = (0..cast.members.len()).filter(is_calm).take(count);
+    members.map(|member| Conversation { is_flood: true, ..own(cast, member, "flood") }).collect()
+}
+
+/// Binds the authors of conversations to the agents that see them.
+pub fn bind(cluster: &Cluster, cast: &Cast, conversations: &[Conversation]) -> Result<()> {
+    for some in conversations.chunks(BINDINGS_AT_ONCE) {
+        let row = |conversation: &Conversation| {
+            let Member { tenant, agent, bot, .. } = &cast.members[conversation.seen_by[0]];
+            format!("('{tenant}', '{}', '{}', '{agent}')", cast.bots[*bot].bot, conversation.author)
+        };
+        let rows: Vec<String> = some.iter().map(row).collect();
+        let rows = rows.join(", ");
+        let insert =
+            format!("insert into bindings (tenant_id, bot_id, author_id, agent_id) values {rows}");
+        cluster.ask(DATABASE, &insert)?;
+    }
+    Ok(())
+}
+
+/// Returns a conversation in each open chat: an author of the same bot writes there.
+pub fn open_conversations(seed: u64, cast: &Cast, guests: usize) -> Vec<Conversation> {
     let mut dice = Dice::of(seed, 2);
     let members = 0..cast.members.len();
-    let own = members.clone().flat_map(|member| {
-        (0..OWN_CHATS)
-            .map(move |nth| written(cast, member, format!("{}-{nth}", setup::chat(member))))
-    });
     let open = (0..guests).map(|guest| {
         let bot = cast.members[guest].bot;
         let here: Vec<usize> =
@@ -248,7 +287,13 @@ pub fn conversations(seed: u64, cast: &Cast, guests: usize) -> Vec<Conversation>
         let seen_by = if member == guest { vec![guest] } else { vec![guest, member] };
         Conversation { seen_by, ..written(cast, member, setup::open_chat(guest)) }
     });
-    own.chain(open).collect()
+    open.collect()
+}
+
+/// Returns the conversation of an author of this name with a member's agent.
+fn own(cast: &Cast, member: usize, name: &str) -> Conversation {
+    let author = format!("{}-{name}", setup::author(member));
+    Conversation { author, ..written(cast, member, format!("{}-{name}", setup::chat(member))) }
 }
 
 /// Returns the conversation of a member's author with their own agent.
@@ -260,5 +305,6 @@ fn written(cast: &Cast, member: usize, chat: String) -> Conversation {
         place: Place::common(chat),
         seen_by: vec![member],
         is_shared: false,
+        is_flood: false,
     }
 }

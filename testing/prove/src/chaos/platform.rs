@@ -25,6 +25,9 @@ const POSTERS: usize = 96;
 /// The second word of a text with which a capability was lent.
 pub(crate) const LENT: &str = "lent ";
 
+/// Prefix of the messages of the SDK's agents.
+const SDK: &str = "sdk-";
+
 /// Time limit for the acknowledgements of the last events.
 const LAST_WAIT: Duration = Duration::from_mins(1);
 
@@ -85,7 +88,7 @@ pub(crate) async fn run(file: &PlanFile) -> Result<()> {
     worker::answer(async |order| {
         match order {
             Order::Begin => {
-                for number in 0..POSTERS {
+                for number in 0..POSTERS + square.plan.floods.len() {
                     posters.spawn(poster::post(Arc::clone(&square), number));
                 }
                 for number in 0..square.plan.movers.len() {
@@ -125,6 +128,16 @@ pub(crate) fn nonce_in(said: &str) -> &str {
     said.split_once(' ').map_or(said, |(nonce, _)| nonce)
 }
 
+/// Returns the request in the text of one of our own gateways: it is the whole text.
+pub(crate) fn request_in(text: &str) -> Option<String> {
+    text.contains('#').then(|| text.to_owned())
+}
+
+/// Returns true if an agent of this world wrote a text. All other texts are notices of the desk.
+pub(crate) fn is_of_agent(text: &str) -> bool {
+    request_in(text).is_some() || text.starts_with(SDK)
+}
+
 /// Returns true if a capability was lent with this text.
 pub(crate) fn is_lent(said: &str) -> bool {
     said.split_once(' ').is_some_and(|(_, rest)| rest.starts_with(LENT))
@@ -138,6 +151,18 @@ mod tests {
     fn a_nonce_is_the_first_word() {
         assert_eq!(nonce_in("n4-17 and then some"), "n4-17");
         assert_eq!(nonce_in("/n4-17"), "n4-17");
+    }
+
+    #[test]
+    fn a_text_says_whether_an_agent_wrote_it() {
+        let cases = [
+            ("agent-7#12.3", true),
+            ("sdk-answer", true),
+            ("You write too much; the operator was told.", false),
+        ];
+        for (text, want) in cases {
+            assert_eq!(is_of_agent(text), want, "{text}");
+        }
     }
 
     #[test]

@@ -107,6 +107,7 @@ impl Room {
             is_program: matches!(author, Author::Program(_)),
             seen_by: claims.seen_by(self.bot, author, &place),
             is_shared: place.scope.is_some(),
+            is_flood: false,
             place,
         };
         let direct = |author: &Author| Place::direct(&format!("d{}-{}", self.number, author.id()));

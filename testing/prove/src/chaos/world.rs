@@ -20,7 +20,7 @@ use super::probe::{Probe, claims};
 use super::rooms;
 use super::street::{self, Order as StreetOrder, Rates, Street};
 use crate::cluster::Cluster;
-use crate::desk::{Settings, free_address};
+use crate::desk::{DeskLimits, Settings, free_address};
 use crate::setup::Cast;
 use crate::stage::{DATABASE, seeded};
 use crate::wakers;
@@ -110,11 +110,16 @@ impl World {
         let cluster = Cluster::start()?;
         let deliver = free_address()?;
         let size = design.scale.size(deliver);
-        let (settings, cast) = seeded(design.desk, &cluster, DATABASE, &size)?;
+        let (mut settings, cast) = seeded(design.desk, &cluster, DATABASE, &size)?;
+        settings.set_limits(DeskLimits::Production)?;
         design.mutation.alter(&cluster)?;
         claims::watch(&cluster)?;
         let (street, street_worker, at) = streets(design, &settings, &cluster, &cast)?;
         let rooms = rooms::enter(design.seed, &cluster, &cast, design.scale.rooms)?;
+        let manners = plan::manners(design.seed, design.manners, &cast);
+        let own = plan::own_conversations(&cast, design.scale.authors);
+        let floods = plan::floods(&cast, &manners, design.scale.floods);
+        plan::bind(&cluster, &cast, &[&*own, &*floods].concat())?;
         let redis = design.redis.then(Redis::start).transpose()?;
         let targets = (0..GATEWAY_PROCESSES).map(|_| free_address()).collect::<Result<Vec<_>>>()?;
         let lured = Plan::lured(cast.members.len());
@@ -142,12 +147,14 @@ impl World {
             deliver,
             honeypot: wakers::honeypot(&targets),
             targets,
-            manners: plan::manners(design.seed, design.manners, &cast),
+            manners,
             conversations: [
-                plan::conversations(design.seed, &cast, size.guests),
+                own,
+                plan::open_conversations(design.seed, &cast, size.guests),
                 rooms.conversations,
             ]
             .concat(),
+            floods,
             movers: rooms.movers,
             street,
             jobs,

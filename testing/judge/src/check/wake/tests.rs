@@ -1,4 +1,4 @@
-use crate::event::{Event, GatewayState};
+use crate::event::{Event, GatewayState, RATE_LIMIT};
 use crate::tale::Tale;
 
 fn wakeable() -> Event {
@@ -25,6 +25,18 @@ fn who_never_came_is_called_soon() {
         tale.note(wakeable()).said("n9", &["carol"]).wait_ms(call_ms).note(called());
         comes(&mut tale, "c9", "n9");
         assert_eq!(tale.broken(), want, "{call_ms} ms");
+    }
+}
+
+#[test]
+fn an_event_over_a_rate_limit_wakes_no_agent() {
+    for (reason, want) in [(RATE_LIMIT, &[][..]), ("tries", &["I12"])] {
+        let (nonce, reason) = ("n9".to_owned(), reason.to_owned());
+        let mut tale = Tale::clean();
+        tale.note(wakeable()).note(Event::MayPark { nonce, reason: reason.clone() });
+        tale.said("n9", &["carol"]).wait_ms(20_000);
+        comes(&mut tale, "c9", "n9");
+        assert_eq!(tale.broken(), want, "{reason}");
     }
 }
 

@@ -78,6 +78,8 @@ impl Needs {
             if self.owner_paused { (40, Some(2)) } else { (150, None) };
         Scale {
             agents: 40,
+            authors: 8,
+            floods: 0,
             rate_per_s,
             looks_percent: 30,
             rooms: ROOMS,

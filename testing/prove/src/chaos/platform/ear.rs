@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use super::Square;
+use super::{Square, is_of_agent, request_in};
 
 /// The body that a bot of the scripted platform posts.
 #[derive(Debug, Deserialize)]
@@ -54,9 +54,8 @@ fn note(square: &Square, call: Call) {
         square.notes.note(Event::PlatFollowed { bot, chat, capability, request: text });
         return;
     }
-    square.notes.note(if op == "send" {
-        // The text of our own gateways is the id of their request.
-        let request = text.contains('#').then(|| text.clone());
+    square.notes.note(if op == "send" && is_of_agent(&text) {
+        let request = request_in(&text);
         Event::PlatEgress { bot, chat, nonce: text, request }
     } else {
         Event::PlatShown { bot, chat, text }

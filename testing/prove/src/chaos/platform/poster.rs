@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use nightdesk_judge::Event;
+use nightdesk_judge::{Event, RATE_LIMIT};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -21,6 +21,9 @@ const ATTEMPT_WAIT: Duration = Duration::from_secs(10);
 
 /// Maximum number of attempts for an event.
 const ATTEMPTS_MAX: u32 = 200;
+
+/// Mean time between two events of an author that floods: twice as many as ten times the limit of 30 per minute.
+const FLOOD_EVERY_US: u64 = 100_000;
 
 /// Percentage of events that are sent again although the desk acknowledged them.
 const REPEATED_PERCENT: u64 = 1;
@@ -62,9 +65,7 @@ pub(super) struct Ready {
 pub(super) async fn post(square: Arc<Square>, number: usize) {
     let mut dice = Dice::of(square.plan.seed, 2_000 + number as u64);
     let plan = &square.plan;
-    let mine: Vec<&Conversation> =
-        plan.conversations.iter().skip(number).step_by(POSTERS).collect();
-    let per_poster_us = POSTERS as u64 * 1_000_000 / plan.rate_per_s.max(1);
+    let (mine, per_poster_us) = share(plan, number);
     let mut connection = None;
     let mut next = Instant::now();
     for event in 0_u64.. {
@@ -85,6 +86,17 @@ pub(super) async fn post(square: Arc<Square>, number: usize) {
         send(&square, &ready, &mut connection, &mut dice).await;
         next = next.max(Instant::now() + REST_MAX.min(RESTS * began.elapsed()));
         connection.take_if(|_| dice.percent(DIALS_PERCENT));
+    }
+}
+
+/// Returns the conversations of a poster, and the mean time between two of its events. The last posters flood.
+fn share(plan: &Plan, number: usize) -> (Vec<&Conversation>, u64) {
+    match number.checked_sub(POSTERS) {
+        Some(nth) => (plan.floods.iter().skip(nth).take(1).collect(), FLOOD_EVERY_US),
+        None => (
+            plan.conversations.iter().skip(number).step_by(POSTERS).collect(),
+            POSTERS as u64 * 1_000_000 / plan.rate_per_s.max(1),
+        ),
     }
 }
 
@@ -145,6 +157,10 @@ pub(super) fn note_sent(
     let nonce = ready.id.clone();
     if ready.seen_by.iter().any(|member| plan.manners[*member].may_park()) {
         square.notes.note(Event::MayPark { nonce: nonce.clone(), reason: "tries".to_owned() });
+    }
+    if conversation.is_flood {
+        let reason = RATE_LIMIT.to_owned();
+        square.notes.note(Event::MayPark { nonce: nonce.clone(), reason });
     }
     if let Some((capability, secs)) = &ready.lent {
         let (id, capability) = (ready.id.clone(), capability.clone());

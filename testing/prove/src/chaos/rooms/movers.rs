@@ -62,6 +62,7 @@ fn mover(cast: &Cast, number: usize) -> Mover {
         place: Place { chat, scope: Some("guild".to_owned()), parent: None },
         seen_by: vec![number],
         is_shared: false,
+        is_flood: false,
     };
     Mover { conversation, lets_in, lets_out }
 }

@@ -14,15 +14,13 @@ use crate::chance::Dice;
 use crate::chaos::gateways::answers;
 use crate::chaos::manner::Manner;
 use crate::chaos::plan::Plan;
+use crate::chaos::platform::{is_of_agent, request_in};
 
 /// Percentage of messages that no agent may see: from strangers and programs.
 const REFUSED_PERCENT: u64 = 20;
 
 /// Percentage of messages for agents that answer: a bot's rate limit in a chat is lower than the people's rate.
 const ANSWERED_PERCENT: u64 = 4;
-
-/// Prefix of the messages of the SDK's agents.
-const SDK: &str = "sdk-";
 
 /// An author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,9 +101,8 @@ impl Hall {
     /// Records a message of the desk. The text of our own gateways is the id of their request.
     pub(super) fn hears(&self, bot: BotId, chat: &str, text: &str) {
         let (bot, chat, text) = (bot.to_string(), chat.to_owned(), text.to_owned());
-        let is_ours = text.contains('#');
-        self.notes.note(if is_ours || text.starts_with(SDK) {
-            let request = is_ours.then(|| text.clone());
+        self.notes.note(if is_of_agent(&text) {
+            let request = request_in(&text);
             Event::PlatEgress { bot, chat, request, nonce: text }
         } else {
             Event::PlatShown { bot, chat, text }
