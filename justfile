@@ -232,11 +232,11 @@ isolation *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/isolation" \
         --cases target/isolation-cases {{ ARGS }}
 
-# Inject every fault into three nodes, one after the other, and judge. Budget: 6 minutes.
+# Inject every quick fault into three nodes, one after the other, and judge. Budget: 8 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults all --nodes 3 --redis --street 30 --jobs 40 --letters 24 --seconds 240 \
-        --rate 180 --events-min 50000 {{ ARGS }}
+        --name chaos-smoke --faults quick --faults-min 42 --nodes 3 --redis --street 30 --jobs 40 --letters 24 \
+        --floods 2 --seconds 240 --rate 180 --events-min 50000 {{ ARGS }}
 
 # Kill PostgreSQL under load and promote its standby by the commands of docs/failover.md, ten times: a synchronous one
 # loses nothing, and of one that lags the nodes store again what it lacks. Budget: 10 minutes.
@@ -261,11 +261,13 @@ owner-kill *ARGS: _world
 owner-kill-smoke: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/owner-kill" --kills 10
 
-# Inject random faults: `just chaos SEED=7 MINUTES=10`. Without SEED, a random one is chosen and printed.
+# Inject all faults in random order, and then random ones until the time is over: `just chaos SEED=7 MINUTES=30`. Without
+# SEED, a random one is chosen and printed. Budget: 15 minutes.
 chaos *SETTINGS: _world
     NIGHTDESK_BIN="$(just _built debug)" PROVE="$(dirname "$(just _built debug)")/prove-run" \
-        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --at-random --redis --jobs 40 --letters 24 \
-        --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" --nodes "${NODES:-3}"'
+        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --faults-min 48 --at-random --redis --street 30 \
+        --jobs 40 --letters 24 --floods 2 --rate 180 --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" \
+        --nodes "${NODES:-3}"'
 
 # Run each mutant of testing/mutants: the judge must find its bug, and must find nothing without it.
 mutants-of-the-desk *ARGS: _mutants

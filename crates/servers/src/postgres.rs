@@ -10,6 +10,9 @@ use crate::folder::Folder;
 use crate::owner::Owner;
 use crate::process::{self, Process, Signal};
 
+/// The file name of a server's log.
+const LOG: &str = "postgres.log";
+
 /// The durability of commits on this cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
@@ -137,6 +140,11 @@ impl Postgres {
         data_dir(self.folder.path())
     }
 
+    /// Returns the file of the server's log.
+    pub fn log_file(&self) -> PathBuf {
+        self.folder.path().join(LOG)
+    }
+
     /// Returns the process id of the postmaster.
     pub fn pid(&self) -> u32 {
         self.process.pid()
@@ -173,6 +181,21 @@ impl Postgres {
     }
 }
 
+impl Postgres {
+    /// Waits until the server accepts connections after a crash, and starts it again if the crash ended it.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not recover; the error ends with its log.
+    pub fn recover(&mut self) -> Result<()> {
+        let ready = wait_until_ready(&mut self.process, &self.bin_dir, self.port);
+        if ready.is_err() && self.process.has_ended()? {
+            return self.start_again();
+        }
+        ready
+    }
+}
+
 fn data_dir(folder: &Path) -> PathBuf {
     folder.join("data")
 }
@@ -205,7 +228,7 @@ fn spawn(
     for (name, value) in settings(port, options) {
         command.arg("-c").arg(format!("{name}={value}"));
     }
-    Process::spawn(command, &folder.join("postgres.log"), Signal::Quit)
+    Process::spawn(command, &folder.join(LOG), Signal::Quit)
 }
 
 /// Returns the settings for the command line. Later ones override earlier ones.

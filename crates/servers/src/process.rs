@@ -111,7 +111,8 @@ impl Process {
         Ok(())
     }
 
-    fn has_ended(&mut self) -> Result<bool> {
+    /// Returns true if the process has ended.
+    pub(crate) fn has_ended(&mut self) -> Result<bool> {
         let status = self.child.try_wait().context("could not check the server")?;
         Ok(status.is_some())
     }

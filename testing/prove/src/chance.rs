@@ -41,6 +41,13 @@ impl Dice {
         self.throw() % 100 < percent
     }
 
+    /// Puts values into a random order.
+    pub fn shuffle<T>(&mut self, all: &mut [T]) {
+        for last in (1..all.len()).rev() {
+            all.swap(last, self.below(last + 1));
+        }
+    }
+
     /// Returns a duration between the two bounds.
     pub fn between_ms(&mut self, least: u64, most: u64) -> Duration {
         Duration::from_millis(least + self.throw() % (most - least + 1))

@@ -3,7 +3,7 @@
 //! [`world`] starts real nodes on a real database, and beside them separate processes: a [`platform`] that posts and is
 //! called, a [`street`] of people on Discord and Telegram, [`gateways`] with [`manner`]s of every kind, agents with
 //! [`jobs`], and agents that write [`letters`] and share a shelf. Each process writes a history, and a [`probe`] adds
-//! the state of the tables. [`run`] injects [`faults`] while all of them work, waits until the world is idle, and
+//! the state of the tables. [`run`] injects [`faults`] (by `means` that undo themselves) while all of them work, waits until the world is idle, and
 //! passes the histories to the judge. [`mutants`] does the same to desks with a bug, which the judge must find.
 //!
 //! # Promise
@@ -23,6 +23,7 @@ mod asking;
 pub mod jobs;
 pub mod letters;
 pub mod wires;
+mod means;
 pub mod probe;
 pub mod faults;
 pub mod in_flight;

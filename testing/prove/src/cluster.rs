@@ -20,6 +20,9 @@ pub const APP_ROLE: &str = "nightdesk_app";
 const SETTINGS: [(&str, &str); 3] =
     [("max_wal_size", "8GB"), ("checkpoint_timeout", "1h"), ("track_functions", "pl")];
 
+/// Word of the server's log for an error after which it ends all its processes.
+const PANIC: &str = "PANIC:";
+
 /// Time limit for a standby to follow, or to stop.
 const STANDBY_WITHIN: Duration = Duration::from_secs(30);
 
@@ -105,6 +108,28 @@ impl Cluster {
         signal("STOP", &[parent])?;
         signal("KILL", &[procfs::children(parent)?, vec![parent]].concat())?;
         self.postgres.stop_immediate()
+    }
+
+    /// Returns the ids of all processes of the server, the parent first.
+    pub fn pids(&self) -> Result<Vec<u32>> {
+        let parent = self.pid();
+        Ok([vec![parent], procfs::children(parent)?].concat())
+    }
+
+    /// Returns the data directory of the server.
+    pub fn data_dir(&self) -> PathBuf {
+        self.postgres.data_dir()
+    }
+
+    /// Returns how often the server's log says that it panicked.
+    pub fn panics(&self) -> Result<usize> {
+        let log = fs::read(self.postgres.log_file()).context("could not read the server's log")?;
+        Ok(String::from_utf8_lossy(&log).matches(PANIC).count())
+    }
+
+    /// Waits until the server accepts connections after a crash, and starts it again if the crash ended it.
+    pub fn recover(&mut self) -> Result<()> {
+        self.postgres.recover()
     }
 
     /// Starts a standby by the commands of the page. If it is synchronous, commits wait for it from then on.

@@ -1,5 +1,7 @@
 //! Names the desk's failpoints by the numbers of crash points in the list of promises.
 
+use std::time::Duration;
+
 /// Crash points with the names of their failpoints.
 const NAMES: [(&str, &str); 23] = [
     ("K1", "desk::event_verified"),
@@ -29,9 +31,17 @@ const NAMES: [(&str, &str); 23] = [
 
 /// Returns the environment variable that makes a desk abort at a pass of a crash point.
 pub fn environment(number: &str, pass: usize) -> (&'static str, String) {
+    ("NIGHTDESK_CRASH", format!("{}:{pass}", name(number)))
+}
+
+/// Returns the environment variable that makes a desk block its threads from a pass of a crash point on, for a time.
+pub fn blocking(number: &str, pass: usize, lasts: Duration) -> (&'static str, String) {
+    ("NIGHTDESK_BLOCK", format!("{}:{pass}:{}", name(number), lasts.as_millis()))
+}
+
+fn name(number: &str) -> &str {
     let found = NAMES.iter().find(|(known, _)| *known == number);
-    let name = found.map_or(number, |(_, name)| name);
-    ("NIGHTDESK_CRASH", format!("{name}:{pass}"))
+    found.map_or(number, |(_, name)| name)
 }
 
 #[cfg(test)]

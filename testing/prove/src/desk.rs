@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -14,7 +15,7 @@ use nightdesk_vault::Vault;
 use crate::cluster::{Cluster, output};
 
 /// Maximum open files of a process: each line is one at either end. Many systems start with 1,024 and permit more.
-const FILES_MAX: u32 = 16_384;
+pub const FILES_MAX: u32 = 16_384;
 
 /// Time limit for a desk to listen, or to stop.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -179,6 +180,12 @@ impl Settings {
         command.output().context("could not run a command of the desk")
     }
 
+    /// Returns the whole log of all its starts.
+    pub fn log(&self) -> Result<String> {
+        let log = fs::read(&self.log).context("could not read the desk's log")?;
+        Ok(String::from_utf8_lossy(&log).into_owned())
+    }
+
     /// Starts the desk. Returns when it listens.
     pub fn start(&self) -> Result<Desk> {
         self.start_with(&[])
@@ -186,13 +193,27 @@ impl Settings {
 
     /// Starts the desk with these environment variables. Returns when it listens.
     pub fn start_with(&self, environment: &[(&str, String)]) -> Result<Desk> {
-        let log = File::options().create(true).append(true).open(&self.log);
-        let log = log.context("could not open the desk's log")?;
+        self.start_in(Surroundings { environment, ..Surroundings::default() })
+    }
+
+    /// Starts the desk in these surroundings. Returns when it listens.
+    pub fn start_in(&self, surroundings: Surroundings<'_>) -> Result<Desk> {
+        let Surroundings { environment, folder, log } = surroundings;
+        let log = match log {
+            Some(log) => log,
+            None => OwnedFd::from(
+                File::options()
+                    .create(true)
+                    .append(true)
+                    .open(&self.log)
+                    .context("could not open the desk's log")?,
+            ),
+        };
         let child = limited(&self.binary)
             .args(["serve", "--config"])
             .arg(&self.config)
             .envs(environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(&self.folder)
+            .current_dir(folder.unwrap_or(&self.folder))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -202,6 +223,17 @@ impl Settings {
         desk.wait_until_it_listens()?;
         Ok(desk)
     }
+}
+
+/// The surroundings of a desk that differ from the usual ones.
+#[derive(Debug, Default)]
+pub struct Surroundings<'a> {
+    /// Additional environment variables.
+    pub environment: &'a [(&'a str, String)],
+    /// The working folder.
+    pub folder: Option<&'a Path>,
+    /// The end of the log, instead of a file.
+    pub log: Option<OwnedFd>,
 }
 
 /// A running desk. Dropping it stops the process.

@@ -1,5 +1,6 @@
 //! Runs a world under faults, and prints the judge's verdict on its histories.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -32,11 +33,11 @@ struct Arguments {
     #[arg(long, default_value_t = 20)]
     seconds: u64,
 
-    /// `none`, `all`, or numbers separated by commas.
+    /// `none`, `all`, `quick`, or numbers separated by commas.
     #[arg(long, default_value = "none")]
     faults: String,
 
-    /// Picks faults at random until the time is over, instead of one after the other.
+    /// Injects the faults in random order, and then random ones until the time is over.
     #[arg(long)]
     at_random: bool,
 
@@ -96,6 +97,10 @@ struct Arguments {
     #[arg(long, default_value_t = 1)]
     events_min: u64,
 
+    /// Minimum number of different faults, or the run proves too little.
+    #[arg(long, default_value_t = 0)]
+    faults_min: usize,
+
     /// Name at the beginning of the last line.
     #[arg(long, default_value = "prove-run")]
     name: String,
@@ -135,6 +140,8 @@ fn prove(arguments: &Arguments) -> Result<()> {
         std::fs::remove_dir_all(folder)?;
     }
     ensure!(*events >= arguments.events_min, "only {events} events were taken");
+    let faults = injected(&outcome);
+    ensure!(faults >= arguments.faults_min, "only {faults} different faults were injected");
     ensure!(verdict.fires > 0 || arguments.jobs == 0, "no fire was taken");
     if arguments.letters > 0 {
         run::mixed(verdict)?;
@@ -175,17 +182,26 @@ fn tell(outcome: &Outcome) {
     for (number, hits) in &outcome.hits {
         ui::put(&format!("{number}: in_flight={hits}"));
     }
+    if !outcome.impossible.is_empty() {
+        ui::put(&format!("not possible here: {}", outcome.impossible.join(" ")));
+    }
     let shown = outcome.verdict.violations.iter().take(SHOWN_MAX);
     shown.for_each(|violation| ui::put(&violation.to_string()));
     ui::put(&outcome.verdict.summary());
+}
+
+/// Returns the number of different faults that were injected.
+fn injected(outcome: &Outcome) -> usize {
+    outcome.hits.iter().map(|(number, _)| number).collect::<BTreeSet<_>>().len()
 }
 
 fn last_line(name: &str, outcome: &Outcome) -> String {
     let count = |invariant| outcome.verdict.count(invariant);
     let least = outcome.hits.iter().map(|(_, hits)| hits).min();
     format!(
-        "{name}: faults={} events={} in_flight_hits_min={} lost={} doubled={} misdelivered={} \
+        "{name}: faults={} strikes={} events={} in_flight_hits_min={} lost={} doubled={} misdelivered={} \
          misordered={} fires={} letters={} exchanges={} shelf={}",
+        injected(outcome),
         outcome.hits.len(),
         outcome.events,
         least.copied().unwrap_or_default(),

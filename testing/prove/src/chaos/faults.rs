@@ -4,14 +4,22 @@
 
 mod owners;
 mod nodes;
+mod scarce;
+mod executor;
+mod surroundings;
 mod crash_points;
+mod key_rotation;
 mod frozen_gateway;
 mod idle;
 mod failover;
 mod postgres;
+mod busy_postgres;
+mod broken_disk;
 mod hang_ups;
 mod bell;
 mod partitions;
+mod packet_loss;
+mod slow_network;
 mod resets;
 mod clock;
 
@@ -19,6 +27,7 @@ use std::fmt;
 
 use anyhow::{Context, Result};
 
+use super::means::PacketFilter;
 use super::world::World;
 use crate::chance::Dice;
 
@@ -33,9 +42,22 @@ pub struct Fault {
     pub strike: Strikes,
     /// Reports whether the fault is possible on this machine and in this world.
     pub possible: fn(&World) -> bool,
+    /// Its cost, which decides whether a short run has it.
+    pub pace: Pace,
 }
 
 type Strikes = fn(&mut World, &'static str, &mut Dice) -> Result<()>;
+
+/// The cost of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// It is over in a few seconds.
+    Quick,
+    /// It takes one node a few seconds to die at a step; other nodes can die at other steps in the meantime.
+    CrashPoint,
+    /// It takes longer, and is in long runs only.
+    Slow,
+}
 
 impl fmt::Debug for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,30 +72,51 @@ pub const MANNERS: &str = "F46";
 pub const TARGETS: &str = "F45";
 
 /// All faults.
-pub const ALL: [Fault; 33] = [
-    together("F01", "the owner of a bot is killed in a call", owners::kill),
+pub const ALL: [Fault; 56] = [
+    always("F01", "the owner of a bot is killed in a call", owners::kill).together(),
     always("F02", "a node is killed", nodes::kill_one),
     always("F03", "all nodes are killed", nodes::kill_all),
-    together("F05", "the owner of a bot stands still for too long", owners::pause),
+    always("F05", "the owner of a bot stands still for too long", owners::pause).together(),
     always("F06", "some gateways are frozen", frozen_gateway::freeze),
     always("F07", "gateways are frozen as they go idle", idle::freeze),
+    always("F09", "a node has little processor time", scarce::slow_processor)
+        .when(|_| scarce::can_slow_processor()),
+    always("F10", "the kernel ends a node for want of memory", scarce::out_of_memory)
+        .when(|_| scarce::can_limit_memory()),
+    always("F11", "a node may open no more files", scarce::few_files),
+    always("F12", "all threads of a node are blocked", executor::block),
     always("F13", "PostgreSQL is stopped at once", postgres::stop),
     always("F14", "PostgreSQL is killed", postgres::kill),
+    always("F15", "PostgreSQL stands still", busy_postgres::stand_still).slow(),
+    always("F16", "connections to PostgreSQL are ended", busy_postgres::end_connections),
+    always("F18", "PostgreSQL has no connections left", busy_postgres::take_connections),
+    always("F19", "the disk of PostgreSQL's log is full", broken_disk::fill)
+        .when(broken_disk::can_fill)
+        .slow(),
+    always("F20", "PostgreSQL's disk fails", broken_disk::fail_to_store)
+        .when(broken_disk::can_fail_to_store)
+        .slow(),
+    always("F21", "PostgreSQL is slow", slow_network::slow_database).slow(),
+    SYNC_FAILOVER.slow(),
     always("F24", "clients hang up in the middle", hang_ups::rage),
-    Fault {
-        number: "F25",
-        what: "Redis goes away and comes back empty",
-        strike: bell::stop,
-        possible: |world| world.redis.is_some(),
-    },
-    together("F31", "a node is cut off", partitions::cut_off),
+    always("F25", "Redis goes away and comes back empty", bell::stop).when(has_redis),
+    always("F26", "Redis stands still", bell::stand_still).when(has_redis),
+    always("F27", "subscriptions to Redis are ended", bell::end_subscriptions).when(has_redis),
+    always("F31", "a node is cut off", partitions::cut_off).together(),
+    always("F32", "a node is cut off in one direction", packet_loss::one_way)
+        .when(|world| world.nodes.len() > 1 && PacketFilter::is_possible())
+        .slow(),
+    always("F33", "packets are lost", packet_loss::lose_some).when(|_| PacketFilter::is_possible()),
+    always("F34", "the network is slow", slow_network::slow_down),
     always("F35", "lines are reset", resets::reset),
-    Fault {
-        number: "F39",
-        what: "a node's clock jumps",
-        strike: clock::jump,
-        possible: |_| clock::is_possible(),
-    },
+    always("F36", "lines are half open", packet_loss::half_open)
+        .when(|world| world.nodes.len() > 1 && PacketFilter::is_possible())
+        .slow(),
+    always("F37", "nodes are cut off and mended in a wave", partitions::swizzle).slow(),
+    always("F39", "a node's clock jumps", clock::jump).when(|_| clock::is_possible()),
+    always("F50", "nothing reads a node's log", surroundings::log_unread),
+    always("F51", "a node's disk is full or read-only", surroundings::no_disk)
+        .when(surroundings::can_fill_disk),
     crash("K1", "a node dies after it verified an event"),
     crash("K2", "a node dies before it writes events"),
     crash("K3", "a node dies before the commit"),
@@ -89,37 +132,62 @@ pub const ALL: [Fault; 33] = [
     always("K13", "a node dies before it calls a platform", crash_points::die_calling),
     always("K14", "a node dies after it called a platform", crash_points::die_calling),
     always("K15", "a node dies after it wrote down an answer", crash_points::die_calling),
+    always("K16", "a node dies before it listens to a platform", crash_points::die_taking)
+        .when(has_heirs),
+    always("K17", "a node dies after it began a session", crash_points::die_taking).when(has_heirs),
     crash("K18", "a node dies before it calls an agent"),
     crash("K19", "a node dies after it called an agent"),
-    firing("K20", "a node dies before it tells an agent that it is time"),
-    firing("K21", "a node dies after an agent took a fire"),
-    firing("K22", "a node dies after it wrote down that a fire was taken"),
+    crash("K20", "a node dies before it tells an agent that it is time").when(World::has_jobs),
+    crash("K21", "a node dies after an agent took a fire").when(World::has_jobs),
+    crash("K22", "a node dies after it wrote down that a fire was taken").when(World::has_jobs),
+    always("K23", "a key rotation dies between two batches", key_rotation::die),
 ];
 
-/// The failover to a standby that has every commit. It is in no other run, because it needs a standby.
+/// The failover to a standby that has every commit.
 pub const SYNC_FAILOVER: Fault =
     always("F22", "a synchronous standby is promoted", failover::to_synchronous);
 
-/// The failover to a standby that lacks the last seconds. It takes commits away, so most promises have exceptions.
+/// The failover to a standby that lacks the last seconds. It takes commits away, so most promises have exceptions, and
+/// it is in no other run.
 pub const ASYNC_FAILOVER: Fault =
     always("F22", "a standby that lags is promoted", failover::to_lagging);
 
 const fn always(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
-    Fault { number, what, strike, possible: |_| true }
-}
-
-/// A fault that only another node can heal.
-const fn together(number: &'static str, what: &'static str, strike: Strikes) -> Fault {
-    Fault { number, what, strike, possible: |world| world.nodes.len() > 1 }
+    Fault { number, what, strike, possible: |_| true, pace: Pace::Quick }
 }
 
 const fn crash(number: &'static str, what: &'static str) -> Fault {
-    always(number, what, crash_points::die)
+    Fault { pace: Pace::CrashPoint, ..always(number, what, crash_points::die) }
 }
 
-/// A fault that needs agents with jobs.
-const fn firing(number: &'static str, what: &'static str) -> Fault {
-    Fault { number, what, strike: crash_points::die_firing, possible: World::has_jobs }
+fn has_redis(world: &World) -> bool {
+    world.redis.is_some()
+}
+
+/// Returns true if some node owns no bot that listens: there are two such bots.
+fn has_heirs(world: &World) -> bool {
+    world.has_street() && world.nodes.len() > 2
+}
+
+impl Fault {
+    /// A fault that is possible only under a condition.
+    const fn when(self, possible: fn(&World) -> bool) -> Self {
+        Self { possible, ..self }
+    }
+
+    /// A fault that only another node can heal.
+    const fn together(self) -> Self {
+        self.when(|world| world.nodes.len() > 1)
+    }
+
+    const fn slow(self) -> Self {
+        Self { pace: Pace::Slow, ..self }
+    }
+}
+
+/// Injects these crash points at the same time, each into a different node.
+pub(super) fn strike_at_once(world: &mut World, faults: &[Fault], dice: &mut Dice) -> Result<()> {
+    crash_points::die_at_once(world, faults, dice)
 }
 
 /// The faults of a run.
@@ -134,11 +202,17 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Parses `none`, `all`, or numbers separated by commas.
+    /// Parses `none`, `all`, `quick`, or numbers separated by commas.
     pub fn read(list: &str) -> Result<Self> {
+        let every = |faults: &dyn Fn(&Fault) -> bool| Self {
+            faults: ALL.into_iter().filter(faults).collect(),
+            odd_manners: true,
+            odd_targets: true,
+        };
         match list {
             "none" => Ok(Self::default()),
-            "all" => Ok(Self { faults: ALL.to_vec(), odd_manners: true, odd_targets: true }),
+            "all" => Ok(every(&|_| true)),
+            "quick" => Ok(every(&|fault| fault.pace != Pace::Slow)),
             numbers => {
                 let numbers: Vec<&str> = numbers.split(',').collect();
                 let lasts = |number: &&&str| [MANNERS, TARGETS].contains(*number);
@@ -163,7 +237,19 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    /// Minimum number of different faults in a short run.
+    const QUICK_MIN: usize = 42;
+
+    #[test]
+    fn every_fault_has_its_own_number() {
+        let numbers: BTreeSet<&str> = ALL.iter().map(|fault| fault.number).collect();
+
+        assert_eq!(numbers.len(), ALL.len());
+    }
 
     #[test]
     fn reads_what_is_wanted() {
@@ -176,6 +262,8 @@ mod tests {
         assert_eq!(numbers("none"), (vec![], false));
         assert_eq!(numbers("K4,F46,F02"), (vec!["K4", "F02"], true));
         assert_eq!(numbers("all").0.len(), ALL.len());
+        assert!(numbers("quick").0.len() >= QUICK_MIN);
+        assert!(!numbers("quick").0.contains(&"F36"), "it takes most of a minute");
         assert!(Wanted::read("F999").is_err());
     }
 }

@@ -82,14 +82,8 @@ pub fn assigned(seed: u64, manners: Manners, members: usize) -> Vec<Manner> {
         .take(members)
         .collect();
     assigned.resize(members, Manner::Normal);
-    shuffled(assigned, &mut Dice::of(seed, 1))
-}
-
-fn shuffled<T>(mut all: Vec<T>, dice: &mut Dice) -> Vec<T> {
-    for last in (1..all.len()).rev() {
-        all.swap(last, dice.below(last + 1));
-    }
-    all
+    Dice::of(seed, 1).shuffle(&mut assigned);
+    assigned
 }
 
 #[cfg(test)]

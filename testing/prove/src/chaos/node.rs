@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::process::Output;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::desk::{Desk, Settings};
+use crate::desk::{Desk, Settings, Surroundings};
 use crate::procfs::signal;
 
 /// Polling interval for its end.
@@ -58,14 +59,31 @@ impl Node {
 
     /// Starts the node with additional environment variables. Returns when it listens.
     pub fn start_with(&mut self, more: &[(&'static str, String)]) -> Result<()> {
-        let environment = [&self.environment, more].concat();
-        self.running = Some(self.settings.start_with(&environment)?);
+        self.start_in(Surroundings { environment: more, ..Surroundings::default() })
+    }
+
+    /// Starts the node in these surroundings. Returns when it listens.
+    pub fn start_in(&mut self, surroundings: Surroundings<'_>) -> Result<()> {
+        let mut environment: Vec<(&str, String)> = self.environment.clone();
+        environment.extend_from_slice(surroundings.environment);
+        let surroundings = Surroundings { environment: &environment, ..surroundings };
+        self.running = Some(self.settings.start_in(surroundings)?);
         Ok(())
+    }
+
+    /// Returns the whole log of the node, of all its lives.
+    pub fn log(&self) -> Result<String> {
+        self.settings.log()
+    }
+
+    /// Runs a command of the desk's binary with the node's configuration, to its end.
+    pub fn command(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Output> {
+        self.settings.command(environment, arguments)
     }
 
     /// Returns the fault in the audit log of its database, if there is one.
     pub fn audit_fault(&self) -> Result<Option<String>> {
-        let verified = self.settings.command(&[], &["audit", "verify"])?;
+        let verified = self.command(&[], &["audit", "verify"])?;
         let told = [verified.stdout, verified.stderr].concat();
         let told = String::from_utf8_lossy(&told).trim().to_owned();
         Ok((!verified.status.success()).then_some(told))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use nightdesk_judge::{Event, Verdict, judge};
 
-use super::faults::{Fault, Wanted};
+use super::faults::{self, Fault, Pace, Wanted};
 use super::gateways::Order as GatewayOrder;
 use super::in_flight;
 use super::jobs::Order as JobsOrder;
@@ -30,7 +30,10 @@ const WARM: Duration = Duration::from_secs(2);
 const DIALLED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Range of the pause between two faults, in milliseconds.
-const CALM_MS: (u64, u64) = (1_000, 2_500);
+const CALM_MS: (u64, u64) = (500, 1_500);
+
+/// Maximum number of nodes that die at crash points at the same time. One node lives all the time.
+const DEATHS_MAX: usize = 2;
 
 /// Maximum additional time for sending if too few events were accepted.
 const LONGER_MAX: Duration = Duration::from_mins(3);
@@ -49,7 +52,7 @@ pub struct Options {
     pub events_min: u64,
     /// Faults of the run.
     pub wanted: Wanted,
-    /// True if faults are random until the time is over, instead of one after the other.
+    /// True if the faults come in random order, and then at random until the time is over.
     pub at_random: bool,
     /// Number of nodes.
     pub nodes: usize,
@@ -80,6 +83,8 @@ pub struct Outcome {
     pub shared: u64,
     /// Number of events in flight when each fault struck.
     pub hits: Vec<(String, usize)>,
+    /// Faults that were wanted and are not possible on this machine or in this world.
+    pub impossible: Vec<&'static str>,
     /// The judge's verdict.
     pub verdict: Verdict,
     /// Time for which events were sent.
@@ -90,15 +95,24 @@ pub struct Outcome {
 pub fn run(options: &Options) -> Result<Outcome> {
     let folder = make_folder(&options.folder, options.seed)?;
     let told = played(options, &folder);
-    let (sent, strikes, lasted) =
+    let Played { sent, strikes, impossible, lasted } =
         told.with_context(|| format!("the histories so far are in {}", folder.display()))?;
     let hits = in_flight::hits(&folder, &strikes)?;
     ui::say("judging");
     let verdict = judge(&folder).with_context(|| format!("no verdict on {}", folder.display()))?;
-    Ok(Outcome { folder, events: sent.told, shared: sent.shared, hits, verdict, lasted })
+    let (events, shared) = (sent.told, sent.shared);
+    Ok(Outcome { folder, events, shared, hits, impossible, verdict, lasted })
 }
 
-fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Duration)> {
+/// A run that is not judged yet.
+struct Played {
+    sent: Sent,
+    strikes: Vec<Strike>,
+    impossible: Vec<&'static str>,
+    lasted: Duration,
+}
+
+fn played(options: &Options, folder: &Path) -> Result<Played> {
     let mut world = World::set(&design(options, folder))?;
     let faults = !options.wanted.is_none();
     world.note(Event::Begin { seed: options.seed, faults });
@@ -109,12 +123,12 @@ fn played(options: &Options, folder: &Path) -> Result<(Sent, Vec<Strike>, Durati
     world.letters(&LettersOrder::Begin)?;
     let began = Instant::now();
     thread::sleep(WARM);
-    strike_all(&mut world, options, began)?;
+    let impossible = strike_all(&mut world, options, began)?;
     thread::sleep(options.lasts.saturating_sub(began.elapsed()));
     enough(&mut world, options.events_min)?;
     let lasted = began.elapsed();
     let sent = come_to_rest(&mut world, options.patience)?;
-    Ok((sent, world.end()?, lasted))
+    Ok(Played { sent, strikes: world.end()?, impossible, lasted })
 }
 
 /// Continues until enough events were accepted: a busy machine is slow, but not wrong.
@@ -157,29 +171,48 @@ pub(crate) fn dial_in(world: &mut World) -> Result<()> {
     Ok(())
 }
 
-/// Injects every fault, with a pause in between.
-fn strike_all(world: &mut World, options: &Options, began: Instant) -> Result<()> {
+/// Injects every fault, with a pause in between. Returns those that are not possible.
+fn strike_all(world: &mut World, options: &Options, began: Instant) -> Result<Vec<&'static str>> {
     let mut dice = Dice::of(options.seed, 3);
-    let possible = options.wanted.faults.iter().filter(|fault| {
-        let possible = (fault.possible)(world);
-        if !possible {
-            ui::say(&format!("{fault:?}: not here"));
-        }
-        possible
-    });
-    let faults: Vec<Fault> = possible.copied().collect();
-    if options.at_random {
-        while began.elapsed() < options.lasts && !faults.is_empty() {
-            strike(world, faults[dice.below(faults.len())], &mut dice)?;
-        }
-        return Ok(());
+    let is_possible = |fault: &Fault| (fault.possible)(world);
+    let (mut possible, impossible): (Vec<Fault>, Vec<Fault>) =
+        options.wanted.faults.iter().copied().partition(is_possible);
+    for fault in &impossible {
+        ui::say(&format!("{fault:?}: not possible here"));
     }
-    faults.into_iter().try_for_each(|fault| strike(world, fault, &mut dice))
+    if options.at_random {
+        dice.shuffle(&mut possible);
+    }
+    for faults in together(&possible, world.nodes.len()) {
+        strike(world, faults, &mut dice)?;
+    }
+    while options.at_random && began.elapsed() < options.lasts && !possible.is_empty() {
+        let one = possible[dice.below(possible.len())];
+        strike(world, &[one], &mut dice)?;
+    }
+    Ok(impossible.iter().map(|fault| fault.number).collect())
 }
 
-fn strike(world: &mut World, fault: Fault, dice: &mut Dice) -> Result<()> {
-    ui::say(&format!("{fault:?}"));
-    (fault.strike)(world, fault.number, dice).with_context(|| format!("{fault:?}"))?;
+/// Divides faults into those that strike at the same time: crash points that follow each other, in different nodes.
+fn together(faults: &[Fault], nodes: usize) -> Vec<&[Fault]> {
+    let deaths_max = DEATHS_MAX.min(nodes.saturating_sub(1)).max(1);
+    let are_crash_points = |one: &Fault, next: &Fault| {
+        [one, next].into_iter().all(|fault| fault.pace == Pace::CrashPoint)
+    };
+    faults.chunk_by(are_crash_points).flat_map(|group| group.chunks(deaths_max)).collect()
+}
+
+fn strike(world: &mut World, faults: &[Fault], dice: &mut Dice) -> Result<()> {
+    let began = Instant::now();
+    let names: Vec<String> = faults.iter().map(|fault| format!("{fault:?}")).collect();
+    ui::say(&names.join("; "));
+    world.recover()?;
+    let struck = match faults {
+        [fault] => (fault.strike)(world, fault.number, dice),
+        several => faults::strike_at_once(world, several, dice),
+    };
+    struck.with_context(|| names.join("; "))?;
+    ui::say(&format!("  over after {:.1?}", began.elapsed()));
     thread::sleep(dice.between_ms(CALM_MS.0, CALM_MS.1));
     Ok(())
 }
@@ -234,4 +267,21 @@ pub(crate) fn make_folder(base: &Path, seed: u64) -> Result<PathBuf> {
         }
     }
     unreachable!("there are always more numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crash_points_strike_in_pairs_if_a_node_lives_on() {
+        let wanted = Wanted::read("K1,K2,K3,F02,K4").unwrap();
+        let sizes = |nodes| -> Vec<usize> {
+            together(&wanted.faults, nodes).into_iter().map(<[Fault]>::len).collect()
+        };
+
+        assert_eq!(sizes(3), [2, 1, 1, 1]);
+        assert_eq!(sizes(2), [1, 1, 1, 1, 1]);
+        assert_eq!(sizes(1), [1, 1, 1, 1, 1]);
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use nightdesk_judge::{Event, Recorder, monotonic_ns};
 use nightdesk_servers::Redis;
 
@@ -25,6 +27,12 @@ use crate::setup::Cast;
 use crate::stage::{DATABASE, seeded};
 use crate::wakers;
 use crate::worker::Worker;
+
+/// Time limit for every node to have its lease after a fault.
+const RECOVERED_WITHIN: Duration = Duration::from_mins(1);
+
+/// Polling interval.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Configuration of a world.
 #[derive(Debug)]
@@ -246,6 +254,33 @@ impl World {
     /// Returns true if agents have jobs.
     pub const fn has_jobs(&self) -> bool {
         self.jobs.is_some()
+    }
+
+    /// Returns true if people write on Discord and Telegram.
+    pub const fn has_street(&self) -> bool {
+        self.street.is_some()
+    }
+
+    /// Waits until every node has its lease. A node that lost it ends; it is started again, as a service manager does.
+    pub fn recover(&mut self) -> Result<()> {
+        let names: Vec<String> =
+            self.nodes.iter().map(|node| format!("'{}'", node.name())).collect();
+        let over =
+            format!("select count(*) from nodes where is_over and node in ({})", names.join(", "));
+        let deadline = Instant::now() + RECOVERED_WITHIN;
+        loop {
+            for node in &mut self.nodes {
+                if node.has_ended()? {
+                    node.start()?;
+                }
+            }
+            // PostgreSQL may still recover from a fault of its own.
+            if self.cluster.ask(DATABASE, &over).is_ok_and(|count| count.trim() == "0") {
+                return Ok(());
+            }
+            ensure!(Instant::now() < deadline, "a node without a lease does not end");
+            thread::sleep(LOOK_EVERY);
+        }
     }
 
     /// Sends a command to the agents that have jobs, if there are any.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use crate::chance::Dice;
-use crate::chaos::faults::Fault;
+use crate::chaos::faults::{Fault, Pace};
 use crate::chaos::world::World;
 use crate::procfs::signal;
 use crate::stage::DATABASE;
@@ -17,6 +17,7 @@ pub(super) const FAULT: Fault = Fault {
     what: "the owner of the bots is paused",
     strike: pause,
     possible: |world| world.nodes.len() > 1,
+    pace: Pace::Quick,
 };
 
 /// Minimum number of chats in which sends wait for an owner before it is stopped.
