@@ -17,6 +17,9 @@ const EVENTS: u64 = 2;
 /// Maximum age of a refusal: this long after a grant the author must have access.
 const LET_IN_WITHIN: Duration = Duration::from_millis(2_500);
 
+/// Time in which the desk may still execute an attempt that it did not acknowledge.
+const EXECUTED_WITHIN: Duration = Duration::from_secs(15);
+
 /// Retry interval of a change while the database is down.
 const TRY_EVERY: Duration = Duration::from_millis(300);
 
@@ -43,7 +46,11 @@ pub(super) async fn move_about(square: Arc<Square>, number: usize) {
                 let nonce = format!("v{number}-{round}-{place}-{event}");
                 let ready = ready(&square.plan, conversation, &nonce, &mut dice);
                 note_sent(&square, conversation, &ready, None);
-                send(&square, &ready, &mut connection, &mut dice).await;
+                let is_plain = send(&square, &ready, &mut connection, &mut dice).await;
+                if !is_plain {
+                    // By then the desk has dropped or stored it, with the access of this time.
+                    sleep(EXECUTED_WITHIN).await;
+                }
             }
         }
     }

@@ -100,14 +100,16 @@ fn share(plan: &Plan, number: usize) -> (Vec<&Conversation>, u64) {
     }
 }
 
-/// Sends an event until the desk acknowledges it.
+/// Sends an event until the desk acknowledges it. Returns true if each attempt was acknowledged: an attempt that was not
+/// may still be executed.
 pub(super) async fn send(
     square: &Square,
     ready: &Ready,
     connection: &mut Option<Connection>,
     dice: &mut Dice,
-) {
+) -> bool {
     let mut repeats = u32::from(dice.percent(REPEATED_PERCENT));
+    let mut is_plain = true;
     for attempt in 1..=ATTEMPTS_MAX {
         let node = square.plan.nodes[dice.below(square.plan.nodes.len())];
         let status = attempted(connection, node, ready).await;
@@ -119,13 +121,15 @@ pub(super) async fn send(
             if repeats == 0 {
                 square.told.fetch_add(1, Ordering::Relaxed);
                 square.shared.fetch_add(u64::from(ready.is_shared), Ordering::Relaxed);
-                return;
+                return is_plain;
             }
             repeats -= 1;
         } else {
+            is_plain = false;
             sleep(dice.between_ms(100, 700)).await;
         }
     }
+    false
 }
 
 /// Posts once. A usable connection is stored for the next event.

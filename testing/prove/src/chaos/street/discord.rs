@@ -84,13 +84,25 @@ impl Discord {
             if hall.stopping.load(Ordering::Relaxed) {
                 return;
             }
-            let who = Person::next(&hall, &mut dice);
-            let (id, channel) = self.place(who, &mut dice);
+            let (who, id, channel) = self.next(&hall, number, &mut dice);
             let nonce = format!("d{number}");
             hall.writes(who, (hall.street.discord, &channel.to_string()), (&nonce, number));
             let mark = self.fake.say_marked(id, channel, &format!("{nonce} words on the street"));
             self.unconfirmed.add(mark, nonce);
         }
+    }
+
+    /// Returns the next author, with the id there and the channel. At first each person writes to the bot in private: a
+    /// desk that lost its session reads the channels that it knows, and nothing lists private ones.
+    fn next(&self, hall: &Hall, number: u64, dice: &mut Dice) -> (Person, u64, u64) {
+        let nth = usize::try_from(number).unwrap_or(usize::MAX);
+        if let Some(member) = hall.street.members.get(nth) {
+            let id = person(*member);
+            return (Person::Of(*member), id, self.fake.direct(BOT, id));
+        }
+        let who = Person::next(hall, dice);
+        let (id, channel) = self.place(who, dice);
+        (who, id, channel)
     }
 
     /// Returns the channel and the author of a message: a guild channel, or a private one with the bot.
