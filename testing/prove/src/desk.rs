@@ -15,7 +15,7 @@ use nightdesk_vault::Vault;
 use crate::cluster::{Cluster, output};
 
 /// Maximum open files of a process: each line is one at either end. Many systems start with 1,024 and permit more.
-pub const FILES_MAX: u32 = 16_384;
+pub const FILES_MAX: usize = 16_384;
 
 /// Time limit for a desk to listen, or to stop.
 const PATIENCE: Duration = Duration::from_secs(20);

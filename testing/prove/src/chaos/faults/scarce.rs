@@ -1,6 +1,5 @@
 //! Gives a node too little of the machine: processor time, memory, or open files.
 
-use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -160,7 +159,7 @@ impl Drop for FewFiles {
 }
 
 /// Sets the limit that a process may raise again itself.
-fn limit_files(pid: u32, files: impl Display) -> Result<()> {
+fn limit_files(pid: u32, files: usize) -> Result<()> {
     let mut prlimit = Command::new("prlimit");
     output(prlimit.arg(format!("--pid={pid}")).arg(format!("--nofile={files}:"))).map(drop)
 }
