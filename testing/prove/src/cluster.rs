@@ -207,11 +207,6 @@ impl Cluster {
         }
     }
 
-    /// Returns the folder of the server's data.
-    pub fn data_dir(&self) -> PathBuf {
-        self.postgres.data_dir()
-    }
-
     /// Starts the stopped server again.
     pub fn start_again(&mut self) -> Result<()> {
         self.postgres.start_again()

@@ -104,6 +104,8 @@ fn design<'a>(options: &'a RestoreOptions, folder: &Path) -> Design<'a> {
         redis: true,
         scale: Scale {
             agents: 60,
+            authors: 16,
+            floods: 0,
             rate_per_s: options.rate_per_s,
             looks_percent: 1,
             // A revocation of access, a job and a letter are commits too, and are taken away.

@@ -123,6 +123,8 @@ fn design<'a>(options: &'a SoakOptions, folder: &Path) -> Design<'a> {
         redis: true,
         scale: Scale {
             agents: 100,
+            authors: 16,
+            floods: 2,
             rate_per_s: options.rate_per_s,
             looks_percent: 1,
             rooms: 5,
