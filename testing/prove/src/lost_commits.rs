@@ -16,6 +16,11 @@ const ALWAYS_HELD: [Invariant; 6] = [
     Invariant::NoLeak,
 ];
 
+/// Returns true if a promise holds although commits were taken away.
+pub fn is_always_held(invariant: Invariant) -> bool {
+    ALWAYS_HELD.contains(&invariant)
+}
+
 /// Returns the broken promises that have no exception.
 pub fn broken_always(verdict: &Verdict) -> Vec<&'static str> {
     let broken = ALWAYS_HELD.into_iter().filter(|invariant| verdict.count(*invariant) > 0);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use nightdesk_prove::lost_commits::{StoredAgain, broken_always};
+use nightdesk_prove::lost_commits::{StoredAgain, broken_always, is_always_held};
 use nightdesk_prove::restore::{RestoreOptions, run};
 use nightdesk_prove::ui;
 use nightdesk_prove::worker::{self, Work};
@@ -59,8 +59,8 @@ fn prove(arguments: &Arguments) -> Result<()> {
         folder: arguments.folder.clone(),
     })?;
     let (verdict, tally) = (&outcome.verdict, outcome.tally);
-    let shown = verdict.violations.iter().take(SHOWN_MAX);
-    shown.for_each(|violation| ui::put(&violation.to_string()));
+    let broken = verdict.violations.iter().filter(|found| is_always_held(found.invariant));
+    broken.take(SHOWN_MAX).for_each(|violation| ui::put(&violation.to_string()));
     ui::put(&verdict.summary());
     let again = StoredAgain::read(&outcome.folder)?;
     ui::put(&format!(
