@@ -123,7 +123,8 @@ impl RunningNode {
         let pg = Arc::new(connect(config, vault.clone())?);
         let locksmith = locksmith(&pg, vault.clone());
         let erasures = Erasures::open(config, &pg, &vault).map(Arc::new);
-        let NodeStart { lease, secret } = retry_while_unavailable(|| {
+        let give_up_at = Some(Instant::now() + DATABASE_START_WAIT);
+        let NodeStart { lease, secret } = retry_while_unavailable(give_up_at, || {
             NodeStart::new(config, &pg, &locksmith, erasures.as_deref())
         })
         .await?;
@@ -187,15 +188,16 @@ impl NodeStart {
     }
 }
 
-/// Repeats a step of the start while the database cannot be reached or is too busy, as it is when the machine starts
-/// both at once.
+/// Repeats a step while the database cannot be reached or is too busy, as it is when the machine starts both at once, or
+/// while a standby takes over.
 async fn retry_while_unavailable<T, F: Future<Output = anyhow::Result<T>>>(
+    give_up_at: Option<Instant>,
     step: impl Fn() -> F,
 ) -> anyhow::Result<T> {
-    let give_up_at = Instant::now() + DATABASE_START_WAIT;
+    let is_over = || give_up_at.is_some_and(|end| Instant::now() >= end);
     loop {
         match step().await {
-            Err(error) if is_unavailable(&error) && Instant::now() < give_up_at => {
+            Err(error) if is_unavailable(&error) && !is_over() => {
                 tracing::warn!("the database is not available yet; retrying: {error:#}");
                 sleep(DATABASE_START_PAUSE).await;
             }

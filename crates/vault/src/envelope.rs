@@ -88,19 +88,8 @@ impl DataKey {
         Ok(Key::new(text.to_owned()))
     }
 
-    #[expect(clippy::expect_used, reason = "sealing fails only for bodies of many gigabytes")]
     pub(crate) fn seal_bytes(&self, place: &SealPlace, bytes: &[u8]) -> Vec<u8> {
-        let mut nonce = [0; NONCE_LEN];
-        fill_random(&mut nonce);
-        let mut sealed = bytes.to_vec();
-        self.aead
-            .seal_in_place_append_tag(
-                Nonce::assume_unique_for_key(nonce),
-                Aad::from(place.associated_bytes()),
-                &mut sealed,
-            )
-            .expect("a secret is short");
-        [&[VERSION], nonce.as_slice(), &sealed].concat()
+        self.seal_bound(place.associated_bytes(), bytes)
     }
 
     pub(crate) fn open_bytes(
@@ -108,42 +97,14 @@ impl DataKey {
         place: &SealPlace,
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, OpenError> {
-        let Some((&VERSION, rest)) = sealed.split_first() else { return Err(OpenError) };
-        let (nonce, body) = rest.split_at_checked(NONCE_LEN).ok_or(OpenError)?;
-        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| OpenError)?;
-        let mut body = Zeroizing::new(body.to_vec());
-        let opened = self
-            .aead
-            .open_in_place(nonce, Aad::from(place.associated_bytes()), &mut body)
-            .map_err(|_| OpenError)?
-            .len();
-        body.truncate(opened);
-        Ok(body)
+        let mut bytes = Zeroizing::new(sealed.to_vec());
+        self.open_bound(place.associated_bytes(), &mut bytes)?;
+        Ok(bytes)
     }
 
     /// Seals a message for its owner.
-    ///
-    /// # Panics
-    ///
-    /// If the message has many gigabytes. Every message has a far lower limit.
-    #[expect(clippy::expect_used, reason = "sealing fails only for bodies of many gigabytes")]
     pub fn seal_body(&self, owner: &BodyOwner, id: BodyId, body: &[u8]) -> Vec<u8> {
-        let mut nonce = [0; NONCE_LEN];
-        fill_random(&mut nonce);
-        let mut sealed = Vec::with_capacity(body.len() + SEALED_EXTRA_BYTES);
-        sealed.push(VERSION);
-        sealed.extend_from_slice(&nonce);
-        sealed.extend_from_slice(body);
-        let tag = self
-            .aead
-            .seal_in_place_separate_tag(
-                Nonce::assume_unique_for_key(nonce),
-                Aad::from(owner.associated_bytes(id)),
-                &mut sealed[HEADER_BYTES..],
-            )
-            .expect("a message is short");
-        sealed.extend_from_slice(tag.as_ref());
-        sealed
+        self.seal_bound(owner.associated_bytes(id), body)
     }
 
     /// Opens a message that was sealed for this owner under this id.
@@ -153,16 +114,41 @@ impl DataKey {
         id: BodyId,
         mut sealed: Vec<u8>,
     ) -> Result<Vec<u8>, OpenError> {
+        self.open_bound(owner.associated_bytes(id), &mut sealed)?;
+        Ok(sealed)
+    }
+
+    #[expect(clippy::expect_used, reason = "sealing fails only for bodies of many gigabytes")]
+    fn seal_bound(&self, associated: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
+        let mut nonce = [0; NONCE_LEN];
+        fill_random(&mut nonce);
+        let mut sealed = Vec::with_capacity(bytes.len() + SEALED_EXTRA_BYTES);
+        sealed.push(VERSION);
+        sealed.extend_from_slice(&nonce);
+        sealed.extend_from_slice(bytes);
+        let tag = self
+            .aead
+            .seal_in_place_separate_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(associated),
+                &mut sealed[HEADER_BYTES..],
+            )
+            .expect("secrets and messages are short");
+        sealed.extend_from_slice(tag.as_ref());
+        sealed
+    }
+
+    /// Opens in place, so that no second copy is made.
+    fn open_bound(&self, associated: Vec<u8>, sealed: &mut Vec<u8>) -> Result<(), OpenError> {
         if sealed.first() != Some(&VERSION) {
             return Err(OpenError);
         }
         let nonce = sealed.get(1..HEADER_BYTES).ok_or(OpenError)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| OpenError)?;
-        let aad = Aad::from(owner.associated_bytes(id));
-        let opened = self.aead.open_within(nonce, aad, &mut sealed, HEADER_BYTES..);
+        let opened = self.aead.open_within(nonce, Aad::from(associated), sealed, HEADER_BYTES..);
         let opened_bytes = opened.map_err(|_| OpenError)?.len();
         sealed.truncate(opened_bytes);
-        Ok(sealed)
+        Ok(())
     }
 }
 

@@ -4,10 +4,8 @@ use std::fmt;
 
 use anyhow::{Context, bail};
 use nightdesk_store_pg::{DurabilityFault, DurabilitySettings, Pg, Replication};
-use nightdesk_types::limits::DATABASE_START_PAUSE;
-use tokio::time::sleep;
 
-use super::{is_unavailable, log_durability};
+use super::{log_durability, retry_while_unavailable};
 use crate::config::{Config, DurabilityCheck};
 
 /// The durability of the database, as far as a node may serve with it.
@@ -53,7 +51,8 @@ pub(crate) async fn check(config: &Config, pg: &Pg) -> anyhow::Result<Durability
 pub(crate) async fn watch(config: &Config, pg: &Pg) -> anyhow::Error {
     let mut history = pg.watch_history();
     while history.changed().await.is_ok() {
-        match check_again(config, pg).await {
+        // A server that takes over is checked as soon as it answers.
+        match retry_while_unavailable(None, || check_apart(config, pg)).await {
             Ok(found) => log_durability(&found),
             Err(refused) => {
                 return refused.context(
@@ -66,25 +65,12 @@ pub(crate) async fn watch(config: &Config, pg: &Pg) -> anyhow::Error {
     std::future::pending().await
 }
 
-/// Checks a server that took over as soon as it answers.
-async fn check_again(config: &Config, pg: &Pg) -> anyhow::Result<DurabilityReport> {
-    loop {
-        // Older connections may still lead to the server of before.
-        let fresh = pg.connect_apart();
-        let found = check(config, &fresh).await;
-        fresh.close().await;
-        match found {
-            Err(error) if is_unavailable(&error) => log_unavailable(&error),
-            found => return found,
-        }
-        sleep(DATABASE_START_PAUSE).await;
-    }
-}
-
-fn log_unavailable(error: &anyhow::Error) {
-    tracing::warn!(
-        "could not check the durability of the database after a failover; retrying: {error:#}"
-    );
+/// Checks a server over connections of its own: older ones may still lead to the server of before.
+async fn check_apart(config: &Config, pg: &Pg) -> anyhow::Result<DurabilityReport> {
+    let fresh = pg.connect_apart();
+    let found = check(config, &fresh).await;
+    fresh.close().await;
+    found
 }
 
 fn judge(

@@ -14,7 +14,7 @@ use nightdesk_types::limits::{
     CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, STORE_AGAIN_FORGET_EVERY, STORE_AGAIN_PAUSE,
     UPKEEP_EVERY,
 };
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::NodeBase;
@@ -38,6 +38,7 @@ pub(super) fn spawn(config: &Config, base: &NodeBase, desk: &Desk, room: &Arc<Li
         erasures: base.erasures.clone(),
     };
     life.serving.spawn(follower.run(life.drain.clone()));
+    life.serving.spawn(forget_old_events(Arc::clone(&desk.inbound), life.drain.clone()));
     life.serving.spawn(sweeps().run(pg(), life.drain.clone()));
     life.bot_listeners.spawn(listening.run(life.bot_listeners.clone(), life.work_done.clone()));
     life.node_work.spawn(sweeps().serve(life.lines_gone.clone()));
@@ -75,16 +76,7 @@ impl HistoryFollower {
 
     async fn follow(&self, drain: &CancellationToken) {
         let mut history = self.pg.watch_history();
-        loop {
-            let changed = timeout(STORE_AGAIN_FORGET_EVERY, history.changed());
-            match drain.run_until_cancelled(changed).await {
-                Some(Ok(Ok(()))) => {}
-                Some(Err(_)) => {
-                    self.inbound.forget_old_events();
-                    continue;
-                }
-                Some(Ok(Err(_))) | None => return,
-            }
+        while let Some(Ok(())) = drain.run_until_cancelled(history.changed()).await {
             let current = *history.borrow_and_update();
             if let Some(current) = current {
                 self.gate.forget_reach();
@@ -152,6 +144,15 @@ fn log_dropped(dropped: usize) {
              the database may lack them: compare the platforms' chats with the agents' inboxes"
         );
     }
+}
+
+/// Deletes events from memory that are too old to be stored again, periodically.
+async fn forget_old_events(inbound: Arc<Inbound>, drain: CancellationToken) {
+    let round = || async {
+        inbound.forget_old_events();
+        Ok(())
+    };
+    sweep::repeat_every(STORE_AGAIN_FORGET_EVERY, "forget old events", &drain, round).await;
 }
 
 /// Deletes old chats of web chat pages periodically.

@@ -369,7 +369,7 @@ async fn a_replaced_data_key_opens_its_messages_and_ends_with_them() {
     run(&mut admin, age).await;
     cold.forget_ended().await.expect("forget");
     assert_eq!(count(&mut admin, &keys).await, 2, "entries of its day are there");
-    // What was parked goes into the inbox again, still under the old key.
+    // The parked entry goes into the inbox again, still under the old key.
     let (scope, agent) = (scene.ann().scope, scene.ann().agent);
     assert!(cold.park_waiting(scope, agent, Seq::new(1)).await.expect("park"));
     run(&mut admin, "delete from inbox_entries").await;

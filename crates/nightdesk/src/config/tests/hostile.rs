@@ -88,20 +88,20 @@ fn with_line(at: usize, replacement: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-#[test]
-fn a_value_of_another_type_is_refused_by_its_key() {
+/// Replaces the line of each key. The configuration is refused, and the error names the key.
+fn refuses_each_key(replacement: impl Fn(&str) -> String) {
     for (at, key) in settings() {
-        let text = with_line(at, &format!("{key} = [[{{ odd = 1 }}]]"));
-        let error = read(&text).expect_err("no key is a list of lists");
+        let error = read(&with_line(at, &replacement(key))).expect_err(key);
         assert!(format!("{error:#}").contains(key), "{key}: {error:#}");
     }
 }
 
 #[test]
+fn a_value_of_another_type_is_refused_by_its_key() {
+    refuses_each_key(|key| format!("{key} = [[{{ odd = 1 }}]]"));
+}
+
+#[test]
 fn an_unknown_key_is_refused_by_its_name() {
-    for (at, key) in settings() {
-        let text = with_line(at, &format!("{key}_ = 1"));
-        let error = read(&text).expect_err("no key ends with an underscore");
-        assert!(format!("{error:#}").contains(key), "{key}: {error:#}");
-    }
+    refuses_each_key(|key| format!("{key}_ = 1"));
 }
