@@ -24,7 +24,7 @@ mod place;
 mod recent_events;
 mod response;
 
-pub(crate) use admission::{Admission, EventOrigin, Placement};
+pub(crate) use admission::{Admission, EventOrigin, NotStored, Placements};
 pub use recent_events::StoredAgain;
 pub use response::{TakeError, WebhookResponse};
 
@@ -99,16 +99,19 @@ impl Inbound {
         let Request { account, events, body, began } = request;
         let (mut refused, origin) = (false, EventOrigin::Webhook);
         for event in events {
-            let placement = match event {
+            refused |= match event {
                 Ok(event) => match self.admissions.admit(&account, event, origin.clone()).await? {
-                    Ok(admitted) => self.place(&account, vec![admitted], began).await?,
-                    Err(placement) => placement,
+                    Ok(admitted) => {
+                        let placed = self.place(&account, vec![admitted], began).await?;
+                        placed == Placements::default()
+                    }
+                    Err(end) => end == NotStored::Refused,
                 },
                 Err(unreadable) => {
-                    quarantine(&self.inbox, unreadable, &body).await.map(|()| Placement::Stored)?
+                    quarantine(&self.inbox, unreadable, &body).await?;
+                    false
                 }
             };
-            refused |= placement == Placement::Nowhere;
         }
         Ok(refused)
     }

@@ -46,13 +46,30 @@ impl StoredAgain {
                 continue;
             }
             let log = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            for line in log.lines().filter(|line| line.contains("events again that the database")) {
+            for line in log.lines().filter(|line| line.contains(ENDS)) {
                 sum.stored += number_before(line, " events again").unwrap_or(0);
                 sum.refused += number_before(line, " are refused now").unwrap_or(0);
             }
         }
         Ok(sum)
     }
+}
+
+/// The words of the log line with which a node begins to store events again.
+const BEGINS: &str = " recent events again";
+
+/// The words of the log line with which it ends.
+const ENDS: &str = "events again that the database";
+
+/// Returns how many times a node began to store events again, by its log.
+pub fn count_begun(log: &str) -> usize {
+    log.matches(BEGINS).count()
+}
+
+/// Returns true if a node has not finished storing events again, by its log.
+pub fn is_storing_again(log: &str) -> bool {
+    let last = log.lines().rfind(|line| line.contains(BEGINS) || line.contains(ENDS));
+    last.is_some_and(|line| line.contains(BEGINS))
 }
 
 /// Returns the number that stands directly before these words.
@@ -71,5 +88,17 @@ mod tests {
         assert_eq!(number_before(line, " events again"), Some(12));
         assert_eq!(number_before(line, " are refused now"), Some(4));
         assert_eq!(number_before("nothing", " events again"), None);
+    }
+
+    #[test]
+    fn a_node_stores_again_until_its_log_says_that_it_has() {
+        let begins = "WARN storing 7 recent events again: the database has another history\n";
+        let ends = "WARN stored 7 events again that the database had lost; it still had 0, and 0 are refused now\n";
+
+        assert!(is_storing_again(begins));
+        assert!(is_storing_again(&[begins, ends, begins].concat()));
+        assert!(!is_storing_again(&[begins, ends].concat()));
+        assert!(!is_storing_again("WARN another line\n"));
+        assert_eq!(count_begun(&[begins, ends, begins].concat()), 2);
     }
 }

@@ -75,15 +75,23 @@ impl Admission<'_> {
     }
 }
 
-/// The result of putting an event.
+/// The end of an event that is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placement {
-    Stored,
-    /// The event was stored before.
-    Duplicate,
-    Nowhere,
+pub(crate) enum NotStored {
+    /// It was a command to the desk, which has run.
+    Handled,
+    /// It has no recipient.
+    Refused,
+}
+
+/// The results of events that were put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Placements {
+    pub(crate) stored: usize,
+    /// Events that were stored before.
+    pub(crate) duplicates: usize,
     /// Another node reads the source now. This does not occur for a webhook, which has no source.
-    Fenced,
+    pub(crate) is_fenced: bool,
 }
 
 /// Submits events to the gate, and completes those that are not stored.
@@ -112,12 +120,12 @@ impl Admissions {
         account: &'a Account,
         event: VerifiedEvent,
         origin: EventOrigin,
-    ) -> Result<Result<Admission<'a>, Placement>, StoreError> {
+    ) -> Result<Result<Admission<'a>, NotStored>, StoreError> {
         fail_point!("desk::event_verified");
         if let Some(ask) = ChatLinkCommand::from_event(&event) {
             self.linking.link(&ask).await?;
             self.reception.record_message(&account.bot).await;
-            return Ok(Err(Placement::Stored));
+            return Ok(Err(NotStored::Handled));
         }
         let looking = VisibilityCheck::new(account, &self.gate, &event);
         let decided = looking.admit(event).await;
@@ -161,7 +169,7 @@ impl Admissions {
         account: &Account,
         decided: GateDecision,
         admission: impl FnOnce(AdmittedEvent) -> Admission<'a>,
-    ) -> Result<Result<Admission<'a>, Placement>, StoreError> {
+    ) -> Result<Result<Admission<'a>, NotStored>, StoreError> {
         match decided {
             Ok(event) => {
                 self.overheard.record(account, event.verified(), event.passed_over());
@@ -170,7 +178,7 @@ impl Admissions {
             Err((_, AdmitError::Store(error))) => Err(error),
             Err((event, AdmitError::Refused(refused))) => {
                 self.record_refusal(account, &event, refused).await;
-                Ok(Err(Placement::Nowhere))
+                Ok(Err(NotStored::Refused))
             }
         }
     }

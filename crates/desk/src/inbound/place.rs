@@ -6,7 +6,7 @@ use nightdesk_inbox::PutOutcome;
 use nightdesk_types::StoreError;
 
 use super::recent_events::RecentEvent;
-use super::{Admission, Inbound, Placement};
+use super::{Admission, Inbound, Placements};
 use crate::Account;
 
 /// The number of times that an event is decided before the desk gives up because its snapshot keeps changing.
@@ -20,8 +20,8 @@ impl Inbound {
         account: &Account,
         mut admitted: Vec<Admission<'_>>,
         began: Instant,
-    ) -> Result<Placement, StoreError> {
-        let mut placement = Placement::Nowhere;
+    ) -> Result<Placements, StoreError> {
+        let mut placements = Placements::default();
         for _ in 0..DECISIONS_MAX {
             let accepts = self.accept_requests(account, &mut admitted).await?;
             let bytes: Vec<usize> = accepts.iter().map(|accept| accept.body().len()).collect();
@@ -30,14 +30,18 @@ impl Inbound {
             let mut puts = with_bytes.zip(self.inbox.put_in_order(accepts).await);
             let mut stale = Vec::new();
             for ((one, bytes), put) in puts.by_ref() {
-                let (placed, history) = match put? {
+                let history = match put? {
                     PutOutcome::Stored(stored) => {
                         self.notify(&one, &stored, began).await;
-                        (Placement::Stored, stored.first().map(|entry| entry.incarnation))
+                        placements.stored += 1;
+                        stored.first().map(|entry| entry.incarnation)
                     }
                     // It may have been stored for a request that timed out, so that no node keeps it yet.
-                    PutOutcome::Duplicate => (Placement::Duplicate, before),
-                    PutOutcome::Fenced => return Ok(Placement::Fenced),
+                    PutOutcome::Duplicate => {
+                        placements.duplicates += 1;
+                        before
+                    }
+                    PutOutcome::Fenced => return Ok(Placements { is_fenced: true, ..placements }),
                     PutOutcome::Stale => {
                         stale.push(one);
                         break;
@@ -46,14 +50,11 @@ impl Inbound {
                 self.admissions.finish_event(account, one.event.verified().get()).await;
                 let (account, event) = (account.clone(), one.event.into_verified());
                 self.recent.keep(RecentEvent { account, event, bytes, arrived_at: began, history });
-                if placement != Placement::Stored {
-                    placement = placed;
-                }
             }
             // The events after a stale one are put again together with it.
             stale.extend(puts.map(|((one, _), _)| one));
             if stale.is_empty() {
-                return Ok(placement);
+                return Ok(placements);
             }
             admitted = self.admissions.admit_again(account, stale).await?;
         }

@@ -4,16 +4,19 @@
 //! the desk confirmed. The events take the whole way in once more: the gate decides again, and an event that survived is
 //! a duplicate by its key.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use futures_util::future::join_all;
 use nightdesk_intake::VerifiedEvent;
-use nightdesk_types::limits::{STORE_AGAIN_AGE_MAX, STORE_AGAIN_BYTES_MAX, STORE_AGAIN_FOR};
-use nightdesk_types::{Incarnation, StoreError};
+use nightdesk_types::limits::{
+    STORE_AGAIN_AGE_MAX, STORE_AGAIN_BYTES_MAX, STORE_AGAIN_FOR, STORE_AGAIN_TOGETHER_MAX,
+};
+use nightdesk_types::{BotId, Incarnation, StoreError};
 use tokio::sync::Notify;
 
-use super::{EventOrigin, Inbound, Placement};
+use super::{EventOrigin, Inbound, Placements};
 use crate::Account;
 
 /// The events of the current history, and those of earlier ones that are to be stored again.
@@ -62,6 +65,15 @@ pub struct StoredAgain {
     pub refused: usize,
     /// Events that were dropped, because they are too old or take too much memory. The database may lack them.
     pub dropped: usize,
+}
+
+impl StoredAgain {
+    const fn add(&mut self, other: Self) {
+        self.stored += other.stored;
+        self.kept += other.kept;
+        self.refused += other.refused;
+        self.dropped += other.dropped;
+    }
 }
 
 impl EventQueue {
@@ -119,10 +131,15 @@ impl RecentEvents {
             queues.recalled.push(event);
         }
         queues.bound_recalled();
+        let count = queues.recalled.events.len();
+        if count > 0 {
+            tracing::warn!("storing {count} recent events again: the database has another history");
+        }
         self.recalled.notify_one();
     }
 
-    fn next_recalled(&self) -> Option<RecentEvent> {
+    /// Takes the oldest recalled events.
+    fn next_recalled(&self) -> Vec<RecentEvent> {
         let since = Instant::now().checked_sub(STORE_AGAIN_AGE_MAX);
         let mut queues = self.lock();
         // The key by which a duplicate is recognised is gone some days later.
@@ -130,7 +147,13 @@ impl RecentEvents {
             queues.recalled.pop();
             queues.dropped += 1;
         }
-        queues.recalled.pop()
+        let recalled = &mut queues.recalled;
+        std::iter::from_fn(|| recalled.pop()).take(STORE_AGAIN_TOGETHER_MAX).collect()
+    }
+
+    fn put_back(&self, events: Vec<RecentEvent>) {
+        let mut queues = self.lock();
+        events.into_iter().rev().for_each(|event| queues.recalled.put_back(event));
     }
 
     fn lock(&self) -> MutexGuard<'_, Queues> {
@@ -158,21 +181,29 @@ impl Inbound {
         self.recent.recalled.notified().await;
     }
 
-    /// Stores recalled events again, oldest first. An event that fails stays, with all after it; call it again.
+    /// Stores recalled events again, the events of each bot oldest first. Events that fail stay; call it again.
     pub async fn store_again(&self, counts: &mut StoredAgain) -> Result<(), StoreError> {
-        while let Some(recalled) = self.recent.next_recalled() {
-            match self.put_again(&recalled).await {
-                Ok(Placement::Stored) => counts.stored += 1,
-                Ok(Placement::Duplicate) => counts.kept += 1,
-                Ok(Placement::Nowhere | Placement::Fenced) => counts.refused += 1,
-                Err(error) => {
-                    self.recent.lock().recalled.put_back(recalled);
-                    return Err(error);
+        loop {
+            let recalled = self.recent.next_recalled();
+            if recalled.is_empty() {
+                counts.dropped += std::mem::take(&mut self.recent.lock().dropped);
+                return Ok(());
+            }
+            let mut failed = None;
+            let by_bot = group_by_bot(recalled);
+            for result in join_all(by_bot.into_iter().map(|group| self.put_again(group))).await {
+                match result {
+                    Ok(group) => counts.add(group),
+                    Err(FailedGroup { events, error }) => {
+                        self.recent.put_back(events);
+                        failed = Some(error);
+                    }
                 }
             }
+            if let Some(error) = failed {
+                return Err(error);
+            }
         }
-        counts.dropped += std::mem::take(&mut self.recent.lock().dropped);
-        Ok(())
     }
 
     /// Deletes events that are too old to be stored again. A quiet node would keep them until the next event.
@@ -184,12 +215,39 @@ impl Inbound {
         }
     }
 
-    async fn put_again(&self, recalled: &RecentEvent) -> Result<Placement, StoreError> {
-        let RecentEvent { account, event, arrived_at, .. } = recalled;
-        // The author wrote it minutes ago, so it is no flood.
-        match self.admissions.admit(account, event.clone(), EventOrigin::Backfill).await? {
-            Ok(admitted) => self.place(account, vec![admitted], *arrived_at).await,
-            Err(placement) => Ok(placement),
-        }
+    /// Puts events of one bot again, in order.
+    async fn put_again(&self, events: Vec<RecentEvent>) -> Result<StoredAgain, FailedGroup> {
+        self.put_group(&events).await.map_err(|error| FailedGroup { events, error })
     }
+
+    async fn put_group(&self, events: &[RecentEvent]) -> Result<StoredAgain, StoreError> {
+        let Some(RecentEvent { account, arrived_at, .. }) = events.first() else {
+            return Ok(StoredAgain::default());
+        };
+        let mut admitted = Vec::with_capacity(events.len());
+        for RecentEvent { event, .. } in events {
+            // The author wrote it minutes ago, so it is no flood.
+            let origin = EventOrigin::Backfill;
+            admitted.extend(self.admissions.admit(account, event.clone(), origin).await?);
+        }
+        let Placements { stored, duplicates, .. } =
+            self.place(account, admitted, *arrived_at).await?;
+        let refused = events.len() - stored - duplicates;
+        Ok(StoredAgain { stored, kept: duplicates, refused, dropped: 0 })
+    }
+}
+
+/// Events of one bot that could not be stored again.
+struct FailedGroup {
+    events: Vec<RecentEvent>,
+    error: StoreError,
+}
+
+/// Divides events by their bots. The events of each bot keep their order.
+fn group_by_bot(events: Vec<RecentEvent>) -> Vec<Vec<RecentEvent>> {
+    let mut groups: HashMap<BotId, Vec<RecentEvent>> = HashMap::new();
+    for event in events {
+        groups.entry(event.account.bot.id).or_default().push(event);
+    }
+    groups.into_values().collect()
 }

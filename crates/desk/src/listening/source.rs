@@ -12,7 +12,7 @@ use nightdesk_types::{NodeEpoch, StoreError, Timestamp};
 
 use super::{ListenFailure, Listening, NodeListener};
 use crate::Account;
-use crate::inbound::{EventOrigin, Placement};
+use crate::inbound::EventOrigin;
 use crate::quarantine::quarantine;
 
 /// The prefix of a stored cursor while a gap before it is open. It preserves the platform's session and the knowledge
@@ -163,7 +163,7 @@ impl SourceReader {
             is_stored = admission.is_some();
             admitted.extend(admission);
         }
-        if inbound.place(account, admitted, began).await? == Placement::Fenced {
+        if inbound.place(account, admitted, began).await?.is_fenced {
             return Ok(false);
         }
         let Some(mark) = last else { return Ok(true) };

@@ -31,6 +31,9 @@ pub const STORE_AGAIN_FORGET_EVERY: Duration = Duration::from_hours(1);
 /// Bytes of the events that a node keeps for this, and of those that it is storing again; above it, the oldest are dropped.
 pub const STORE_AGAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Events that a node stores again together.
+pub const STORE_AGAIN_TOGETHER_MAX: usize = 128;
+
 /// Pause after a failed attempt to store them again.
 pub const STORE_AGAIN_PAUSE: Duration = Duration::from_secs(1);
 
@@ -38,4 +41,9 @@ const _: () = assert!(
     STATEMENT_ANSWER_WAIT.as_millis() > STATEMENT_WAIT.as_millis()
         && TRANSACTION_ANSWER_WAIT.as_millis() > 2 * STATEMENT_ANSWER_WAIT.as_millis(),
     "a server that still answers ends a slow statement itself",
+);
+
+const _: () = assert!(
+    STORE_AGAIN_TOGETHER_MAX <= super::WRITER_QUEUE_MAX / 4,
+    "events of one bot find room at their writer, and leave some to others",
 );

@@ -233,6 +233,9 @@ pub(crate) fn come_to_rest(world: &mut World, patience: Duration) -> Result<Sent
     world.jobs(&JobsOrder::Stop)?;
     world.letters(&LettersOrder::Stop)?;
     let mut standing = world.gateways(&GatewayOrder::Settle)?;
+    while world.is_storing_again()? && Instant::now() < deadline {
+        thread::sleep(LOOK_EVERY);
+    }
     let (mut pending, mut untold) = (world.pending()?, world.untold()?);
     while (pending > 0 || standing.asking > 0 || untold > 0) && Instant::now() < deadline {
         thread::sleep(LOOK_EVERY);

@@ -23,6 +23,7 @@ use super::rooms;
 use super::street::{self, Order as StreetOrder, Rates, Street};
 use crate::cluster::Cluster;
 use crate::desk::{DeskLimits, Settings, free_address};
+use crate::lost_commits;
 use crate::setup::Cast;
 use crate::stage::{DATABASE, seeded};
 use crate::wakers;
@@ -342,6 +343,16 @@ impl World {
              where e.seq > c.acked_seq and not e.seq <@ c.ahead",
         )?;
         pending.trim().parse().context("could not read how many entries wait")
+    }
+
+    /// Returns true if a node still stores events again that the database lost.
+    pub fn is_storing_again(&self) -> Result<bool> {
+        for node in &self.nodes {
+            if lost_commits::is_storing_again(&node.log()?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the number of armed jobs and unfinished fires.
