@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use fail::fail_point;
 use nightdesk_bus::{Bell, Ring};
 use nightdesk_port::Bot;
 use nightdesk_register::{
@@ -179,6 +180,7 @@ impl ReachManager {
     pub async fn deprovision(&self, caller: &Caller) -> Result<(), ManageError> {
         self.check(caller, ReachChangeRequest::Deprovision).await?;
         let revoked = self.register.store().deprovision(caller.scope, caller.agent).await?;
+        fail_point!("desk::revoked_before_ring");
         for gateway in revoked {
             self.bell.ring(Ring::Revoked { gateway }).await;
         }

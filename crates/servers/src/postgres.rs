@@ -75,7 +75,8 @@ impl Postgres {
         owner.take_over(folder.path())?;
         init(owner, &bin_dir, folder.path())?;
         let (process, port) = process::on_a_free_port(|port| {
-            let mut process = spawn(owner, &bin_dir, folder.path(), port, options)?;
+            let command = server_command(owner, &bin_dir, folder.path());
+            let mut process = spawn(command, folder.path(), port, options)?;
             wait_until_ready(&mut process, &bin_dir, port)?;
             Ok(process)
         })?;
@@ -93,7 +94,8 @@ impl Postgres {
         self.owner.take_over(folder.path())?;
         copy(&data_dir(folder.path()))?;
         let (process, port) = process::on_a_free_port(|port| {
-            let mut process = spawn(self.owner, &self.bin_dir, folder.path(), port, &self.options)?;
+            let command = server_command(self.owner, &self.bin_dir, folder.path());
+            let mut process = spawn(command, folder.path(), port, &self.options)?;
             wait_until_ready(&mut process, &self.bin_dir, port)?;
             Ok(process)
         })?;
@@ -165,8 +167,18 @@ impl Postgres {
     ///
     /// If the server does not start; the error ends with its log.
     pub fn start_again(&mut self) -> Result<()> {
-        let folder = self.folder.path();
-        self.process = spawn(self.owner, &self.bin_dir, folder, self.port, &self.options)?;
+        self.start_again_in(&[])
+    }
+
+    /// Starts the stopped server again with additional environment variables, which the next start does not have.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not start; the error ends with its log.
+    pub fn start_again_in(&mut self, environment: &[(&str, String)]) -> Result<()> {
+        let mut command = server_command(self.owner, &self.bin_dir, self.folder.path());
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        self.process = spawn(command, self.folder.path(), self.port, &self.options)?;
         wait_until_ready(&mut self.process, &self.bin_dir, self.port)
     }
 
@@ -179,9 +191,7 @@ impl Postgres {
         self.options.durability = durability;
         self.start_again()
     }
-}
 
-impl Postgres {
     /// Waits until the server accepts connections after a crash, and starts it again if the crash ended it.
     ///
     /// # Errors
@@ -216,15 +226,13 @@ fn init(owner: Owner, bin_dir: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn spawn(
-    owner: Owner,
-    bin_dir: &Path,
-    folder: &Path,
-    port: u16,
-    options: &Options,
-) -> Result<Process> {
+fn server_command(owner: Owner, bin_dir: &Path, folder: &Path) -> Command {
     let mut command = owner.command(&bin_dir.join("postgres"));
     command.arg("-D").arg(data_dir(folder)).current_dir(folder);
+    command
+}
+
+fn spawn(mut command: Command, folder: &Path, port: u16, options: &Options) -> Result<Process> {
     for (name, value) in settings(port, options) {
         command.arg("-c").arg(format!("{name}={value}"));
     }

@@ -212,6 +212,11 @@ impl Cluster {
         self.postgres.start_again()
     }
 
+    /// Starts the stopped server again with additional environment variables.
+    pub fn start_again_in(&mut self, environment: &[(&str, String)]) -> Result<()> {
+        self.postgres.start_again_in(environment)
+    }
+
     /// Returns a command for a client program of the server's version.
     pub fn client(&self, name: &str) -> Command {
         Command::new(self.program(name))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Crash points with the names of their failpoints.
-const NAMES: [(&str, &str); 23] = [
+const NAMES: [(&str, &str); 24] = [
     ("K1", "desk::event_verified"),
     ("K2", "inbox::before_accept"),
     ("K3", "store_pg::before_accept"),
@@ -27,6 +27,7 @@ const NAMES: [(&str, &str); 23] = [
     ("K21", "schedule::taken_before_note"),
     ("K22", "schedule::taken_noted"),
     ("K23", "vault::batch_rewritten"),
+    ("K24", "desk::revoked_before_ring"),
 ];
 
 /// Returns the environment variable that makes a desk abort at a pass of a crash point.

@@ -21,6 +21,7 @@ mod partitions;
 mod packet_loss;
 mod slow_network;
 mod resets;
+mod revocation;
 mod clock;
 
 use std::fmt;
@@ -72,7 +73,7 @@ pub const MANNERS: &str = "F46";
 pub const TARGETS: &str = "F45";
 
 /// All faults.
-pub const ALL: [Fault; 56] = [
+pub const ALL: [Fault; 58] = [
     always("F01", "the owner of a bot is killed in a call", owners::kill).together(),
     always("F02", "a node is killed", nodes::kill_one),
     always("F03", "all nodes are killed", nodes::kill_all),
@@ -114,6 +115,8 @@ pub const ALL: [Fault; 56] = [
         .slow(),
     always("F37", "nodes are cut off and mended in a wave", partitions::swizzle).slow(),
     always("F39", "a node's clock jumps", clock::jump).when(|_| clock::is_possible()),
+    always("F39b", "PostgreSQL's clock jumps", clock::jump_of_database)
+        .when(|_| clock::is_possible()),
     always("F50", "nothing reads a node's log", surroundings::log_unread),
     always("F51", "a node's disk is full or read-only", surroundings::no_disk)
         .when(surroundings::can_fill_disk),
@@ -141,6 +144,7 @@ pub const ALL: [Fault; 56] = [
     crash("K21", "a node dies after an agent took a fire").when(World::has_jobs),
     crash("K22", "a node dies after it wrote down that a fire was taken").when(World::has_jobs),
     always("K23", "a key rotation dies between two batches", key_rotation::die),
+    always("K24", "a node dies after it revoked a gateway", revocation::die).together(),
 ];
 
 /// The failover to a standby that has every commit.
