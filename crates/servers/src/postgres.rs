@@ -75,7 +75,7 @@ impl Postgres {
         owner.take_over(folder.path())?;
         init(owner, &bin_dir, folder.path())?;
         let (process, port) = process::on_a_free_port(|port| {
-            let command = server_command(owner, &bin_dir, folder.path());
+            let command = server_command(owner, &bin_dir, folder.path(), &[]);
             let mut process = spawn(command, folder.path(), port, options)?;
             wait_until_ready(&mut process, &bin_dir, port)?;
             Ok(process)
@@ -94,7 +94,7 @@ impl Postgres {
         self.owner.take_over(folder.path())?;
         copy(&data_dir(folder.path()))?;
         let (process, port) = process::on_a_free_port(|port| {
-            let command = server_command(self.owner, &self.bin_dir, folder.path());
+            let command = server_command(self.owner, &self.bin_dir, folder.path(), &[]);
             let mut process = spawn(command, folder.path(), port, &self.options)?;
             wait_until_ready(&mut process, &self.bin_dir, port)?;
             Ok(process)
@@ -176,9 +176,9 @@ impl Postgres {
     ///
     /// If the server does not start; the error ends with its log.
     pub fn start_again_in(&mut self, environment: &[(&str, String)]) -> Result<()> {
-        let mut command = server_command(self.owner, &self.bin_dir, self.folder.path());
-        command.envs(environment.iter().map(|(name, value)| (name, value)));
-        self.process = spawn(command, self.folder.path(), self.port, &self.options)?;
+        let folder = self.folder.path();
+        let command = server_command(self.owner, &self.bin_dir, folder, environment);
+        self.process = spawn(command, folder, self.port, &self.options)?;
         wait_until_ready(&mut self.process, &self.bin_dir, self.port)
     }
 
@@ -226,8 +226,17 @@ fn init(owner: Owner, bin_dir: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn server_command(owner: Owner, bin_dir: &Path, folder: &Path) -> Command {
-    let mut command = owner.command(&bin_dir.join("postgres"));
+/// Returns the command that starts a server with additional environment variables. Only the server gets them, not the
+/// program that changes to its user: a library that is loaded by both finds shared memory of another user.
+fn server_command(
+    owner: Owner,
+    bin_dir: &Path,
+    folder: &Path,
+    environment: &[(&str, String)],
+) -> Command {
+    let mut command = owner.command(Path::new("env"));
+    command.args(environment.iter().map(|(name, value)| format!("{name}={value}")));
+    command.arg(bin_dir.join("postgres"));
     command.arg("-D").arg(data_dir(folder)).current_dir(folder);
     command
 }

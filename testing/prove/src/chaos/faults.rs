@@ -116,7 +116,8 @@ pub const ALL: [Fault; 58] = [
     always("F37", "nodes are cut off and mended in a wave", partitions::swizzle).slow(),
     always("F39", "a node's clock jumps", clock::jump).when(|_| clock::is_possible()),
     always("F39b", "PostgreSQL's clock jumps", clock::jump_of_database)
-        .when(|_| clock::is_possible()),
+        .when(|_| clock::is_possible())
+        .slow(),
     always("F50", "nothing reads a node's log", surroundings::log_unread),
     always("F51", "a node's disk is full or read-only", surroundings::no_disk)
         .when(surroundings::can_fill_disk),
