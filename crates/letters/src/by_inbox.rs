@@ -8,7 +8,6 @@ use tokio::time::{Instant, sleep};
 
 use crate::context::{Correspondent, NOT_DUE, SenderContext, store_failure};
 use crate::error::FailureCause;
-use crate::ids::now_millis;
 use crate::letter::{Letter, Party, PeerLine};
 use crate::letters::Letters;
 use crate::put::{LetterDraft, PutResult};
@@ -32,7 +31,7 @@ pub(crate) async fn deliver(
     };
     let is_asleep = live.is_none();
     Ok(DeliveryReceipt {
-        delivered_at: now_millis(),
+        delivered_at: context.letters.now(),
         delivery_id: Some(result.letter().to_string()),
         session_id: live.map(|live| live.session),
         delivery_skipped: is_asleep,
@@ -55,7 +54,7 @@ pub(crate) async fn wake(
         }
         PutResult::Scheduled(_) | PutResult::Noted(_) => None,
     };
-    Ok(to.wake_receipt(live, warning))
+    Ok(context.wake_receipt(to, live, warning))
 }
 
 /// Calls an agent that has entries waiting and no line. Puts no letter.
@@ -65,7 +64,7 @@ pub(crate) async fn call_agent(
 ) -> Result<WakeReceipt, FailureCause> {
     context.backend.call_agent(to.party);
     let live = wait_for_line(&context.letters, to.party).await?;
-    Ok(to.wake_receipt(live, NOTHING_PUT))
+    Ok(context.wake_receipt(to, live, NOTHING_PUT))
 }
 
 /// Delivers a payload and waits until it is answered or `wait` is over. Returns the letter with its end.

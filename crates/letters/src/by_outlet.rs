@@ -40,7 +40,7 @@ pub(crate) async fn wake(
     opts: &WakeOpts,
 ) -> Result<WakeReceipt, FailureCause> {
     if context.put(to, draft).await?.is_scheduled() {
-        return Ok(to.wake_receipt(None, NOT_DUE));
+        return Ok(context.wake_receipt(to, None, NOT_DUE));
     }
     let earlier = find_earlier_outcome(context, outlet, to, draft.dispatch_id).await;
     if let Some(DeliveryOutcome::Woken(receipt)) = earlier {

@@ -11,7 +11,6 @@ use crate::address::Address;
 use crate::backend::LetterBackend;
 use crate::decide::{AddressRefusal, decide_recipient};
 use crate::error::FailureCause;
-use crate::ids::now_millis;
 use crate::letter::{AddressQuery, Party, PeerLine};
 use crate::letters::Letters;
 
@@ -63,6 +62,32 @@ impl SenderContext {
             sender: facts.sender.unwrap_or_else(|| OPERATOR.to_owned()),
         })
     }
+
+    /// Returns a receipt that reports a wake only if the agent's line is up and has the session of the address. If the
+    /// agent has no line, the receipt has `warning`.
+    pub(crate) fn wake_receipt(
+        &self,
+        to: &Correspondent,
+        live: Option<PeerLine>,
+        warning: &str,
+    ) -> WakeReceipt {
+        let mut receipt = WakeReceipt { woken_at: self.letters.now(), ..WakeReceipt::default() };
+        match (live, &to.session) {
+            (Some(live), Some(session)) if live.session != *session => {
+                let other = &live.session;
+                receipt.session_id = Some(session.clone());
+                receipt.warnings = vec![format!(
+                    "the agent is awake in session {other}, not in the named session"
+                )];
+            }
+            (Some(live), _) => (receipt.woken, receipt.session_id) = (true, Some(live.session)),
+            (None, session) => {
+                receipt.session_id.clone_from(session);
+                receipt.warnings = vec![warning.to_owned()];
+            }
+        }
+        receipt
+    }
 }
 
 /// The recipient of a letter, and the name under which the letter is sent.
@@ -84,27 +109,6 @@ impl Correspondent {
             return self.address.clone();
         }
         self.address.replacen(agent, &self.name, 1)
-    }
-
-    /// Returns a receipt that reports a wake only if the agent's line is up and has the session of the address. If the
-    /// agent has no line, the receipt has `warning`.
-    pub(crate) fn wake_receipt(&self, live: Option<PeerLine>, warning: &str) -> WakeReceipt {
-        let mut receipt = WakeReceipt { woken_at: now_millis(), ..WakeReceipt::default() };
-        match (live, &self.session) {
-            (Some(live), Some(session)) if live.session != *session => {
-                let other = &live.session;
-                receipt.session_id = Some(session.clone());
-                receipt.warnings = vec![format!(
-                    "the agent is awake in session {other}, not in the named session"
-                )];
-            }
-            (Some(live), _) => (receipt.woken, receipt.session_id) = (true, Some(live.session)),
-            (None, session) => {
-                receipt.session_id.clone_from(session);
-                receipt.warnings = vec![warning.to_owned()];
-            }
-        }
-        receipt
     }
 }
 

@@ -75,7 +75,7 @@ impl DeskConnector {
         opts: &WakeOpts,
     ) -> Result<WakeReceipt, ConnectorError> {
         let fresh_id = new_id();
-        let draft = LetterDraft::from_wake(opts, &fresh_id);
+        let draft = LetterDraft::from_wake(opts, &fresh_id, self.context.letters.now());
         let receipt = match self.outlet(to.party) {
             Some(outlet) => by_outlet::wake(&self.context, outlet, to, &draft, opts).await,
             None => by_inbox::wake(&self.context, to, &draft).await,

@@ -1,6 +1,6 @@
 //! Delivers letters for later when they are due. The schedule retries a letter that cannot be delivered yet.
 
-use nightdesk_protocol::delivery::WakeOpts;
+use nightdesk_protocol::delivery::{Millis, WakeOpts};
 use nightdesk_types::limits::WAY_WHEN_DUE_WAIT;
 use nightdesk_types::{LetterId, StoreError};
 use tokio::time::timeout;
@@ -44,7 +44,7 @@ impl Letters {
         self.metrics.count_letter(outlet.method);
         let failed =
             |cause: FailureCause| DeliveryOutcome::Failed(cause.into_error(&outlet.name).into());
-        let outcome = deliver(outlet, &due).await.unwrap_or_else(failed);
+        let outcome = deliver(outlet, &due, self.now()).await.unwrap_or_else(failed);
         self.metrics.count_outcome(outlet.method, &outcome);
         Ok(match outcome {
             DeliveryOutcome::Delivered(_) | DeliveryOutcome::Woken(_) => {
@@ -59,9 +59,13 @@ impl Letters {
     }
 }
 
-async fn deliver(outlet: &Outlet, due: &DueLetter) -> Result<DeliveryOutcome, FailureCause> {
+async fn deliver(
+    outlet: &Outlet,
+    due: &DueLetter,
+    now: Millis,
+) -> Result<DeliveryOutcome, FailureCause> {
     let unreadable = || FailureCause::Invalid("the stored letter cannot be read".to_owned());
-    let letter = read_entry(&due.entry).ok_or_else(unreadable)?;
+    let letter = read_entry(&due.entry, now).ok_or_else(unreadable)?;
     let delivery = call(outlet, due.route, letter);
     timeout(WAY_WHEN_DUE_WAIT, delivery).await.unwrap_or(Err(FailureCause::TimedOut))
 }

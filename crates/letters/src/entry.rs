@@ -1,6 +1,6 @@
 //! The inbox entry of a letter: a message of a chat that the desk creates.
 
-use nightdesk_protocol::delivery::{DeliveryOrigin, Meta, Payload, PayloadKind};
+use nightdesk_protocol::delivery::{DeliveryOrigin, Meta, Millis, Payload, PayloadKind};
 use nightdesk_protocol::event;
 use nightdesk_types::event::{
     ChatType, Content, Draft, LetterEvent, LetterOrigin, Message, Source,
@@ -9,7 +9,6 @@ use nightdesk_types::{BotId, Event, LetterId};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::ids::now_millis;
 use crate::letter::{LetterEntry, NewLetter};
 
 /// The platform name of the desk itself.
@@ -98,15 +97,15 @@ pub(crate) struct EntryPayload {
     pub(crate) payload: Payload,
 }
 
-/// Reads the letter back from its entry. `None`: the entry is not that of a letter.
-pub(crate) fn read_entry(entry: &LetterEntry) -> Option<EntryPayload> {
+/// Reads the letter back from its entry, which is sent at `now`. `None`: the entry is not that of a letter.
+pub(crate) fn read_entry(entry: &LetterEntry, now: Millis) -> Option<EntryPayload> {
     let body: Value = serde_json::from_slice(&entry.body).ok()?;
     let (words, letter) = (body["event"]["text"].as_str()?, &body["event"]["letter"]);
     let text = |name: &str| letter[name].as_str().map(str::to_owned);
     let origin = DeliveryOrigin::anonymous(text("from"));
     let meta = Meta {
         dispatch_id: text("dispatch_id")?,
-        sent_at: now_millis(),
+        sent_at: now,
         origin: serde_json::from_value(letter["origin"].clone()).unwrap_or(origin),
         event_type: text("event_type"),
         correlation_id: text("correlation_id"),

@@ -2,7 +2,7 @@
 
 use aws_lc_rs::{digest, rand};
 use nightdesk_protocol::delivery::Millis;
-use nightdesk_types::{Clock, SystemClock};
+use nightdesk_types::Clock;
 
 /// Returns a new random id.
 ///
@@ -19,11 +19,6 @@ pub fn new_id() -> String {
 /// Returns the current time of a clock in milliseconds.
 pub fn millis(clock: &dyn Clock) -> Millis {
     Millis(clock.now().as_millisecond())
-}
-
-/// Returns the current time of the system in milliseconds.
-pub fn now_millis() -> Millis {
-    millis(&SystemClock::start())
 }
 
 /// Returns the digest that identifies a webhook for letters. The store has only the digest of its secret.

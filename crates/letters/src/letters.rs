@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use nightdesk_bus::{Bell, Watchers};
-use nightdesk_types::{StoreError, TenantScope};
+use nightdesk_protocol::delivery::Millis;
+use nightdesk_types::{Clock, StoreError, TenantScope};
 use tokio_util::task::TaskTracker;
 
+use crate::ids::millis;
 use crate::metrics::Metrics;
 use crate::outlet::Outlets;
 use crate::receipt::{DeliveryRecord, Receipt};
@@ -26,21 +28,37 @@ pub struct Letters {
     pub(crate) waits: Watchers,
     /// The ways of agents whose letters do not go through their inboxes.
     pub(crate) outlets: Outlets,
+    /// Tells which letters are for later.
+    pub(crate) clock: Arc<dyn Clock>,
     /// The counters.
     pub metrics: Metrics,
 }
 
+/// The parts of a node that its letters use.
+pub struct LetterParts {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Announces entries and replies.
+    pub bell: Arc<dyn Bell>,
+    /// The callers on this node that wait for replies.
+    pub waits: Watchers,
+    /// The ways of agents whose letters do not go through their inboxes.
+    pub outlets: Outlets,
+    /// Tells which letters are for later.
+    pub clock: Arc<dyn Clock>,
+}
+
 impl Letters {
     /// Starts the writers over a store. They end when the letters are dropped.
-    pub fn start(
-        store: Arc<dyn Store>,
-        bell: Arc<dyn Bell>,
-        waits: Watchers,
-        ways: Outlets,
-        tasks: &TaskTracker,
-    ) -> Self {
+    pub fn start(parts: LetterParts, tasks: &TaskTracker) -> Self {
+        let LetterParts { store, bell, waits, outlets, clock } = parts;
         let writer = LetterWriter::start(&store, tasks);
-        Self { store, writer, bell, waits, outlets: ways, metrics: Metrics::default() }
+        Self { store, writer, bell, waits, outlets, clock, metrics: Metrics::default() }
+    }
+
+    /// Returns the current time.
+    pub fn now(&self) -> Millis {
+        millis(&*self.clock)
     }
 }
 

@@ -47,12 +47,12 @@ pub use dispatch::{DispatchReport, Dispatcher, NotifyRequest, UnhealthyConnector
 pub use due::DueDelivery;
 pub use entry::{LetterText, build_entry, is_letter_chat};
 pub use error::{ConnectorError, FailureCause, is_temporary};
-pub use ids::{hook_key, millis, new_id, now_millis};
+pub use ids::{hook_key, millis, new_id};
 pub use letter::{
     AddressFacts, AddressQuery, DueLetter, Grant, GrantedPeer, Letter, LetterEntry, LetterState,
     NamedAgent, NewLetter, Party, Peer, PeerLine, Posting, PostingOutcome, ReplyOutcome, Route,
 };
-pub use letters::Letters;
+pub use letters::{LetterParts, Letters};
 pub use metrics::Metrics;
 pub use nightdesk_protocol::delivery::PayloadKind;
 pub use outlet::{Outlet, Outlets};

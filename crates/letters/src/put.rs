@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_bus::Ring;
-use nightdesk_protocol::delivery::{DeliveryOrigin, Payload, PayloadKind, WakeOpts, When};
+use nightdesk_protocol::delivery::{DeliveryOrigin, Millis, Payload, PayloadKind, WakeOpts, When};
 use nightdesk_types::limits::{
     DISPATCH_ID_BYTES_MAX, HOPS_MAX, LETTER_BYTES_MAX, LETTER_LABEL_BYTES_MAX,
 };
@@ -12,7 +12,7 @@ use nightdesk_types::{LetterId, Timestamp};
 use crate::context::{Correspondent, NOT_GRANTED, SenderContext, store_failure};
 use crate::entry::{LetterText, build_entry};
 use crate::error::FailureCause;
-use crate::ids::{new_id, now_millis};
+use crate::ids::new_id;
 use crate::letter::{Letter, LetterState, NewLetter, PeerLine, Posting, PostingOutcome, Route};
 
 const TOO_MANY_HOPS: &str =
@@ -50,10 +50,10 @@ impl<'a> LetterDraft<'a> {
     }
 
     /// Creates the draft of a wake. A wake without a meta gets `fresh_id` as its dispatch id.
-    pub(crate) fn from_wake(opts: &'a WakeOpts, fresh_id: &'a str) -> Self {
+    pub(crate) fn from_wake(opts: &'a WakeOpts, fresh_id: &'a str, now: Millis) -> Self {
         let meta = opts.meta.as_deref();
         let when = match opts.when {
-            Some(When::At(at)) if at > now_millis() => Timestamp::from_millisecond(at.0).ok(),
+            Some(When::At(at)) if at > now => Timestamp::from_millisecond(at.0).ok(),
             Some(When::At(_) | When::Immediate) | None => None,
         };
         Self {

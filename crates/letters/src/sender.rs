@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, AgentStatus, ConnectorCapabilities, DeliveryReceipt, Payload, Response,
-    TriggerKind, WakeOpts, WakeReceipt,
+    AgentDescriptor, AgentStatus, ConnectorCapabilities, DeliveryReceipt, Millis, Payload,
+    Response, TriggerKind, WakeOpts, WakeReceipt,
 };
-use nightdesk_types::{LetterId, StoreError, SystemClock};
+use nightdesk_types::{LetterId, StoreError};
 
 use crate::by_inbox;
 use crate::connector::AgentConnector;
@@ -37,6 +37,11 @@ impl LetterSender {
         self.0.context.from
     }
 
+    /// Returns the current time.
+    pub fn now(&self) -> Millis {
+        self.letters().now()
+    }
+
     fn letters(&self) -> &Letters {
         &self.0.context.letters
     }
@@ -62,8 +67,9 @@ impl LetterSender {
     /// that names no agent is no error: the letter then has no record.
     pub async fn notify(&self, notify: &NotifyRequest) -> Result<DispatchReport, ConnectorError> {
         let (way, to) = self.find_and_count(&notify.address, None).await;
-        let clock = Arc::new(SystemClock::start());
-        let mut dispatcher = Dispatcher::new(Arc::<Letters>::clone(&self.0.context.letters), clock);
+        let letters = Arc::<Letters>::clone(&self.0.context.letters);
+        let clock = Arc::clone(&letters.clock);
+        let mut dispatcher = Dispatcher::new(letters, clock);
         let to = match to {
             Ok(to) => to,
             Err(ConnectorError::DeliveryFailed { cause: FailureCause::UnknownAgent, .. }) => {

@@ -17,7 +17,7 @@ use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_judge::Event;
 use nightdesk_lease::{Lease, Owners, Store as _};
-use nightdesk_letters::{Letters, Outlets};
+use nightdesk_letters::{LetterParts, Letters, Outlets};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
 use nightdesk_memory::media;
 use nightdesk_port::Platform;
@@ -138,10 +138,13 @@ impl Parts {
             schedule,
             shelf: Shelf::new(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
             letters: Arc::new(Letters::start(
-                self.store(),
-                self.bell(),
-                self.ears.chat_watchers().clone(),
-                Outlets::default(),
+                LetterParts {
+                    store: self.store(),
+                    bell: self.bell(),
+                    waits: self.ears.chat_watchers().clone(),
+                    outlets: Outlets::default(),
+                    clock: self.clock(),
+                },
                 &self.life.writers,
             )),
             tasks: self.life.work.clone(),

@@ -20,7 +20,7 @@ use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::{Inbox, InboxAdmin};
 use nightdesk_lease::{Lease, Owners, Store as _};
-use nightdesk_letters::{Letters, Outlets};
+use nightdesk_letters::{LetterParts, Letters, Outlets};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
 use nightdesk_port::Platform;
 use nightdesk_register::{AgentOnBot, BotDraft, Issuer, Issuers, Register};
@@ -456,8 +456,13 @@ impl Rooms<'_> {
         let lease = Lease::new(node(), Box::new(SystemClock::start()), LONG);
         let owners = Owners::new(Arc::new(lease), store());
         let wake = Waker::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
-        let (bell, chats) = (Arc::<LineRegistry>::clone(ears), ears.chat_watchers().clone());
-        let letters = Letters::start(store(), bell, chats, Outlets::default(), writers);
+        let letters = LetterParts {
+            store: store(),
+            bell: Arc::<LineRegistry>::clone(ears),
+            waits: ears.chat_watchers().clone(),
+            outlets: Outlets::default(),
+            clock: Arc::new(self.store.clock().clone()),
+        };
         Desk::new(Stops {
             register: Arc::clone(register),
             issuers,
@@ -480,7 +485,7 @@ impl Rooms<'_> {
             wake: Arc::new(wake),
             schedule,
             shelf: Shelf::new(store(), store()),
-            letters: Arc::new(letters),
+            letters: Arc::new(Letters::start(letters, writers)),
             tasks: work.clone(),
             readiness: Readiness::new(Arc::new(SystemClock::start())),
         })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nightdesk_letters::{ConnectorError, LetterSender, NotifyRequest, new_id, now_millis};
+use nightdesk_letters::{ConnectorError, LetterSender, NotifyRequest, new_id};
 use nightdesk_protocol::delivery::{DeliveryOrigin, Meta, Payload, WakeOpts};
 use nightdesk_protocol::http::letters::{LetterOp, LetterSendRequest, LetterSendResponse};
 use nightdesk_types::limits::EXCHANGE_WAIT;
@@ -64,7 +64,7 @@ fn payload(letters: &LetterSender, send: &LetterSendRequest, dispatch_id: &str) 
 fn meta(letters: &LetterSender, send: &LetterSendRequest, dispatch_id: &str) -> Meta {
     Meta {
         dispatch_id: dispatch_id.to_owned(),
-        sent_at: now_millis(),
+        sent_at: letters.now(),
         origin: DeliveryOrigin {
             caller_agent_id: Some(letters.from().agent.to_string()),
             ..send.origin.clone().unwrap_or_else(|| DeliveryOrigin::anonymous(None))

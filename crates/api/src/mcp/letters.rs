@@ -5,8 +5,9 @@ use std::sync::Arc;
 use aws_lc_rs::digest;
 use nightdesk_desk::LetterContext;
 use nightdesk_desk::letters::letter_sender;
-use nightdesk_letters::{ConnectorError, Party, is_temporary, now_millis};
+use nightdesk_letters::{ConnectorError, Party, is_temporary};
 use nightdesk_mcp::{ToolCall, ToolError};
+use nightdesk_protocol::delivery::Millis;
 use nightdesk_protocol::http::letters::{LetterOp, LetterSendRequest, LetterSendResponse};
 use nightdesk_types::limits::CALL_REMEMBERED_MS;
 use serde_json::Value;
@@ -33,7 +34,8 @@ pub(super) async fn send(
     let text = Value::Object(arguments.clone()).to_string();
     let send: LetterSendRequest = read_arguments(arguments)?;
     let dispatch_id = send.dispatch_id.clone();
-    let dispatch_id = dispatch_id.or_else(|| Some(derive_dispatch_id(op, &id, &text)));
+    let dispatch_id =
+        dispatch_id.or_else(|| Some(derive_dispatch_id(op, &id, &text, letters.now())));
     let result = sending::send(&letters, LetterSendRequest { op, dispatch_id, ..send }).await;
     let result = result.map_err(|error| send_error(&error))?;
     failure_of(&result).map_or_else(|| write_result(&result), Err)
@@ -53,8 +55,8 @@ fn failure_of(sent: &LetterSendResponse) -> Option<ToolError> {
 
 /// The id by which a repeated call without an id is recognised. A client that retries for want of a response does so at
 /// once, with the same id of the call; a restarted client numbers its calls anew, so the same id later is another letter.
-fn derive_dispatch_id(op: LetterOp, call: &str, text: &str) -> String {
-    let span = now_millis().0 / i64::from(CALL_REMEMBERED_MS);
+fn derive_dispatch_id(op: LetterOp, call: &str, text: &str, now: Millis) -> String {
+    let span = now.0 / i64::from(CALL_REMEMBERED_MS);
     let digest = digest::digest(&digest::SHA256, format!("{span} {call} {op:?} {text}").as_bytes());
     format!("call-{}", hex::encode(digest))
 }

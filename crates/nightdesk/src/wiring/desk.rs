@@ -12,7 +12,7 @@ use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
 use nightdesk_inbox::Inbox;
 use nightdesk_lease::Owners;
-use nightdesk_letters::Letters;
+use nightdesk_letters::{LetterParts, Letters};
 use nightdesk_media::{Media, MediaPlace};
 use nightdesk_outside::Outside;
 use nightdesk_port::Platform;
@@ -62,10 +62,13 @@ pub(super) async fn build(
         schedule,
         shelf: Shelf::new(pg(), pg()),
         letters: Arc::new(Letters::start(
-            pg(),
-            ringing.bell(),
-            ringing.lines.chat_watchers().clone(),
-            ways,
+            LetterParts {
+                store: pg(),
+                bell: ringing.bell(),
+                waits: ringing.lines.chat_watchers().clone(),
+                outlets: ways,
+                clock: Arc::new(SystemClock::start()),
+            },
             &life.writers,
         )),
         tasks: life.work.clone(),
