@@ -138,17 +138,21 @@ impl RecentEvents {
         self.recalled.notify_one();
     }
 
-    /// Takes the oldest recalled events.
+    /// Takes the oldest recalled events, and drops those that are too old.
     fn next_recalled(&self) -> Vec<RecentEvent> {
         let since = Instant::now().checked_sub(STORE_AGAIN_AGE_MAX);
-        let mut queues = self.lock();
-        // The key by which a duplicate is recognised is gone some days later.
-        while queues.recalled.oldest_arrived_before(since) {
-            queues.recalled.pop();
-            queues.dropped += 1;
+        let (mut queues, mut taken) = (self.lock(), Vec::new());
+        while taken.len() < STORE_AGAIN_TOGETHER_MAX
+            && let Some(event) = queues.recalled.pop()
+        {
+            // The key by which a duplicate is recognised is gone some days later.
+            if since.is_some_and(|since| event.arrived_at < since) {
+                queues.dropped += 1;
+            } else {
+                taken.push(event);
+            }
         }
-        let recalled = &mut queues.recalled;
-        std::iter::from_fn(|| recalled.pop()).take(STORE_AGAIN_TOGETHER_MAX).collect()
+        taken
     }
 
     fn put_back(&self, events: Vec<RecentEvent>) {
@@ -221,7 +225,9 @@ impl Inbound {
     }
 
     async fn put_group(&self, events: &[RecentEvent]) -> Result<StoredAgain, StoreError> {
-        let Some(RecentEvent { account, arrived_at, .. }) = events.first() else {
+        let arrived_at = events.iter().map(|event| event.arrived_at).min();
+        let (Some(RecentEvent { account, .. }), Some(arrived_at)) = (events.first(), arrived_at)
+        else {
             return Ok(StoredAgain::default());
         };
         let mut admitted = Vec::with_capacity(events.len());
@@ -231,7 +237,7 @@ impl Inbound {
             admitted.extend(self.admissions.admit(account, event.clone(), origin).await?);
         }
         let Placements { stored, duplicates, .. } =
-            self.place(account, admitted, *arrived_at).await?;
+            self.place(account, admitted, arrived_at).await?;
         let refused = events.len() - stored - duplicates;
         Ok(StoredAgain { stored, kept: duplicates, refused, dropped: 0 })
     }
