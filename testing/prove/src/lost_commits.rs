@@ -6,6 +6,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use nightdesk_judge::{Invariant, Verdict};
 
+/// The words of the log line with which a node begins to store events again.
+const BEGINS: &str = " recent events again";
+
+/// The words of the log line with which it ends.
+const ENDS: &str = "events again that the database";
+
 /// Promises that hold although commits were taken away.
 const ALWAYS_HELD: [Invariant; 6] = [
     Invariant::NoLoss,
@@ -54,12 +60,6 @@ impl StoredAgain {
         Ok(sum)
     }
 }
-
-/// The words of the log line with which a node begins to store events again.
-const BEGINS: &str = " recent events again";
-
-/// The words of the log line with which it ends.
-const ENDS: &str = "events again that the database";
 
 /// Returns how many times a node began to store events again, by its log.
 pub fn count_begun(log: &str) -> usize {

@@ -230,8 +230,9 @@ pub(super) fn die_taking(world: &mut World, number: &'static str, dice: &mut Dic
     }
     if number == "K17" {
         // The old session would go on.
-        until_caught_up(world, killed_ns)?;
-        world.street(&StreetOrder::EndSession)?;
+        if !dies_before_caught_up(world, heir, killed_ns)? {
+            world.street(&StreetOrder::EndSession)?;
+        }
     }
     world.nodes[heir].ends_within(PATIENCE).with_context(|| format!("at {number}"))?;
     strike.at_ns = monotonic_ns();
@@ -244,19 +245,27 @@ pub(super) fn die_taking(world: &mut World, number: &'static str, dice: &mut Dic
 }
 
 /// Waits until Discord has accepted a session after this time, and the node has stored everything that was said before.
-/// Messages in a private chat that the desk does not know yet are lost with the session.
-fn until_caught_up(world: &mut World, after_ns: u64) -> Result<()> {
+/// Messages in a private chat that the desk does not know yet are lost with the session. Returns true if the node has
+/// died meanwhile: the old session was gone, so the node has begun a new one by itself.
+fn dies_before_caught_up(world: &mut World, node: usize, after_ns: u64) -> Result<bool> {
     let deadline = Instant::now() + PATIENCE;
     let mut said = None;
     loop {
+        if world.nodes[node].has_ended()? {
+            return Ok(true);
+        }
         let street = world.street(&StreetOrder::Count)?;
         if street.accepted_ns.iter().any(|at_ns| *at_ns > after_ns) {
             let said = *said.get_or_insert(street.said);
             if street.told >= said {
-                return Ok(());
+                return Ok(false);
             }
         }
-        ensure!(Instant::now() < deadline, "no node listens to Discord and catches up");
+        ensure!(
+            Instant::now() < deadline,
+            "the node does not catch up with Discord: {} of {said:?} messages are stored",
+            street.told
+        );
         thread::sleep(SESSIONS_COUNTED_EVERY);
     }
 }

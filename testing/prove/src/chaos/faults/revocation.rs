@@ -9,12 +9,12 @@ use nightdesk_protocol::Secret;
 use nightdesk_protocol::close::Close;
 use nightdesk_types::{Clock, SystemClock};
 use nightdesk_vault::Key;
-use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::chance::Dice;
+use crate::chaos::asking::{self, Heard, Request};
 use crate::chaos::world::World;
 use crate::crash_points::environment;
 
@@ -43,7 +43,7 @@ pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> R
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("could not start a runtime")?.block_on(async {
         let mut line = timeout(STEP_WAIT, dial(serving, &token)).await??;
-        timeout(STEP_WAIT, deprovision(revoking, &token)).await??;
+        deprovision(revoking, &token).await?;
         let closed = timeout(STEP_WAIT, wait_for_close(&mut line)).await;
         let code = closed.context("the line of a revoked gateway was not closed")?;
         ensure!(
@@ -71,17 +71,12 @@ async fn dial(node: SocketAddr, token: &Secret) -> Result<Line<TcpStream>> {
 
 /// Removes the agent. The node dies before it answers.
 async fn deprovision(node: SocketAddr, token: &Secret) -> Result<()> {
-    let mut stream = TcpStream::connect(node).await.context("could not connect")?;
-    let request = format!(
-        "POST /manage/deprovision HTTP/1.1\r\nhost: desk\r\nauthorization: Bearer {}\r\ncontent-length: 0\r\n\r\n",
-        token.expose()
-    );
-    stream.write_all(request.as_bytes()).await.context("could not send a request")?;
-    let mut response = String::new();
-    // A node that dies may reset the connection.
-    let _ended = stream.read_to_string(&mut response).await;
-    ensure!(response.is_empty(), "the node lived to answer {response}");
-    Ok(())
+    let body = json!({});
+    let (path, body) = ("/manage/deprovision", Some(&body));
+    match asking::ask(node, Request { token: token.expose(), path, body, wait: STEP_WAIT }).await {
+        Heard::Nothing => Ok(()),
+        heard @ (Heard::Nobody | Heard::Answer(..)) => bail!("a node that should die: {heard:?}"),
+    }
 }
 
 async fn wait_for_close(line: &mut Line<TcpStream>) -> u16 {
