@@ -1003,6 +1003,14 @@ $$;
 
 ALTER FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.entry_bytes_max() RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select 524288::bigint
+$$;
+
+ALTER FUNCTION public.entry_bytes_max() OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.erasure_plan() RETURNS TABLE(nth bigint, relation text, fate text, reason text)
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -1827,6 +1835,8 @@ ALTER FUNCTION public.forget_sends(kept interval, sends_max integer) OWNER TO ni
 
 CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
 declare
@@ -1973,20 +1983,14 @@ $$;
 
 ALTER FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) RETURNS boolean
+CREATE FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, v_entries bigint, v_bytes bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
 declare
-    mine      inbox_cursors;
-    v_entries bigint;
-    v_bytes   bigint;
+    mine inbox_cursors;
 begin
     select c.* into mine from inbox_cursors c
     where c.tenant_id = p_tenant and c.agent_id = p_agent;
-    select coalesce(max(q.allowed) filter (where q.quota = 'pending-entries'), entries_max),
-        coalesce(max(q.allowed) filter (where q.quota = 'pending-bytes'),
-            quota_default('pending-bytes'))
-    into v_entries, v_bytes from quotas q where q.tenant_id = p_tenant;
     -- A parked entry does not wait, so once there are so many numbers, the entries are counted. Numbers that this
     -- statement does not see yet, those of its own batch and of one that it waited for, count as waiting.
     if p_seq - mine.acked_seq > v_entries and (
@@ -2002,8 +2006,8 @@ begin
     ) >= v_entries then
         return true;
     end if;
-    -- So few cannot be so much: no entry is longer than a frame.
-    if (p_seq - mine.acked_seq) * 524288 <= v_bytes then
+    -- So few cannot be so much.
+    if (p_seq - mine.acked_seq) * entry_bytes_max() <= v_bytes then
         return false;
     end if;
     return p_bytes - coalesce((
@@ -2015,7 +2019,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, v_entries bigint, v_bytes bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(seq bigint)
     LANGUAGE plpgsql
@@ -2111,6 +2115,7 @@ declare
         then array[today - 1, today] else array[today] end;
     fenced integer[] := '{}';
     behind integer[] := '{}';
+    v_incarnation bigint := current_incarnation();
 begin
     perform set_config('app.tenants', tenants::text, true);
     if e_source is not null then
@@ -2177,21 +2182,41 @@ begin
         where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent
         returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,
             h.reach_version, h.bytes - ordered.bytes as bytes_base
+    ), allowed as materialized (
+        select c.tenant, c.agent, q.entries, q.bytes, coalesce((
+                select k.acked_seq from inbox_cursors k
+                where k.tenant_id = c.tenant and k.agent_id = c.agent
+            ), 0) as acked_seq
+        from counted c
+            cross join lateral (
+                select coalesce(max(q.allowed) filter (where q.quota = 'pending-entries'),
+                        entries_max) as entries,
+                    coalesce(max(q.allowed) filter (where q.quota = 'pending-bytes'),
+                        quota_default('pending-bytes')) as bytes
+                from quotas q where q.tenant_id = c.tenant
+            ) as q
     ), numbered as materialized (
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
             taken.bytes_base + due.bytes - body_bytes(due.body) as bytes_before,
-            due.unsendable or due.pace = 'park' or inbox_is_full(
-                due.tenant, due.agent, taken.base + due.nth - 1, taken.bytes_base + due.bytes,
-                entries_max
+            due.unsendable or due.pace = 'park' or (
+                -- Most inboxes hold so few that they cannot be full.
+                taken.base + due.nth - 1 - allowed.acked_seq
+                    > least(allowed.entries, allowed.bytes / entry_bytes_max())
+                and inbox_is_full(
+                    due.tenant, due.agent, taken.base + due.nth - 1,
+                    taken.bytes_base + due.bytes, allowed.entries, allowed.bytes
+                )
             ) as aside
         from due
             left join taken on taken.tenant_id = due.tenant and taken.agent_id = due.agent
+            left join allowed on allowed.tenant = due.tenant and allowed.agent = due.agent
     ), held as (
         insert into inbox_entries
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before,
+            incarnation)
         select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.body_id,
-            n.bytes_before
+            n.bytes_before, v_incarnation
         from numbered n where not n.aside
     ), set_aside as (
         insert into inbox_parked
@@ -2548,7 +2573,7 @@ begin
         ), 0),
         r.entries, r.entries_max,
         case when r.entries is null then null
-            when (r.entries + cardinality(l_tenant)) * 524288 > r.bytes_max
+            when (r.entries + cardinality(l_tenant)) * entry_bytes_max() > r.bytes_max
                 then letter_bytes(l.to_tenant, l.to_agent, r.bytes)
             else 0 end,
         r.bytes_max
@@ -5967,6 +5992,10 @@ GRANT ALL ON FUNCTION public.door_waiting_sends(p_node text, p_epoch bigint, sen
 REVOKE ALL ON FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_wrapped_by(p_vault_key bytea, rows_max bigint) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.entry_bytes_max() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.entry_bytes_max() TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.entry_bytes_max() TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.erasure_plan() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.erasure_plan() TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.erasure_plan() TO nightdesk_app;
@@ -6059,9 +6088,9 @@ REVOKE ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent
 GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.inbox_ack(tenants uuid[], a_tenant uuid[], a_agent uuid[], a_incarnation bigint[], a_generation bigint[], r_ack integer[], r_from bigint[], r_to bigint[], r_at timestamp with time zone[], r_handed_at timestamp with time zone[]) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, v_entries bigint, v_bytes bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, v_entries bigint, v_bytes bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.inbox_is_full(p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, v_entries bigint, v_bytes bigint) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_last_seqs(a_tenant uuid[], a_agent uuid[]) TO nightdesk_doors;

@@ -259,24 +259,23 @@ create function source_moves(
     where c.tenant_id = last.operator and c.bot_id = last.bot and c.source = last.source
 $$;
 
+-- The bytes of the longest entry: no entry is longer than a frame.
+create function entry_bytes_max() returns bigint language sql immutable parallel safe as $$
+    select 524288::bigint
+$$;
+
 -- Returns whether an entry of that number, up to which so many bytes came, is more than an inbox may
 -- hold.
 create function inbox_is_full(
-    p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, entries_max bigint
+    p_tenant uuid, p_agent uuid, p_seq bigint, p_bytes bigint, v_entries bigint, v_bytes bigint
 ) returns boolean
 language plpgsql stable
 as $$
 declare
-    mine      inbox_cursors;
-    v_entries bigint;
-    v_bytes   bigint;
+    mine inbox_cursors;
 begin
     select c.* into mine from inbox_cursors c
     where c.tenant_id = p_tenant and c.agent_id = p_agent;
-    select coalesce(max(q.allowed) filter (where q.quota = 'pending-entries'), entries_max),
-        coalesce(max(q.allowed) filter (where q.quota = 'pending-bytes'),
-            quota_default('pending-bytes'))
-    into v_entries, v_bytes from quotas q where q.tenant_id = p_tenant;
     -- A parked entry does not wait, so once there are so many numbers, the entries are counted. Numbers that this
     -- statement does not see yet, those of its own batch and of one that it waited for, count as waiting.
     if p_seq - mine.acked_seq > v_entries and (
@@ -292,8 +291,8 @@ begin
     ) >= v_entries then
         return true;
     end if;
-    -- So few cannot be so much: no entry is longer than a frame.
-    if (p_seq - mine.acked_seq) * 524288 <= v_bytes then
+    -- So few cannot be so much.
+    if (p_seq - mine.acked_seq) * entry_bytes_max() <= v_bytes then
         return false;
     end if;
     return p_bytes - coalesce((
@@ -360,6 +359,7 @@ declare
         then array[today - 1, today] else array[today] end;
     fenced integer[] := '{}';
     behind integer[] := '{}';
+    v_incarnation bigint := current_incarnation();
 begin
     perform set_config('app.tenants', tenants::text, true);
     if e_source is not null then
@@ -426,21 +426,41 @@ begin
         where h.tenant_id = ordered.tenant and h.agent_id = ordered.agent
         returning h.tenant_id, h.agent_id, h.next_seq - ordered.n as base, h.last_at,
             h.reach_version, h.bytes - ordered.bytes as bytes_base
+    ), allowed as materialized (
+        select c.tenant, c.agent, q.entries, q.bytes, coalesce((
+                select k.acked_seq from inbox_cursors k
+                where k.tenant_id = c.tenant and k.agent_id = c.agent
+            ), 0) as acked_seq
+        from counted c
+            cross join lateral (
+                select coalesce(max(q.allowed) filter (where q.quota = 'pending-entries'),
+                        entries_max) as entries,
+                    coalesce(max(q.allowed) filter (where q.quota = 'pending-bytes'),
+                        quota_default('pending-bytes')) as bytes
+                from quotas q where q.tenant_id = c.tenant
+            ) as q
     ), numbered as materialized (
         select due.*, taken.base + due.nth - 1 as seq, taken.last_at as at,
             taken.reach_version,
             taken.bytes_base + due.bytes - body_bytes(due.body) as bytes_before,
-            due.unsendable or due.pace = 'park' or inbox_is_full(
-                due.tenant, due.agent, taken.base + due.nth - 1, taken.bytes_base + due.bytes,
-                entries_max
+            due.unsendable or due.pace = 'park' or (
+                -- Most inboxes hold so few that they cannot be full.
+                taken.base + due.nth - 1 - allowed.acked_seq
+                    > least(allowed.entries, allowed.bytes / entry_bytes_max())
+                and inbox_is_full(
+                    due.tenant, due.agent, taken.base + due.nth - 1,
+                    taken.bytes_base + due.bytes, allowed.entries, allowed.bytes
+                )
             ) as aside
         from due
             left join taken on taken.tenant_id = due.tenant and taken.agent_id = due.agent
+            left join allowed on allowed.tenant = due.tenant and allowed.agent = due.agent
     ), held as (
         insert into inbox_entries
-            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before)
+            (tenant_id, agent_id, seq, at, bot_id, chat_id, body, key_id, body_id, bytes_before,
+            incarnation)
         select n.tenant, n.agent, n.seq, n.at, n.bot, n.chat, n.body, n.key_id, n.body_id,
-            n.bytes_before
+            n.bytes_before, v_incarnation
         from numbered n where not n.aside
     ), set_aside as (
         insert into inbox_parked
@@ -522,7 +542,10 @@ create function inbox_accept(
     -- The newest line of the agent.
     generation bigint
 )
-language plpgsql as $$
+language plpgsql
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
+as $$
 #variable_conflict use_column
 declare
     s_event integer[]; s_outcome text[]; s_tenant uuid[]; s_agent uuid[]; s_seq bigint[];
@@ -819,7 +842,7 @@ end
 $$;
 
 grant execute on function
-    no_outcome, source_holds, source_moves, inbox_is_full, inbox_store, inbox_accept,
+    no_outcome, source_holds, source_moves, entry_bytes_max, inbox_is_full, inbox_store, inbox_accept,
     inbox_waiting, inbox_waits, cursor_after, inbox_ack, set_aside, inbox_resubmit,
     inbox_put_test, inbox_last_seqs
 to nightdesk_app;

@@ -244,7 +244,7 @@ begin
         ), 0),
         r.entries, r.entries_max,
         case when r.entries is null then null
-            when (r.entries + cardinality(l_tenant)) * 524288 > r.bytes_max
+            when (r.entries + cardinality(l_tenant)) * entry_bytes_max() > r.bytes_max
                 then letter_bytes(l.to_tenant, l.to_agent, r.bytes)
             else 0 end,
         r.bytes_max
