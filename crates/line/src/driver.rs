@@ -47,6 +47,8 @@ pub(crate) struct LineDriver<S> {
     /// The line's ear and claim, once the line is the agent's newest.
     claimed_line: Option<(Arc<RegisteredLine>, LineClaim)>,
     reading: Option<BoxFuture<'static, Result<ReadResponse, StoreError>>>,
+    /// The write of the client's rules. The first entries do not wait for it.
+    rules_write: Option<BoxFuture<'static, Result<(), StoreError>>>,
     acks: Acks,
     sends: Sends,
     controls: Bucket,
@@ -79,6 +81,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
             lines: Lines::new(),
             claimed_line: None,
             reading: None,
+            rules_write: None,
             acks: Acks::default(),
             sends: Sends::new(),
             controls: Bucket::default(),
@@ -104,9 +107,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                     fail_point!("line::ack_written");
                     self.begin_acks();
                 }
+                LineEvent::RulesWritten(written) => self.finish_rules_write(written),
                 LineEvent::Other(input) => self.settle(input).await,
             }
         }
+        self.await_rules_write().await;
         self.socket.linger().await;
     }
 
@@ -119,12 +124,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         tokio::select! {
             heard = self.socket.next_event(), if rest.is_zero() => LineEvent::Heard(heard),
             rung = next_hints(self.claimed_line.as_ref()) => LineEvent::Rung(rung),
-            read = finish_read(&mut self.reading) => {
+            read = finish(&mut self.reading) => {
                 self.reading = None;
                 fail_point!("line::entries_read");
                 LineEvent::Other(read.map_or(LineInput::ReadFailed, LineInput::Read))
             }
             written = self.acks.wait_for_write() => LineEvent::Written(written),
+            written = finish(&mut self.rules_write) => LineEvent::RulesWritten(written),
             Some((request, outcome)) = self.sends.next(), if !self.sends.is_empty() => {
                 LineEvent::Other(LineInput::Sent(request, Box::new(outcome)))
             }
@@ -280,15 +286,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 }
             }
             LineEffect::FollowRules(rules) => {
-                // The first entries do not wait for the write.
-                self.socket.flush().await?;
-                let followed = self.context.desk.follow_rules(&self.caller, rules).await;
-                self.log_store_error("store the rules of a client", followed);
+                self.await_rules_write().await;
+                let (context, caller) = (Arc::clone(&self.context), self.caller);
+                let write = async move { context.desk.follow_rules(&caller, rules).await };
+                self.rules_write = Some(Box::pin(write));
             }
             LineEffect::Close(close) => drop(self.socket.close(close).await),
             LineEffect::End(end) => self.end(end).await,
         }
         Ok(None)
+    }
+
+    async fn await_rules_write(&mut self) {
+        if let Some(write) = &mut self.rules_write {
+            let written = write.await;
+            self.finish_rules_write(written);
+        }
+    }
+
+    fn finish_rules_write(&mut self, written: Result<(), StoreError>) {
+        self.rules_write = None;
+        self.log_store_error("store the rules of a client", written);
     }
 
     fn send(&mut self, outbound: nightdesk_protocol::frame::Outbound) {
@@ -369,6 +387,7 @@ enum LineEvent {
     Rung(Rung),
     /// A write of acks ended.
     Written(Option<AckOutcome>),
+    RulesWritten(Result<(), StoreError>),
     Other(LineInput),
 }
 
@@ -394,11 +413,10 @@ async fn read_waiting(inbox: Arc<Inbox>, ask: ReadRequest) -> Result<ReadRespons
     inbox.read_waiting(ask).await
 }
 
-async fn finish_read(
-    reading: &mut Option<BoxFuture<'static, Result<ReadResponse, StoreError>>>,
-) -> Result<ReadResponse, StoreError> {
-    match reading {
-        Some(reading) => reading.await,
+/// Waits for a call that runs, if one does.
+async fn finish<T>(running: &mut Option<BoxFuture<'static, T>>) -> T {
+    match running {
+        Some(running) => running.await,
         None => std::future::pending().await,
     }
 }

@@ -24,8 +24,6 @@ pub struct LineSession {
     shown: Option<ClientRules>,
     /// The rules in the store, once the line is the agent's newest.
     kept: Option<ClientRules>,
-    /// True after the first read. The first entries do not wait for a write of the rules.
-    has_read: bool,
     state: LineState,
 }
 
@@ -51,7 +49,6 @@ impl LineSession {
             hellos: Vec::new(),
             shown: None,
             kept: None,
-            has_read: false,
             state: LineState::Greeting { until },
         }
     }
@@ -118,14 +115,12 @@ impl LineSession {
             }
         } else if let LineInput::Taken(taken) = input {
             self.kept = Some(taken.rules);
-        } else if let LineInput::Read(_) = input {
-            self.has_read = true;
         }
     }
 
     fn follow_rules(&mut self, effects: &mut Vec<LineEffect>) {
         let (Some(shown), Some(kept)) = (self.shown, self.kept) else { return };
-        if shown != kept && self.has_read && !self.is_closed() {
+        if shown != kept && !self.is_closed() {
             self.kept = Some(shown);
             effects.push(LineEffect::FollowRules(shown));
         }
