@@ -2955,7 +2955,7 @@ $$;
 
 ALTER FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval) RETURNS TABLE(incarnation bigint, generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint, client_rules text)
+CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval, p_rules text DEFAULT NULL::text) RETURNS TABLE(incarnation bigint, generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint, client_rules text)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2964,6 +2964,10 @@ declare
     before lines;
     parked bigint;
 begin
+    -- Before the cursor is locked: a change of the rules can lock the inbox's head (`note_reach`), and heads are locked
+    -- before cursors.
+    update agents a set client_rules = p_rules
+    where a.tenant_id = p_tenant and a.agent_id = p_agent and a.client_rules <> p_rules;
     select c.* into strict mine from inbox_cursors c
     where c.tenant_id = p_tenant and c.agent_id = p_agent for update;
     select l.* into before from lines l where l.tenant_id = p_tenant and l.agent_id = p_agent;
@@ -3003,7 +3007,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) RETURNS boolean
     LANGUAGE sql
@@ -6197,9 +6201,9 @@ REVOKE ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnati
 GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) TO nightdesk_doors;

@@ -21,7 +21,7 @@ use nightdesk_types::limits::{
     CONTROL_FRAMES_MAX, CONTROL_WINDOW, LAST_ACKS_WAIT, LINE_END_AGAIN, REPLACED_WAIT,
 };
 use nightdesk_types::rate_limit::{Bucket, Rate};
-use nightdesk_types::{Clock, Moment, RequestId, StoreError};
+use nightdesk_types::{ClientRules, Clock, Moment, RequestId, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
 
@@ -47,8 +47,6 @@ pub(crate) struct LineDriver<S> {
     /// The line's ear and claim, once the line is the agent's newest.
     claimed_line: Option<(Arc<RegisteredLine>, LineClaim)>,
     reading: Option<BoxFuture<'static, Result<ReadResponse, StoreError>>>,
-    /// The write of the client's rules. The first entries do not wait for it.
-    rules_write: Option<BoxFuture<'static, Result<(), StoreError>>>,
     acks: Acks,
     sends: Sends,
     controls: Bucket,
@@ -81,7 +79,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
             lines: Lines::new(),
             claimed_line: None,
             reading: None,
-            rules_write: None,
             acks: Acks::default(),
             sends: Sends::new(),
             controls: Bucket::default(),
@@ -107,11 +104,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                     fail_point!("line::ack_written");
                     self.begin_acks();
                 }
-                LineEvent::RulesWritten(written) => self.finish_rules_write(written),
                 LineEvent::Other(input) => self.settle(input).await,
             }
         }
-        self.await_rules_write().await;
         self.socket.linger().await;
     }
 
@@ -130,7 +125,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 LineEvent::Other(read.map_or(LineInput::ReadFailed, LineInput::Read))
             }
             written = self.acks.wait_for_write() => LineEvent::Written(written),
-            written = finish(&mut self.rules_write) => LineEvent::RulesWritten(written),
             Some((request, outcome)) = self.sends.next(), if !self.sends.is_empty() => {
                 LineEvent::Other(LineInput::Sent(request, Box::new(outcome)))
             }
@@ -252,7 +246,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                     LineInput::Greeted(Box::new(greeted))
                 })));
             }
-            LineEffect::Take => return Ok(Some(self.take().await)),
+            LineEffect::Take(rules) => return Ok(Some(self.take(rules).await)),
             LineEffect::Say(frame) => self.socket.feed_frame(frame).await?,
             LineEffect::Ping => self.socket.feed_ping().await?,
             LineEffect::Read { after, since, entries_max, taken_at } => {
@@ -286,27 +280,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 }
             }
             LineEffect::FollowRules(rules) => {
-                self.await_rules_write().await;
-                let (context, caller) = (Arc::clone(&self.context), self.caller);
-                let write = async move { context.desk.follow_rules(&caller, rules).await };
-                self.rules_write = Some(Box::pin(write));
+                let written = self.context.desk.follow_rules(&self.caller, rules).await;
+                self.log_store_error("store the rules of a client", written);
             }
             LineEffect::Close(close) => drop(self.socket.close(close).await),
             LineEffect::End(end) => self.end(end).await,
         }
         Ok(None)
-    }
-
-    async fn await_rules_write(&mut self) {
-        if let Some(write) = &mut self.rules_write {
-            let written = write.await;
-            self.finish_rules_write(written);
-        }
-    }
-
-    fn finish_rules_write(&mut self, written: Result<(), StoreError>) {
-        self.rules_write = None;
-        self.log_store_error("store the rules of a client", written);
     }
 
     fn send(&mut self, outbound: nightdesk_protocol::frame::Outbound) {
@@ -318,11 +298,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
 
     /// Makes the line the agent's newest. An older line on this node ends first, so that its results for its entries
     /// are known.
-    async fn take(&mut self) -> LineInput {
+    async fn take(&mut self, rules: Option<ClientRules>) -> LineInput {
         let AuthenticatedGateway { scope, agent, gateway, acks: _ } = self.caller;
         drop(timeout(REPLACED_WAIT, self.context.lines.replace_line(agent)).await);
         let LineContext { store, dials, node, .. } = &*self.context;
-        let taken = dials.run_in_turn(store.take(&self.caller, node)).await;
+        let taken = dials.run_in_turn(store.take(&self.caller, node, rules)).await;
         let Some(taken) = self.log_store_error("take a line", taken) else {
             return LineInput::StoreLost;
         };
@@ -387,7 +367,6 @@ enum LineEvent {
     Rung(Rung),
     /// A write of acks ended.
     Written(Option<AckOutcome>),
-    RulesWritten(Result<(), StoreError>),
     Other(LineInput),
 }
 

@@ -39,7 +39,7 @@ mod tests {
 
     use async_trait::async_trait;
     use nightdesk_types::{
-        AgentId, Generation, Incarnation, Node, Seq, StoreError, TenantId, TenantScope,
+        AgentId, ClientRules, Generation, Incarnation, Node, Seq, StoreError, TenantId, TenantScope,
     };
     use uuid::Uuid;
 
@@ -54,7 +54,12 @@ mod tests {
 
     #[async_trait]
     impl Store for Away {
-        async fn take(&self, _: &AuthenticatedGateway, _: &Node) -> Result<LineStart, StoreError> {
+        async fn take(
+            &self,
+            _: &AuthenticatedGateway,
+            _: &Node,
+            _: Option<ClientRules>,
+        ) -> Result<LineStart, StoreError> {
             unreachable!("nobody takes a line")
         }
 

@@ -110,8 +110,8 @@ pub struct HelloLookup {
 pub enum LineEffect {
     /// Look up a hello.
     Greet(Box<Hello>),
-    /// Make the line the agent's newest.
-    Take,
+    /// Make the line the agent's newest, and save the rules for serving its client, if the first hello shows them.
+    Take(Option<ClientRules>),
     /// Send this frame.
     Say(Frame),
     /// Ping.

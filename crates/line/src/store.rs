@@ -96,11 +96,12 @@ impl CloseRecord {
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Makes a line the agent's newest, and fences every older one. The oldest waiting entry is parked if its tries are
-    /// used up.
+    /// used up. Stores the rules for serving the client, if its first hello shows them.
     async fn take(
         &self,
         caller: &AuthenticatedGateway,
         node: &Node,
+        rules: Option<ClientRules>,
     ) -> Result<LineStart, StoreError>;
 
     /// Records the end of a line. If an entry waits for its agent, a wake becomes due after the client's grace period.

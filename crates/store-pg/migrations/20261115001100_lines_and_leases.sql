@@ -112,14 +112,14 @@ select wall_off('lines');
 
 -- Gives an agent's newest line its number, and fences every older one: the agent is awake. The
 -- oldest waiting entry is set aside first if it was handed over often enough. `client_rules` are the
--- rules by which the agent's client was served before.
+-- rules for serving the agent's client: those that its first hello shows, or else the last known ones.
 --
 -- `ended_ago_ms` is the time since the desk closed the same gateway's previous line to restart, and
 -- null for a line that ended in any other way: a killed gateway is up again within a second, and
 -- must not be taken for the process it was.
 create function line_take(
     p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint,
-    tries_max integer, p_grace interval default '35 seconds'
+    tries_max integer, p_grace interval default '35 seconds', p_rules text default null
 ) returns table (
     incarnation bigint, generation bigint, acked_seq bigint, acked_at timestamptz, head_seq bigint,
     ended_ago_ms bigint, parked_seq bigint, client_rules text
@@ -130,6 +130,10 @@ declare
     before lines;
     parked bigint;
 begin
+    -- Before the cursor is locked: a change of the rules can lock the inbox's head (`note_reach`), and heads are locked
+    -- before cursors.
+    update agents a set client_rules = p_rules
+    where a.tenant_id = p_tenant and a.agent_id = p_agent and a.client_rules <> p_rules;
     select c.* into strict mine from inbox_cursors c
     where c.tenant_id = p_tenant and c.agent_id = p_agent for update;
     select l.* into before from lines l where l.tenant_id = p_tenant and l.agent_id = p_agent;

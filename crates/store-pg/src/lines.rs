@@ -20,6 +20,7 @@ impl Store for Pg {
         &self,
         caller: &AuthenticatedGateway,
         node: &Node,
+        rules: Option<ClientRules>,
     ) -> Result<LineStart, StoreError> {
         let AuthenticatedGateway { scope, agent, gateway, acks: _ } = *caller;
         let node = node.clone();
@@ -29,7 +30,7 @@ impl Store for Pg {
                        acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
                        ended_ago_ms, parked_seq, client_rules as "rules!"
                    from line_take(
-                       works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7)
+                       works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7), $8
                    )"#,
                 scope.tenant().uuid(),
                 agent.uuid(),
@@ -37,7 +38,8 @@ impl Store for Pg {
                 node.name,
                 node.epoch.get(),
                 i32::try_from(TRIES_MAX).unwrap_or(i32::MAX),
-                CLOSED_GRACE.as_secs_f64()
+                CLOSED_GRACE.as_secs_f64(),
+                rules.map(ClientRules::slug)
             )
             .fetch_one(connection)
             .await?;

@@ -207,7 +207,7 @@ impl LineWorld {
     fn apply(&mut self, effect: LineEffect) {
         match effect {
             LineEffect::Greet(_) => self.greets += 1,
-            LineEffect::Take => {
+            LineEffect::Take(_) => {
                 assert!(!self.is_taking && !self.is_taken, "a line is taken once");
                 self.is_taking = true;
             }

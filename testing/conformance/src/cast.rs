@@ -12,7 +12,8 @@ use nightdesk_register::{AgentOnBot, NewBot, NewSecret};
 use nightdesk_testkit::builders::{self, EventBuilder};
 use nightdesk_testkit::first_data_key;
 use nightdesk_types::{
-    AgentId, DataKeyId, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope, Timestamp,
+    AgentId, ClientRules, DataKeyId, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope,
+    Timestamp,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -149,15 +150,15 @@ impl<'h> Cast<'h> {
 
     /// Takes a person's line.
     pub(super) async fn line(&self, person: &Person) -> Line {
-        self.line_from(person, person.gateway).await
+        self.take_line(person, None).await
     }
 
-    /// Takes a person's line with another gateway.
-    pub(super) async fn line_from(&self, person: &Person, gateway: GatewayId) -> Line {
-        let Person { scope, agent, .. } = *person;
+    /// Takes a line whose first hello shows its client's rules, or none.
+    pub(super) async fn take_line(&self, person: &Person, rules: Option<ClientRules>) -> Line {
+        let Person { scope, agent, gateway, .. } = *person;
         let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
         let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
-        let taken = self.harness.lines().take(&caller, &node).await.expect("take a line");
+        let taken = self.harness.lines().take(&caller, &node, rules).await.expect("take a line");
         let LineStart { incarnation, generation, .. } = taken;
         Line { claim: LineClaim { scope, agent, incarnation, generation }, taken }
     }

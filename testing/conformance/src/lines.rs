@@ -47,7 +47,7 @@ pub async fn an_unknown_agent_has_no_line(harness: &impl Harness) {
     let caller = AuthenticatedGateway { scope: bob.scope, agent, gateway, acks: true };
     let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
 
-    assert!(harness.lines().take(&caller, &node).await.is_err());
+    assert!(harness.lines().take(&caller, &node, None).await.is_err());
     assert_eq!(
         cast.ask(line.ask()).await,
         ReadResponse::Entries(Vec::new()),
@@ -76,7 +76,7 @@ pub async fn a_restart_is_told_to_its_own_gateway(harness: &impl Harness) {
     let fifth = cast.line(&ann).await;
     assert!(fifth.taken.restarted_ago.is_some(), "the desk restarted");
     cast.restart(&fifth).await;
-    let sixth = cast.line_from(&ann, other).await;
+    let sixth = cast.line(&Person { gateway: other, ..ann }).await;
     assert_eq!(sixth.taken.restarted_ago, None, "under another gateway's");
 }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
 use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart, Store};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
-use nightdesk_types::{GatewayId, Incarnation, Node, Seq, StoreError, Timestamp};
+use nightdesk_types::{ClientRules, GatewayId, Incarnation, Node, Seq, StoreError, Timestamp};
 
 use super::Memory;
 use super::agent::{Agent, Line};
@@ -15,9 +15,13 @@ impl Store for Memory {
         &self,
         caller: &AuthenticatedGateway,
         node: &Node,
+        rules: Option<ClientRules>,
     ) -> Result<LineStart, StoreError> {
         let now = self.now();
         let mut state = self.lock();
+        if let Some(rules) = rules {
+            state.store_rules("take a line", caller.scope, caller.agent, rules)?;
+        }
         let incarnation = state.incarnation;
         let agent = state.agent("take a line", caller.scope, caller.agent)?;
         let taken = agent.take_line(caller.gateway, incarnation, node, now);

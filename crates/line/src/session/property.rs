@@ -106,7 +106,7 @@ impl World {
                 LineEffect::End(_) => self.ended = true,
                 LineEffect::Say(frame) => self.said.extend(name_of(frame.as_str())),
                 LineEffect::Greet(_)
-                | LineEffect::Take
+                | LineEffect::Take(_)
                 | LineEffect::Ping
                 | LineEffect::Send(_)
                 | LineEffect::Stop(_)

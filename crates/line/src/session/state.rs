@@ -136,7 +136,7 @@ impl LineSession {
         effects.push(LineEffect::Greet(Box::new(hello)));
         if let LineState::Greeting { until } = self.state {
             self.state = LineState::Taking { until, described: None };
-            effects.push(LineEffect::Take);
+            effects.push(LineEffect::Take(self.shown));
         }
     }
 

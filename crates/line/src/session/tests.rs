@@ -130,7 +130,7 @@ fn each_hello_is_looked_up_and_the_first_takes_the_line() {
     let mut session = LineSession::new(at(secs(0)), CLIENT);
 
     let first = session.step(at(secs(0)), heard(HELLO));
-    assert!(matches!(first[..], [LineEffect::Greet(_), LineEffect::Take]), "{first:?}");
+    assert!(matches!(first[..], [LineEffect::Greet(_), LineEffect::Take(_)]), "{first:?}");
     let second = session.step(at(secs(0)), heard(HELLO));
     assert!(matches!(second[..], [LineEffect::Greet(_)]), "{second:?}");
     assert_eq!(said(&session.step(at(secs(0)), greeted())), 1);

@@ -177,7 +177,7 @@ impl Between {
                 let greeted = desk::HelloLookup { descriptor };
                 Next::AtTheDesk(desk::LineInput::Greeted(Box::new(greeted)))
             }
-            desk::LineEffect::Take => Next::AtTheDesk(desk::LineInput::Taken(self.taken())),
+            desk::LineEffect::Take(_) => Next::AtTheDesk(desk::LineInput::Taken(self.taken())),
             desk::LineEffect::Say(frame) => {
                 let mut lines = Lines::new();
                 for line in lines.push(frame.as_str().as_bytes()).unwrap() {

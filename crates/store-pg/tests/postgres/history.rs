@@ -26,7 +26,7 @@ fn node() -> Node {
 async fn take(store: &Pg, person: &Person) -> LineClaim {
     let Person { scope, agent, gateway, .. } = *person;
     let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
-    let taken = store.take(&caller, &node()).await.expect("take a line");
+    let taken = store.take(&caller, &node(), None).await.expect("take a line");
     let LineStart { incarnation, generation, .. } = taken;
     LineClaim { scope, agent, incarnation, generation }
 }

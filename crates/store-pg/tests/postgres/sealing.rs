@@ -83,7 +83,7 @@ impl Scene {
     async fn line(&self) -> LineClaim {
         let Person { scope, agent, gateway, .. } = *self.ann();
         let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
-        let taken = self.store().take(&caller, &node()).await.expect("take a line");
+        let taken = self.store().take(&caller, &node(), None).await.expect("take a line");
         let LineStart { incarnation, generation, .. } = taken;
         LineClaim { scope, agent, incarnation, generation }
     }

@@ -110,7 +110,7 @@ async fn take_line(postgres: &Postgres, _: &People, person: &Person) {
     let Person { scope, agent, gateway, .. } = *person;
     let node = Node { name: "n".to_owned(), epoch: NodeEpoch::new(1) };
     let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
-    postgres.store.take(&caller, &node).await.expect("take a line");
+    postgres.store.take(&caller, &node, None).await.expect("take a line");
 }
 
 /// Returns the wake that the rule gives after an accept, at the time that the accept wrote.

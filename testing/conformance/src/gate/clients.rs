@@ -32,6 +32,11 @@ pub async fn relevance_follows_the_client(harness: &impl Harness) {
     );
     follow(ClientRules::Hermes019).await;
     assert_eq!(relevance().await, Relevance::default());
+
+    let taken = cast.take_line(&ann, Some(ClientRules::Hermes020)).await.taken;
+    assert_eq!(taken.rules, ClientRules::Hermes020, "the first hello of a line shows them");
+    assert_eq!(relevance().await, Relevance { continues_threads: true, ..Relevance::default() });
+    assert_eq!(cast.line(&ann).await.taken.rules, taken.rules, "a hello that shows none");
 }
 
 /// Checks that an agent takes part where it has received an entry: in that chat, through that bot.

@@ -144,13 +144,7 @@ impl Reaching for Memory {
         agent: AgentId,
         rules: ClientRules,
     ) -> Result<(), StoreError> {
-        let mut state = self.lock();
-        let row = state.agent("store the rules of a client", scope, agent)?;
-        if row.client_rules != rules {
-            row.client_rules = rules;
-            state.note_everywhere(scope, agent);
-        }
-        Ok(())
+        self.lock().store_rules("store the rules of a client", scope, agent, rules)
     }
 
     async fn declare(
@@ -181,6 +175,22 @@ pub(super) fn person(on: AgentOnBot, author: &str) -> Value {
 }
 
 impl State {
+    /// Stores the rules for serving the agent's client.
+    pub(crate) fn store_rules(
+        &mut self,
+        operation: &'static str,
+        scope: TenantScope,
+        agent: AgentId,
+        rules: ClientRules,
+    ) -> Result<(), StoreError> {
+        let row = self.agent(operation, scope, agent)?;
+        if row.client_rules != rules {
+            row.client_rules = rules;
+            self.note_everywhere(scope, agent);
+        }
+        Ok(())
+    }
+
     /// Records a change on every bot on which the agent has a binding or grant.
     fn note_everywhere(&mut self, scope: TenantScope, agent: AgentId) {
         let bound = self.bindings.iter().map(|binding| binding.on);

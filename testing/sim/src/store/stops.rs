@@ -15,7 +15,7 @@ use nightdesk_inbox::{
 use nightdesk_lease::Owner;
 use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart};
 use nightdesk_media::{MediaId, MediaRecord};
-use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, BotId, ClientRules, Node, NodeEpoch, Seq, TenantScope, Timestamp};
 
 use super::through;
 
@@ -43,7 +43,7 @@ through! { nightdesk_inbox::InboxSweeper {
 }}
 
 through! { nightdesk_line::Store {
-    fn take(caller: &AuthenticatedGateway, node: &Node) -> LineStart;
+    fn take(caller: &AuthenticatedGateway, node: &Node, rules: Option<ClientRules>) -> LineStart;
     fn close(line: &LineClaim, end: CloseRecord) -> ();
 }}
 
