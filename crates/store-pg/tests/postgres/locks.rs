@@ -1,5 +1,6 @@
 //! Tests that gathered accepts take their locks in one order.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use nightdesk_gate::Gate;
@@ -11,15 +12,22 @@ use tokio::time::Instant;
 
 use crate::planted::{People, replace_in_function};
 use crate::server::run;
-use crate::suites::postgres;
+use crate::suites::{Postgres, postgres};
 
 /// Agents in each batch.
 const AGENTS: usize = 8;
 
-/// Lets two writers put the same new keys for the same agents in opposite order. Returns true if at least one of the
-/// batches failed.
-async fn one_fails(store: &Arc<Pg>, people: &People, batches: usize) -> bool {
-    let gate = Gate::new(Arc::<Pg>::clone(store));
+/// Lets two writers put the same new keys for the same agents in opposite order. Returns true as soon as they deadlock.
+async fn deadlock(postgres: &Postgres, people: &People, batches: usize) -> bool {
+    // The store waits a second for a lock, and so does PostgreSQL until it looks for a deadlock. New connections look
+    // sooner, so a lock timeout means only that the machine was busy.
+    let mut admin = postgres.database.admin().await;
+    let look_sooner = "do $$ begin
+        execute format('alter database %I set deadlock_timeout = 50', current_database());
+    end $$";
+    run(&mut admin, look_sooner).await;
+    let store = Arc::new(postgres.store.connect_apart());
+    let gate = Gate::new(Arc::<Pg>::clone(&store));
     for batch in 0..batches / 2 {
         let mut accepts = Vec::new();
         for person in &people.people {
@@ -30,8 +38,12 @@ async fn one_fails(store: &Arc<Pg>, people: &People, batches: usize) -> bool {
         let mut reversed = accepts.clone();
         reversed.reverse();
         let (one, other) = tokio::join!(store.accept(&accepts), store.accept(&reversed));
-        if one.is_err() || other.is_err() {
-            return true;
+        for error in [one.err(), other.err()].into_iter().flatten() {
+            let source = error.source().map(ToString::to_string).unwrap_or_default();
+            if source.contains("deadlock detected") {
+                return true;
+            }
+            assert!(source.contains("lock timeout"), "{source}");
         }
     }
     false
@@ -57,7 +69,7 @@ async fn two_writers_in_opposite_order_never_deadlock() {
     let postgres = postgres().await;
     let people = People::of(&postgres, AGENTS).await;
 
-    assert!(!one_fails(&postgres.store, &people, 10_000).await);
+    assert!(!deadlock(&postgres, &people, 10_000).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -70,6 +82,6 @@ async fn unsorted_they_do() {
     ];
     replace_in_function(&postgres.database, "inbox_store", &unsorted).await;
 
-    let failed = one_fails(&postgres.store, &people, 10_000).await;
-    assert!(failed, "the check must be able to see a deadlock");
+    let found = deadlock(&postgres, &people, 10_000).await;
+    assert!(found, "the check must be able to see a deadlock");
 }
