@@ -79,7 +79,7 @@ pub const ALL: [Fault; 58] = [
     always("F03", "all nodes are killed", nodes::kill_all),
     always("F05", "the owner of a bot stands still for too long", owners::pause).together(),
     always("F06", "some gateways are frozen", frozen_gateway::freeze),
-    always("F07", "gateways are frozen as they go idle", idle::freeze),
+    always("F07", "gateways are frozen as they go idle", idle::freeze).slow(),
     always("F09", "a node has little processor time", scarce::slow_processor)
         .when(|_| scarce::can_slow_processor()),
     always("F10", "the kernel ends a node for want of memory", scarce::out_of_memory)
@@ -90,7 +90,7 @@ pub const ALL: [Fault; 58] = [
     always("F14", "PostgreSQL is killed", postgres::kill),
     always("F15", "PostgreSQL stands still", busy_postgres::stand_still).slow(),
     always("F16", "connections to PostgreSQL are ended", busy_postgres::end_connections),
-    always("F18", "PostgreSQL has no connections left", busy_postgres::take_connections),
+    always("F18", "PostgreSQL has no connections left", busy_postgres::take_connections).slow(),
     always("F19", "the disk of PostgreSQL's log is full", broken_disk::fill)
         .when(broken_disk::can_fill)
         .slow(),
@@ -137,8 +137,11 @@ pub const ALL: [Fault; 58] = [
     always("K14", "a node dies after it called a platform", crash_points::die_calling),
     always("K15", "a node dies after it wrote down an answer", crash_points::die_calling),
     always("K16", "a node dies before it listens to a platform", crash_points::die_taking)
-        .when(has_heirs),
-    always("K17", "a node dies after it began a session", crash_points::die_taking).when(has_heirs),
+        .when(has_heirs)
+        .slow(),
+    always("K17", "a node dies after it began a session", crash_points::die_taking)
+        .when(has_heirs)
+        .slow(),
     crash("K18", "a node dies before it calls an agent"),
     crash("K19", "a node dies after it called an agent"),
     crash("K20", "a node dies before it tells an agent that it is time").when(World::has_jobs),
