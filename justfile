@@ -27,6 +27,9 @@ coverage := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4" \
 mutants_target := env("CARGO_TARGET_DIR", "target") / "mutants"
 mutants_tree := mutants_target / "tree"
 
+# A copy of the tree that does not seal messages, and its build.
+unsealed_target := env("CARGO_TARGET_DIR", "target") / "unsealed"
+
 # The advisory database, of which data/ has a copy.
 advisories := "https://github.com/rustsec/advisory-db"
 
@@ -168,6 +171,14 @@ sleepers *ARGS: _proofs
 # Measure accept, delivery and ack on three nodes beside the same writes in bare PostgreSQL; `--nodes 1` for one node.
 road-rate *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/road-rate" {{ ARGS }}
+
+# Measure the road beside a desk that does not seal messages, in alternating turns. The last line has both sides' medians
+# and their ratio.
+sealing-cost TURNS="7" *ARGS: _proofs
+    cargo xtask unsealed {{ unsealed_target }}/tree
+    CARGO_TARGET_DIR={{ unsealed_target }} cargo build --manifest-path {{ unsealed_target }}/tree/Cargo.toml --locked \
+        --release -p nightdesk --features scripted -p nightdesk-prove
+    testing/old-beside-new.py {{ unsealed_target }}/release "$(dirname "$(just _built release)")" {{ TURNS }} road-rate {{ ARGS }}
 
 # Measure accept, delivery and ack of letters beside platform events in the same run.
 letters-rate *ARGS: _proofs

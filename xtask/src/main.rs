@@ -5,6 +5,7 @@
 //! - `sbom` compares a release's bill of materials with the crates that cargo builds;
 //! - `house` measures the code;
 //! - `mutants` applies the deliberate bugs of `testing/mutants` to a copy;
+//! - `unsealed` makes a copy that does not seal messages, to measure the cost of sealing;
 //! - `with-servers` runs a command with a temporary PostgreSQL and Redis;
 //! - `sqlx` and `schema` write the files that are generated from the migrations.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its caller")]
@@ -36,6 +37,7 @@ usage: cargo xtask COMMAND
   house [--list FIGURE]                     measure the code, or name the places behind a figure
   mutants check                             check that every patch of testing/mutants applies
   mutants copy FOLDER                       make FOLDER a copy of the files with all patches applied
+  unsealed FOLDER                           make FOLDER a copy of the files that does not seal messages
   with-servers [--fsync] [--redis] -- CMD…  run CMD beside a PostgreSQL (and a Redis) of its own
   sqlx [--check]                            write, or compare, crates/store-pg/.sqlx
   schema [--check]                          write, or compare, crates/store-pg/schema.sql";
@@ -68,6 +70,7 @@ fn run(args: &[&str]) -> Result<ExitCode> {
         ["house", rest @ ..] => house::run(&repo, rest),
         ["mutants", "check"] => mutants::check(&repo),
         ["mutants", "copy", folder] => mutants::copy(&repo, Path::new(folder)),
+        ["unsealed", folder] => mutants::copy_unsealed(&repo, Path::new(folder)),
         ["with-servers", rest @ ..] => with_servers::run(rest),
         ["sqlx", rest @ ..] => queries::run(&repo, mode(rest)?),
         ["schema", rest @ ..] => schema::run(&repo, mode(rest)?),

@@ -16,6 +16,9 @@ use crate::repo::Repo;
 /// The folder of the mutants.
 const FOLDER: &str = "testing/mutants";
 
+/// The patch that turns off the sealing of messages.
+const UNSEALED: &str = "testing/without-sealing.patch";
+
 /// Applies all patches to a temporary copy.
 pub(crate) fn check(repo: &Repo) -> Result<ExitCode> {
     let patches = patches(repo)?;
@@ -23,6 +26,7 @@ pub(crate) fn check(repo: &Repo) -> Result<ExitCode> {
         check_guard(patch)?;
     }
     patched(repo, &patches)?;
+    patched(repo, &[repo.path(UNSEALED)])?;
     println!("mutants: {} patches apply", patches.len());
     Ok(ExitCode::SUCCESS)
 }
@@ -30,7 +34,16 @@ pub(crate) fn check(repo: &Repo) -> Result<ExitCode> {
 /// Makes a folder a copy of the working copy with all patches. A file that does not change keeps its time, so that cargo
 /// does not build it again.
 pub(crate) fn copy(repo: &Repo, folder: &Path) -> Result<ExitCode> {
-    let copy = patched(repo, &patches(repo)?)?;
+    copy_patched(repo, &patches(repo)?, folder)
+}
+
+/// Makes a folder a copy of the working copy that does not seal messages.
+pub(crate) fn copy_unsealed(repo: &Repo, folder: &Path) -> Result<ExitCode> {
+    copy_patched(repo, &[repo.path(UNSEALED)], folder)
+}
+
+fn copy_patched(repo: &Repo, patches: &[PathBuf], folder: &Path) -> Result<ExitCode> {
+    let copy = patched(repo, patches)?;
     let wanted = files_below(copy.path())?;
     if folder.exists() {
         for file in files_below(folder)?.difference(&wanted) {

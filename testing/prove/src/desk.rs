@@ -4,15 +4,19 @@ use std::fs::{self, File, Permissions};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use nightdesk_vault::Vault;
 
 use crate::cluster::{Cluster, output};
+
+/// The signal of a process that aborts.
+const SIGABRT: i32 = 6;
 
 /// Maximum open files of a process: each line is one at either end. Many systems start with 1,024 and permit more.
 pub const FILES_MAX: usize = 16_384;
@@ -265,6 +269,19 @@ impl Desk {
     pub fn has_ended(&mut self) -> Result<bool> {
         let status = self.child.try_wait().context("could not look at the desk")?;
         Ok(status.is_some())
+    }
+
+    /// Returns true if the process aborted, as it does at a crash point. Fails if it ended in another way.
+    pub fn has_aborted(&mut self) -> Result<bool> {
+        let Some(status) = self.child.try_wait().context("could not look at the desk")? else {
+            return Ok(false);
+        };
+        ensure!(
+            status.signal() == Some(SIGABRT),
+            "the desk ended with {status} and did not abort; its log:\n{}",
+            self.log_tail()
+        );
+        Ok(true)
     }
 
     /// Waits until the process has ended.

@@ -110,8 +110,17 @@ impl Node {
 
     /// Waits until the node ends by itself.
     pub fn ends_within(&mut self, patience: Duration) -> Result<()> {
+        self.wait_for(Self::has_ended, patience)
+    }
+
+    /// Waits until the node aborts at its crash point. Fails if it ends in another way.
+    pub fn aborts_within(&mut self, patience: Duration) -> Result<()> {
+        self.wait_for(Self::has_aborted, patience)
+    }
+
+    fn wait_for(&mut self, end: fn(&mut Self) -> Result<bool>, patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
-        while !self.has_ended()? {
+        while !end(self)? {
             let secs = patience.as_secs();
             ensure!(Instant::now() < deadline, "{} did not end itself in {secs} s", self.name);
             thread::sleep(LOOK_EVERY);
@@ -122,5 +131,10 @@ impl Node {
     /// Returns true if the node ended by itself.
     pub fn has_ended(&mut self) -> Result<bool> {
         self.running.as_mut().context("the node does not run")?.has_ended()
+    }
+
+    /// Returns true if the node aborted at its crash point. Fails if it ended in another way.
+    pub fn has_aborted(&mut self) -> Result<bool> {
+        self.running.as_mut().context("the node does not run")?.has_aborted()
     }
 }

@@ -94,7 +94,7 @@ impl Reign {
             Death::At(..) => self.owner,
             Death::Taking => self.heir(),
         };
-        world.nodes[dies].ends_within(PATIENCE).with_context(|| format!("{death:?}"))?;
+        world.nodes[dies].aborts_within(PATIENCE).with_context(|| format!("{death:?}"))?;
         Ok(monotonic_ns())
     }
 

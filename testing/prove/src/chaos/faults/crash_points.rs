@@ -118,7 +118,7 @@ fn die_together(world: &mut World, numbers: &[&'static str], dice: &mut Dice) ->
     let mut help = Help::new(numbers);
     while !living.is_empty() {
         for index in (0..living.len()).rev() {
-            if world.nodes[living[index].node].has_ended()? {
+            if world.nodes[living[index].node].has_aborted()? {
                 let Mortal { node, mut strike, .. } = living.swap_remove(index);
                 strike.at_ns = monotonic_ns();
                 thread::sleep(dice.between_ms(50, 500));
@@ -208,7 +208,7 @@ fn until_one_died(world: &mut World, number: &str) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         for node in &mut world.nodes {
-            if node.has_ended()? {
+            if node.has_aborted()? {
                 return Ok(());
             }
         }
@@ -234,7 +234,7 @@ pub(super) fn die_taking(world: &mut World, number: &'static str, dice: &mut Dic
             world.street(&StreetOrder::EndSession)?;
         }
     }
-    world.nodes[heir].ends_within(PATIENCE).with_context(|| format!("at {number}"))?;
+    world.nodes[heir].aborts_within(PATIENCE).with_context(|| format!("at {number}"))?;
     strike.at_ns = monotonic_ns();
     thread::sleep(RESTARTED_AFTER + dice.between_ms(50, 500));
     for node in &mut world.nodes {
@@ -251,7 +251,7 @@ fn dies_before_caught_up(world: &mut World, node: usize, after_ns: u64) -> Resul
     let deadline = Instant::now() + PATIENCE;
     let mut said = None;
     loop {
-        if world.nodes[node].has_ended()? {
+        if world.nodes[node].has_aborted()? {
             return Ok(true);
         }
         let street = world.street(&StreetOrder::Count)?;

@@ -52,7 +52,7 @@ pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> R
         );
         Ok(())
     })?;
-    world.nodes[dying].ends_within(STEP_WAIT)?;
+    world.nodes[dying].aborts_within(STEP_WAIT)?;
     world.nodes[dying].start()?;
     world.healed(strike);
     Ok(())
