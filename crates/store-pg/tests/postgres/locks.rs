@@ -17,6 +17,9 @@ use crate::suites::{Postgres, postgres};
 /// Agents in each batch.
 const AGENTS: usize = 8;
 
+/// Lock timeouts that a busy machine may cause in a run.
+const LOCK_TIMEOUTS_MAX: usize = 20;
+
 /// Lets two writers put the same new keys for the same agents in opposite order. Returns true as soon as they deadlock.
 async fn deadlock(postgres: &Postgres, people: &People, batches: usize) -> bool {
     // The store waits a second for a lock, and so does PostgreSQL until it looks for a deadlock. New connections look
@@ -28,6 +31,7 @@ async fn deadlock(postgres: &Postgres, people: &People, batches: usize) -> bool 
     run(&mut admin, look_sooner).await;
     let store = Arc::new(postgres.store.connect_apart());
     let gate = Gate::new(Arc::<Pg>::clone(&store));
+    let mut lock_timeouts = 0;
     for batch in 0..batches / 2 {
         let mut accepts = Vec::new();
         for person in &people.people {
@@ -44,6 +48,11 @@ async fn deadlock(postgres: &Postgres, people: &People, batches: usize) -> bool 
                 return true;
             }
             assert!(source.contains("lock timeout"), "{source}");
+            lock_timeouts += 1;
+            assert!(
+                lock_timeouts <= LOCK_TIMEOUTS_MAX,
+                "the writers keep waiting for locks, but not in a deadlock"
+            );
         }
     }
     false
