@@ -1,0 +1,14 @@
+export { Actions, type Place, type Receipt } from "./actions.js";
+export { type Bot, Desk, type End, type Settings, type Status } from "./desk.js";
+export { Delivered, Entry } from "./entry.js";
+export * from "./errors.js";
+export { type Fire, FireVerifier } from "./fires.js";
+export type { Trouble } from "./line.js";
+export { type Login, upgradeToken } from "./login.js";
+export { Media } from "./media.js";
+export * from "./peers.js";
+export { Poll } from "./poll.js";
+export { sessionKey } from "./session-key.js";
+export { WakeCalls } from "./wake.js";
+export { type Answer, LATER, type Verify, verifyWebhook, webhookHandler } from "./webhook.js";
+export type * from "./wire.js";
