@@ -104,6 +104,12 @@ mcp: _world
 skillscript:
     clients/skillscript/test.sh
 
+# Check and test the SDKs for Python and TypeScript and the adapter for the Chat SDK, also against the real desk. Budget: 6 minutes.
+clients: _world
+    NIGHTDESK_BIN="$(just _built debug)" clients/python/test.sh
+    NIGHTDESK_BIN="$(just _built debug)" clients/typescript/test.sh
+    NIGHTDESK_BIN="$(just _built debug)" clients/chat-adapter/test.sh
+
 # Verify valid and forged fire tokens with the SDK and with the stock client's verifier. Budget: 1 minute.
 fire-tokens *ARGS: _world
     cargo nextest run {{ whole }} {{ no_loom }} --lib \

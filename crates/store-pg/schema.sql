@@ -1017,7 +1017,7 @@ CREATE FUNCTION public.erasure_plan() RETURNS TABLE(nth bigint, relation text, f
     select p.nth, p.relation, 'at-once', null from unnest(array[
         'schedules', 'schedule_rooms', 'capabilities', 'commands', 'bindings', 'scope_grants',
         'listed_authors', 'relevance_policies', 'enrolments', 'link_codes', 'letter_grants',
-        'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers',
+        'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers', 'agent_webhooks',
         'gateway_secrets', 'gateway_platforms', 'bot_keys', 'bot_hearings', 'bot_sessions', 'bots',
         'tenant_keys'
     ]) with ordinality as p (relation, nth)
@@ -2955,7 +2955,7 @@ $$;
 
 ALTER FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval, p_rules text DEFAULT NULL::text) RETURNS TABLE(incarnation bigint, generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint, client_rules text)
+CREATE FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval DEFAULT '00:00:35'::interval, p_rules text DEFAULT NULL::text, p_transport text DEFAULT 'websocket'::text) RETURNS TABLE(incarnation bigint, generation bigint, acked_seq bigint, acked_at timestamp with time zone, head_seq bigint, ended_ago_ms bigint, parked_seq bigint, client_rules text)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2980,12 +2980,12 @@ begin
     where c.tenant_id = p_tenant and c.agent_id = p_agent
     returning c.* into mine;
     insert into lines
-        (tenant_id, agent_id, gateway_id, generation, node, node_epoch, opened_at, grace)
-    values (p_tenant, p_agent, p_gateway, mine.generation, p_node, p_node_epoch, clock_timestamp(),
-        p_grace)
+        (tenant_id, agent_id, gateway_id, generation, transport, node, node_epoch, opened_at, grace)
+    values (p_tenant, p_agent, p_gateway, mine.generation, p_transport, p_node, p_node_epoch,
+        clock_timestamp(), p_grace)
     on conflict (tenant_id, agent_id) do update
     set gateway_id = excluded.gateway_id, generation = excluded.generation,
-        incarnation = excluded.incarnation, node = excluded.node,
+        incarnation = excluded.incarnation, transport = excluded.transport, node = excluded.node,
         node_epoch = excluded.node_epoch, opened_at = excluded.opened_at, grace = excluded.grace,
         closed_at = null, close_code = null, parting = null;
     update wakes w
@@ -3007,7 +3007,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text, p_transport text) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) RETURNS boolean
     LANGUAGE sql
@@ -3024,7 +3024,7 @@ $$;
 
 ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, version bigint, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], bots uuid[], chats text[])
+CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, version bigint, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], has_webhook boolean, bots uuid[], chats text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -3063,6 +3063,10 @@ begin
         array(
             select k.url from wakers k
             where k.tenant_id = w.tenant_id and k.agent_id = w.agent_id order by k.position
+        ),
+        exists (
+            select from agent_webhooks h
+            where h.tenant_id = w.tenant_id and h.agent_id = w.agent_id
         ),
         p.bots, p.chats
     from unnest(v_tenant, v_agent) with ordinality as d (tenant, agent, nth)
@@ -4067,6 +4071,20 @@ $$;
 
 ALTER FUNCTION public.works_for_both(p_one uuid, p_other uuid) OWNER TO nightdesk_owner;
 
+CREATE TABLE public.agent_webhooks (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    url text NOT NULL,
+    salt text NOT NULL,
+    old_salt text,
+    old_until timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.agent_webhooks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.agent_webhooks OWNER TO nightdesk_owner;
+
 CREATE TABLE public.agents (
     tenant_id uuid NOT NULL,
     agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -4526,6 +4544,7 @@ CREATE TABLE public.lines (
     gateway_id uuid NOT NULL,
     generation bigint NOT NULL,
     incarnation bigint DEFAULT public.current_incarnation() NOT NULL,
+    transport text DEFAULT 'websocket'::text NOT NULL,
     node text NOT NULL,
     node_epoch bigint NOT NULL,
     opened_at timestamp with time zone NOT NULL,
@@ -4533,7 +4552,8 @@ CREATE TABLE public.lines (
     close_code integer,
     grace interval DEFAULT '00:00:35'::interval NOT NULL,
     parting text,
-    CONSTRAINT lines_known_parting CHECK ((parting = ANY (ARRAY['idle'::text, 'client'::text, 'desk'::text, 'node'::text])))
+    CONSTRAINT lines_known_parting CHECK ((parting = ANY (ARRAY['idle'::text, 'client'::text, 'desk'::text, 'undelivered'::text, 'node'::text]))),
+    CONSTRAINT lines_known_transport CHECK ((transport = ANY (ARRAY['websocket'::text, 'polling'::text, 'webhook'::text, 'mcp'::text])))
 )
 WITH (fillfactor='50');
 
@@ -4602,7 +4622,8 @@ CREATE TABLE public.nodes (
     started_at timestamp with time zone NOT NULL,
     beat bigint DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    is_over boolean DEFAULT false NOT NULL
+    is_over boolean DEFAULT false NOT NULL,
+    peer_url text
 );
 
 ALTER TABLE public.nodes OWNER TO nightdesk_owner;
@@ -5036,6 +5057,9 @@ CREATE TABLE public.webchat_messages (
 ALTER TABLE ONLY public.webchat_messages FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.webchat_messages OWNER TO nightdesk_owner;
+
+ALTER TABLE ONLY public.agent_webhooks
+    ADD CONSTRAINT agent_webhooks_pkey PRIMARY KEY (tenant_id, agent_id);
 
 ALTER TABLE ONLY public.agents
     ADD CONSTRAINT agents_one_per_name UNIQUE (tenant_id, name);
@@ -5506,6 +5530,9 @@ CREATE CONSTRAINT TRIGGER tell_unbound AFTER DELETE ON public.bindings DEFERRABL
 
 CREATE CONSTRAINT TRIGGER tell_wakers AFTER INSERT OR DELETE ON public.wakers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('wake-url-set', 'agent_id');
 
+ALTER TABLE ONLY public.agent_webhooks
+    ADD CONSTRAINT agent_webhooks_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
@@ -5593,6 +5620,8 @@ ALTER TABLE ONLY public.wakers
 ALTER TABLE ONLY public.wakers
     ADD CONSTRAINT wakers_tenant_id_gateway_id_fkey FOREIGN KEY (tenant_id, gateway_id) REFERENCES public.gateways(tenant_id, gateway_id);
 
+ALTER TABLE public.agent_webhooks ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.agents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_heads ENABLE ROW LEVEL SECURITY;
@@ -5664,6 +5693,8 @@ ALTER TABLE public.notice_heads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.notices ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.oauth_clients ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_tenants ON public.agent_webhooks USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.agents USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -6201,9 +6232,9 @@ REVOKE ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnati
 GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.line_park(p_tenant uuid, p_agent uuid, p_incarnation bigint, p_generation bigint, p_seq bigint, p_reason text) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text, p_transport text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text, p_transport text) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.line_take(p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint, tries_max integer, p_grace interval, p_rules text, p_transport text) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) TO nightdesk_doors;
@@ -6406,6 +6437,9 @@ GRANT ALL ON FUNCTION public.works_for_all(p_tenants uuid[]) TO nightdesk_app;
 REVOKE ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.works_for_both(p_one uuid, p_other uuid) TO nightdesk_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agent_webhooks TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agent_webhooks TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;

@@ -21,6 +21,7 @@ mod listen;
 mod metrics;
 mod ambient;
 mod openapi;
+mod polling;
 mod problem;
 mod state;
 mod tls;
@@ -30,8 +31,7 @@ use std::sync::Arc;
 pub use axum::Router;
 use axum::middleware::map_request_with_state;
 use nightdesk_desk::Desk;
-use nightdesk_line::LineContext;
-use nightdesk_line::upgrade;
+use nightdesk_line::{LineContext, PolledLines, PostedLines, upgrade};
 use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
@@ -40,6 +40,7 @@ pub use client_address::{BadProxies, TrustedProxies};
 pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
 pub use openapi::openapi;
+pub use polling::{NoPeerNodes, PeerError, PeerNodes, PeerRequest, PeerResponse};
 pub use relays::Relays;
 pub use tls::{
     CertificateError, CertificatePair, OfferedCertificate, ServedCertificate, TlsListener,
@@ -49,7 +50,7 @@ pub use tls::{
 use state::ApiState;
 
 /// The parts of a node that the routes use.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ApiParts {
     /// The desk.
     pub desk: Arc<Desk>,
@@ -63,14 +64,22 @@ pub struct ApiParts {
     pub lines: TaskTracker,
     /// The proxies that name their clients.
     pub proxies: TrustedProxies,
+    /// The lines whose agents are called.
+    pub posted: Arc<PostedLines>,
+    /// The other nodes of the cell.
+    pub peers: Arc<dyn PeerNodes>,
 }
+
+nightdesk_types::opaque_debug!(ApiParts);
 
 /// All public routes.
 pub fn routes(street: ApiParts) -> Router {
-    let ApiParts { desk, line_context: room, relays, webchat, lines, proxies } = street;
+    let ApiParts { desk, line_context: room, relays, webchat, lines, proxies, posted, peers } =
+        street;
     let watchers = room.lines.chat_watchers().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
-    let api = ApiState { desk, line_context: Arc::clone(&room), relays };
+    let polled = Arc::new(PolledLines::new(Arc::clone(&room), lines.clone()));
+    let api = ApiState { desk, line_context: Arc::clone(&room), relays, polled, posted, peers };
     let routes = Router::from(openapi::described_routes(api));
     let routes = routes.merge(chats).merge(upgrade::route(room, lines));
     routes.layer(map_request_with_state(proxies, client_address::name_client))

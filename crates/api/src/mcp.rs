@@ -3,6 +3,7 @@
 //! Callers authenticate as for letters and for the shelf, and a tool calls the same functions as the route for the same task.
 
 mod letters;
+mod line;
 mod shelf;
 
 use std::sync::Arc;
@@ -11,9 +12,8 @@ use async_trait::async_trait;
 use axum::body::Body;
 use axum::extract::{FromRef, Request, State};
 use axum::http::HeaderValue;
-use axum::http::header::CONNECTION;
+use axum::http::header::{AUTHORIZATION, CONNECTION};
 use axum::response::{IntoResponse, Response};
-use nightdesk_desk::Desk;
 use nightdesk_letters::Party;
 use nightdesk_mcp::{Server, Tool, ToolCall, ToolError, Tools};
 use nightdesk_protocol::http::letters::LetterOp;
@@ -36,7 +36,7 @@ pub(crate) struct McpState {
 
 impl McpState {
     pub(crate) fn new(api: ApiState) -> Self {
-        let tools = Server::new(Arc::new(DeskTools(Arc::clone(&api.desk))));
+        let tools = Server::new(Arc::new(DeskTools(api.clone())));
         Self { api, tools: Arc::new(tools) }
     }
 }
@@ -65,8 +65,10 @@ async fn call(
     agent: Result<ShelfAgent, Problem>,
     request: Request,
 ) -> Result<Response, ClosingProblem> {
-    let ShelfAgent(agent) = agent?;
-    Ok(mcp.tools.respond(agent, request).await.map(Body::new))
+    let ShelfAgent(party) = agent?;
+    let authorization = request.headers().get(AUTHORIZATION).cloned();
+    let caller = ToolCaller { party, authorization };
+    Ok(mcp.tools.respond(caller, request).await.map(Body::new))
 }
 
 /// A problem of a request whose body was not read to its end. No other request can follow on the connection.
@@ -86,30 +88,52 @@ impl IntoResponse for ClosingProblem {
     }
 }
 
+/// An agent that calls a tool.
+#[derive(Clone)]
+pub(crate) struct ToolCaller {
+    party: Party,
+    /// The credential, for the node that holds the agent's line.
+    authorization: Option<HeaderValue>,
+}
+
 /// The desk's tools.
-pub(crate) struct DeskTools(Arc<Desk>);
+pub(crate) struct DeskTools(ApiState);
 
 #[async_trait]
 impl Tools for DeskTools {
-    type Caller = Party;
+    type Caller = ToolCaller;
 
-    async fn call(&self, caller: &Party, tool: Tool, call: ToolCall) -> Result<Value, ToolError> {
+    async fn call(
+        &self,
+        caller: &ToolCaller,
+        tool: Tool,
+        call: ToolCall,
+    ) -> Result<Value, ToolError> {
+        // A take ends when its client disconnects, so that its frames are for the next one.
+        if tool == Tool::InboxTake {
+            return line::take(&self.0, caller, call.arguments).await;
+        }
         // The task goes on if the client disconnects: the bell must ring for a stored letter.
-        let (desk, agent) = (Arc::clone(&self.0), *caller);
-        let calling =
-            self.0.stops.tasks.spawn(async move { call_tool(&desk, agent, tool, call).await });
+        let (api, caller) = (self.0.clone(), caller.clone());
+        let tasks = &self.0.desk.stops.tasks;
+        let calling = tasks.spawn(async move { call_tool(&api, &caller, tool, call).await });
         let stopping = "the desk is stopping; call again";
         calling.await.unwrap_or_else(|_| Err(ToolError::Unavailable(stopping.into())))
     }
 }
 
+#[expect(clippy::cognitive_complexity, reason = "one arm for each tool, and nothing else")]
 async fn call_tool(
-    desk: &Desk,
-    agent: Party,
+    api: &ApiState,
+    caller: &ToolCaller,
     tool: Tool,
     call: ToolCall,
 ) -> Result<Value, ToolError> {
+    let (desk, agent) = (&api.desk, caller.party);
     match tool {
+        Tool::InboxTake => line::take(api, caller, call.arguments).await,
+        Tool::InboxAck => line::ack(api, caller, call.arguments).await,
+        Tool::Send => line::send(api, caller, call.arguments).await,
         Tool::ListAgents => letters::list_agents(&desk.letters, agent).await,
         Tool::Notify => letters::send(&desk.letters, agent, LetterOp::Notify, call).await,
         Tool::Wake => letters::send(&desk.letters, agent, LetterOp::Wake, call).await,

@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::mcp::McpState;
 use crate::state::ApiState;
 use crate::{
-    agent_cron, events, health, hooks, letters, manage, mcp, oauth, problem, relay, shelf,
+    agent_cron, events, health, hooks, letters, manage, mcp, oauth, polling, problem, relay, shelf,
 };
 
 #[derive(OpenApi)]
@@ -30,6 +30,7 @@ use crate::{
         (name = "reach", description = "The people, chats and scopes that reach an agent. A gateway's credential may narrow \
                                         the reach, and not widen it."),
         (name = "gateways", description = "Requests of gateways besides their line."),
+        (name = "line", description = "A line over HTTP requests, for agents that keep no WebSocket open."),
         (name = "time", description = "Jobs of an agent, which the desk fires when they are due."),
         (name = "letters", description = "Letters between agents, also while one of them sleeps."),
         (name = "shelf", description = "Skills and data that the agents of a tenant share."),
@@ -112,6 +113,7 @@ fn api_routes() -> OpenApiRouter<ApiState> {
         .merge(events::routes())
         .merge(shelf::routes())
         .merge(relay::routes())
+        .merge(polling::routes())
 }
 
 fn public_routes() -> OpenApiRouter {

@@ -49,6 +49,7 @@ problems! {
     UNSUPPORTED_FILTER "unsupported-filter" BAD_REQUEST "Unsupported filter";
     UNAUTHORIZED "unauthorized" UNAUTHORIZED "Authentication required";
     FORBIDDEN "forbidden" FORBIDDEN "Operation not allowed";
+    REVOKED "gateway-revoked" FORBIDDEN "Gateway revoked";
     WIDENS "widens-reach" FORBIDDEN "A gateway's secret cannot widen an agent's reach";
     OVER_QUOTA "over-quota" FORBIDDEN "Quota exceeded";
     LETTER_REFUSED "letter-refused" FORBIDDEN "Letter not permitted";
@@ -63,6 +64,7 @@ problems! {
     SEVERAL_BOTS "several-bots" CONFLICT "Several bots match";
     TAKEN "taken" CONFLICT "Chat or scope belongs to another agent";
     SKILL_CONFLICT "skill-conflict" CONFLICT "Skill cannot be stored";
+    LINE_GONE "line-gone" GONE "Line gone";
     TOO_LARGE "too-large" PAYLOAD_TOO_LARGE "Request body too large";
     TOO_MANY "too-many-requests" TOO_MANY_REQUESTS "Too many requests";
     TOO_MANY_CODES "too-many-codes" TOO_MANY_REQUESTS "Too many link codes";
@@ -105,6 +107,18 @@ fn codes() -> Object {
 pub(crate) struct Problems(
     #[expect(dead_code, reason = "only its schema is used")] ProblemBody<'static>,
 );
+
+impl Problem {
+    /// Returns the next step for the client.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Returns true if the same request may succeed later.
+    pub(crate) const fn is_temporary(&self) -> bool {
+        self.kind.retry_after().is_some()
+    }
+}
 
 impl ProblemKind {
     /// A problem of this kind, with the next step for the client.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use nightdesk_desk::{Desk, LimitedAction};
 use nightdesk_letters::Party;
-use nightdesk_line::LineContext;
+use nightdesk_line::{LineContext, PolledLines, PostedLines};
 use nightdesk_register::Issuer;
 use nightdesk_types::Timestamp;
 
+use crate::polling::PeerNodes;
 use crate::problem::{self, Problem};
 use crate::relays::Relays;
 
@@ -18,6 +19,9 @@ pub(crate) struct ApiState {
     pub(crate) desk: Arc<Desk>,
     pub(crate) line_context: Arc<LineContext>,
     pub(crate) relays: Relays,
+    pub(crate) polled: Arc<PolledLines>,
+    pub(crate) posted: Arc<PostedLines>,
+    pub(crate) peers: Arc<dyn PeerNodes>,
 }
 
 impl ApiState {

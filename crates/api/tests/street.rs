@@ -9,6 +9,10 @@ mod door;
 mod callers;
 #[path = "street/line.rs"]
 mod line;
+#[path = "street/polling.rs"]
+mod polling;
+#[path = "street/posting.rs"]
+mod posting;
 #[path = "street/linking.rs"]
 mod linking;
 #[path = "street/managing.rs"]

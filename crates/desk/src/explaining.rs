@@ -8,7 +8,7 @@ use nightdesk_egress::{PastSend, PastSends, SendPlace, SendResult};
 use nightdesk_gate::decide::{GrantExtent, Ground, Verdict};
 use nightdesk_gate::{Decision, Recipient, Refusal, StoredRefusal};
 use nightdesk_inbox::{EntryDetails, EntryStatus, InboxAdmin};
-use nightdesk_types::{EntryId, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{EntryId, StoreError, TenantScope, Timestamp, Transport};
 use nightdesk_wake::{AgentWakeStatus, WakeAdmin};
 use serde_json::{Value, json};
 
@@ -131,6 +131,7 @@ fn status_json(status: &AgentWakeStatus) -> Value {
     json!({
         "name": status.name,
         "line_since": status.line_since.map(format_time),
+        "transport": status.transport.map(Transport::slug),
         "awake_because": status.awake_because(),
         "client_rules": status.rules.slug(),
         "waiting": status.waiting,

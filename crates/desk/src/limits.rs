@@ -40,6 +40,8 @@ pub enum LimitedAction {
     Job,
     /// Requests of an agent about skills and data.
     Shelf,
+    /// Requests of an agent to a line without a WebSocket.
+    Line,
     /// Letters of one agent to another.
     Letter,
     /// Skill catalogues for an agent.
@@ -98,6 +100,7 @@ impl RateSettings {
             LimitedAction::Scope => vec![Rate::per(HOUR, SCOPES_PER_HOUR)],
             LimitedAction::Job => vec![Rate::per(MINUTE, JOBS_PER_MINUTE)],
             LimitedAction::Shelf => vec![Rate::per(MINUTE, SHELF_PER_MINUTE)],
+            LimitedAction::Line => vec![self.frames()],
             LimitedAction::Letter => {
                 let per_second = self.letters_per_second.get();
                 vec![Rate::per_second(per_second, per_second)]

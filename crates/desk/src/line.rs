@@ -20,7 +20,7 @@ use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Gateway, GatewayProof, Issuers, Register};
-use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, Timestamp};
+use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, TenantScope, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 use tokio_util::task::TaskTracker;
@@ -65,6 +65,19 @@ impl LineBackend {
             chat_id: chat_id.to_owned(),
         };
         if self.bell.ring(stop).await { StopResult::Told } else { StopResult::NotRunning }
+    }
+
+    /// Returns the gateway as which an agent calls with another token of its own.
+    pub async fn gateway_of(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<AuthenticatedGateway>, StoreError> {
+        let proof = self.register.gateway_of_token(scope, agent).await.map_err(store_error)?;
+        Ok(match proof {
+            Some(GatewayProof::Valid(gateway)) => Some(authenticated_gateway(gateway)),
+            Some(GatewayProof::Revoked(_)) | None => None,
+        })
     }
 
     /// Returns the first bot that a hello names: one of the agent's bots, or one that the agent may still be linked on.

@@ -19,4 +19,4 @@ pub use decide::{LivesRead, NodeWatch};
 pub use keeper::{LeaseKeeper, keep_lease};
 pub use lease::Lease;
 pub use owners::{Owners, Ownership};
-pub use store::{Life, Owner, Renewal, Resource, Store};
+pub use store::{Life, Owner, Peer, PeerDirectory, Renewal, Resource, Store};

@@ -53,6 +53,25 @@ pub struct Life {
     pub is_expired: bool,
 }
 
+/// A node, as another one reaches it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// True if its life is not over.
+    pub is_living: bool,
+    /// The URL at which it listens for other nodes, if it has announced one.
+    pub url: Option<String>,
+}
+
+/// The nodes of a cell, as they reach each other.
+#[async_trait]
+pub trait PeerDirectory: Send + Sync {
+    /// Records the URL at which other nodes reach this one in its life.
+    async fn announce(&self, node: &Node, url: &str) -> Result<(), StoreError>;
+
+    /// Returns the node of this name.
+    async fn find_peer(&self, name: &str) -> Result<Peer, StoreError>;
+}
+
 /// Stores leases. A life goes on until its node or another node ends it, or its node begins the next one; the store's
 /// clock ends none.
 #[async_trait]

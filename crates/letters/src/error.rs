@@ -105,9 +105,10 @@ impl From<CallError> for FailureCause {
             CallError::Busy { retry_after } => Self::TooFast { retry_after },
             CallError::Refused(refused) => Self::Invalid(refused.to_string()),
             CallError::Redirected(status) => Self::Status(status),
-            error @ (CallError::Unreachable(_) | CallError::Tls(_) | CallError::TooLong(_)) => {
-                Self::Network(error.to_string())
-            }
+            error @ (CallError::Unreachable(_)
+            | CallError::BrokeOff(_)
+            | CallError::Tls(_)
+            | CallError::TooLong(_)) => Self::Network(error.to_string()),
         }
     }
 }

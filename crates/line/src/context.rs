@@ -9,6 +9,7 @@ use nightdesk_types::limits::DIALS_AT_ONCE_MAX;
 use nightdesk_types::rate_limit::Rate;
 use nightdesk_types::{Clock, Moment, Node};
 use tokio::sync::Semaphore;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::DialAdmission;
@@ -66,6 +67,18 @@ impl DialLimits {
         // The semaphore is never closed, so a permit always comes.
         let _place = self.asking.acquire().await.ok();
         ask.await
+    }
+
+    /// Waits until a dial may become a line. Returns false if the client should retry.
+    pub async fn wait_for_place(&self, arrived: Moment, clock: &dyn Clock) -> bool {
+        match self.reserve_place(arrived, clock.moment()) {
+            Some(Duration::ZERO) => true,
+            Some(wait) => {
+                sleep(wait).await;
+                true
+            }
+            None => false,
+        }
     }
 
     /// Returns the time that a dial which came at `arrived` still waits. `None`: the client should retry.

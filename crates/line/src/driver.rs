@@ -22,15 +22,14 @@ use nightdesk_types::limits::{
 };
 use nightdesk_types::rate_limit::{Bucket, Rate};
 use nightdesk_types::{ClientRules, Clock, Moment, RequestId, StoreError};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
 
 use crate::acks::Acks;
 use crate::context::LineContext;
 use crate::ending::retry_recording_end;
 use crate::session::{LineClient, LineEffect, LineInput, LineSession, SessionTime, sooner};
-use crate::socket::{LineSocket, LineSocketEvent, SocketBroken};
-use crate::store::{AuthenticatedGateway, LineStart};
+use crate::store::{AuthenticatedGateway, LineRequest, LineStart};
+use crate::transport::{LineTransport, TransportBroken, TransportEvent};
 
 type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
 
@@ -38,10 +37,10 @@ type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
 const CONTROLS: Rate = Rate::per(CONTROL_WINDOW, CONTROL_FRAMES_MAX);
 
 /// One line, from its upgrade to its end.
-pub(crate) struct LineDriver<S> {
+pub(crate) struct LineDriver<T> {
     context: Arc<LineContext>,
     caller: AuthenticatedGateway,
-    socket: LineSocket<S>,
+    transport: T,
     session: LineSession,
     lines: Lines,
     /// The line's ear and claim, once the line is the agent's newest.
@@ -63,18 +62,15 @@ enum DrainPhase {
     Told,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
-    pub(crate) fn new(
-        room: Arc<LineContext>,
-        caller: AuthenticatedGateway,
-        socket: LineSocket<S>,
-    ) -> Self {
-        let client = LineClient { agent: caller.agent, acks: caller.acks };
+impl<T: LineTransport> LineDriver<T> {
+    pub(crate) fn new(room: Arc<LineContext>, caller: AuthenticatedGateway, transport: T) -> Self {
+        let AuthenticatedGateway { agent, acks, .. } = caller;
+        let client = LineClient { agent, acks, transport: transport.kind() };
         let session = LineSession::new(now(&*room.clock), client);
         Self {
             context: room,
             caller,
-            socket,
+            transport,
             session,
             lines: Lines::new(),
             claimed_line: None,
@@ -92,7 +88,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         self.context.metrics.count_opened();
         while !self.session.is_closed() {
             match self.next_event().await {
-                LineEvent::Heard(heard) => self.handle_socket_event(heard).await,
+                LineEvent::Heard(heard) => self.handle_transport_event(heard).await,
                 LineEvent::Rung(rung) => self.handle_hints(rung).await,
                 LineEvent::Written(Some(AckOutcome::LineReplaced)) => {
                     self.settle(LineInput::Replaced).await;
@@ -107,7 +103,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 LineEvent::Other(input) => self.settle(input).await,
             }
         }
-        self.socket.linger().await;
+        self.transport.linger().await;
     }
 
     /// Waits for the first event.
@@ -117,7 +113,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         let rest = self.frame_rate.wait(self.context.frames, now);
         let deadline = sooner(self.deadline(), (!rest.is_zero()).then(|| now + rest));
         tokio::select! {
-            heard = self.socket.next_event(), if rest.is_zero() => LineEvent::Heard(heard),
+            heard = self.transport.next_event(), if rest.is_zero() => LineEvent::Heard(heard),
             rung = next_hints(self.claimed_line.as_ref()) => LineEvent::Rung(rung),
             read = finish(&mut self.reading) => {
                 self.reading = None;
@@ -156,13 +152,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         }
     }
 
-    async fn handle_socket_event(&mut self, heard: LineSocketEvent) {
+    async fn handle_transport_event(&mut self, heard: TransportEvent) {
         match heard {
-            LineSocketEvent::Text(text) => self.handle_text(&text).await,
-            LineSocketEvent::Ping => self.handle_control(LineInput::Pinged).await,
-            LineSocketEvent::Pong => self.handle_control(LineInput::Pong).await,
-            LineSocketEvent::Ended(code) => self.settle(LineInput::Ended { code }).await,
-            LineSocketEvent::Misbehaved(close) => self.settle(LineInput::Misbehaved(close)).await,
+            TransportEvent::Text(text) => self.handle_text(&text).await,
+            TransportEvent::Frame(frame) => self.handle_frame(*frame).await,
+            TransportEvent::Undelivered(tried) => self.settle(LineInput::Undelivered(tried)).await,
+            TransportEvent::Ping => self.handle_control(LineInput::Pinged).await,
+            // Requests have a rate limit of their own.
+            TransportEvent::Called => self.settle(LineInput::Pinged).await,
+            TransportEvent::Pong => self.handle_control(LineInput::Pong).await,
+            TransportEvent::Ended(code) => self.settle(LineInput::Ended { code }).await,
+            TransportEvent::Misbehaved(close) => self.settle(LineInput::Misbehaved(close)).await,
         }
     }
 
@@ -171,16 +171,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         match lines.push(text) {
             Ok(whole) => {
                 for line in whole {
-                    let frame = FromGateway::decode(&line);
-                    if !matches!(frame, FromGateway::InboundAck { .. }) {
-                        self.frame_rate.take(self.context.frames, self.context.clock.moment());
-                    }
-                    self.settle(LineInput::Heard(frame)).await;
+                    self.handle_frame(FromGateway::decode(&line)).await;
                 }
             }
             Err(_) => self.settle(LineInput::Misbehaved(Close::TooBig)).await,
         }
         self.lines = lines;
+    }
+
+    async fn handle_frame(&mut self, frame: FromGateway) {
+        if !matches!(frame, FromGateway::InboundAck { .. }) {
+            self.frame_rate.take(self.context.frames, self.context.clock.moment());
+        }
+        self.settle(LineInput::Heard(frame)).await;
     }
 
     async fn handle_control(&mut self, input: LineInput) {
@@ -221,10 +224,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                     // The first hello is looked up and takes the line: both results go to the session, in order.
                     Ok(Some(answer)) => Box::pin(self.settle(answer)).await,
                     Ok(None) => {}
-                    Err(SocketBroken) => inputs.push(LineInput::Ended { code: BROKEN_CODE }),
+                    Err(TransportBroken) => inputs.push(LineInput::Ended { code: BROKEN_CODE }),
                 }
             }
-            if self.socket.flush().await.is_err() {
+            if self.transport.flush().await.is_err() {
                 inputs.push(LineInput::Ended { code: BROKEN_CODE });
             } else if self.session.unacked_entries() > 0 {
                 fail_point!("line::entries_flushed");
@@ -236,7 +239,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
     async fn execute_effect(
         &mut self,
         effect: LineEffect,
-    ) -> Result<Option<LineInput>, SocketBroken> {
+    ) -> Result<Option<LineInput>, TransportBroken> {
         match effect {
             LineEffect::Greet(hello) => {
                 let LineContext { desk, dials, .. } = &*self.context;
@@ -247,8 +250,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 })));
             }
             LineEffect::Take(rules) => return Ok(Some(self.take(rules).await)),
-            LineEffect::Say(frame) => self.socket.feed_frame(frame).await?,
-            LineEffect::Ping => self.socket.feed_ping().await?,
+            LineEffect::Say(frame) => self.transport.feed_frame(frame).await?,
+            LineEffect::Ping => self.transport.feed_ping().await?,
             LineEffect::Read { after, since, entries_max, taken_at } => {
                 let Some((_, line)) = self.claimed_line else { return Ok(None) };
                 let inbox = Arc::clone(&self.context.inbox);
@@ -283,7 +286,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
                 let written = self.context.desk.follow_rules(&self.caller, rules).await;
                 self.log_store_error("store the rules of a client", written);
             }
-            LineEffect::Close(close) => drop(self.socket.close(close).await),
+            LineEffect::Close(close) => drop(self.transport.close(close).await),
             LineEffect::End(end) => self.end(end).await,
         }
         Ok(None)
@@ -302,7 +305,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         let AuthenticatedGateway { scope, agent, gateway, acks: _ } = self.caller;
         drop(timeout(REPLACED_WAIT, self.context.lines.replace_line(agent)).await);
         let LineContext { store, dials, node, .. } = &*self.context;
-        let taken = dials.run_in_turn(store.take(&self.caller, node, rules)).await;
+        let transport = self.transport.kind();
+        let request = LineRequest { caller: &self.caller, node, transport, rules };
+        let taken = dials.run_in_turn(store.take(request)).await;
         let Some(taken) = self.log_store_error("take a line", taken) else {
             return LineInput::StoreLost;
         };
@@ -348,7 +353,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
         }
     }
 
-    fn log_store_error<T>(&self, what: &'static str, answer: Result<T, StoreError>) -> Option<T> {
+    fn log_store_error<A>(&self, what: &'static str, answer: Result<A, StoreError>) -> Option<A> {
         answer
             .inspect_err(|error| {
                 tracing::warn!(
@@ -363,7 +368,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineDriver<S> {
 
 /// The event that came first.
 enum LineEvent {
-    Heard(LineSocketEvent),
+    Heard(TransportEvent),
     Rung(Rung),
     /// A write of acks ended.
     Written(Option<AckOutcome>),

@@ -39,12 +39,12 @@ mod tests {
 
     use async_trait::async_trait;
     use nightdesk_types::{
-        AgentId, ClientRules, Generation, Incarnation, Node, Seq, StoreError, TenantId, TenantScope,
+        AgentId, Generation, Incarnation, Seq, StoreError, TenantId, TenantScope,
     };
     use uuid::Uuid;
 
     use super::*;
-    use crate::store::{AuthenticatedGateway, ClosingSide, LineStart};
+    use crate::store::{ClosingSide, LineRequest, LineStart};
 
     /// A store that fails the first `for_tries` calls.
     struct Away {
@@ -54,13 +54,16 @@ mod tests {
 
     #[async_trait]
     impl Store for Away {
-        async fn take(
-            &self,
-            _: &AuthenticatedGateway,
-            _: &Node,
-            _: Option<ClientRules>,
-        ) -> Result<LineStart, StoreError> {
+        async fn take(&self, _: LineRequest<'_>) -> Result<LineStart, StoreError> {
             unreachable!("nobody takes a line")
+        }
+
+        async fn find_holder(
+            &self,
+            _: TenantScope,
+            _: AgentId,
+        ) -> Result<Option<String>, StoreError> {
+            unreachable!("nobody looks for a line")
         }
 
         async fn close(&self, _: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! The agent's WebSocket.
+//! The agent's line: a WebSocket, or requests over HTTP.
 //!
 //! # Promise
 //!
@@ -19,11 +19,14 @@ mod failures;
 mod ending;
 mod drain;
 mod meter;
+mod polled;
+mod posted;
 mod metrics;
 mod connection_proof;
 mod context;
 mod socket;
 mod store;
+mod transport;
 
 pub use connection_proof::ConnectionProof;
 pub use context::{DialLimits, LineContext};
@@ -31,4 +34,6 @@ pub use drain::DrainOrder;
 pub use failures::TokenFailures;
 pub use handler::{IdentifyOutcome, LineHandler};
 pub use metrics::Metrics;
-pub use store::{AuthenticatedGateway, CloseRecord, ClosingSide, LineStart, Store};
+pub use polled::{LineName, LineOpening, PollError, PolledLines, TakenFrames};
+pub use posted::{AgentPost, AgentPoster, PostAnswer, PostOutcome, PostedLines};
+pub use store::{AuthenticatedGateway, CloseRecord, ClosingSide, LineRequest, LineStart, Store};

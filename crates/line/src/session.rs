@@ -11,6 +11,7 @@
 mod boot;
 mod live;
 mod state;
+mod timers;
 mod window;
 
 use std::time::Duration;
@@ -23,7 +24,9 @@ use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{Frame, FromGateway};
-use nightdesk_types::{AgentId, ClientRules, Moment, RequestId, Seq, Timestamp};
+use nightdesk_types::{
+    AgentId, ClientRules, EntryId, Moment, RequestId, Seq, Timestamp, Transport,
+};
 
 use crate::store::{CloseRecord, LineStart};
 
@@ -45,6 +48,8 @@ pub struct LineClient {
     pub agent: AgentId,
     /// True if the client sends acks.
     pub acks: bool,
+    /// The transport of its frames.
+    pub transport: Transport,
 }
 
 /// An event for the session.
@@ -87,6 +92,8 @@ pub enum LineInput {
     StoreLost,
     /// This node stops.
     Drain,
+    /// These entries reached the client and it did not handle them, and the transport delivers nothing more.
+    Undelivered(Vec<EntryId>),
     /// The socket ended or is unusable.
     Ended {
         /// The close code.

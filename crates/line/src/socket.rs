@@ -5,6 +5,7 @@ use std::io;
 use futures_util::{SinkExt, StreamExt};
 use nightdesk_protocol::Frame;
 use nightdesk_protocol::close::Close;
+use nightdesk_types::Transport;
 use nightdesk_types::limits::{CLOSE_WAIT, FRAME_IN_BYTES_MAX, WINDOW_BYTES_MAX, WRITE_WAIT};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
@@ -13,6 +14,8 @@ use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
 use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
+
+use crate::transport::{LineTransport, TransportBroken, TransportEvent};
 
 /// Size of a socket's read buffer. The library's default of 128 KiB is per socket, and most sockets are idle.
 const READ_BUFFER_BYTES: usize = 2 * 1024;
@@ -25,21 +28,6 @@ const NO_CODE: u16 = 1005;
 
 /// The code of a broken socket.
 const BROKEN: u16 = 1006;
-
-/// An event on a socket.
-#[derive(Debug)]
-pub(crate) enum LineSocketEvent {
-    /// Text, possibly a part of a line.
-    Text(Bytes),
-    /// A ping. The library answers it.
-    Ping,
-    /// A pong.
-    Pong,
-    /// The end, with its close code.
-    Ended(u16),
-    /// A protocol violation by the client.
-    Misbehaved(Close),
-}
 
 /// A WebSocket with bounds on every buffer and wait.
 pub(crate) struct LineSocket<S> {
@@ -58,71 +46,71 @@ impl<S: AsyncRead + AsyncWrite + Unpin> LineSocket<S> {
         let stream = WebSocketStream::from_raw_socket(connection, Role::Server, Some(config)).await;
         Self { stream }
     }
+}
 
-    /// Waits for the next event. The future is cancel-safe.
-    pub(crate) async fn next_event(&mut self) -> LineSocketEvent {
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> LineTransport for LineSocket<S> {
+    fn kind(&self) -> Transport {
+        Transport::WebSocket
+    }
+
+    async fn next_event(&mut self) -> TransportEvent {
         match self.stream.next().await {
-            Some(Ok(Message::Text(text))) => LineSocketEvent::Text(text.into()),
-            Some(Ok(Message::Binary(bytes))) => LineSocketEvent::Text(bytes),
-            Some(Ok(Message::Ping(_))) => LineSocketEvent::Ping,
-            Some(Ok(Message::Pong(_) | Message::Frame(_))) => LineSocketEvent::Pong,
+            Some(Ok(Message::Text(text))) => TransportEvent::Text(text.into()),
+            Some(Ok(Message::Binary(bytes))) => TransportEvent::Text(bytes),
+            Some(Ok(Message::Ping(_))) => TransportEvent::Ping,
+            Some(Ok(Message::Pong(_) | Message::Frame(_))) => TransportEvent::Pong,
             Some(Ok(Message::Close(close))) => {
-                LineSocketEvent::Ended(close.map_or(NO_CODE, |close| close.code.into()))
+                TransportEvent::Ended(close.map_or(NO_CODE, |close| close.code.into()))
             }
             Some(Err(error)) => event_of_error(&error),
-            None => LineSocketEvent::Ended(BROKEN),
+            None => TransportEvent::Ended(BROKEN),
         }
     }
 
-    /// Appends a frame to the write buffer.
-    pub(crate) async fn feed_frame(&mut self, frame: Frame) -> Result<(), SocketBroken> {
+    async fn feed_frame(&mut self, frame: Frame) -> Result<(), TransportBroken> {
         write_in_time(self.stream.feed(Message::text(frame.into_string()))).await
     }
 
-    /// Appends a ping to the write buffer.
-    pub(crate) async fn feed_ping(&mut self) -> Result<(), SocketBroken> {
+    async fn feed_ping(&mut self) -> Result<(), TransportBroken> {
         write_in_time(self.stream.feed(Message::Ping(Bytes::new()))).await
     }
 
-    /// Writes the buffer.
-    pub(crate) async fn flush(&mut self) -> Result<(), SocketBroken> {
+    async fn flush(&mut self) -> Result<(), TransportBroken> {
         write_in_time(self.stream.flush()).await
     }
 
     /// Sends a close frame with its reason.
-    pub(crate) async fn close(&mut self, close: Close) -> Result<(), SocketBroken> {
+    async fn close(&mut self, close: Close) -> Result<(), TransportBroken> {
         let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
         write_in_time(self.stream.send(Message::Close(Some(frame)))).await
     }
 
     /// Waits a short time until the client has hung up too. A socket that is dropped with unread data is reset, and
     /// then the client may not see the close reason.
-    pub(crate) async fn linger(&mut self) {
+    async fn linger(&mut self) {
         let hung_up =
-            async { while !matches!(self.next_event().await, LineSocketEvent::Ended(_)) {} };
+            async { while !matches!(self.next_event().await, TransportEvent::Ended(_)) {} };
         drop(timeout(CLOSE_WAIT, hung_up).await);
     }
 }
 
-/// The socket cannot be written to any more.
-#[derive(Debug)]
-pub(crate) struct SocketBroken;
-
-async fn write_in_time(write: impl Future<Output = Result<(), Error>>) -> Result<(), SocketBroken> {
+async fn write_in_time(
+    write: impl Future<Output = Result<(), Error>>,
+) -> Result<(), TransportBroken> {
     match timeout(WRITE_WAIT, write).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(SocketBroken),
+        Ok(Err(_)) | Err(_) => Err(TransportBroken),
     }
 }
 
 /// Returns the event that an error means.
-fn event_of_error(error: &Error) -> LineSocketEvent {
+fn event_of_error(error: &Error) -> TransportEvent {
     match error {
         Error::Capacity(CapacityError::MessageTooLong { .. }) => {
-            LineSocketEvent::Misbehaved(Close::TooBig)
+            TransportEvent::Misbehaved(Close::TooBig)
         }
         Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
-            LineSocketEvent::Misbehaved(Close::Policy)
+            TransportEvent::Misbehaved(Close::Policy)
         }
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)
         | Error::ConnectionClosed
@@ -133,9 +121,9 @@ fn event_of_error(error: &Error) -> LineSocketEvent {
         | Error::AttackAttempt
         | Error::Url(_)
         | Error::Http(_)
-        | Error::HttpFormat(_) => LineSocketEvent::Ended(BROKEN),
+        | Error::HttpFormat(_) => TransportEvent::Ended(BROKEN),
         Error::Protocol(_) | Error::Utf8(_) | Error::Capacity(_) => {
-            LineSocketEvent::Misbehaved(Close::Policy)
+            TransportEvent::Misbehaved(Close::Policy)
         }
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_protocol::close::Close;
-use nightdesk_types::limits::{CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE};
+use nightdesk_types::limits::{CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE, WEBHOOK_AGAIN};
 use nightdesk_types::{
     AgentId, ClientRules, GatewayId, Generation, Incarnation, Node, Seq, StoreError, TenantScope,
-    Timestamp,
+    Timestamp, Transport,
 };
 
 /// An authenticated gateway.
@@ -22,6 +22,19 @@ pub struct AuthenticatedGateway {
     pub gateway: GatewayId,
     /// True if its client sends acks.
     pub acks: bool,
+}
+
+/// A line that becomes its agent's newest.
+#[derive(Clone, Copy, Debug)]
+pub struct LineRequest<'a> {
+    /// The gateway.
+    pub caller: &'a AuthenticatedGateway,
+    /// The node that holds the line.
+    pub node: &'a Node,
+    /// The transport of its frames.
+    pub transport: Transport,
+    /// The rules for serving the client, if its first hello shows them.
+    pub rules: Option<ClientRules>,
 }
 
 /// The state with which a line starts.
@@ -65,6 +78,8 @@ pub enum ClosingSide {
     Client,
     /// The desk closed it.
     Desk,
+    /// The desk could not deliver an entry to the agent's URL.
+    Undelivered,
 }
 
 nightdesk_types::slugs! {
@@ -72,6 +87,7 @@ nightdesk_types::slugs! {
     Idle = "idle",
     Client = "client",
     Desk = "desk",
+    Undelivered = "undelivered",
 }
 
 impl ClosingSide {
@@ -81,6 +97,7 @@ impl ClosingSide {
             Self::Idle => IDLE_GRACE,
             Self::Client => VANISHED_GRACE,
             Self::Desk => CLOSED_GRACE,
+            Self::Undelivered => WEBHOOK_AGAIN,
         }
     }
 }
@@ -97,12 +114,14 @@ impl CloseRecord {
 pub trait Store: Send + Sync {
     /// Makes a line the agent's newest, and fences every older one. The oldest waiting entry is parked if its tries are
     /// used up. Stores the rules for serving the client, if its first hello shows them.
-    async fn take(
+    async fn take(&self, line: LineRequest<'_>) -> Result<LineStart, StoreError>;
+
+    /// Returns the name of the node that holds the agent's line, if one is open.
+    async fn find_holder(
         &self,
-        caller: &AuthenticatedGateway,
-        node: &Node,
-        rules: Option<ClientRules>,
-    ) -> Result<LineStart, StoreError>;
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<String>, StoreError>;
 
     /// Records the end of a line. If an entry waits for its agent, a wake becomes due after the client's grace period.
     async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError>;

@@ -7,7 +7,6 @@
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
@@ -18,9 +17,8 @@ use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use nightdesk_protocol::Bearer;
 use nightdesk_protocol::close::Close;
-use nightdesk_types::Moment;
 use nightdesk_types::limits::REVOKED_HELLO_WAIT;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::task::TaskTracker;
 
@@ -33,6 +31,7 @@ use crate::meter::MeteredStream;
 use crate::metrics::DialOutcome;
 use crate::socket::LineSocket;
 use crate::store::AuthenticatedGateway;
+use crate::transport::LineTransport;
 
 const CANNOT_TELL: &str = "the gateway cannot be identified now; retry later";
 const MANY_DIAL: &str = "too many gateways dial now; retry later";
@@ -75,7 +74,7 @@ async fn dial(
         }
     };
     if let IdentifyOutcome::Welcome(_) = greeting
-        && !door.wait_for_admission(arrived).await
+        && !dials.wait_for_place(arrived, &*door.context.clock).await
     {
         door.context.metrics.count_dial(DialOutcome::PutOff);
         return retry_response(MANY_DIAL);
@@ -97,18 +96,6 @@ async fn dial(
 }
 
 impl DialRoute {
-    /// Waits until a dial may become a line. Returns false if the client should retry.
-    async fn wait_for_admission(&self, arrived: Moment) -> bool {
-        match self.context.dials.reserve_place(arrived, self.context.clock.moment()) {
-            Some(Duration::ZERO) => true,
-            Some(wait) => {
-                sleep(wait).await;
-                true
-            }
-            None => false,
-        }
-    }
-
     fn record_dial(&self, greeting: &IdentifyOutcome, address: IpAddr) {
         let IdentifyOutcome::Welcome(caller) = greeting else {
             return self.context.metrics.count_dial(DialOutcome::Revoked);

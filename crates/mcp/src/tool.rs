@@ -30,6 +30,12 @@ pub enum Tool {
     DataRead,
     /// Writes an entry of data.
     DataWrite,
+    /// Takes entries from the agent's inbox.
+    InboxTake,
+    /// Acknowledges entries.
+    InboxAck,
+    /// Performs an action in a chat.
+    Send,
 }
 
 nightdesk_types::slugs! {
@@ -45,6 +51,9 @@ nightdesk_types::slugs! {
     DataQuery = "data_query",
     DataRead = "data_read",
     DataWrite = "data_write",
+    InboxTake = "inbox_take",
+    InboxAck = "inbox_ack",
+    Send = "send",
 }
 
 impl Tool {
@@ -75,13 +84,24 @@ impl Tool {
             Self::DataWrite => {
                 "Writes an entry of data. The same entry again writes nothing and returns the first."
             }
+            Self::InboxTake => {
+                "Returns messages that wait for you, each with a bufferId, and a line for the next call. Call it \
+                 without line first. Acknowledge every message that you have handled."
+            }
+            Self::InboxAck => {
+                "Acknowledges messages by their bufferId, so that the desk does not deliver them again."
+            }
+            Self::Send => {
+                "Performs an action in a chat, such as op send with chat_id and content. The same request_id again does \
+                 nothing and returns the first result."
+            }
         }
     }
 
     /// Returns the required parameters.
     const fn required(self) -> &'static [&'static str] {
         match self {
-            Self::ListAgents | Self::SkillList => &[],
+            Self::ListAgents | Self::SkillList | Self::InboxTake => &[],
             Self::Notify | Self::Exchange => &["agent", "message"],
             Self::Wake => &["agent"],
             Self::SkillRead => &["name"],
@@ -90,6 +110,8 @@ impl Tool {
             Self::DataQuery => &["query"],
             Self::DataRead => &["id"],
             Self::DataWrite => &["content"],
+            Self::InboxAck => &["line", "buffer_ids"],
+            Self::Send => &["line", "request_id", "action"],
         }
     }
 
@@ -141,6 +163,14 @@ impl Tool {
                 "expires_at": { "type": ["integer", "null"], "description": "seconds since 1970; null: never" },
                 "metadata": { "type": "object" },
             }),
+            Self::InboxTake => json!({
+                "line": text(), "wait_seconds": { "type": "integer", "minimum": 0, "maximum": 55 },
+            }),
+            Self::InboxAck => json!({ "line": text(), "buffer_ids": texts() }),
+            Self::Send => json!({
+                "line": text(), "request_id": text(), "platform": text(), "bot_id": text(),
+                "action": { "type": "object", "properties": { "op": text() }, "required": ["op"] },
+            }),
         }
     }
 
@@ -157,7 +187,10 @@ impl Tool {
             | Self::Exchange
             | Self::SkillWrite
             | Self::SkillStatus
-            | Self::DataWrite => false,
+            | Self::DataWrite
+            | Self::InboxTake
+            | Self::InboxAck
+            | Self::Send => false,
         }
     }
 

@@ -23,6 +23,7 @@ mod schedule;
 mod skill;
 mod verify;
 mod wake;
+mod webhook;
 
 use std::path::PathBuf;
 
@@ -267,6 +268,20 @@ pub(crate) enum AgentSubcommand {
         urls: Vec<String>,
         /// Remove all URLs.
         #[arg(long, conflicts_with = "urls")]
+        clear: bool,
+    },
+    /// Set or show the URL to which the desk posts an agent's entries. Setting it prints the new secret that signs the
+    /// posts; the previous one signs for another day.
+    #[command(
+        after_help = "Example:\n  nightdesk agent webhook --tenant acme --agent helper https://agents.example/helper"
+    )]
+    Webhook {
+        #[command(flatten)]
+        whose: AgentArgs,
+        /// The URL. Without it, the current one is shown.
+        url: Option<String>,
+        /// Remove the webhook.
+        #[arg(long, conflicts_with = "url")]
         clear: bool,
     },
     /// Show the reach of an agent, or set to whom it is open where it has grants.

@@ -182,11 +182,14 @@ pub(crate) struct VaultSection {
 pub(crate) struct NodeSection {
     /// The node's name: constant over restarts, unique per node.
     pub(crate) name: String,
+    /// The URL at which the other nodes reach this one: `http://10.0.0.5:8800`. Without it, `listen.address`, unless that
+    /// is every address of the machine. Requests of polling agents that arrive at another node are passed on to it.
+    pub(crate) peer_url: Option<String>,
 }
 
 impl Default for NodeSection {
     fn default() -> Self {
-        Self { name: "desk-1".to_owned() }
+        Self { name: "desk-1".to_owned(), peer_url: None }
     }
 }
 
@@ -460,6 +463,14 @@ impl Config {
         let scheme = if self.listen.tls_files().is_some() { "https" } else { "http" };
         let url = public_url.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
         url.trim_end_matches('/').to_owned()
+    }
+
+    /// Returns the URL at which other nodes reach this one. `None`: it listens on every address and names none.
+    pub(crate) fn peer_url(&self) -> Option<String> {
+        let address = self.listen.address;
+        let scheme = if self.listen.tls_files().is_some() { "https" } else { "http" };
+        let own = (!address.ip().is_unspecified()).then(|| format!("{scheme}://{address}"));
+        self.node.peer_url.clone().or(own)
     }
 
     /// Opens the vault with its keys.

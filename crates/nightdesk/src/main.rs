@@ -12,6 +12,7 @@ mod failpoints;
 mod failures;
 mod issuers;
 mod lifecycle;
+mod peers;
 mod telemetry;
 mod ui;
 mod wiring;

@@ -10,20 +10,22 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use nightdesk_api::{AmbientAgent, ApiParts, ServedCertificate, TlsListener};
+use nightdesk_desk::posting::{self, WebhookKey, WebhookPoster};
 use nightdesk_desk::{Desk, LineBackend};
-use nightdesk_lease::{Lease, LeaseKeeper};
-use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
+use nightdesk_lease::{Lease, LeaseKeeper, PeerDirectory};
+use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, PostedLines, TokenFailures};
 use nightdesk_outside::Outside;
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::{
-    DATABASE_START_PAUSE, DATABASE_START_WAIT, DAYS_NEEDED_AHEAD, LEASE_LASTS,
+    DATABASE_START_PAUSE, DATABASE_START_WAIT, DAYS_NEEDED_AHEAD, LEASE_LASTS, WEBHOOK_CALLS_MAX,
 };
 use nightdesk_types::{Clock, Node, StoreError, SystemClock};
 use nightdesk_vault::{Locksmith, Vault};
-use nightdesk_wake::Waker;
+use nightdesk_wake::{Waker, WebhookCall};
 use nightdesk_webchat::Webchat;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 use zeroize::Zeroizing;
 
@@ -33,6 +35,7 @@ use crate::command::names::AgentArgs;
 use crate::config::{Config, TlsFiles, read_again};
 use crate::erasures::Erasures;
 use crate::lifecycle::{self, Lifecycle, StopSignals};
+use crate::peers::HttpPeers;
 use crate::telemetry::OptionalMetrics;
 use crate::wiring::durability::{DurabilityReport, FaultList};
 use crate::{failpoints, telemetry};
@@ -124,7 +127,7 @@ impl RunningNode {
         let locksmith = locksmith(&pg, vault.clone());
         let erasures = Erasures::open(config, &pg, &vault).map(Arc::new);
         let give_up_at = Some(Instant::now() + DATABASE_START_WAIT);
-        let NodeStart { lease, secret } = retry_while_unavailable(give_up_at, || {
+        let NodeStart { lease, secret, webhook_key } = retry_while_unavailable(give_up_at, || {
             NodeStart::new(config, &pg, &locksmith, erasures.as_deref())
         })
         .await?;
@@ -134,14 +137,35 @@ impl RunningNode {
         let life = Lifecycle::default();
         let base = NodeBase { pg, lease, bell_tasks: ringing, life, erasures };
         let webchat = Arc::new(webchat(config, &base));
-        let desk = Arc::new(desk::build(config, &base, vault, &webchat).await?);
+        let outside = outside(config)?;
+        let (webhooks, webhook_calls) = mpsc::channel(WEBHOOK_CALLS_MAX);
+        let ways_out = WaysOut { outside: outside.clone(), webhooks };
+        let desk = Arc::new(desk::build(config, &base, vault, &webchat, ways_out).await?);
         let room = Arc::new(line_context(config, &base, &desk));
+        let posted = posted_lines(&base, &room, outside, webhook_key);
+        let opening = posting::open_lines(
+            webhook_calls,
+            Arc::clone(&desk.line),
+            Arc::clone(&posted),
+            base.life.drain.clone(),
+        );
+        base.life.serving.spawn(opening);
         tasks::spawn(config, &base, &desk, &room);
         let relays = config.schedule.relays(&config.public_url())?;
         let lines = base.life.serving.clone();
         let (line_context, proxies) = (room, config.listen.proxies()?);
-        let street =
-            ApiParts { desk: Arc::clone(&desk), line_context, relays, webchat, lines, proxies };
+        announce(config, &base).await?;
+        let peers = Arc::new(HttpPeers::open(Arc::<Pg>::clone(&base.pg))?);
+        let street = ApiParts {
+            desk: Arc::clone(&desk),
+            line_context,
+            relays,
+            webchat,
+            lines,
+            proxies,
+            posted,
+            peers,
+        };
         open(config, &base, street).await?;
         Ok(Self { base, desk, keeper })
     }
@@ -161,10 +185,19 @@ impl RunningNode {
     }
 }
 
+/// The ways from this node to URLs that tenants set.
+struct WaysOut {
+    /// The client for them.
+    outside: Outside,
+    /// Opens the lines of agents with a webhook.
+    webhooks: mpsc::Sender<WebhookCall>,
+}
+
 /// The part of a start that needs the database. It may be repeated: each time it begins a new life of the node.
 struct NodeStart {
     lease: Lease,
     secret: Zeroizing<[u8; 32]>,
+    webhook_key: WebhookKey,
 }
 
 impl NodeStart {
@@ -184,7 +217,11 @@ impl NodeStart {
         // Only what an accept needs today and tomorrow. Everything else is left to the upkeep.
         let opened = pg.open_days(DAYS_NEEDED_AHEAD).await;
         opened.context("could not create the partitions of today and tomorrow")?;
-        Ok(Self { lease: begin(config, pg).await?, secret: bus_secret(locksmith).await? })
+        Ok(Self {
+            secret: bus_secret(locksmith).await?,
+            webhook_key: webhook_key(locksmith).await?,
+            lease: begin(config, pg).await?,
+        })
     }
 }
 
@@ -310,6 +347,25 @@ async fn begin(config: &Config, pg: &Pg) -> anyhow::Result<Lease> {
     Ok(Lease::new(Node { name, epoch }, Box::new(clock), asked_at))
 }
 
+/// Returns the lines of this node whose agents are called.
+fn posted_lines(
+    base: &NodeBase,
+    room: &Arc<LineContext>,
+    outside: Outside,
+    key: WebhookKey,
+) -> Arc<PostedLines> {
+    let clock = Arc::new(SystemClock::start());
+    let poster = WebhookPoster::new(outside, Arc::<Pg>::clone(&base.pg), key, clock);
+    Arc::new(PostedLines::new(Arc::clone(room), Arc::new(poster), base.life.serving.clone()))
+}
+
+/// Tells the other nodes where they reach this one.
+async fn announce(config: &Config, base: &NodeBase) -> anyhow::Result<()> {
+    let Some(url) = config.peer_url() else { return Ok(()) };
+    let announced = PeerDirectory::announce(&*base.pg, base.lease.node(), &url).await;
+    announced.context("could not announce this node to the others")
+}
+
 /// Renews the lease over a separate connection.
 fn start_keeper(pg: &Arc<Pg>, lease: &Arc<Lease>) -> anyhow::Result<LeaseKeeper> {
     let pg = Arc::clone(pg);
@@ -333,10 +389,23 @@ pub(crate) fn locksmith(pg: &Arc<Pg>, vault: Vault) -> Locksmith {
     Locksmith::new(Arc::<Pg>::clone(pg), vault)
 }
 
-/// Returns the secret that signs hints between nodes. It stays the same when the vault's keys are replaced.
+/// Returns the secret that signs hints between nodes.
 pub(crate) async fn bus_secret(locksmith: &Locksmith) -> anyhow::Result<Zeroizing<[u8; 32]>> {
+    shared_secret(locksmith, "bus").await
+}
+
+/// Returns the key of the secrets that sign posts to agents.
+pub(crate) async fn webhook_key(locksmith: &Locksmith) -> anyhow::Result<WebhookKey> {
+    Ok(WebhookKey::new(&*shared_secret(locksmith, "webhooks").await?))
+}
+
+/// Returns a secret that all nodes share. It stays the same when the vault's keys are replaced.
+async fn shared_secret(
+    locksmith: &Locksmith,
+    name: &'static str,
+) -> anyhow::Result<Zeroizing<[u8; 32]>> {
     let secret = locksmith
-        .shared_secret("bus")
+        .shared_secret(name)
         .await
         .context("could not read the secret that nodes share")?;
     let mut bytes = Zeroizing::new([0; 32]);

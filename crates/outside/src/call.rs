@@ -25,6 +25,21 @@ pub struct OutsideCall<'a> {
     pub body: Option<Bytes>,
 }
 
+/// A request that posts an event to a URL that a tenant set, signed as Standard Webhooks define.
+#[derive(Debug)]
+pub struct WebhookPost<'a> {
+    /// The URL.
+    pub url: &'a TenantUrl,
+    /// The id of the event, the same in every repeat.
+    pub id: &'a str,
+    /// The time of the signature, in seconds.
+    pub timestamp: i64,
+    /// The signatures, separated by spaces.
+    pub signatures: &'a str,
+    /// The body, as JSON.
+    pub body: Bytes,
+}
+
 /// The supported methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -41,6 +56,8 @@ pub struct CallResponse {
     pub status: u16,
     /// The whole body as received, not decompressed.
     pub body: Bytes,
+    /// True if the body is JSON.
+    pub is_json: bool,
     /// The value of `Retry-After`, if it is in seconds.
     pub retry_after: Option<Duration>,
     /// The duration, from the name lookup to the last byte.
@@ -59,9 +76,12 @@ pub enum CallError {
         /// The time after which a next call may be accepted.
         retry_after: Duration,
     },
-    /// The server is unreachable: no address for the name, no connection, or one that broke off.
+    /// The server is unreachable: no address for the name, or no connection.
     #[error("the host cannot be reached; check its name and its server")]
     Unreachable(#[source] Box<dyn Error + Send + Sync>),
+    /// The connection broke after the request was begun.
+    #[error("the connection broke before the response was complete; check the server's log")]
+    BrokeOff(#[source] Box<dyn Error + Send + Sync>),
     /// The call timed out.
     #[error("no response within {} s; respond first, then do the work", OUTSIDE_CALL_WAIT.as_secs())]
     TimedOut,
@@ -77,6 +97,10 @@ pub enum CallError {
 }
 
 impl CallError {
+    pub(crate) fn broke_off(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::BrokeOff(error.into())
+    }
+
     pub(crate) fn unreachable(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Unreachable(error.into())
     }

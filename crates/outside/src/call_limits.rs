@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use nightdesk_types::limits::{
     OUTSIDE_ADDRESS_PER_SECOND, OUTSIDE_HOST_PER_SECOND, OUTSIDE_NO_ROOM_WAIT, OUTSIDE_PACED_MAX,
-    OUTSIDE_TENANT_AT_ONCE_MAX, OUTSIDE_TENANT_PER_SECOND,
+    OUTSIDE_TENANT_AT_ONCE_MAX, OUTSIDE_TENANT_PER_SECOND, WEBHOOK_HOST_PER_SECOND,
+    WEBHOOK_TENANT_AT_ONCE_MAX, WEBHOOK_TENANT_PER_SECOND,
 };
 use nightdesk_types::rate_limit::{Rate, RateLimiter, neighbourhood};
 use nightdesk_types::{Moment, TenantId};
@@ -19,9 +20,29 @@ use crate::permits::{OutsidePermit, PermitPool};
 use crate::rules::HostRate;
 
 const SECOND: Duration = Duration::from_secs(1);
-const HOST: Rate = Rate::per(SECOND, OUTSIDE_HOST_PER_SECOND);
 const ADDRESS: Rate = Rate::per(SECOND, OUTSIDE_ADDRESS_PER_SECOND);
-const TENANT: Rate = Rate::per(SECOND, OUTSIDE_TENANT_PER_SECOND);
+
+/// The rates of one kind of request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RequestRates {
+    host: Rate,
+    tenant: Rate,
+    tenant_at_once: u32,
+}
+
+/// The rates of calls.
+pub(crate) const CALL_RATES: RequestRates = RequestRates {
+    host: Rate::per(SECOND, OUTSIDE_HOST_PER_SECOND),
+    tenant: Rate::per(SECOND, OUTSIDE_TENANT_PER_SECOND),
+    tenant_at_once: OUTSIDE_TENANT_AT_ONCE_MAX,
+};
+
+/// The rates of posts of entries.
+pub(crate) const POST_RATES: RequestRates = RequestRates {
+    host: Rate::per(SECOND, WEBHOOK_HOST_PER_SECOND),
+    tenant: Rate::per(SECOND, WEBHOOK_TENANT_PER_SECOND),
+    tenant_at_once: WEBHOOK_TENANT_AT_ONCE_MAX,
+};
 
 /// All rates of this node.
 #[derive(Debug)]
@@ -29,6 +50,7 @@ pub(crate) struct CallLimits {
     hosts: RateLimiter<String>,
     addresses: RateLimiter<IpAddr>,
     tenants: RateLimiter<TenantId>,
+    rates: RequestRates,
     raised: BTreeMap<String, HostRate>,
     places: Arc<PermitPool>,
     /// By the runtime's clock, which tests can stop.
@@ -36,12 +58,13 @@ pub(crate) struct CallLimits {
 }
 
 impl CallLimits {
-    pub(crate) fn new(rates: &BTreeMap<String, HostRate>) -> Self {
+    pub(crate) fn new(raised: &BTreeMap<String, HostRate>, rates: RequestRates) -> Self {
         Self {
             hosts: RateLimiter::new(OUTSIDE_PACED_MAX),
             addresses: RateLimiter::new(OUTSIDE_PACED_MAX),
             tenants: RateLimiter::new(OUTSIDE_PACED_MAX),
-            raised: rates.clone(),
+            rates,
+            raised: raised.clone(),
             places: Arc::default(),
             began: Instant::now(),
         }
@@ -59,11 +82,11 @@ impl CallLimits {
             let rate = Rate::per(SECOND, raised.per_second.get());
             return self.hosts.take(host.to_owned(), rate, self.now()).map(|()| place);
         }
-        let place = self.places.take((tenant, None), OUTSIDE_TENANT_AT_ONCE_MAX);
+        let place = self.places.take((tenant, None), self.rates.tenant_at_once);
         let place = place.ok_or(OUTSIDE_NO_ROOM_WAIT)?;
         // The host is checked first: calls that wait for a busy host use up nothing of their tenant's rate.
-        self.hosts.take(host.to_owned(), HOST, self.now())?;
-        self.tenants.take(tenant, TENANT, self.now())?;
+        self.hosts.take(host.to_owned(), self.rates.host, self.now())?;
+        self.tenants.take(tenant, self.rates.tenant, self.now())?;
         Ok(place)
     }
 

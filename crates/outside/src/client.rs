@@ -1,19 +1,24 @@
 //! The client: a call on one page, from its URL to its reply.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
 use nightdesk_types::TenantId;
 use nightdesk_types::limits::{
     ISSUER_KEYS_BYTES_MAX, OUTSIDE_BODY_BYTES_MAX, OUTSIDE_CALL_WAIT, OUTSIDE_CONNECT_WAIT,
+    TURN_MAX, WEBHOOK_ANSWER_BYTES_MAX,
 };
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use uuid::Uuid;
 
-use crate::call::{CallError, CallResponse, Method, OutsideCall};
-use crate::call_limits::CallLimits;
+use crate::call::{CallError, CallResponse, Method, OutsideCall, WebhookPost};
+use crate::call_limits::{CALL_RATES, CallLimits, POST_RATES};
 use crate::dial::Dialler;
-use crate::exchange::{BoundedResponse, exchange};
+use crate::exchange::{BoundedResponse, call_request, exchange, webhook_request};
 use crate::resolver::NameResolver;
 use crate::rules::{Rules, SetUpError};
 use crate::tenant_url::TenantUrl;
@@ -27,6 +32,8 @@ pub struct Outside(Arc<Inner>);
 struct Inner {
     rules: Rules,
     pace: CallLimits,
+    /// Posts of entries, which may last for minutes, take no place of a call.
+    post_pace: CallLimits,
     names: NameResolver,
     connector: Connector,
 }
@@ -41,7 +48,8 @@ impl Outside {
         })?;
         let names = NameResolver::new(rules.nameserver);
         let inner = Inner {
-            pace: CallLimits::new(&rules.rates),
+            pace: CallLimits::new(&rules.rates, CALL_RATES),
+            post_pace: CallLimits::new(&rules.rates, POST_RATES),
             names: names.map_err(|error| SetUpError::NameServers(error.into()))?,
             connector: Connector(tls::connector(roots)),
             rules,
@@ -62,7 +70,30 @@ impl Outside {
         tenant: TenantId,
         request: OutsideCall<'_>,
     ) -> Result<CallResponse, CallError> {
-        self.read(tenant, &request, OUTSIDE_BODY_BYTES_MAX).await
+        let exchange = Exchange {
+            url: request.url,
+            request: call_request(&request)?,
+            bytes_max: OUTSIDE_BODY_BYTES_MAX,
+            wait: OUTSIDE_CALL_WAIT,
+            pace: &self.0.pace,
+        };
+        self.read(tenant, exchange).await
+    }
+
+    /// Posts an event for a tenant, if the limits allow it now, and waits for the response until the end of a turn.
+    pub async fn post(
+        &self,
+        tenant: TenantId,
+        post: WebhookPost<'_>,
+    ) -> Result<CallResponse, CallError> {
+        let exchange = Exchange {
+            url: post.url,
+            request: webhook_request(&post)?,
+            bytes_max: WEBHOOK_ANSWER_BYTES_MAX,
+            wait: TURN_MAX,
+            pace: &self.0.post_pace,
+        };
+        self.read(tenant, exchange).await
     }
 
     /// Gets the keys of an issuer that the operator trusts. They may be longer than a tenant's response; otherwise the
@@ -71,32 +102,35 @@ impl Outside {
         const OPERATOR: TenantId = TenantId::from_uuid(Uuid::nil());
         let call =
             OutsideCall { url, method: Method::Get, bearer: None, signature: None, body: None };
-        self.read(OPERATOR, &call, ISSUER_KEYS_BYTES_MAX).await
+        let exchange = Exchange {
+            url,
+            request: call_request(&call)?,
+            bytes_max: ISSUER_KEYS_BYTES_MAX,
+            wait: OUTSIDE_CALL_WAIT,
+            pace: &self.0.pace,
+        };
+        self.read(OPERATOR, exchange).await
     }
 
     async fn read(
         &self,
         tenant: TenantId,
-        request: &OutsideCall<'_>,
-        bytes_max: usize,
+        exchange: Exchange<'_>,
     ) -> Result<CallResponse, CallError> {
         let began = Instant::now();
-        request.url.check(&self.0.rules)?;
-        let place = self.0.pace.enter(tenant, &request.url.host().to_string());
+        exchange.url.check(&self.0.rules)?;
+        let place = exchange.pace.enter(tenant, &exchange.url.host().to_string());
         let _place = place.map_err(|retry_after| CallError::Busy { retry_after })?;
-        let made = timeout(OUTSIDE_CALL_WAIT, self.perform(request, bytes_max)).await;
-        let BoundedResponse { status, retry_after, body } =
+        let made = timeout(exchange.wait, self.perform(exchange)).await;
+        let BoundedResponse { status, retry_after, body, is_json } =
             made.map_err(|_| CallError::TimedOut)??;
-        Ok(CallResponse { status: status.as_u16(), body, retry_after, took: began.elapsed() })
+        let took = began.elapsed();
+        Ok(CallResponse { status: status.as_u16(), body, is_json, retry_after, took })
     }
 
-    async fn perform(
-        &self,
-        request: &OutsideCall<'_>,
-        bytes_max: usize,
-    ) -> Result<BoundedResponse, CallError> {
-        let Inner { rules, pace, names, connector } = &*self.0;
-        let url = request.url;
+    async fn perform(&self, exchanged: Exchange<'_>) -> Result<BoundedResponse, CallError> {
+        let Inner { rules, names, connector, .. } = &*self.0;
+        let Exchange { url, request, bytes_max, pace, .. } = exchanged;
         let dialler = Dialler { rules, names, pace };
         let addresses = dialler.addresses(url.host()).await?;
         let connect_by = Instant::now() + OUTSIDE_CONNECT_WAIT;
@@ -109,6 +143,15 @@ impl Outside {
         let stream = secured.await.map_err(|_| CallError::TimedOut)??;
         exchange(stream, request, bytes_max).await
     }
+}
+
+/// One request with its bounds.
+struct Exchange<'a> {
+    url: &'a TenantUrl,
+    request: Request<Full<Bytes>>,
+    bytes_max: usize,
+    wait: Duration,
+    pace: &'a CallLimits,
 }
 
 /// Its `Debug` prints none of its content.

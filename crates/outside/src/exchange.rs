@@ -15,13 +15,17 @@ use nightdesk_types::limits::{OUTSIDE_HEAD_BYTES_MAX, OUTSIDE_HEADERS_MAX};
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::call::{CallError, Method, OutsideCall};
+use crate::call::{CallError, Method, OutsideCall, WebhookPost};
 use crate::refusal::UrlRefusal;
+use crate::tenant_url::TenantUrl;
 
 const US: HeaderValue = HeaderValue::from_static(concat!("nightdesk/", env!("CARGO_PKG_VERSION")));
 const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-signature");
+const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
+const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// The parts of a response that are read.
@@ -29,15 +33,15 @@ pub(crate) struct BoundedResponse {
     pub(crate) status: StatusCode,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: Bytes,
+    pub(crate) is_json: bool,
 }
 
-/// Sends the call and reads the response with its raw body, up to the maximum size.
+/// Sends a request and reads the response with its raw body, up to the maximum size.
 pub(crate) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
-    call: &OutsideCall<'_>,
+    request: Request<Full<Bytes>>,
     bytes_max: usize,
 ) -> Result<BoundedResponse, CallError> {
-    let request = request(call)?;
     let mut http = Builder::new();
     http.max_buf_size(OUTSIDE_HEAD_BYTES_MAX).max_headers(OUTSIDE_HEADERS_MAX);
     let (sender, connection) =
@@ -56,13 +60,14 @@ async fn send_request(
     request: Request<Full<Bytes>>,
     bytes_max: usize,
 ) -> Result<BoundedResponse, CallError> {
-    let answer = sender.send_request(request).await.map_err(CallError::unreachable)?;
+    let answer = sender.send_request(request).await.map_err(CallError::broke_off)?;
     let status = answer.status();
     if status.is_redirection() {
         return Err(CallError::Redirected(status.as_u16()));
     }
-    let retry_after = retry_after(answer.headers());
-    Ok(BoundedResponse { status, retry_after, body: read(answer.into_body(), bytes_max).await? })
+    let (retry_after, is_json) = (retry_after(answer.headers()), is_json(answer.headers()));
+    let body = read(answer.into_body(), bytes_max).await?;
+    Ok(BoundedResponse { status, retry_after, body, is_json })
 }
 
 /// Reads only the form in seconds: a date would depend on two clocks.
@@ -73,11 +78,17 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     plain.then(|| seconds.parse().ok().map(Duration::from_secs))?
 }
 
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
 /// Reads the whole body, unless it is too long.
 async fn read(mut body: Incoming, bytes_max: usize) -> Result<Bytes, CallError> {
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(CallError::unreachable)?.into_data() else {
+        let Ok(data) = frame.map_err(CallError::broke_off)?.into_data() else {
             continue;
         };
         if read.len() + data.len() > bytes_max {
@@ -88,7 +99,7 @@ async fn read(mut body: Incoming, bytes_max: usize) -> Result<Bytes, CallError> 
     Ok(read.freeze())
 }
 
-fn request(call: &OutsideCall<'_>) -> Result<Request<Full<Bytes>>, CallError> {
+pub(crate) fn call_request(call: &OutsideCall<'_>) -> Result<Request<Full<Bytes>>, CallError> {
     let mut request = Request::new(Full::new(call.body.clone().unwrap_or_default()));
     *request.method_mut() = match call.method {
         Method::Get => http::Method::GET,
@@ -99,13 +110,33 @@ fn request(call: &OutsideCall<'_>) -> Result<Request<Full<Bytes>>, CallError> {
     Ok(request)
 }
 
+pub(crate) fn webhook_request(post: &WebhookPost<'_>) -> Result<Request<Full<Bytes>>, CallError> {
+    let WebhookPost { url, id, timestamp, signatures, body } = post;
+    let header = |text: &str| HeaderValue::from_str(text).map_err(|_| UrlRefusal::Unreadable);
+    let mut request = Request::new(Full::new(body.clone()));
+    *request.method_mut() = http::Method::POST;
+    *request.uri_mut() = url.target().clone().into();
+    let headers = request.headers_mut();
+    *headers = common_headers(url)?;
+    headers.insert(CONTENT_TYPE, JSON);
+    headers.insert(WEBHOOK_ID, header(id)?);
+    headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(*timestamp));
+    headers.insert(WEBHOOK_SIGNATURE, header(signatures)?);
+    Ok(request)
+}
+
+fn common_headers(url: &TenantUrl) -> Result<HeaderMap, UrlRefusal> {
+    let host = HeaderValue::from_str(url.authority()).map_err(|_| UrlRefusal::Unreadable)?;
+    Ok(HeaderMap::from_iter([
+        (HOST, host),
+        (USER_AGENT, US),
+        (ACCEPT, ANYTHING),
+        (CONNECTION, CLOSE),
+    ]))
+}
+
 fn headers(call: &OutsideCall<'_>) -> Result<HeaderMap, UrlRefusal> {
-    let host = HeaderValue::from_str(call.url.authority()).map_err(|_| UrlRefusal::Unreadable)?;
-    let mut headers = HeaderMap::new();
-    headers.insert(HOST, host);
-    headers.insert(USER_AGENT, US);
-    headers.insert(ACCEPT, ANYTHING);
-    headers.insert(CONNECTION, CLOSE);
+    let mut headers = common_headers(call.url)?;
     if call.body.is_some() {
         headers.insert(CONTENT_TYPE, JSON);
     }

@@ -6,8 +6,8 @@
 //! # Promise
 //!
 //! No connection is made to an address that is not public, unless the operator's [`Rules`] name it: in any spelling,
-//! for any DNS answer, and for any redirect. A call ends within five seconds, reads at most 4 KiB, and is limited by
-//! host, by address and by tenant.
+//! for any DNS answer, and for any redirect. A call ends within five seconds and reads at most 4 KiB; the post of an
+//! entry may last as long as a turn of its agent. Both are limited by host, by address and by tenant.
 //!
 //! Begin with `client.rs`, which is a call on one page. `address.rs` decides which addresses are public and `rules.rs`
 //! which others the operator allows.
@@ -27,7 +27,7 @@ mod tls;
 mod exchange;
 
 pub use address::SpecialRange;
-pub use call::{CallError, CallResponse, Method, OutsideCall};
+pub use call::{CallError, CallResponse, Method, OutsideCall, WebhookPost};
 pub use client::Outside;
 pub use refusal::UrlRefusal;
 pub use rules::{HostRate, Rules, SetUpError};

@@ -17,10 +17,12 @@ use std::fmt;
 use nightdesk_types::limits::FRAME_OUT_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
+mod head;
 mod to_gateway;
 mod from_gateway;
 
 pub use from_gateway::{FromGateway, Interrupt, Outbound};
+pub use head::FrameHead;
 pub use to_gateway::ToGateway;
 
 use crate::{text, tolerant};

@@ -9,3 +9,4 @@ pub mod manage;
 pub mod token;
 pub mod cron;
 pub mod letters;
+pub mod line;

@@ -73,7 +73,7 @@ language sql immutable as $$
     select p.nth, p.relation, 'at-once', null from unnest(array[
         'schedules', 'schedule_rooms', 'capabilities', 'commands', 'bindings', 'scope_grants',
         'listed_authors', 'relevance_policies', 'enrolments', 'link_codes', 'letter_grants',
-        'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers',
+        'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers', 'agent_webhooks',
         'gateway_secrets', 'gateway_platforms', 'bot_keys', 'bot_hearings', 'bot_sessions', 'bots',
         'tenant_keys'
     ]) with ordinality as p (relation, nth)

@@ -14,7 +14,9 @@ create table nodes (
     expires_at timestamptz not null default 'infinity',
     -- A life is over when its node or another says so. Until then a node that is late may come back.
     -- Objects that belong to a life of a node, such as its lines, end with it.
-    is_over    boolean     not null default false
+    is_over    boolean     not null default false,
+    -- The URL at which other nodes reach this life of the node.
+    peer_url   text
 );
 grant select, insert, update on nodes to nightdesk_app;
 grant select on nodes to nightdesk_doors;
@@ -91,6 +93,8 @@ create table lines (
     generation bigint      not null,
     -- The incarnation of the history in which it began. It ends with it.
     incarnation bigint     not null default current_incarnation(),
+    -- The transport of its frames.
+    transport  text        not null default 'websocket',
     -- A line lives no longer than this life of its node.
     node       text        not null,
     node_epoch bigint      not null,
@@ -99,11 +103,14 @@ create table lines (
     close_code integer,
     -- The time for the client to come back by itself, once the line has ended.
     grace      interval    not null default '35 seconds',
-    -- The side that ended the line: its client, which said that it goes idle or did not, the desk, or
-    -- a node that died.
+    -- The side that ended the line: its client, which said that it goes idle or did not, the desk, which
+    -- may have delivered an entry in vain, or a node that died.
     parting    text,
     primary key (tenant_id, agent_id),
-    constraint lines_known_parting check (parting in ('idle', 'client', 'desk', 'node'))
+    constraint lines_known_parting
+        check (parting in ('idle', 'client', 'desk', 'undelivered', 'node')),
+    constraint lines_known_transport
+        check (transport in ('websocket', 'polling', 'webhook', 'mcp'))
 ) with (fillfactor = 50);
 -- For the sweep that finds the open lines of nodes that died and of histories that ended.
 create index lines_open_by_node on lines (node, node_epoch, incarnation, tenant_id, agent_id)
@@ -119,7 +126,8 @@ select wall_off('lines');
 -- must not be taken for the process it was.
 create function line_take(
     p_tenant uuid, p_agent uuid, p_gateway uuid, p_node text, p_node_epoch bigint,
-    tries_max integer, p_grace interval default '35 seconds', p_rules text default null
+    tries_max integer, p_grace interval default '35 seconds', p_rules text default null,
+    p_transport text default 'websocket'
 ) returns table (
     incarnation bigint, generation bigint, acked_seq bigint, acked_at timestamptz, head_seq bigint,
     ended_ago_ms bigint, parked_seq bigint, client_rules text
@@ -146,12 +154,12 @@ begin
     where c.tenant_id = p_tenant and c.agent_id = p_agent
     returning c.* into mine;
     insert into lines
-        (tenant_id, agent_id, gateway_id, generation, node, node_epoch, opened_at, grace)
-    values (p_tenant, p_agent, p_gateway, mine.generation, p_node, p_node_epoch, clock_timestamp(),
-        p_grace)
+        (tenant_id, agent_id, gateway_id, generation, transport, node, node_epoch, opened_at, grace)
+    values (p_tenant, p_agent, p_gateway, mine.generation, p_transport, p_node, p_node_epoch,
+        clock_timestamp(), p_grace)
     on conflict (tenant_id, agent_id) do update
     set gateway_id = excluded.gateway_id, generation = excluded.generation,
-        incarnation = excluded.incarnation, node = excluded.node,
+        incarnation = excluded.incarnation, transport = excluded.transport, node = excluded.node,
         node_epoch = excluded.node_epoch, opened_at = excluded.opened_at, grace = excluded.grace,
         closed_at = null, close_code = null, parting = null;
     update wakes w

@@ -65,6 +65,22 @@ create constraint trigger tell_wakers after insert or delete on wakers
     deferrable initially deferred for each row
     execute function tell_row('wake-url-set', 'agent_id');
 
+-- The URL to which the desk posts an agent's entries. Its secret is derived from the salt and a secret of
+-- the desk, so no row has it.
+create table agent_webhooks (
+    tenant_id  uuid        not null,
+    agent_id   uuid        not null,
+    url        text        not null,
+    salt       text        not null,
+    -- The salt before the last rotation, which signs too until then.
+    old_salt   text,
+    old_until  timestamptz,
+    created_at timestamptz not null default now(),
+    primary key (tenant_id, agent_id),
+    foreign key (tenant_id, agent_id) references agents
+);
+select wall_off('agent_webhooks');
+
 -- Notices to the operator of an agent or a bot. A ring per tenant.
 create table notice_heads (
     tenant_id   uuid   not null,
@@ -208,7 +224,7 @@ create function lock_due_wakes(
     version bigint,
     -- Null: the agent has no line that is open on a node that lives.
     line_generation bigint, line_opened_at timestamptz,
-    acked_seq bigint, parting text, urls text[], bots uuid[], chats text[]
+    acked_seq bigint, parting text, urls text[], has_webhook boolean, bots uuid[], chats text[]
 ) language plpgsql security definer
 set search_path = public, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -245,6 +261,10 @@ begin
         array(
             select k.url from wakers k
             where k.tenant_id = w.tenant_id and k.agent_id = w.agent_id order by k.position
+        ),
+        exists (
+            select from agent_webhooks h
+            where h.tenant_id = w.tenant_id and h.agent_id = w.agent_id
         ),
         p.bots, p.chats
     from unnest(v_tenant, v_agent) with ordinality as d (tenant, agent, nth)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_lease::{Life, Owner, Renewal, Resource, Store};
+use nightdesk_lease::{Life, Owner, Peer, PeerDirectory, Renewal, Resource, Store};
 use nightdesk_types::limits::NODES_MAX;
 use nightdesk_types::{LeaseBeat, Node, NodeEpoch, OwnerEpoch, StoreError};
 
@@ -19,7 +19,8 @@ impl Store for Pg {
                 "insert into nodes as n (node, epoch, started_at, expires_at)
                  values ($1, 1, now(), clock_timestamp() + make_interval(secs => $2))
                  on conflict (node) do update set epoch = n.epoch + 1, beat = 0, is_over = false,
-                     started_at = excluded.started_at, expires_at = excluded.expires_at
+                     started_at = excluded.started_at, expires_at = excluded.expires_at,
+                     peer_url = null
                  returning epoch",
                 name,
                 lasts.as_secs_f64()
@@ -136,6 +137,40 @@ impl Store for Pg {
             Ok(owner.map(|row| Owner {
                 node: Node { name: row.node, epoch: NodeEpoch::new(row.node_epoch) },
                 epoch: OwnerEpoch::new(row.epoch),
+            }))
+        })
+    }
+}
+
+#[async_trait]
+impl PeerDirectory for Pg {
+    async fn announce(&self, node: &Node, url: &str) -> Result<(), StoreError> {
+        let (node, url) = (node.clone(), url.to_owned());
+        run_to_end!(self.single("announce a node"), |connection| {
+            sqlx::query!(
+                "update nodes set peer_url = $3 where node = $1 and epoch = $2",
+                node.name,
+                node.epoch.get(),
+                url
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
+        })
+    }
+
+    async fn find_peer(&self, name: &str) -> Result<Peer, StoreError> {
+        let name = name.to_owned();
+        run_to_end!(self.single("find a node"), |connection| {
+            let found = sqlx::query!(
+                r#"select not is_over as "is_living!", peer_url from nodes where node = $1"#,
+                name
+            )
+            .fetch_optional(connection)
+            .await?;
+            Ok(found.map_or_else(Peer::default, |row| Peer {
+                is_living: row.is_living,
+                url: row.peer_url,
             }))
         })
     }

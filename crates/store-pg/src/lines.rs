@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart, Store};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineRequest, LineStart, Store};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
-use nightdesk_types::{ClientRules, Generation, Incarnation, Node, Seq, StoreError};
+use nightdesk_types::{
+    AgentId, ClientRules, Generation, Incarnation, Seq, StoreError, TenantScope,
+};
 use nightdesk_wake::LineEnd;
 
 use crate::Pg;
@@ -16,12 +18,8 @@ use crate::wake::rows::WakeKey;
 
 #[async_trait]
 impl Store for Pg {
-    async fn take(
-        &self,
-        caller: &AuthenticatedGateway,
-        node: &Node,
-        rules: Option<ClientRules>,
-    ) -> Result<LineStart, StoreError> {
+    async fn take(&self, line: LineRequest<'_>) -> Result<LineStart, StoreError> {
+        let LineRequest { caller, node, transport, rules } = line;
         let AuthenticatedGateway { scope, agent, gateway, acks: _ } = *caller;
         let node = node.clone();
         run_to_end!(self.single("take a line"), |connection| {
@@ -30,7 +28,7 @@ impl Store for Pg {
                        acked_at as "since!: jiff_sqlx::Timestamp", head_seq as "head!",
                        ended_ago_ms, parked_seq, client_rules as "rules!"
                    from line_take(
-                       works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7), $8
+                       works_for($1), $2, $3, $4, $5, $6, make_interval(secs => $7), $8, $9
                    )"#,
                 scope.tenant().uuid(),
                 agent.uuid(),
@@ -39,7 +37,8 @@ impl Store for Pg {
                 node.epoch.get(),
                 i32::try_from(TRIES_MAX).unwrap_or(i32::MAX),
                 CLOSED_GRACE.as_secs_f64(),
-                rules.map(ClientRules::slug)
+                rules.map(ClientRules::slug),
+                transport.slug()
             )
             .fetch_one(connection)
             .await?;
@@ -55,6 +54,24 @@ impl Store for Pg {
                 rules: ClientRules::from_slug(&row.rules)
                     .ok_or_else(|| bad_column("agents", "client_rules"))?,
             })
+        })
+    }
+
+    async fn find_holder(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<String>, StoreError> {
+        run_to_end!(self.for_tenant("find the holder of a line", scope), |connection| {
+            sqlx::query_scalar!(
+                "select node from lines
+                 where tenant_id = $1 and agent_id = $2 and closed_at is null
+                   and node_lives(node, node_epoch)",
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .fetch_optional(connection)
+            .await
         })
     }
 

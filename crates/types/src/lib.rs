@@ -18,6 +18,7 @@ pub mod node;
 pub mod limits;
 mod loopback;
 pub mod store_error;
+pub mod transport;
 
 pub use client_rules::ClientRules;
 pub use clock::{Clock, Moment, SystemClock};
@@ -34,3 +35,4 @@ pub use reach::{GrantTarget, Principal, Relevance, Visibility};
 pub use scope::{Actor, TenantScope};
 pub use send::Send;
 pub use store_error::StoreError;
+pub use transport::Transport;

@@ -27,6 +27,8 @@ pub struct DueWake {
     pub went_idle: bool,
     /// The agent's wake URLs, in the order of calls.
     pub urls: Vec<String>,
+    /// True if the desk posts the agent's entries to a URL.
+    pub has_webhook: bool,
     /// The chats of the oldest waiting entries. Empty if no entry waits.
     pub places: Vec<WaitingChat>,
 }
@@ -100,7 +102,7 @@ fn find_case(wake: &DueWake, terms: WakeTerms, now: Timestamp) -> WakeCase {
     if now >= row.given_up_at() {
         return WakeCase::Overdue;
     }
-    if wake.urls.is_empty() && !terms.has_command {
+    if wake.urls.is_empty() && !terms.has_command && !wake.has_webhook {
         return WakeCase::NoWaker;
     }
     let is_new = row.calls == 0 && !row.asked;
@@ -158,6 +160,7 @@ fn wake_claim(wake: DueWake, row: &WakeRow, step: WakeStep) -> WakeClaim {
         calls: row.calls,
         outcome: row.outcome.clone(),
         urls: wake.urls,
+        has_webhook: wake.has_webhook,
         places: if is_told { wake.places } else { Vec::new() },
         went_idle: wake.went_idle,
     }

@@ -26,9 +26,9 @@ pub use metrics::Metrics;
 pub use notice::{NoticeKind, NoticeSubject, OwnerNotice};
 pub use row::{LineEnd, Suspicion, WakePhase, WakeRow};
 pub use store::{
-    AgentWakeStatus, Store, WaitingChat, WakeAdmin, WakeClaim, WakeSelection, WakeStatus, WakeStep,
-    WakeTerms,
+    AgentWakeStatus, AgentWebhook, NewWebhook, Store, WaitingChat, WakeAdmin, WakeClaim,
+    WakeSelection, WakeStatus, WakeStep, WakeTerms,
 };
 pub use wake_command::{WakeCommand, WakeCommandError};
 pub use wake_url::WakeUrlCaller;
-pub use waker::{CallOutcome, CallPermit, Waker};
+pub use waker::{CallOutcome, CallPermit, Waker, WebhookCall};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_types::{
-    AgentId, BotId, ClientRules, Generation, StoreError, TenantScope, Timestamp,
+    AgentId, BotId, ClientRules, Generation, StoreError, TenantScope, Timestamp, Transport,
 };
 
 use crate::notice::OwnerNotice;
@@ -44,6 +44,8 @@ pub struct WakeClaim {
     pub outcome: Option<String>,
     /// The agent's URLs, in the order of calls.
     pub urls: Vec<String>,
+    /// True if the desk posts the agent's entries to a URL, which wakes it.
+    pub has_webhook: bool,
     /// The chats of the oldest entries, if people are to be notified.
     pub places: Vec<WaitingChat>,
     /// True if the agent's last line ended because it went idle.
@@ -134,6 +136,21 @@ pub trait WakeAdmin: Send + Sync {
         urls: &[String],
     ) -> Result<(), StoreError>;
 
+    /// Returns the webhook to which the agent's entries are posted.
+    async fn webhook(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<AgentWebhook>, StoreError>;
+
+    /// Sets or removes the agent's webhook. If the agent is needed now, its entries are posted soon.
+    async fn set_webhook(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        webhook: Option<&NewWebhook>,
+    ) -> Result<(), StoreError>;
+
     /// Makes a wake due at once, or as soon as the agent may be called again, also if no entry waits.
     async fn request_call(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError>;
 
@@ -149,6 +166,26 @@ pub trait WakeAdmin: Send + Sync {
     async fn notices(&self, scope: TenantScope) -> Result<Vec<OwnerNotice>, StoreError>;
 }
 
+/// The URL to which the desk posts an agent's entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentWebhook {
+    /// The URL.
+    pub url: String,
+    /// The salts of the secrets that sign, the newest first.
+    pub salts: Vec<String>,
+}
+
+/// A webhook to be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewWebhook {
+    /// The URL.
+    pub url: String,
+    /// The salt of its secret. The secret before it signs for as long as [`WEBHOOK_OVERLAP`].
+    ///
+    /// [`WEBHOOK_OVERLAP`]: nightdesk_types::limits::WEBHOOK_OVERLAP
+    pub salt: String,
+}
+
 /// The status of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentWakeStatus {
@@ -158,6 +195,8 @@ pub struct AgentWakeStatus {
     pub name: String,
     /// The time since which it has an open line on a node that lives.
     pub line_since: Option<Timestamp>,
+    /// The transport of that line.
+    pub transport: Option<Transport>,
     /// The number of entries that wait for it.
     pub waiting: u64,
     /// The number of its URLs.

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use fail::fail_point;
 use nightdesk_types::backoff::jitter;
-use nightdesk_types::limits::{CALL_BEGUN_WITHIN, STATEMENT_WAIT, WAKE_CALLS_AT_ONCE_MAX};
+use nightdesk_types::limits::{
+    CALL_BEGUN_WITHIN, CALL_WAIT_FIRST, STATEMENT_WAIT, WAKE_CALLS_AT_ONCE_MAX,
+};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 
 use crate::backoff::backoff_after;
@@ -24,6 +26,15 @@ pub enum CallOutcome {
     Failed(String),
     /// No call was made because too many go to that address. It may be made after this time.
     PutOff(Duration),
+}
+
+/// An agent whose entries are to be posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WebhookCall {
+    /// The tenant.
+    pub scope: TenantScope,
+    /// The agent.
+    pub agent: AgentId,
 }
 
 /// Room for one call, from before the claim of its wake to the end of the call.
@@ -56,6 +67,7 @@ pub struct Waker {
     store: Arc<dyn Store>,
     by_url: Arc<dyn WakeUrlCaller>,
     by_command: Option<WakeCommand>,
+    by_webhook: Option<mpsc::Sender<WebhookCall>>,
     terms: WakeTerms,
     at_once: Arc<Semaphore>,
     metrics: Metrics,
@@ -76,9 +88,16 @@ impl Waker {
             by_url,
             terms: WakeTerms { has_command: by_command.is_some(), wakes_per_hour },
             by_command,
+            by_webhook: None,
             at_once: Arc::new(Semaphore::new(WAKE_CALLS_AT_ONCE_MAX)),
             metrics: Metrics::default(),
         }
+    }
+
+    /// Opens the lines of agents with a webhook through this channel.
+    #[must_use]
+    pub fn with_webhooks(self, by_webhook: mpsc::Sender<WebhookCall>) -> Self {
+        Self { by_webhook: Some(by_webhook), ..self }
     }
 
     /// Returns the URL in the form in which it is called, or the reason for a refusal.
@@ -164,6 +183,14 @@ impl Waker {
     /// Calls one of the agent's addresses. Each attempt takes the next address.
     async fn dial(&self, claimed: &WakeClaim) -> CallOutcome {
         let WakeClaim { scope, agent, urls, calls, .. } = claimed;
+        if claimed.has_webhook
+            && let Some(by_webhook) = &self.by_webhook
+        {
+            let call = WebhookCall { scope: *scope, agent: *agent };
+            return by_webhook.try_send(call).map_or(CallOutcome::PutOff(CALL_WAIT_FIRST), |()| {
+                CallOutcome::Taken("its entries are posted".to_owned())
+            });
+        }
         let all = urls.len() + usize::from(self.by_command.is_some());
         let nth = usize::try_from(calls.saturating_sub(1)).unwrap_or(0).checked_rem(all);
         match (nth.and_then(|nth| urls.get(nth)), &self.by_command) {

@@ -19,7 +19,7 @@ use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{FRAME_OUT_BYTES_MAX, HELLOS_MAX, WINDOW_ENTRIES_MAX};
 use nightdesk_types::{
     AgentId, BotId, ClientRules, EntryId, Generation, Incarnation, Moment, RequestId, Seq,
-    Timestamp,
+    Timestamp, Transport,
 };
 use uuid::Uuid;
 
@@ -36,7 +36,8 @@ const ENTRIES_MAX: i64 = 64;
 pub(super) fn run(data: &[u8]) {
     let mut lines = data.split(|byte| *byte == b'\n');
     let acks = lines.next().is_none_or(|first| !first.starts_with(b"n"));
-    let mut world = LineWorld::new(LineClient { agent: AGENT, acks });
+    let mut world =
+        LineWorld::new(LineClient { agent: AGENT, acks, transport: Transport::WebSocket });
     for line in lines.take(STEPS_MAX) {
         world.follow(line);
     }

@@ -6,14 +6,14 @@ use nightdesk_inbox::{
     AcceptRequest, AckOutcome, AckRange, AckRequest, Entry, LineClaim, PutOutcome, ReadRequest,
     ReadResponse, StoredEntry,
 };
-use nightdesk_line::{AuthenticatedGateway, CloseRecord, ClosingSide, LineStart};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, ClosingSide, LineRequest, LineStart};
 use nightdesk_port::Bot;
 use nightdesk_register::{AgentOnBot, NewBot, NewSecret};
 use nightdesk_testkit::builders::{self, EventBuilder};
 use nightdesk_testkit::first_data_key;
 use nightdesk_types::{
     AgentId, ClientRules, DataKeyId, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope,
-    Timestamp,
+    Timestamp, Transport,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -158,7 +158,9 @@ impl<'h> Cast<'h> {
         let Person { scope, agent, gateway, .. } = *person;
         let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
         let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
-        let taken = self.harness.lines().take(&caller, &node, rules).await.expect("take a line");
+        let transport = Transport::WebSocket;
+        let request = LineRequest { caller: &caller, node: &node, transport, rules };
+        let taken = self.harness.lines().take(request).await.expect("take a line");
         let LineStart { incarnation, generation, .. } = taken;
         Line { claim: LineClaim { scope, agent, incarnation, generation }, taken }
     }

@@ -1,8 +1,10 @@
 //! Checks the promises of the store of lines.
 
+use std::time::Duration;
+
 use nightdesk_inbox::{AckOutcome, LineClaim, ParkReason, ReadResponse};
-use nightdesk_line::AuthenticatedGateway;
-use nightdesk_types::{GatewayId, Node, NodeEpoch, Seq};
+use nightdesk_line::{AuthenticatedGateway, LineRequest};
+use nightdesk_types::{GatewayId, Node, NodeEpoch, Seq, Transport};
 
 use super::Harness;
 use super::cast::{Cast, Line, Person, secret};
@@ -47,7 +49,9 @@ pub async fn an_unknown_agent_has_no_line(harness: &impl Harness) {
     let caller = AuthenticatedGateway { scope: bob.scope, agent, gateway, acks: true };
     let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
 
-    assert!(harness.lines().take(&caller, &node, None).await.is_err());
+    let transport = Transport::WebSocket;
+    let request = LineRequest { caller: &caller, node: &node, transport, rules: None };
+    assert!(harness.lines().take(request).await.is_err());
     assert_eq!(
         cast.ask(line.ask()).await,
         ReadResponse::Entries(Vec::new()),
@@ -199,4 +203,21 @@ pub async fn nobody_closes_a_line_of_another_tenant(harness: &impl Harness) {
 
     let next = cast.line(&ann).await;
     assert_eq!((next.taken.restarted_ago, next.taken.parked), (None, None));
+}
+
+/// Checks that the node of an agent's line is found while the line is open, by its own tenant.
+pub async fn the_holder_of_an_open_line_is_found(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let begun = harness.lease().begin("node-1", Duration::from_hours(1)).await;
+    begun.expect("a node begins");
+    let lines = harness.lines();
+    let holder = async |scope, agent| lines.find_holder(scope, agent).await.expect("find a holder");
+    assert_eq!(holder(ann.scope, ann.agent).await, None, "no line yet");
+
+    let line = cast.line(&ann).await;
+    assert_eq!(holder(ann.scope, ann.agent).await.as_deref(), Some("node-1"));
+    assert_eq!(holder(bob.scope, ann.agent).await, None, "another tenant");
+    cast.goes_idle(&line).await;
+    assert_eq!(holder(ann.scope, ann.agent).await, None, "the line ended");
 }

@@ -19,7 +19,7 @@ pub use due::{
     an_entry_soon_after_a_parting_waits_for_the_grace, who_has_a_line_is_not_called,
 };
 pub use kept::{
-    a_call_that_is_put_off_does_not_count, a_person_may_ask_for_a_call,
+    a_call_that_is_put_off_does_not_count, a_person_may_ask_for_a_call, a_webhook_is_a_way_to_wake,
     an_agent_that_dialled_in_is_woken, calls_lie_apart_whatever_happens,
     claims_at_once_share_the_work, nobody_is_called_too_often, nobody_sees_another_tenants_wakes,
     one_agents_claims_at_once_make_one_call, what_nobody_needs_any_more_is_put_away,

@@ -8,7 +8,7 @@ import tempfile
 import traceback
 from pathlib import Path
 
-from proof.checks import data, doors, letters, runtime, skills
+from proof.checks import data, doors, letters, line, runtime, skills
 from proof.stage import Stage
 from props.folder import Folder
 
@@ -18,6 +18,7 @@ CHECKS = (
     letters.all_checks,
     skills.all_checks,
     data.all_checks,
+    line.all_checks,
     runtime.all_checks,
     doors.refusals,
     doors.strangers,

@@ -10,7 +10,7 @@ use nightdesk_protocol::EntryJson;
 use nightdesk_types::limits::{FRAME_OUT_BYTES_MAX, WINDOW_BYTES_MAX};
 use nightdesk_types::{
     BotId, ClientRules, GatewayId, Generation, Incarnation, Node, Principal, Relevance, Seq,
-    Timestamp,
+    Timestamp, Transport,
 };
 
 mod shown;
@@ -69,6 +69,7 @@ pub(super) struct Line {
     pub(super) opened_at: Timestamp,
     pub(super) closed_at: Option<Timestamp>,
     pub(super) restarted_at: Option<Timestamp>,
+    pub(super) transport: Transport,
     /// Its node, and the life of that node.
     pub(super) node: Node,
     /// Grace period for its client to reconnect after its end.

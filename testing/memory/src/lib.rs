@@ -22,7 +22,7 @@ use nightdesk_types::{
     AgentId, BotId, ClientId, Clock, FireId, GatewayId, Incarnation, Quota, RequestId, Seq,
     StoreError, TenantScope, Timestamp,
 };
-use nightdesk_wake::{OwnerNotice, WakeRow};
+use nightdesk_wake::{AgentWebhook, OwnerNotice, WakeRow};
 use uuid::Uuid;
 
 use nightdesk_testkit::FakeClock;
@@ -148,6 +148,7 @@ struct State {
     owners: BTreeMap<String, nightdesk_lease::Owner>,
     wakes: BTreeMap<AgentKey, WakeRow>,
     wakers: BTreeMap<AgentKey, Vec<String>>,
+    webhooks: BTreeMap<AgentKey, AgentWebhook>,
     notices: BTreeMap<TenantScope, VecDeque<OwnerNotice>>,
     jobs: BTreeMap<schedule::JobKey, JobRecord>,
     fires: BTreeMap<FireId, schedule::FireRow>,

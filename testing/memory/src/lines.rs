@@ -2,21 +2,19 @@
 
 use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
-use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart, Store};
+use nightdesk_line::{CloseRecord, LineRequest, LineStart, Store};
 use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
-use nightdesk_types::{ClientRules, GatewayId, Incarnation, Node, Seq, StoreError, Timestamp};
+use nightdesk_types::{
+    AgentId, GatewayId, Incarnation, Node, Seq, StoreError, TenantScope, Timestamp, Transport,
+};
 
 use super::Memory;
 use super::agent::{Agent, Line};
 
 #[async_trait]
 impl Store for Memory {
-    async fn take(
-        &self,
-        caller: &AuthenticatedGateway,
-        node: &Node,
-        rules: Option<ClientRules>,
-    ) -> Result<LineStart, StoreError> {
+    async fn take(&self, line: LineRequest<'_>) -> Result<LineStart, StoreError> {
+        let LineRequest { caller, node, transport, rules } = line;
         let now = self.now();
         let mut state = self.lock();
         if let Some(rules) = rules {
@@ -24,9 +22,25 @@ impl Store for Memory {
         }
         let incarnation = state.incarnation;
         let agent = state.agent("take a line", caller.scope, caller.agent)?;
-        let taken = agent.take_line(caller.gateway, incarnation, node, now);
+        let taken = agent.take_line(NewestLine {
+            gateway: caller.gateway,
+            incarnation,
+            node,
+            transport,
+            now,
+        });
         state.is_up((caller.scope, caller.agent), now);
         Ok(taken)
+    }
+
+    async fn find_holder(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<String>, StoreError> {
+        let state = self.lock();
+        let line = state.agents.get(&(scope, agent)).and_then(|agent| agent.line.as_ref());
+        Ok(line.filter(|line| state.is_open(line)).map(|line| line.node.name.clone()))
     }
 
     async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
@@ -43,14 +57,19 @@ impl Store for Memory {
     }
 }
 
+/// The facts of a line that becomes its agent's newest.
+#[derive(Clone, Copy)]
+struct NewestLine<'a> {
+    gateway: GatewayId,
+    incarnation: Incarnation,
+    node: &'a Node,
+    transport: Transport,
+    now: Timestamp,
+}
+
 impl Agent {
-    fn take_line(
-        &mut self,
-        gateway: GatewayId,
-        incarnation: Incarnation,
-        node: &Node,
-        now: Timestamp,
-    ) -> LineStart {
+    fn take_line(&mut self, line: NewestLine<'_>) -> LineStart {
+        let NewestLine { gateway, incarnation, node, transport, now } = line;
         let parked = self.park_tried(now);
         self.cursor.generation = self.cursor.generation.next();
         let line = Line {
@@ -61,6 +80,7 @@ impl Agent {
             closed_at: None,
             restarted_at: None,
             node: node.clone(),
+            transport,
             grace: CLOSED_GRACE,
             parting: None,
         };

@@ -86,6 +86,7 @@ impl State {
             }),
             went_idle: parting == Some(ClosingSide::Idle),
             urls: self.wakers.get(&key).cloned().unwrap_or_default(),
+            has_webhook: self.webhooks.contains_key(&key),
             places: agent.places(),
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_api::{ApiParts, Listener, Relays, TrustedProxies};
+use nightdesk_api::{ApiParts, Listener, NoPeerNodes, Relays, TrustedProxies};
 use nightdesk_bus::{Bell, LineRegistry};
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
@@ -18,7 +18,10 @@ use nightdesk_inbox::Inbox;
 use nightdesk_judge::Event;
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_letters::{LetterParts, Letters, Outlets};
-use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
+use nightdesk_line::{
+    AgentPost, AgentPoster, DialLimits, DrainOrder, LineContext, Metrics, PostOutcome, PostedLines,
+    TokenFailures,
+};
 use nightdesk_memory::media;
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
@@ -194,13 +197,18 @@ impl Parts {
             metrics: Metrics::default(),
         };
         let webchat = Webchat::new(store(), self.bell(), self.clock(), URL.to_owned());
+        let room = Arc::new(room);
+        let lines = self.life.street.clone();
+        let posted = PostedLines::new(Arc::clone(&room), Arc::new(Calls), lines);
         ApiParts {
             desk: Arc::clone(desk),
-            line_context: Arc::new(room),
+            line_context: room,
+            posted: Arc::new(posted),
             relays: Relays::default(),
             webchat: Arc::new(webchat),
             lines: self.life.street.clone(),
             proxies: TrustedProxies::default(),
+            peers: Arc::new(NoPeerNodes),
         }
     }
 
@@ -298,6 +306,13 @@ impl WakeUrlCaller for Calls {
 
     fn may_call(&self, url: &str) -> Result<String, String> {
         Ok(url.to_owned())
+    }
+}
+
+#[async_trait]
+impl AgentPoster for Calls {
+    async fn post(&self, _post: AgentPost) -> PostOutcome {
+        PostOutcome::Unreachable("nobody is called in a simulation".to_owned())
     }
 }
 

@@ -71,3 +71,10 @@ impl Store for Chats {
         self.store.delete_old().await
     }
 }
+
+impl crate::TestDesk {
+    /// Makes the store of chats fail to write visitors' messages, or work again.
+    pub fn chats_are_down(&self, down: bool) {
+        self.chats.down.store(down, Ordering::Relaxed);
+    }
+}

@@ -7,10 +7,10 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use nightdesk_api::{ApiParts, Relays, TrustedProxies};
+use nightdesk_api::{ApiParts, NoPeerNodes, Relays, TrustedProxies};
 use nightdesk_bus::LineRegistry;
 use nightdesk_desk::{
     Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
@@ -25,16 +25,17 @@ use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures
 use nightdesk_port::Platform;
 use nightdesk_register::{AgentOnBot, BotDraft, Issuer, Issuers, Register};
 use nightdesk_schedule::{HmacProof, RelaySecrets, ScheduleClocks, Scheduler};
-use nightdesk_types::limits::WAKES_PER_HOUR;
+use nightdesk_types::limits::{WAKES_PER_HOUR, WEBHOOK_CALLS_MAX};
 use nightdesk_types::{
     AgentId, BotId, GatewayId, GrantTarget, Moment, Node, NodeEpoch, Principal, Seq, SystemClock,
     TenantScope,
 };
 use nightdesk_vault::{Key, Vault};
-use nightdesk_wake::Waker;
+use nightdesk_wake::{Waker, WebhookCall};
 use nightdesk_webchat::Webchat;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -51,6 +52,7 @@ mod fires;
 mod gateway;
 mod lines;
 mod platform;
+mod posts;
 
 pub use browser::{Browser, Stream};
 pub use call::{Answered, get, post};
@@ -58,6 +60,7 @@ pub use calls::TestCalls;
 pub use fires::{CALLBACK, TestFires};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
 pub use platform::TestPlatform;
+pub use posts::TestPosts;
 
 /// The public URL of a test desk.
 pub const ISSUER: &str = "https://desk.test";
@@ -94,6 +97,8 @@ pub struct TestDesk {
     pub calls: Arc<TestCalls>,
     /// The fire calls, and their answers.
     pub fires: Arc<TestFires>,
+    /// The posts to agents, and their answers.
+    pub posts: Arc<TestPosts>,
     lines: Arc<Lines>,
     chats: Arc<Chats>,
     address: SocketAddr,
@@ -166,7 +171,9 @@ impl TestDesk {
         let url = format!("http://{address}");
         let webchat = Arc::new(Webchat::new(Arc::<Chats>::clone(&chats), bell, clock, url));
         let (calls, fires) = (Arc::<TestCalls>::default(), Arc::<TestFires>::default());
+        let (webhooks, webhook_calls) = mpsc::channel(WEBHOOK_CALLS_MAX);
         let rooms = Rooms {
+            webhooks,
             store: &store,
             register: &register,
             ears: &ears,
@@ -178,20 +185,9 @@ impl TestDesk {
         let desk = Arc::new(rooms.desk(issuers, adapters(&webchat, platforms), &writers, &work));
         let lines = Arc::new(Lines { store: store.clone(), down: AtomicBool::new(false) });
         let drain = CancellationToken::new();
-        let room = Arc::new(LineContext {
-            desk: Arc::<LineBackend>::clone(&desk.line),
-            inbox: Arc::clone(&desk.stops.inbox),
-            store: Arc::<Lines>::clone(&lines),
-            lines: Arc::clone(&ears),
-            clock: Arc::new(SystemClock::start()),
-            node: node(),
-            drain: drain.clone(),
-            dials: DialLimits::default(),
-            frames: rates.frames(),
-            failures: TokenFailures::default(),
-            leaving: DrainOrder::default(),
-            metrics: Metrics::default(),
-        });
+        let room = Arc::new(rooms.line_context(&desk, &lines, drain.clone()));
+        let posts = Arc::<TestPosts>::default();
+        let posted = posts.open_lines(&room, &desk, webhook_calls, &street);
         let routes = nightdesk_api::routes(ApiParts {
             desk: Arc::clone(&desk),
             line_context: Arc::clone(&room),
@@ -199,6 +195,8 @@ impl TestDesk {
             webchat,
             lines: street.clone(),
             proxies: TrustedProxies::default(),
+            posted,
+            peers: Arc::new(NoPeerNodes),
         });
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
         Self {
@@ -208,6 +206,7 @@ impl TestDesk {
             desk,
             calls,
             fires,
+            posts,
             lines,
             chats,
             address,
@@ -227,14 +226,6 @@ impl TestDesk {
     /// Returns the address on which it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// Takes as many places in the dial queue as this many concurrent dials would, at a later time.
-    pub fn herd(&self, dials: u32, ahead: Duration) {
-        let now = self.room.clock.moment() + ahead;
-        let let_in =
-            (0..dials).filter(|_| self.room.dials.reserve_place(now, now).is_some()).count();
-        assert!(let_in > 0, "a herd comes in one after the other");
     }
 
     /// Waits until no background work is left.
@@ -277,11 +268,6 @@ impl TestDesk {
         self.street.close();
         self.street.wait().await;
         began.elapsed()
-    }
-
-    /// Makes the store of lines fail from now on, or work again.
-    pub fn lines_are_down(&self, down: bool) {
-        self.lines.down.store(down, Ordering::Relaxed);
     }
 
     /// Creates a household whose author and bot have its name. Its bot reaches no platform.
@@ -362,11 +348,6 @@ impl TestDesk {
         post(self.address, &path, &headers, body.as_bytes()).await.status
     }
 
-    /// Makes the store of chats fail to write visitors' messages, or work again.
-    pub fn chats_are_down(&self, down: bool) {
-        self.chats.down.store(down, Ordering::Relaxed);
-    }
-
     /// Creates a bot with a page, which leads to a household's agent. Returns the page's path.
     pub async fn page(&self, household: &Household, access: PageAccess) -> (BotId, String) {
         let draft = BotDraft {
@@ -405,6 +386,7 @@ struct Rooms<'a> {
     ears: &'a Arc<LineRegistry>,
     calls: &'a Arc<TestCalls>,
     fires: &'a Arc<TestFires>,
+    webhooks: mpsc::Sender<WebhookCall>,
     url: &'a str,
     rates: RateSettings,
 }
@@ -441,6 +423,28 @@ impl Rooms<'_> {
         Scheduler::new(Arc::new(self.store.clone()), fires, clocks, node(), writers)
     }
 
+    fn line_context(
+        &self,
+        desk: &Desk,
+        lines: &Arc<Lines>,
+        drain: CancellationToken,
+    ) -> LineContext {
+        LineContext {
+            desk: Arc::<LineBackend>::clone(&desk.line),
+            inbox: Arc::clone(&desk.stops.inbox),
+            store: Arc::<Lines>::clone(lines),
+            lines: Arc::clone(self.ears),
+            clock: Arc::new(SystemClock::start()),
+            node: node(),
+            drain,
+            dials: DialLimits::default(),
+            frames: self.rates.frames(),
+            failures: TokenFailures::default(),
+            leaving: DrainOrder::default(),
+            metrics: Metrics::default(),
+        }
+    }
+
     fn desk(
         &self,
         issuers: Arc<Issuers>,
@@ -455,7 +459,8 @@ impl Rooms<'_> {
         let accounts = Arc::new(Accounts::new(Arc::clone(register), adapters, Arc::clone(&media)));
         let lease = Lease::new(node(), Box::new(SystemClock::start()), LONG);
         let owners = Owners::new(Arc::new(lease), store());
-        let wake = Waker::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR);
+        let wake = Waker::new(store(), Arc::<TestCalls>::clone(calls), None, WAKES_PER_HOUR)
+            .with_webhooks(self.webhooks.clone());
         let letters = LetterParts {
             store: store(),
             bell: Arc::<LineRegistry>::clone(ears),

@@ -40,12 +40,13 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("letters", &["types", "protocol", "bus", "outside", "gate", "inbox"]),
     ("media", &["types"]),
     ("shelf", &["types"]),
-    // the only crate that knows two stops at once
+    // the only crate that knows two stops at once; it posts entries to URLs of tenants
     (
         "desk",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
-            "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf",
+            "register", "vault", "lease", "outside", "wake", "schedule", "letters", "media",
+            "shelf",
         ],
     ),
     // the implementation of the ports; it reads entries in the format in which they were written
@@ -95,6 +96,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "api",
             "sdk",
             "servers",
+            "kit",
             "testkit",
         ],
     ),

@@ -28,12 +28,16 @@ const ACTS: [(&str, Kind); 13] = [
 ];
 
 /// Calls that change no rights. Messages have a record of their own.
-const OTHERS: [&str; 36] = [
+const OTHERS: [&str; 40] = [
     "/api/agent-cron/provision",
     "/api/agent-cron/cancel",
     "/api/agent-cron/list",
     "/api/agent-cron/done",
     "/api/agent-cron/relay",
+    "/v1/line/take",
+    "/v1/line/ack",
+    "/v1/line/send",
+    "/v1/line/idle",
     "/v1/skills/{name}",
     "/v1/skills/{name}/versions",
     "/v1/data",

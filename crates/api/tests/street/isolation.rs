@@ -23,7 +23,7 @@ enum Guard {
 use Guard::{Open, Proof};
 
 /// Every route with its request and its access rule.
-const ROUTES: [(&str, &str, Guard); 49] = [
+const ROUTES: [(&str, &str, Guard); 53] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
     ("POST", "/manage/unlink", Proof),
@@ -47,6 +47,10 @@ const ROUTES: [(&str, &str, Guard); 49] = [
     ("POST", "/api/agent-cron/done", Proof),
     ("POST", "/api/agent-cron/relay", Proof),
     ("GET", "/v1/events/{id}/explanation", Proof),
+    ("POST", "/v1/line/take", Proof),
+    ("POST", "/v1/line/ack", Proof),
+    ("POST", "/v1/line/send", Proof),
+    ("POST", "/v1/line/idle", Proof),
     ("POST", "/v1/skills", Proof),
     ("GET", "/v1/skills/{name}", Proof),
     ("GET", "/v1/skills/{name}/versions", Proof),
@@ -174,7 +178,11 @@ impl Street {
 
     /// A body that names ann's things in every field that any route reads.
     fn anns(&self) -> Value {
+        let (agent, incarnation) = (self.ann.agent, Incarnation::default());
+        let entry = EntryId { agent, incarnation, seq: Seq::new(1) }.to_string();
         json!({
+            "wait_seconds": 0,
+            "buffer_ids": [entry],
             "tenant": self.ann.scope.tenant().to_string(),
             "instanceId": self.ann.agent.to_string(),
             "agentId": self.ann.agent.to_string(),

@@ -9,12 +9,13 @@ use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{
-    DEAD_LINE, LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK,
-    SUSPECT_PONG, UNREAD_FRAMES_MAX, WINDOW_BYTES_MAX,
+    LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, UNREAD_FRAMES_MAX,
+    WINDOW_BYTES_MAX,
 };
-use nightdesk_types::{EntryId, Moment, RequestId, Seq, Timestamp};
+use nightdesk_types::{EntryId, Moment, RequestId, Seq, Timestamp, Transport};
 
 use super::boot::BootRounds;
+use super::timers::SignsOfLife;
 use super::window::DeliveryWindow;
 use super::{
     IDLE_REST, LineClient, LineEffect, LineInput, READ_AGAIN, SUSPECT_AGAIN, SessionTime, sooner,
@@ -103,8 +104,7 @@ impl LiveLine {
     }
 
     pub(super) fn deadline(&self) -> Option<Moment> {
-        let unacked = self.window.head().map(|(_, said_at)| said_at + DEAD_LINE);
-        let dead = sooner(Some(self.alive_at + DEAD_LINE), sooner(unacked, self.leave_by));
+        let dead = sooner(Some(self.dead_at()), self.leave_by);
         // A leaving line reads no more and a booting client gets no entries, so the hold-back sets no deadline.
         let reads_later = self.leave_by.is_none() && self.boot.is_none() && self.wants_to_read();
         let held_back = if reads_later { self.held_back } else { None };
@@ -167,10 +167,10 @@ impl LiveLine {
             LineInput::StoreLost => return Some(self.close(now, Close::TryLater, effects)),
             LineInput::Misbehaved(close) => return Some(self.close(now, close, effects)),
             LineInput::Ended { code } => return Some(self.end(now, code, ClosingSide::Client)),
+            LineInput::Undelivered(tried) => return Some(self.give_back(&tried, effects)),
             LineInput::Tick => {
-                if self.is_dead(now) {
-                    effects.push(LineEffect::Close(Close::Internal));
-                    return Some(self.end(now, Close::Internal.code(), ClosingSide::Client));
+                if now.moment >= self.dead_at() {
+                    return Some(self.bury(now, effects));
                 }
                 self.ping(now, effects);
             }
@@ -240,10 +240,22 @@ impl LiveLine {
 
     /// Returns the time when the line counts as suspect, or `None` while no entry waits.
     fn suspect_at(&self) -> Option<Moment> {
-        let (_, said_at) = self.window.head()?;
-        let silent = self.unanswered.map(|pinged_at| pinged_at + SUSPECT_PONG);
-        let suspect = sooner(Some(said_at + SUSPECT_ACK), silent)?;
+        let suspect = self.signs().suspect_at(self.client.transport)?;
         Some(self.suspects_after.map_or(suspect, |after| suspect.max(after)))
+    }
+
+    /// Returns the time when the line is dead if no sign of life comes before.
+    fn dead_at(&self) -> Moment {
+        self.signs().dead_at(self.client.transport)
+    }
+
+    /// Returns the signs of life of the client.
+    fn signs(&self) -> SignsOfLife {
+        SignsOfLife {
+            alive_at: self.alive_at,
+            unanswered: self.unanswered,
+            head_since: self.window.head().map(|(_, said_at)| said_at),
+        }
     }
 
     /// Returns true if the agent was called for the entry that is the oldest now.
@@ -411,10 +423,22 @@ impl LiveLine {
         }
     }
 
-    fn is_dead(&self, now: SessionTime) -> bool {
-        let silent = now.moment.since(self.alive_at) >= DEAD_LINE;
-        let unacked = self.window.head();
-        silent || unacked.is_some_and(|(_, said_at)| now.moment.since(said_at) >= DEAD_LINE)
+    /// Ends a line whose client gave no sign of life. A client without a connection that holds no entry has gone idle.
+    fn bury(&self, now: SessionTime, effects: &mut Vec<LineEffect>) -> CloseRecord {
+        if self.client.transport != Transport::WebSocket && self.window.len() == 0 {
+            effects.push(LineEffect::Close(Close::Done));
+            return self.end(now, Close::Done.code(), ClosingSide::Idle);
+        }
+        effects.push(LineEffect::Close(Close::Internal));
+        self.end(now, Close::Internal.code(), ClosingSide::Client)
+    }
+
+    /// Ends a line whose transport delivered some entries in vain. A try of the oldest entry counts if it is among them.
+    fn give_back(&self, tried: &[EntryId], effects: &mut Vec<LineEffect>) -> CloseRecord {
+        effects.push(LineEffect::Close(Close::Internal));
+        let head = self.window.head().map(|(seq, _)| seq);
+        let tried = head.filter(|head| tried.iter().any(|entry| entry.seq == *head));
+        CloseRecord { code: Close::Internal.code(), tried, closed_by: ClosingSide::Undelivered }
     }
 
     fn close(&self, now: SessionTime, close: Close, effects: &mut Vec<LineEffect>) -> CloseRecord {

@@ -75,7 +75,8 @@ struct World {
 
 impl World {
     fn new(acks: bool) -> Self {
-        let session = opened(LineClient { agent: AGENT, acks }, taken(0));
+        let session =
+            opened(LineClient { agent: AGENT, acks, transport: Transport::WebSocket }, taken(0));
         Self {
             session,
             now: Duration::ZERO,
@@ -212,7 +213,7 @@ impl World {
 /// Returns the number of the entry that a frame names.
 fn name_of(frame: &str) -> Option<i64> {
     let (_, name) = frame.split_once(r#""bufferId":""#)?;
-    let id: nightdesk_types::EntryId = name.split('"').next()?.parse().ok()?;
+    let id: EntryId = name.split('"').next()?.parse().ok()?;
     Some(id.seq.get())
 }
 

@@ -8,7 +8,7 @@ use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{HELLO_WAIT, HELLOS_MAX, WINDOW_ENTRIES_MAX};
-use nightdesk_types::{ClientRules, Moment};
+use nightdesk_types::{ClientRules, Moment, Transport};
 
 use super::live::LiveLine;
 use super::{LineClient, LineEffect, LineInput, SessionTime};
@@ -155,7 +155,9 @@ impl LineSession {
             LineState::Taking { until, described } => {
                 if let LineInput::Taken(taken) = input {
                     let described = described.unwrap_or(now.moment);
-                    let is_sdk = self.shown == Some(ClientRules::Sdk);
+                    // A client without a socket reads nothing while it boots.
+                    let is_sdk = self.shown == Some(ClientRules::Sdk)
+                        || self.client.transport != Transport::WebSocket;
                     let live = LiveLine::new(self.client, taken, described, is_sdk);
                     step_live(live, now, LineInput::Rung(None), effects)
                 } else {
@@ -229,6 +231,7 @@ fn step_before_live(
         | LineInput::Rung(_)
         | LineInput::Read(_)
         | LineInput::SuspectFailed
+        | LineInput::Undelivered(_)
         | LineInput::Sent(..)
         | LineInput::Stop { .. }
         | LineInput::Tick => return state,

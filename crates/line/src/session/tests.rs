@@ -19,6 +19,7 @@ use crate::store::ClosingSide;
 mod clients;
 mod leaving;
 mod silence;
+mod transports;
 
 pub(super) const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
 
@@ -96,7 +97,7 @@ pub(super) fn greeted() -> LineInput {
 }
 
 const HELLO: &str = r#"{"type":"hello","platform":"discord","botId":"b"}"#;
-const CLIENT: LineClient = LineClient { agent: AGENT, acks: true };
+const CLIENT: LineClient = LineClient { agent: AGENT, acks: true, transport: Transport::WebSocket };
 
 pub(super) fn opened(client: LineClient, taken: LineStart) -> LineSession {
     let mut session = LineSession::new(at(secs(0)), client);

@@ -10,10 +10,11 @@ use nightdesk_wake::WakeAdmin;
 use serde_json::json;
 
 use super::keys::TenantErasure;
+use super::webhook::{WebhookChange, WebhookOwner};
 use super::{
     AgentSubcommand, BotSubcommand, Command, NewBotArgs, NoticeSubcommand, TenantSubcommand, audit,
     bots, connect, data, explain, gateway, history, inbox, issuer, keys, letter, list, names,
-    quota, reach, schedule, skill, wake,
+    quota, reach, schedule, skill, wake, webhook,
 };
 use crate::config::Config;
 use crate::config::secret_file::password;
@@ -40,7 +41,7 @@ async fn dispatch(
 ) -> anyhow::Result<CommandOutput> {
     match command {
         Command::Tenant(command) => tenants(config, register, locksmith, pg, command).await,
-        Command::Agent(command) => agents(config, register, &**pg, command).await,
+        Command::Agent(command) => agents(config, register, locksmith, &**pg, command).await,
         Command::Bot(bot) => run_bot(config, register, bot).await,
         Command::Explain(explain) => explain::run(register, pg, explain).await,
         Command::Link(link) => reach::link(register, link).await,
@@ -107,6 +108,7 @@ async fn tenants(
 async fn agents(
     config: &Config,
     register: &Register,
+    locksmith: &Locksmith,
     wakers: &dyn WakeAdmin,
     command: AgentSubcommand,
 ) -> anyhow::Result<CommandOutput> {
@@ -124,6 +126,11 @@ async fn agents(
         AgentSubcommand::WakeUrl { whose, urls, clear } => {
             let (scope, agent) = whose.resolve(register).await?;
             wake::urls(config, wakers, scope, agent, &urls, clear).await
+        }
+        AgentSubcommand::Webhook { whose, url, clear } => {
+            let (scope, agent) = whose.resolve(register).await?;
+            let owner = WebhookOwner { scope, agent };
+            webhook::configure(config, wakers, locksmith, owner, WebhookChange { url, clear }).await
         }
         AgentSubcommand::Reach { whose, open_to } => {
             reach::show_reach(register, &whose, open_to).await

@@ -3,7 +3,7 @@
 use nightdesk_register::{
     AgentReach, LastLine, ListedGateway, ListedIdentity, LiveSecret, OpenBot,
 };
-use nightdesk_types::{BotId, GrantTarget, Principal, Timestamp};
+use nightdesk_types::{BotId, GrantTarget, Principal, Timestamp, Transport};
 use nightdesk_wake::{AgentWakeStatus, NoticeSubject, OwnerNotice};
 use serde_json::{Value, json};
 
@@ -90,6 +90,7 @@ pub(super) fn status(status: &AgentWakeStatus) -> Value {
         "agent": status.name,
         "agent_id": status.agent,
         "line": status.line_since.map_or_else(|| "none".to_owned(), |at| format!("open since {}", format_second(at))),
+        "transport": status.transport.map(Transport::slug),
         "awake_because": status.awake_because(),
         "client_rules": status.rules.slug(),
         "waiting": status.waiting,

@@ -23,7 +23,7 @@ use nightdesk_types::SystemClock;
 use nightdesk_vault::Vault;
 use nightdesk_webchat::Webchat;
 
-use super::{NodeBase, outside, wake, ways};
+use super::{NodeBase, WaysOut, wake, ways};
 use crate::bell::BellTasks;
 use crate::config::Config;
 use crate::issuers::issuers;
@@ -34,11 +34,12 @@ pub(super) async fn build(
     base: &NodeBase,
     vault: Vault,
     webchat: &Arc<Webchat>,
+    ways_out: WaysOut,
 ) -> anyhow::Result<Desk> {
+    let WaysOut { outside, webhooks } = ways_out;
     let NodeBase { pg, bell_tasks: ringing, life, .. } = base;
     let pg = || Arc::<Pg>::clone(pg);
     let register = Arc::new(Register::new(pg(), vault.clone()));
-    let outside = outside(config)?;
     let issuers = Arc::new(issuers(config, &base.pg, vault, outside.clone(), &life.work)?);
     let ways = ways::open(config, &register, &outside).await?;
     let schedule = Arc::new(schedule(base, outside.clone(), &register, &issuers));
@@ -58,7 +59,7 @@ pub(super) async fn build(
         bell: ringing.bell(),
         lines: Arc::clone(&ringing.lines),
         records: pg(),
-        wake: Arc::new(wake(config, &base.pg, outside)?),
+        wake: Arc::new(wake(config, &base.pg, outside)?.with_webhooks(webhooks)),
         schedule,
         shelf: Shelf::new(pg(), pg()),
         letters: Arc::new(Letters::start(

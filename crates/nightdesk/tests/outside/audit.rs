@@ -17,13 +17,14 @@ enum Whose {
 use Whose::{Acme, Somebody};
 
 /// An operator's commands, in an order in which each succeeds, and the kind of their audit row.
-const ACTS: [(&str, &str, Whose, &str); 53] = [
+const ACTS: [(&str, &str, Whose, &str); 54] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
     ("tenant rotate-key", "acme", Acme, "keys-rotated"),
     ("agent create", "--tenant acme owl", Acme, "agent-created"),
     ("agent wake-url", "$OF https://agents.example/wake", Acme, "wake-url-set"),
+    ("agent webhook", "$OF https://agents.example/entries", Acme, "wake-url-set"),
     ("agent reach", "$OF --open-to any", Acme, "principal-opened"),
     ("bot create", "--tenant acme --platform webchat --handle hall", Acme, "bot-created"),
     ("bot connect", "telegram --tenant acme --key-file telegram.key", Acme, "bot-created"),

@@ -67,6 +67,7 @@ fn every_command_is_run_and_has_an_example() {
     let mut operator = Operator { desk, ran: Vec::new() };
     operator.asks(wake_url(port).trim_start_matches("nightdesk "));
     the_desk_itself(&mut operator);
+    webhooks(&mut operator);
     agents_that_sleep(&mut operator, &path);
     jobs(&mut operator);
     letters(&mut operator);
@@ -93,6 +94,16 @@ fn the_desk_itself(operator: &mut Operator) {
     assert!(operator.asks("key new")["key"].is_string());
     operator.asks("key rotate");
     assert!(operator.asks("history new --reason snapshot")["incarnation"].is_i64());
+}
+
+fn webhooks(operator: &mut Operator) {
+    let mut set = || operator.asks(&format!("agent webhook {WHOSE} https://agents.example/helper"));
+    let (first, second) = (set(), set());
+    assert!(first["secret"].as_str().is_some_and(|secret| secret.starts_with("whsec_")), "{first}");
+    assert_ne!(first["secret"], second["secret"], "each setting has a new secret");
+    let shown = operator.asks(&format!("agent webhook {WHOSE}"));
+    assert_eq!((&shown["url"], &shown["secret"]), (&second["url"], &Value::Null), "{shown}");
+    assert!(operator.asks(&format!("agent webhook {WHOSE} --clear"))["url"].is_null());
 }
 
 fn agents_that_sleep(operator: &mut Operator, page: &str) {

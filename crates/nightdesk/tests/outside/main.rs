@@ -26,3 +26,4 @@ mod tls;
 mod trace;
 mod waking;
 mod webchat;
+mod posting;

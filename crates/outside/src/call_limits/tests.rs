@@ -13,7 +13,7 @@ fn tenant(number: u128) -> TenantId {
 }
 
 fn usual() -> CallLimits {
-    CallLimits::new(&BTreeMap::new())
+    CallLimits::new(&BTreeMap::new(), CALL_RATES)
 }
 
 #[tokio::test(start_paused = true)]
@@ -97,7 +97,7 @@ async fn a_tenant_has_four_calls_under_way() {
 async fn what_the_operator_raised_stands_in_place_of_every_other_rate() {
     let fifty = NonZeroU32::new(50).unwrap();
     let raised = HostRate { per_second: fifty, at_once: fifty };
-    let pace = CallLimits::new(&BTreeMap::from([("big.example".to_owned(), raised)]));
+    let pace = CallLimits::new(&BTreeMap::from([("big.example".to_owned(), raised)]), CALL_RATES);
     let address = "93.184.216.34".parse().unwrap();
 
     let held: Vec<_> = (0..100).filter_map(|_| pace.enter(tenant(1), "big.example").ok()).collect();

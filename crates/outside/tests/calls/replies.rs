@@ -164,7 +164,7 @@ async fn a_head_without_end_is_given_up() {
     let stage = Stage::with(Script::Say(head.into_bytes())).await;
 
     let error = stage.get().await.expect_err("is no answer");
-    assert!(matches!(error, CallError::Unreachable(_)), "{error:?}");
+    assert!(matches!(error, CallError::BrokeOff(_)), "{error:?}");
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn what_is_not_http_is_no_answer() {
     for noise in [&b"SSH-2.0-OpenSSH_9.2\r\n"[..], b"+PONG\r\n", b"", b"\0\0\0\0"] {
         let stage = Stage::with(Script::Say(noise.to_vec())).await;
         let error = stage.get().await.expect_err("is no answer");
-        assert!(matches!(error, CallError::Unreachable(_)), "{error:?}");
+        assert!(matches!(error, CallError::BrokeOff(_)), "{error:?}");
     }
 }
 

@@ -12,7 +12,7 @@ use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::{EntryJson, FromGateway};
 use nightdesk_types::send::Op;
 use nightdesk_types::{
-    AgentId, BotId, ClientRules, Generation, Incarnation, Moment, Seq, Timestamp,
+    AgentId, BotId, ClientRules, Generation, Incarnation, Moment, Seq, Timestamp, Transport,
 };
 use uuid::Uuid;
 
@@ -143,7 +143,8 @@ impl Between {
                     moment: Moment::after_start(self.now),
                     wall: Timestamp::UNIX_EPOCH,
                 };
-                let client = desk::LineClient { agent: AGENT, acks: true };
+                let client =
+                    desk::LineClient { agent: AGENT, acks: true, transport: Transport::WebSocket };
                 self.desk = Some(desk::LineSession::new(now, client));
                 self.next.push_back(Next::AtTheAgent(Input::Dialled));
             }

@@ -103,7 +103,7 @@ async fn read_due(
                hour_began_at as "hour_began_at!: jiff_sqlx::Timestamp",
                hour_wakes as "hour_wakes!", version as "version!", line_generation,
                line_opened_at as "line_opened_at: jiff_sqlx::Timestamp", acked_seq, parting,
-               urls as "urls!", bots as "bots!", chats as "chats!"
+               urls as "urls!", has_webhook as "has_webhook!", bots as "bots!", chats as "chats!"
            from lock_due_wakes($1, $2, $3, $4)"#,
         key.map(|key| key.tenant),
         key.map(|key| key.agent),
@@ -138,6 +138,7 @@ async fn read_due(
             acked_seq: row.acked_seq,
             parting: row.parting,
             urls: row.urls,
+            has_webhook: row.has_webhook,
             bots: row.bots,
             chats: row.chats,
         };
@@ -153,6 +154,7 @@ struct FactsRecord {
     acked_seq: Option<i64>,
     parting: Option<String>,
     urls: Vec<String>,
+    has_webhook: bool,
     bots: Vec<Uuid>,
     chats: Vec<String>,
 }
@@ -168,6 +170,7 @@ impl FactsRecord {
             line,
             went_idle: self.parting.as_deref() == Some("idle"),
             urls: self.urls,
+            has_webhook: self.has_webhook,
             places: places
                 .map(|(bot, chat_id)| WaitingChat { bot: BotId::from_uuid(bot), chat_id })
                 .collect(),

@@ -2,12 +2,14 @@
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
-use nightdesk_types::limits::LIST_ROWS_MAX;
-use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, TenantScope};
+use nightdesk_types::limits::{LIST_ROWS_MAX, WEBHOOK_OVERLAP};
+use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, TenantScope, Transport};
 use nightdesk_wake::{
-    AgentWakeStatus, NoticeKind, NoticeSubject, OwnerNotice, WakeAdmin, WakeRow, WakeStatus,
+    AgentWakeStatus, AgentWebhook, NewWebhook, NoticeKind, NoticeSubject, OwnerNotice, WakeAdmin,
+    WakeRow, WakeStatus,
 };
 use serde_json::json;
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::rows::{WakeKey, begin_wakes, change_wake};
@@ -66,6 +68,47 @@ impl WakeAdmin for Pg {
         })
     }
 
+    async fn webhook(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<AgentWebhook>, StoreError> {
+        run_to_end!(self.for_tenant("read an agent's webhook", scope), |connection| {
+            let found = sqlx::query!(
+                r#"select url, salt,
+                       case when old_until > clock_timestamp() then old_salt end as old_salt
+                   from agent_webhooks where tenant_id = $1 and agent_id = $2"#,
+                scope.tenant().uuid(),
+                agent.uuid()
+            )
+            .fetch_optional(connection)
+            .await?;
+            Ok(found.map(|row| AgentWebhook {
+                url: row.url,
+                salts: [row.salt].into_iter().chain(row.old_salt).collect(),
+            }))
+        })
+    }
+
+    async fn set_webhook(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        webhook: Option<&NewWebhook>,
+    ) -> Result<(), StoreError> {
+        let webhook = webhook.cloned();
+        run_to_end!(self.for_tenant("set an agent's webhook", scope), |connection| {
+            let key = WakeKey::new(scope, agent);
+            match &webhook {
+                Some(webhook) => write_webhook(connection, key, webhook).await?,
+                None => delete_webhook(connection, key).await?,
+            }
+            change_wake(connection, key, WakeRow::call_soon).await?;
+            let act = json!({ "agent_id": key.agent, "webhook": webhook.is_some() });
+            record_act(connection, scope, Kind::WakeUrlSet, act).await
+        })
+    }
+
     async fn request_call(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
         run_to_end!(self.for_tenant("request a call", scope), |connection| {
             let key = WakeKey::new(scope, agent);
@@ -87,6 +130,8 @@ impl WakeAdmin for Pg {
                 r#"select a.agent_id, a.name, a.client_rules as rules,
                        case when l.closed_at is null and node_lives(l.node, l.node_epoch)
                            then l.opened_at end as "line_since: jiff_sqlx::Timestamp",
+                       case when l.closed_at is null and node_lives(l.node, l.node_epoch)
+                           then l.transport end as transport,
                        (select count(*) from inbox_entries e
                         where e.tenant_id = a.tenant_id and e.agent_id = a.agent_id
                           and e.at >= c.acked_at and e.seq > c.acked_seq
@@ -146,11 +191,45 @@ impl WakeAdmin for Pg {
     }
 }
 
+async fn write_webhook(
+    connection: &mut PgConnection,
+    key: WakeKey,
+    webhook: &NewWebhook,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "insert into agent_webhooks as h (tenant_id, agent_id, url, salt)
+         values ($1, $2, $3, $4)
+         on conflict (tenant_id, agent_id) do update
+         set url = excluded.url, salt = excluded.salt, old_salt = h.salt,
+             old_until = clock_timestamp() + make_interval(secs => $5)",
+        key.tenant,
+        key.agent,
+        webhook.url,
+        webhook.salt,
+        WEBHOOK_OVERLAP.as_secs_f64()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn delete_webhook(connection: &mut PgConnection, key: WakeKey) -> sqlx::Result<()> {
+    sqlx::query!(
+        "delete from agent_webhooks where tenant_id = $1 and agent_id = $2",
+        key.tenant,
+        key.agent
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
 struct WakeStatusRow {
     agent_id: Uuid,
     name: String,
     rules: String,
     line_since: Option<jiff_sqlx::Timestamp>,
+    transport: Option<String>,
     waiting: i64,
     urls: i64,
     state: Option<String>,
@@ -178,6 +257,7 @@ impl WakeStatusRow {
             agent: AgentId::from_uuid(self.agent_id),
             name: self.name,
             line_since: jiff(self.line_since),
+            transport: self.transport.as_deref().and_then(Transport::from_slug),
             waiting: self.waiting.unsigned_abs(),
             urls: self.urls.unsigned_abs(),
             wake,

@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::planted::{People, Person};
 use crate::server::run;
-use crate::suites::{Postgres, postgres};
+use crate::suites::{Postgres, postgres, web_socket};
 
 fn node() -> Node {
     Node { name: "n".to_owned(), epoch: NodeEpoch::new(1) }
@@ -26,7 +26,7 @@ fn node() -> Node {
 async fn take(store: &Pg, person: &Person) -> LineClaim {
     let Person { scope, agent, gateway, .. } = *person;
     let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
-    let taken = store.take(&caller, &node(), None).await.expect("take a line");
+    let taken = store.take(web_socket(&caller, &node())).await.expect("take a line");
     let LineStart { incarnation, generation, .. } = taken;
     LineClaim { scope, agent, incarnation, generation }
 }

@@ -18,7 +18,7 @@ use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::server::{Database, run};
-use crate::suites::{Postgres, postgres};
+use crate::suites::{Postgres, postgres, web_socket};
 
 /// A person with an agent in their own tenant.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ async fn follow(store: &Arc<Pg>, person: &Person, entries: usize) -> Vec<i64> {
     let Person { scope, agent, gateway, .. } = *person;
     let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
     let node = Node { name: "n".to_owned(), epoch: NodeEpoch::new(1) };
-    let taken = store.take(&caller, &node, None).await.expect("take a line");
+    let taken = store.take(web_socket(&caller, &node)).await.expect("take a line");
     let LineStart { incarnation, generation, .. } = taken;
     let line = LineClaim { scope, agent, incarnation, generation };
     let (mut seen, mut after) = (Vec::new(), taken.acked);

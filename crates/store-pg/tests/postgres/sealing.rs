@@ -31,7 +31,7 @@ use uuid::Uuid;
 
 use crate::planted::{People, Person};
 use crate::server::run;
-use crate::suites::{Postgres, postgres};
+use crate::suites::{Postgres, postgres, web_socket};
 
 /// Part of every text that a person or an agent writes here.
 const CANARY: &str = "canary-6b1f0c";
@@ -83,7 +83,7 @@ impl Scene {
     async fn line(&self) -> LineClaim {
         let Person { scope, agent, gateway, .. } = *self.ann();
         let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
-        let taken = self.store().take(&caller, &node(), None).await.expect("take a line");
+        let taken = self.store().take(web_socket(&caller, &node())).await.expect("take a line");
         let LineStart { incarnation, generation, .. } = taken;
         LineClaim { scope, agent, incarnation, generation }
     }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_conformance::{Harness, TimedHarness};
+use nightdesk_line::{AuthenticatedGateway, LineRequest};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::{BotId, Clock, SystemClock, TenantScope, Timestamp};
+use nightdesk_types::{BotId, Clock, Node, SystemClock, TenantScope, Timestamp, Transport};
 
 use crate::server::{Database, run};
 
@@ -24,6 +25,14 @@ pub(crate) async fn postgres() -> Postgres {
     let database = Database::new().await;
     let store = Arc::new(database.store());
     Postgres { database, store, days: AtomicU64::new(0) }
+}
+
+/// Returns the request for the line of a gateway that opened a WebSocket.
+pub(crate) const fn web_socket<'a>(
+    caller: &'a AuthenticatedGateway,
+    node: &'a Node,
+) -> LineRequest<'a> {
+    LineRequest { caller, node, transport: Transport::WebSocket, rules: None }
 }
 
 #[async_trait]

@@ -9,7 +9,7 @@ use nightdesk_wake::{Suspicion, WakePhase, WakeRow};
 use sqlx::{PgConnection, Row};
 
 use crate::planted::{People, Person, replace_in_function};
-use crate::suites::{Postgres, postgres};
+use crate::suites::{Postgres, postgres, web_socket};
 
 /// The end of the time in which the agent is not called.
 const RESTS_UNTIL: [&str; 2] = ["-1 minute", "1 minute"];
@@ -110,7 +110,7 @@ async fn take_line(postgres: &Postgres, _: &People, person: &Person) {
     let Person { scope, agent, gateway, .. } = *person;
     let node = Node { name: "n".to_owned(), epoch: NodeEpoch::new(1) };
     let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
-    postgres.store.take(&caller, &node, None).await.expect("take a line");
+    postgres.store.take(web_socket(&caller, &node)).await.expect("take a line");
 }
 
 /// Returns the wake that the rule gives after an accept, at the time that the accept wrote.

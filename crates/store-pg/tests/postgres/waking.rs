@@ -10,7 +10,7 @@ use nightdesk_types::{Node, NodeEpoch, Seq};
 use nightdesk_wake::{Store as _, WakeAdmin, WakeSelection, WakeTerms};
 
 use crate::planted::{People, Person, replace_in_function, wait_for_a_stall};
-use crate::suites::{Postgres, postgres};
+use crate::suites::{Postgres, postgres, web_socket};
 
 const TERMS: WakeTerms = WakeTerms { has_command: true, wakes_per_hour: 60 };
 
@@ -24,7 +24,7 @@ async fn awake(postgres: &Postgres) -> (People, LineClaim) {
     let Person { scope, agent, gateway, .. } = people.people[0];
     let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
     let node = Node { name: "n".to_owned(), epoch };
-    let taken = postgres.store.take(&caller, &node, None).await.expect("take a line");
+    let taken = postgres.store.take(web_socket(&caller, &node)).await.expect("take a line");
     let LineStart { incarnation, generation, .. } = taken;
     (people, LineClaim { scope, agent, incarnation, generation })
 }
@@ -163,7 +163,7 @@ async fn state_after_a_dial_during_its_call(postgres: &Postgres) -> String {
     let (recorded, taken) =
         tokio::join!(store.record_outcome(&call, "202", Duration::from_secs(30)), async {
             wait_for_a_stall(&postgres.database).await;
-            store.take(&caller, &node, None).await
+            store.take(web_socket(&caller, &node)).await
         });
     assert!(recorded.is_ok() && taken.is_ok(), "{recorded:?}, {taken:?}");
     let row: (String, Option<String>) = sqlx::query_as("select state, outcome from wakes")

@@ -54,6 +54,7 @@ fn due_wake(row: &WakeRow, facts: Facts) -> DueWake {
         row: row.clone(),
         line: facts.line,
         went_idle: false,
+        has_webhook: false,
         urls: facts.has_url.then(|| "https://agents.example/wake".to_owned()).into_iter().collect(),
         places: facts.waits.then(place).into_iter().collect(),
     }

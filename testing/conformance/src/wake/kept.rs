@@ -5,7 +5,7 @@ use std::time::Duration;
 use nightdesk_inbox::AgentPresence;
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{CALL_GAP, CLOSED_GRACE, IDLE_GRACE, WAKE_DEADLINE, WAKE_PLACES_MAX};
-use nightdesk_wake::{NoticeKind, WakeSelection, WakeStep, WakeTerms};
+use nightdesk_wake::{AgentWebhook, NewWebhook, NoticeKind, WakeSelection, WakeStep, WakeTerms};
 
 use super::super::TimedHarness;
 use super::super::cast::{Cast, Line};
@@ -290,4 +290,28 @@ pub async fn calls_lie_apart_whatever_happens(harness: &impl TimedHarness) {
         assert!(waited <= CLOSED_GRACE + CALL_GAP, "nobody called it for {waited:?}");
     }
     assert!(said > 10 && since_call < Duration::MAX, "something happened");
+}
+
+/// Checks that an agent with a webhook and no URL is called, and that a rotation keeps the salt before it.
+pub async fn a_webhook_is_a_way_to_wake(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let wakers = harness.wakers();
+    let set = async |salt: &str| {
+        let webhook = NewWebhook { url: URL.to_owned(), salt: salt.to_owned() };
+        wakers.set_webhook(ann.scope, ann.agent, Some(&webhook)).await.expect("set a webhook");
+    };
+    set("first").await;
+    set("second").await;
+    let found = wakers.webhook(ann.scope, ann.agent).await.expect("read a webhook");
+    let salts = ["second", "first"].map(str::to_owned).to_vec();
+    assert_eq!(found, Some(AgentWebhook { url: URL.to_owned(), salts }));
+    let foreign = wakers.webhook(bob.scope, ann.agent).await.expect("read a webhook");
+    assert_eq!(foreign, None, "another tenant");
+
+    cast.stored(&ann.says(1)).await;
+    let called = called(harness).await;
+    assert_eq!((called.agent, called.step, called.has_webhook), (ann.agent, WakeStep::Call, true));
+    wakers.set_webhook(ann.scope, ann.agent, None).await.expect("remove a webhook");
+    assert_eq!(wakers.webhook(ann.scope, ann.agent).await.expect("read a webhook"), None);
 }

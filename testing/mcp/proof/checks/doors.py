@@ -22,6 +22,9 @@ TOOLS = (
     "data_query",
     "data_read",
     "data_write",
+    "inbox_take",
+    "inbox_ack",
+    "send",
 )
 UNAUTHORIZED = 401
 FORGED = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJvd2wifQ."
@@ -61,6 +64,9 @@ WRONG: dict[str, tuple[str, dict[str, Any]]] = {
     "a filter that is not kept": ("data_query", {"query": "moths", "mood": "dark"}),
     "data without content": ("data_write", {"tags": ["moths"]}),
     "an entry without an id": ("data_read", {}),
+    "a line that is none": ("inbox_take", {"line": "owl"}),
+    "an ack without entries": ("inbox_ack", {"line": "owl"}),
+    "a send without an action": ("send", {"line": "owl", "request_id": "r"}),
 }
 
 

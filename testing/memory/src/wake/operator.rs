@@ -4,7 +4,10 @@ use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
-use nightdesk_wake::{AgentWakeStatus, OwnerNotice, WakeAdmin, WakeRow, WakeStatus as WakeState};
+use nightdesk_wake::{
+    AgentWakeStatus, AgentWebhook, NewWebhook, OwnerNotice, WakeAdmin, WakeRow,
+    WakeStatus as WakeState,
+};
 use serde_json::json;
 
 use super::super::Memory;
@@ -46,6 +49,35 @@ impl WakeAdmin for Memory {
         Ok(())
     }
 
+    async fn webhook(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<AgentWebhook>, StoreError> {
+        Ok(self.lock().webhooks.get(&(scope, agent)).cloned())
+    }
+
+    async fn set_webhook(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        webhook: Option<&NewWebhook>,
+    ) -> Result<(), StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        state.agent("set an agent's webhook", scope, agent)?;
+        let before = state.webhooks.remove(&(scope, agent));
+        if let Some(NewWebhook { url, salt }) = webhook.cloned() {
+            let old = before.and_then(|before| before.salts.into_iter().next());
+            let salts = [salt].into_iter().chain(old).collect();
+            state.webhooks.insert((scope, agent), AgentWebhook { url, salts });
+        }
+        state.change_wake((scope, agent), |row| row.call_soon(now));
+        let act = json!({ "agent_id": agent, "webhook": webhook.is_some() });
+        self.tell(&mut state, scope, Kind::WakeUrlSet, &act);
+        Ok(())
+    }
+
     async fn request_call(&self, scope: TenantScope, agent: AgentId) -> Result<(), StoreError> {
         let now = self.now();
         let mut state = self.lock();
@@ -68,18 +100,18 @@ impl WakeAdmin for Memory {
                 && found.name.as_str() > after
         });
         let mut all: Vec<AgentWakeStatus> = mine
-            .map(|(key, found)| AgentWakeStatus {
-                agent: key.1,
-                name: found.name.clone(),
-                line_since: found
-                    .line
-                    .as_ref()
-                    .filter(|line| state.is_open(line))
-                    .map(|line| line.opened_at),
-                waiting: u64::try_from(found.waits().count()).unwrap_or(u64::MAX),
-                urls: state.wakers.get(key).map_or(0, |urls| urls.len() as u64),
-                wake: state.wakes.get(key).map(state_of),
-                rules: found.client_rules,
+            .map(|(key, found)| {
+                let line = found.line.as_ref().filter(|line| state.is_open(line));
+                AgentWakeStatus {
+                    agent: key.1,
+                    name: found.name.clone(),
+                    line_since: line.map(|line| line.opened_at),
+                    transport: line.map(|line| line.transport),
+                    waiting: u64::try_from(found.waits().count()).unwrap_or(u64::MAX),
+                    urls: state.wakers.get(key).map_or(0, |urls| urls.len() as u64),
+                    wake: state.wakes.get(key).map(state_of),
+                    rules: found.client_rules,
+                }
             })
             .collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));

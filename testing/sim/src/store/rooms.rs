@@ -16,7 +16,9 @@ use nightdesk_shelf::{
     SkillMeta, SkillPatch, SkillSource, SkillStatus, VersionInfo,
 };
 use nightdesk_types::{AgentId, FireId, Generation, LetterId, Node, NodeEpoch, Seq, TenantScope};
-use nightdesk_wake::{AgentWakeStatus, OwnerNotice, WakeClaim, WakeSelection, WakeTerms};
+use nightdesk_wake::{
+    AgentWakeStatus, AgentWebhook, NewWebhook, OwnerNotice, WakeClaim, WakeSelection, WakeTerms,
+};
 use nightdesk_webchat::store::{
     AgentMessage, ChatUpdate, LineChange, VisitorChat, VisitorMessage, WriteOutcome,
 };
@@ -45,6 +47,8 @@ through! { nightdesk_wake::Store {
 through! { nightdesk_wake::WakeAdmin {
     fn wake_urls(scope: TenantScope, agent: AgentId) -> Vec<String>;
     fn set_wake_urls(scope: TenantScope, agent: AgentId, urls: &[String]) -> ();
+    fn webhook(scope: TenantScope, agent: AgentId) -> Option<AgentWebhook>;
+    fn set_webhook(scope: TenantScope, agent: AgentId, webhook: Option<&NewWebhook>) -> ();
     fn request_call(scope: TenantScope, agent: AgentId) -> ();
     fn status(scope: TenantScope, agent: Option<AgentId>, after: &str) -> Vec<AgentWakeStatus>;
     fn notices(scope: TenantScope) -> Vec<OwnerNotice>;

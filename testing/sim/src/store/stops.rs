@@ -13,9 +13,9 @@ use nightdesk_inbox::{
     SweepReport,
 };
 use nightdesk_lease::Owner;
-use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineStart};
+use nightdesk_line::{CloseRecord, LineRequest, LineStart};
 use nightdesk_media::{MediaId, MediaRecord};
-use nightdesk_types::{AgentId, BotId, ClientRules, Node, NodeEpoch, Seq, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope, Timestamp};
 
 use super::through;
 
@@ -43,7 +43,8 @@ through! { nightdesk_inbox::InboxSweeper {
 }}
 
 through! { nightdesk_line::Store {
-    fn take(caller: &AuthenticatedGateway, node: &Node, rules: Option<ClientRules>) -> LineStart;
+    fn take(line: LineRequest<'_>) -> LineStart;
+    fn find_holder(scope: TenantScope, agent: AgentId) -> Option<String>;
     fn close(line: &LineClaim, end: CloseRecord) -> ();
 }}
 

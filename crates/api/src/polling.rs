@@ -1,0 +1,340 @@
+//! `/v1/line/…`: a line over HTTP requests, for agents that keep no WebSocket open.
+//!
+//! The node that holds a line serves its requests; any other node passes them on to it.
+
+mod caller;
+mod peers;
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use nightdesk_line::{AuthenticatedGateway, LineName, LineOpening, PollError, TakenFrames};
+use nightdesk_protocol::close::Close;
+use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::hello::Hello;
+use nightdesk_protocol::http::line::{
+    AckRequest, IdleRequest, LineHello, SendRequest, TakeRequest, TakeResponse,
+};
+use nightdesk_protocol::{Frame, FromGateway};
+use nightdesk_types::Transport;
+use nightdesk_types::limits::{
+    ACKS_PER_REQUEST_MAX, FRAME_IN_BYTES_MAX, HELLOS_MAX, LINE_REQUEST_BYTES_MAX, TAKE_WAIT,
+    TAKE_WAIT_MAX,
+};
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::extract::{JsonBody, RequestBody};
+use crate::problem::{self, OrUnavailable, Problem, Problems};
+use crate::state::ApiState;
+
+pub(crate) use caller::LineCaller;
+pub use peers::{NoPeerNodes, PeerError, PeerNodes, PeerRequest, PeerResponse};
+
+pub(crate) fn routes() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new()
+        .routes(routes!(take))
+        .routes(routes!(ack))
+        .routes(routes!(send))
+        .routes(routes!(idle))
+}
+
+/// A request to a line that exists.
+pub(crate) trait LineRequestBody: RequestBody + Serialize {
+    /// The path of the route.
+    const PATH: &'static str;
+
+    /// The name of the line, if the request has one.
+    fn line(&self) -> Option<&str>;
+}
+
+macro_rules! line_requests {
+    ($($request:ident $path:literal $bytes_max:expr, $line:expr, $expected:literal;)+) => {
+        $(
+            impl RequestBody for $request {
+                const EXPECTED: &'static str = $expected;
+                const BYTES_MAX: usize = $bytes_max;
+            }
+
+            impl LineRequestBody for $request {
+                const PATH: &'static str = $path;
+
+                fn line(&self) -> Option<&str> {
+                    let line: fn(&Self) -> Option<&str> = $line;
+                    line(self)
+                }
+            }
+        )+
+    };
+}
+
+line_requests! {
+    TakeRequest "/v1/line/take" LINE_REQUEST_BYTES_MAX, |it| it.line.as_deref(),
+        "send JSON with line, if there is one, wait_seconds, at most sixteen hellos, and client";
+    AckRequest "/v1/line/ack" LINE_REQUEST_BYTES_MAX, |it| it.line.as_deref(),
+        "send JSON with line, unless the entries were posted, and at most 64 buffer_ids";
+    SendRequest "/v1/line/send" FRAME_IN_BYTES_MAX, |it| Some(&it.line),
+        "send JSON with line, request_id and action";
+    IdleRequest "/v1/line/idle" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
+        "send JSON with line";
+}
+
+/// Returns the frames of a line as soon as there are any. Without a line, it opens one.
+#[utoipa::path(
+    post, path = "/v1/line/take", tag = "line", security(("agent" = []), ("access_token" = [])),
+    request_body = TakeRequest,
+    responses((status = 200, description = "The frames that the agent does not have yet", body = TakeResponse), Problems)
+)]
+async fn take(
+    State(api): State<ApiState>,
+    caller: LineCaller,
+    JsonBody(request): JsonBody<TakeRequest>,
+) -> Result<Response, Problem> {
+    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
+        return Ok(passed_on.into_response());
+    }
+    let taken = take_frames(&api, &caller, request, Transport::Polling).await?;
+    Ok(Json(taken).into_response())
+}
+
+/// Acknowledges entries of a line. The desk stores the acknowledgement within moments; one that is lost with its node is
+/// repeated when the entry comes again.
+#[utoipa::path(
+    post, path = "/v1/line/ack", tag = "line", security(("agent" = []), ("access_token" = [])),
+    request_body = AckRequest,
+    responses((status = 204, description = "The acknowledgements are taken"), Problems)
+)]
+async fn ack(
+    State(api): State<ApiState>,
+    caller: LineCaller,
+    JsonBody(request): JsonBody<AckRequest>,
+) -> Result<Response, Problem> {
+    let passed_on = match request.line {
+        Some(_) => pass_on(&api, &caller, &request).await?,
+        None => pass_on_to_holder(&api, &caller, &request).await?,
+    };
+    if let Some(passed_on) = passed_on {
+        return Ok(passed_on.into_response());
+    }
+    ack_entries(&api, &caller, request)?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Performs an action of the agent on a platform, and returns its result.
+#[utoipa::path(
+    post, path = "/v1/line/send", tag = "line", security(("agent" = []), ("access_token" = [])),
+    request_body = SendRequest,
+    responses((status = 200, description = "The result, as in an outbound_result frame", body = serde_json::Value), Problems)
+)]
+async fn send(
+    State(api): State<ApiState>,
+    caller: LineCaller,
+    JsonBody(request): JsonBody<SendRequest>,
+) -> Result<Response, Problem> {
+    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
+        return Ok(passed_on.into_response());
+    }
+    Ok(Json(send_action(&api, &caller, &request).await?).into_response())
+}
+
+/// Ends a line whose agent sleeps. Entries that it did not acknowledge wait in the inbox.
+#[utoipa::path(
+    post, path = "/v1/line/idle", tag = "line", security(("agent" = []), ("access_token" = [])),
+    request_body = IdleRequest,
+    responses((status = 204, description = "The line ends"), Problems)
+)]
+async fn idle(
+    State(api): State<ApiState>,
+    caller: LineCaller,
+    JsonBody(request): JsonBody<IdleRequest>,
+) -> Result<Response, Problem> {
+    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
+        return Ok(passed_on.into_response());
+    }
+    let line = read_line_name(&request.line)?;
+    api.polled.end(caller.gateway.agent, &line).map_err(poll_problem)?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Passes a request on to the node that holds its line. `None`: this node does.
+pub(crate) async fn pass_on<R: LineRequestBody>(
+    api: &ApiState,
+    caller: &LineCaller,
+    request: &R,
+) -> Result<Option<PeerResponse>, Problem> {
+    let Some(line) = request.line() else { return Ok(None) };
+    let line = read_line_name(line)?;
+    pass_on_to(api, caller, line.node(), request).await
+}
+
+/// Passes a request without a line on to the node that holds the agent's line. `None`: this node does.
+async fn pass_on_to_holder<R: LineRequestBody>(
+    api: &ApiState,
+    caller: &LineCaller,
+    request: &R,
+) -> Result<Option<PeerResponse>, Problem> {
+    let AuthenticatedGateway { scope, agent, .. } = caller.gateway;
+    let holder = api.line_context.store.find_holder(scope, agent).await;
+    let holder = holder.or_unavailable("the holder of a line could not be looked up")?;
+    let holder = holder.ok_or_else(|| poll_problem(PollError::Gone(None)))?;
+    pass_on_to(api, caller, &holder, request).await
+}
+
+async fn pass_on_to<R: LineRequestBody>(
+    api: &ApiState,
+    caller: &LineCaller,
+    node: &str,
+    request: &R,
+) -> Result<Option<PeerResponse>, Problem> {
+    if node == api.line_context.node.name {
+        return Ok(None);
+    }
+    if caller.is_passed_on {
+        return Err(poll_problem(PollError::Gone(None)));
+    }
+    let body = serde_json::to_vec(request).unwrap_or_default();
+    let passed_on = PeerRequest {
+        path: R::PATH,
+        authorization: caller.authorization.clone(),
+        body: body.into(),
+    };
+    match api.peers.pass_on(node, passed_on).await {
+        Ok(response) => Ok(Some(response)),
+        Err(PeerError::Gone) => Err(poll_problem(PollError::Gone(None))),
+        Err(PeerError::Unreachable) => Err(problem::UNAVAILABLE
+            .with_detail("the node that holds the line does not respond; repeat the request")),
+    }
+}
+
+/// Takes frames of a line on this node, or opens a line here.
+pub(crate) async fn take_frames(
+    api: &ApiState,
+    caller: &LineCaller,
+    request: TakeRequest,
+    transport: Transport,
+) -> Result<TakeResponse, Problem> {
+    let TakeRequest { line, wait_seconds, hellos, client } = request;
+    if hellos.len() > HELLOS_MAX {
+        return Err(problem::BAD_REQUEST.with_detail(TakeRequest::EXPECTED));
+    }
+    let wait = wait_seconds.map_or(TAKE_WAIT, Duration::from_secs).min(TAKE_WAIT_MAX);
+    let agent = caller.gateway.agent;
+    let (line, descriptors) = if let Some(line) = line {
+        (read_line_name(&line)?, Vec::new())
+    } else {
+        let hellos = hellos.into_iter().map(hello).collect();
+        let opening = LineOpening { caller: caller.gateway, transport, hellos, client };
+        let opened = api.polled.open(opening).await.map_err(poll_problem)?;
+        (opened.line, opened.frames)
+    };
+    let taken = api.polled.take(agent, &line, wait).await.map_err(poll_problem)?;
+    Ok(take_response(taken, descriptors))
+}
+
+/// Acknowledges entries of a line on this node.
+pub(crate) fn ack_entries(
+    api: &ApiState,
+    caller: &LineCaller,
+    request: AckRequest,
+) -> Result<(), Problem> {
+    let AckRequest { line, buffer_ids } = request;
+    if buffer_ids.len() > ACKS_PER_REQUEST_MAX {
+        return Err(problem::BAD_REQUEST.with_detail(AckRequest::EXPECTED));
+    }
+    let agent = caller.gateway.agent;
+    let taken = match line {
+        Some(line) => api.polled.ack(agent, &read_line_name(&line)?, buffer_ids),
+        None => api.posted.ack(agent, buffer_ids),
+    };
+    taken.map_err(poll_problem)
+}
+
+/// Performs an action on a line of this node, and returns its result.
+pub(crate) async fn send_action(
+    api: &ApiState,
+    caller: &LineCaller,
+    request: &SendRequest,
+) -> Result<Box<RawValue>, Problem> {
+    let line = read_line_name(&request.line)?;
+    let outbound = read_outbound(request)
+        .ok_or_else(|| problem::BAD_REQUEST.with_detail(SendRequest::EXPECTED))?;
+    let sent = api.polled.send(caller.gateway.agent, &line, outbound).await;
+    sent.map_err(poll_problem)?.result().ok_or_else(|| {
+        problem::UNAVAILABLE.with_detail("repeat the request with the same request_id")
+    })
+}
+
+/// Reads an action as the frame of a WebSocket, so that the same rules apply.
+fn read_outbound(request: &SendRequest) -> Option<Outbound> {
+    let SendRequest { line: _, request_id, platform, bot_id, action } = request;
+    let frame = json!({
+        "type": "outbound", "requestId": request_id, "platform": platform, "botId": bot_id,
+        "action": action,
+    });
+    match FromGateway::decode(frame.to_string().as_bytes()) {
+        FromGateway::Outbound(outbound) => Some(*outbound),
+        FromGateway::Hello(_)
+        | FromGateway::InboundAck { .. }
+        | FromGateway::Interrupt(_)
+        | FromGateway::GoingIdle
+        | FromGateway::Unknown { .. }
+        | FromGateway::Malformed(_) => None,
+    }
+}
+
+fn hello(hello: LineHello) -> Hello {
+    let LineHello { platform, bot_id } = hello;
+    Hello {
+        platform: platform.trim().to_ascii_lowercase(),
+        bot_handle: bot_id,
+        commands: None,
+        client: None,
+    }
+}
+
+fn take_response(taken: TakenFrames, descriptors: Vec<Frame>) -> TakeResponse {
+    let raw = |frames: Vec<Frame>| frames.into_iter().filter_map(raw_frame).collect();
+    TakeResponse {
+        line: taken.line.to_string(),
+        descriptors: raw(descriptors),
+        frames: raw(taken.frames),
+    }
+}
+
+fn raw_frame(frame: Frame) -> Option<Box<RawValue>> {
+    RawValue::from_string(frame.into_string().trim_end().to_owned()).ok()
+}
+
+fn read_line_name(text: &str) -> Result<LineName, Problem> {
+    text.parse().map_err(|_| {
+        problem::BAD_REQUEST
+            .with_detail("line is no name of a line; take without a line to open one")
+    })
+}
+
+/// The problem of a request that its line did not take.
+pub(crate) fn poll_problem(error: PollError) -> Problem {
+    match error {
+        PollError::Gone(Some(Close::Revoked)) => {
+            problem::REVOKED.with_detail("the gateway was revoked; ask the operator for another")
+        }
+        PollError::Gone(Some(Close::TryLater)) | PollError::Unavailable => {
+            problem::UNAVAILABLE.with_detail("the line could not be opened now; retry")
+        }
+        PollError::Gone(close) => problem::LINE_GONE.with_detail(format!(
+            "{}; take without a line to open a new one, on which unacknowledged entries come again",
+            close.map_or("the line ended, or another node held it", Close::reason)
+        )),
+        PollError::Busy => {
+            problem::TOO_MANY.with_detail("too many requests wait for the line; send fewer at once")
+        }
+        PollError::TimedOut => problem::UNAVAILABLE
+            .with_detail("the send did not end in time; repeat it with the same request_id"),
+    }
+}

@@ -1,0 +1,111 @@
+//! Agents that the desk calls with each entry.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use nightdesk_line::{PostAnswer, PostOutcome};
+use nightdesk_testdesk::{Household, TestDesk, TestPlatform, post, upgrade_token_at};
+use serde_json::{Value, json};
+
+/// A household whose agent has a webhook.
+async fn with_webhook() -> (TestDesk, TestPlatform, Household) {
+    let (desk, platform) = (TestDesk::open().await, TestPlatform::open().await);
+    let ann = desk.household_with("ann", "gw-1", platform.settings()).await;
+    desk.is_posted_at(&ann, "https://agents.example/ann").await;
+    (desk, platform, ann)
+}
+
+fn answer(text: &str) -> PostOutcome {
+    PostOutcome::Handled(PostAnswer { text: Some(text.to_owned()), actions: Vec::new() })
+}
+
+/// Waits until a condition holds.
+async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let give_up = Instant::now() + Duration::from_secs(10);
+    while !holds().await {
+        assert!(Instant::now() < give_up, "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// The texts that the platform got.
+fn said(platform: &TestPlatform) -> Vec<Value> {
+    let calls = platform.calls().into_iter();
+    calls.filter(|call| call["op"] == "send").map(|call| call["content"].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_sleeping_agent_gets_a_post_and_its_answer_is_sent() {
+    let (desk, platform, ann) = with_webhook().await;
+    desk.posts.answer(|post| {
+        let frame: Value = serde_json::from_str(&post.body).expect("a frame is JSON");
+        assert_eq!(frame["bufferId"], post.id.as_str());
+        answer(&format!("you said {}", frame["event"]["text"].as_str().expect("a text")))
+    });
+
+    assert_eq!(desk.says(&ann, "ann", "k1").await, 200);
+    wait_until("the entry is acknowledged", async || desk.acked(&ann).await == 1).await;
+    assert_eq!(said(&platform), ["you said k1"]);
+    assert_eq!(desk.says(&ann, "ann", "k2").await, 200);
+    wait_until("the line is still open", async || desk.acked(&ann).await == 2).await;
+    assert_eq!(desk.posts.ids().len(), 2);
+}
+
+#[tokio::test]
+async fn one_chat_gets_one_post_at_a_time_and_two_chats_get_two() {
+    let (desk, _platform, ann) = with_webhook().await;
+    desk.posts.answer(|_| PostOutcome::Later);
+
+    for (chat, key) in [("c1", "k1"), ("c1", "k2"), ("c2", "k3")] {
+        assert_eq!(desk.says_in(chat, &ann, "ann", key).await, 200);
+    }
+    wait_until("two chats were posted", async || desk.posts.ids().len() == 2).await;
+    let first = desk.posts.ids()[0].clone();
+    let token = upgrade_token_at(&ann.name, &ann.secret, 300);
+    let bearer = format!("Bearer {token}");
+    let body = json!({ "buffer_ids": [first] }).to_string();
+    let headers = [("authorization", bearer.as_str())];
+    let acked = post(desk.address(), "/v1/line/ack", &headers, body.as_bytes()).await;
+    assert_eq!(acked.status, 204);
+    wait_until("the second entry of the chat follows", async || desk.posts.ids().len() == 3).await;
+    assert_eq!(desk.acked(&ann).await, 1);
+}
+
+#[tokio::test]
+async fn an_entry_that_fails_three_times_is_parked() {
+    let (desk, _platform, ann) = with_webhook().await;
+    let posts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&posts);
+    desk.posts.answer(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        PostOutcome::Failed("answered with status 500".to_owned())
+    });
+
+    assert_eq!(desk.says(&ann, "ann", "k1").await, 200);
+    for tries in 1..=3 {
+        wait_until("the entry is posted", async || posts.load(Ordering::Relaxed) == tries).await;
+        wait_until("the line ends", async || desk.ears.find_line(ann.agent).is_none()).await;
+        desk.wakes_after(Duration::from_mins(2)).await;
+    }
+    desk.posts.answer(|_| answer(""));
+    assert_eq!(desk.says(&ann, "ann", "k2").await, 200);
+    desk.wakes_after(Duration::from_mins(2)).await;
+    wait_until("the next entry passes", async || desk.acked(&ann).await == 2).await;
+    assert_eq!(posts.load(Ordering::Relaxed), 3, "the first one was parked");
+}
+
+#[tokio::test]
+async fn an_unreachable_agent_costs_no_try() {
+    let (desk, _platform, ann) = with_webhook().await;
+    assert_eq!(desk.says(&ann, "ann", "k1").await, 200);
+    for posts in 1..=5 {
+        wait_until("the entry is posted", async || desk.posts.ids().len() == posts).await;
+        wait_until("the line ends", async || desk.ears.find_line(ann.agent).is_none()).await;
+        if posts == 5 {
+            desk.posts.answer(|_| answer("here"));
+        }
+        desk.wakes_after(Duration::from_mins(2)).await;
+    }
+    wait_until("the entry passes", async || desk.acked(&ann).await == 1).await;
+}
