@@ -202,14 +202,17 @@ impl PostTransport {
         }
     }
 
-    /// Returns the time at which something is to be done without an event.
-    fn deadline(&self) -> Instant {
+    /// Returns the time at which something is to be done without an event. `None`: only a post or an answer is awaited,
+    /// and each of them ends by itself.
+    fn deadline(&self) -> Option<Instant> {
+        if self.entries.is_empty() {
+            return Some(self.used_at + WEBHOOK_REST);
+        }
         let acks = self.entries.values().filter_map(|entry| match entry.state {
             PostState::Later(by) => Some(by),
             PostState::Posted | PostState::Answering(_) => None,
         });
-        let rest = self.used_at + WEBHOOK_REST;
-        acks.min().unwrap_or(rest)
+        acks.min()
     }
 
     /// Ends the line if nothing is under way: because of a failure, or because no entry came for a while.
@@ -249,7 +252,9 @@ impl LineTransport for PostTransport {
                     }
                     return event;
                 }
-                () = sleep_until(deadline) => self.expire(Instant::now()),
+                () = sleep_until(deadline.unwrap_or(self.used_at)), if deadline.is_some() => {
+                    self.expire(Instant::now());
+                }
             }
         }
     }
