@@ -74,15 +74,20 @@ impl Inbound {
         let began = Instant::now();
         let account = self.accounts.find_at(entrance, path).await?.ok_or(TakeError::NoBot)?;
         match verify(&*account.platform, &account.bot, request)? {
-            Intake::Challenge(answer) => Ok(WebhookResponse::Challenge(answer)),
+            Intake::Challenge(answer) => Ok(WebhookResponse::Answer(answer)),
             Intake::Events(events) => {
-                // Only verified requests count, so no third party can use up a bot's rate limit.
-                self.limits.allow_webhook(account.bot.id).map_err(TakeError::TooFast)?;
-                let (body, on) = (request.body.to_vec(), account.clone());
-                let taken = self.put_in_time(Request { account: on, events, body, began }).await;
-                build_response(&account, request, taken)
+                let body = request.body.to_vec();
+                let posted = Request { account: account.clone(), events, body, began };
+                build_response(&account, request, self.put_allowed(posted).await)
             }
         }
+    }
+
+    /// Puts the events of a request within the bot's rate limit. Only verified requests count, so no third party can use
+    /// up the limit.
+    async fn put_allowed(self: &Arc<Self>, request: Request) -> Result<bool, TakeError> {
+        self.limits.allow_webhook(request.account.bot.id).map_err(TakeError::TooFast)?;
+        Ok(self.put_in_time(request).await?)
     }
 
     /// Runs `put_all` with a deadline for the response. Work that takes longer continues in the background.

@@ -102,6 +102,8 @@ pub struct Stops {
     pub letters: Arc<Letters>,
     /// Background tasks.
     pub tasks: TaskTracker,
+    /// The URL at which platforms reach the desk, without a slash at its end.
+    pub public_url: String,
     /// The readiness of this node.
     pub readiness: Readiness,
 }

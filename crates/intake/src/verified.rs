@@ -2,7 +2,7 @@
 
 use nightdesk_port::{
     Bot, Capability, HistoryRange, Listen, ListenError, PlatformEvent, Receive, ReceiveError,
-    RequestContent, SignedRequest,
+    RequestContent, SignedRequest, WebhookAnswer,
 };
 use nightdesk_types::event::{ContextLine, Draft};
 use nightdesk_types::limits::{CAPABILITY_BYTES_MAX, CAPABILITY_KIND_BYTES_MAX};
@@ -76,8 +76,8 @@ pub struct UnreadableEvent {
 pub enum Intake {
     /// Events in the platform's order, and unreadable ones.
     Events(Vec<Result<VerifiedEvent, UnreadableEvent>>),
-    /// A challenge of the platform, which expects exactly this response.
-    Challenge(Vec<u8>),
+    /// A challenge of the platform, which expects exactly this answer.
+    Challenge(WebhookAnswer),
 }
 
 /// The request does not come from the platform.

@@ -34,12 +34,12 @@ fn signed(body: &[u8]) {
     let at = NOW_SECS.to_string();
     let signature = hex::encode(key.sign(&[at.as_bytes(), body].concat()));
     let headers = headers(at.as_bytes(), signature.as_bytes()).expect("they are plain");
-    let request = SignedRequest { headers: &headers, body };
+    let request = SignedRequest::post(&headers, body);
     let intake = verify(discord, bot, &request).expect("it is signed");
     check_intake(&intake);
     for taken in [ReceiveOutcome::Kept, ReceiveOutcome::Refused, ReceiveOutcome::NotKept] {
-        let told = discord.response_body(&request, taken);
-        serde_json::from_slice::<serde_json::Value>(&told).expect("Discord is answered in JSON");
+        let answer = discord.answer(&request, taken).expect("Discord is answered");
+        serde_json::from_slice::<serde_json::Value>(&answer.body).expect("the answer is JSON");
     }
 }
 
@@ -51,7 +51,7 @@ fn forged(rest: &[u8]) {
         return;
     };
     let reads = discord.reads();
-    let taken = verify(discord, bot, &SignedRequest { headers: &headers, body });
+    let taken = verify(discord, bot, &SignedRequest::post(&headers, body));
     assert!(taken.is_err(), "what nobody signed is not taken");
     assert_eq!(discord.reads(), reads, "and nothing of it is read");
 }

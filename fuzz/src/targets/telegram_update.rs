@@ -28,8 +28,8 @@ static WEBHOOK_BOT: LazyLock<WebhookBot> = LazyLock::new(|| {
 
 pub(super) fn run(body: &[u8]) {
     let WebhookBot { bot, telegram, headers } = &*WEBHOOK_BOT;
-    let taken = verify(telegram, bot, &SignedRequest { headers, body });
+    let taken = verify(telegram, bot, &SignedRequest::post(headers, body));
     check_intake(&taken.expect("it has the secret"));
-    let bare = verify(telegram, bot, &SignedRequest { headers: &HeaderMap::new(), body });
+    let bare = verify(telegram, bot, &SignedRequest::post(&HeaderMap::new(), body));
     assert!(bare.is_err(), "without it, it is nothing");
 }

@@ -7,9 +7,12 @@
 //! adapter needs only a dozen calls.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
-use nightdesk_kit::{BaseUrl, HttpClient, OpenError, PlatformCallError, PlatformResponse, send};
+use nightdesk_kit::{
+    BaseUrl, HttpClient, OpenError, PlatformCallError, PlatformResponse, RateLimitHolds, send,
+};
 use nightdesk_port::Bot;
 use nightdesk_types::{BotId, Clock};
 use nightdesk_vault::Key;
@@ -19,14 +22,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 mod files;
-mod holds;
+mod limits;
 mod refusal;
 
 pub(crate) use files::UNNAMED;
 pub(crate) use refusal::{GONE, UNKNOWN_MESSAGE};
 
 use crate::{API_URL, CDN_URL};
-use holds::{RateLimit, RateLimitHolds};
+use limits::{rate_limit_group, read_limit};
 
 /// The user agent, in the form that Discord requires.
 const CALLER: &str = concat!("DiscordBot (https://nightdesk.dev, ", env!("CARGO_PKG_VERSION"), ")");
@@ -162,14 +165,18 @@ impl Api {
         request: RequestBuilder,
     ) -> Result<PlatformResponse, PlatformCallError> {
         let request = caller.authorize(request)?;
-        if let Some(wait) = self.holds.remaining_hold(caller.bot, call, self.clock.moment()) {
+        if let Some(wait) = self.held_for(caller, call) {
             return Err(PlatformCallError::Held(wait));
         }
         let reply = send(request).await?;
         let refusal = (!reply.status.is_success()).then(|| refusal::parse_refusal(&reply));
-        let limit = RateLimit::read(call, &reply.headers, refusal.as_ref());
+        let limit = read_limit(call, &reply.headers, refusal.as_ref());
         self.holds.record_limit(caller.bot, limit, self.clock.moment());
         refusal.map_or(Ok(reply), |refusal| Err(PlatformCallError::Refused(refusal)))
+    }
+
+    fn held_for(&self, caller: ApiCaller<'_>, call: &ApiCall) -> Option<Duration> {
+        self.holds.remaining_hold(caller.bot, rate_limit_group(call), self.clock.moment())
     }
 
     fn request(&self, call: &ApiCall) -> Result<RequestBuilder, PlatformCallError> {

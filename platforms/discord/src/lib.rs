@@ -37,6 +37,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nightdesk_kit::socket::{SocketDialler, is_socket_url};
 use nightdesk_port::{
     Bot, ContextSource, Files, Listen, Platform, PlatformCapabilities, SessionBudget,
     VisibilitySource,
@@ -55,7 +56,7 @@ pub mod fuzz {
 }
 
 use api::Api;
-use listen::{DriverContext, GatewayDialler, GatewaySockets};
+use listen::{DriverContext, GatewaySockets};
 use visibility::GuildCache;
 
 /// The name of the adapter and of the platform.
@@ -110,12 +111,13 @@ impl Discord {
         clock: Arc<dyn Clock>,
         budget: Arc<dyn SessionBudget>,
     ) -> Result<Self, OpenError> {
-        let dialler = Arc::new(
-            GatewayDialler::new(at.gateway).ok_or(OpenError::Address { form: GATEWAY_URL })?,
-        );
+        if !is_socket_url(at.gateway) {
+            return Err(OpenError::Address { form: GATEWAY_URL });
+        }
+        let (dialler, main_url) = (SocketDialler::default(), at.gateway.to_owned());
         Ok(Self {
             api: Arc::new(Api::open(at.api, at.cdn, Arc::clone(&clock))?),
-            driver_context: DriverContext { dialler, budget, turns: Arc::default() },
+            driver_context: DriverContext { dialler, main_url, budget, turns: Arc::default() },
             sockets: GatewaySockets::default(),
             guilds: GuildCache::default(),
             clock,

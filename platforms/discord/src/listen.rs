@@ -25,18 +25,15 @@ use crate::Discord;
 mod backfill;
 mod reconnect;
 mod cursor;
-mod dial;
 mod driver;
 mod listener;
 #[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod dispatch;
-mod socket;
 mod sockets;
 mod session;
 mod turns;
 
-pub(crate) use dial::GatewayDialler;
 pub(crate) use driver::DriverContext;
 
 use cursor::SocketCursors;

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nightdesk_kit::webhook::{check_unambiguous, read_json};
-use nightdesk_port::{Bot, Receive, ReceiveError, ReceiveOutcome, RequestContent, SignedRequest};
+use nightdesk_port::{
+    Bot, Receive, ReceiveError, ReceiveOutcome, RequestContent, SignedRequest, WebhookAnswer,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -54,7 +56,8 @@ impl Receive for Discord {
         }
         let asked: Result<InteractionKind, _> = read_json(request.body);
         if asked.is_ok_and(|asked| asked.kind == PING) {
-            return Ok(RequestContent::Challenge(json!({ "type": PING }).to_string().into_bytes()));
+            let pong = json!({ "type": PING }).to_string();
+            return Ok(RequestContent::Challenge(WebhookAnswer::json(pong)));
         }
         // An interaction contains its channel.
         match convert_event(bot, &NoChannels, "INTERACTION_CREATE", request.body) {
@@ -68,11 +71,11 @@ impl Receive for Discord {
         }
     }
 
-    /// Builds the response, which Discord shows at once. Only a stored command gets "Thinking…".
-    fn response_body(&self, request: &SignedRequest<'_>, taken: ReceiveOutcome) -> Vec<u8> {
+    /// Builds the answer, which Discord shows at once. Only a stored command gets "Thinking…".
+    fn answer(&self, request: &SignedRequest<'_>, taken: ReceiveOutcome) -> Option<WebhookAnswer> {
         let asked: Result<InteractionKind, _> = read_json(request.body);
         let kind = asked.map_or(0, |asked| asked.kind);
-        interaction_response(kind, taken).to_string().into_bytes()
+        Some(WebhookAnswer::json(interaction_response(kind, taken).to_string()))
     }
 }
 

@@ -71,6 +71,11 @@ impl HttpClient {
         client.map(Self).map_err(OpenError::Client)
     }
 
+    /// Builds a request without a time limit, for a file.
+    pub fn file_request(&self, url: Url) -> RequestBuilder {
+        self.0.get(url)
+    }
+
     /// Builds a request with the time limit of a call.
     pub fn request(&self, method: Method, url: Url) -> RequestBuilder {
         self.0.request(method, url).timeout(ANSWER_WAIT)
@@ -78,7 +83,15 @@ impl HttpClient {
 
     /// Begins to download a file. Only the beginning has a time limit.
     pub async fn download(&self, url: Url) -> Result<FileContent, PlatformCallError> {
-        let response = timeout(ANSWER_WAIT, self.0.get(url).send()).await;
+        self.download_with(self.0.get(url)).await
+    }
+
+    /// Begins to download the file of a request of [`HttpClient::file_request`].
+    pub async fn download_with(
+        &self,
+        request: RequestBuilder,
+    ) -> Result<FileContent, PlatformCallError> {
+        let response = timeout(ANSWER_WAIT, request.send()).await;
         let response = response.map_err(|late| PlatformCallError::Unanswered(late.into()))?;
         let response = response.map_err(PlatformCallError::from_client)?;
         match response.status() {

@@ -2,6 +2,8 @@
 
 mod unambiguous;
 
+use std::collections::HashMap;
+
 use http::{HeaderMap, HeaderValue};
 use nightdesk_port::ReceiveError;
 use serde::Deserialize;
@@ -13,6 +15,22 @@ pub fn only_header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h HeaderV
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     values.next().is_none().then_some(value)
+}
+
+/// Returns the only header of a name as text.
+pub fn only_header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    only_header(headers, name)?.to_str().ok()
+}
+
+/// Parses a form in which no field has a name twice, because parsers differ in the value that counts.
+pub fn read_form(body: &[u8]) -> Result<HashMap<String, String>, ReceiveError> {
+    let mut fields = HashMap::new();
+    for (name, value) in form_urlencoded::parse(body) {
+        if fields.insert(name.into_owned(), value.into_owned()).is_some() {
+            return Err(ReceiveError::Unreadable);
+        }
+    }
+    Ok(fields)
 }
 
 /// Parses JSON. The error of `serde` may quote the text, so it is discarded.
@@ -30,6 +48,17 @@ pub fn check_unambiguous(body: &[u8]) -> Result<(), ReceiveError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // T09
+    #[test]
+    fn a_form_with_a_name_twice_is_unreadable() {
+        let form = read_form(b"a=1&b=%C3%A4+x&c=").unwrap();
+        assert_eq!(form["b"], "ä x");
+        assert_eq!(form.len(), 3);
+        for body in ["a=1&a=2", "a=1&a=1", "a=1&%61=2", "a&a"] {
+            assert_eq!(read_form(body.as_bytes()), Err(ReceiveError::Unreadable), "{body}");
+        }
+    }
 
     // T09
     #[test]

@@ -26,7 +26,10 @@ pub use listen::{
     HistoryRange, Listen, ListenError, PlatformEvent, SessionBudget, UnlimitedBudget, WebhookProbe,
     WebhookStatus,
 };
-pub use receive::{Receive, ReceiveError, ReceiveOutcome, RequestContent, SignedRequest};
+pub use receive::{
+    Receive, ReceiveError, ReceiveOutcome, RequestContent, SignedRequest, WebhookAnswer,
+    WebhookMethod,
+};
 pub use visibility::VisibilitySource;
 
 /// A platform as the desk uses it.

@@ -1,6 +1,6 @@
 //! Interface that turns a platform's signed request into events.
 
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use nightdesk_types::event::Draft;
 
 use crate::{Bot, Capability};
@@ -8,10 +8,63 @@ use crate::{Bot, Capability};
 /// A request with the exact bytes that were signed.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedRequest<'a> {
+    /// The request's method.
+    pub method: WebhookMethod,
+    /// The URL to which the platform sent the request, with its query: the desk's configured URL, also behind a proxy.
+    /// Headers of the request never change it. Empty for a request that has no webhook.
+    pub url: &'a str,
     /// The request's headers.
     pub headers: &'a HeaderMap,
     /// The request's body, unchanged.
     pub body: &'a [u8],
+}
+
+impl<'a> SignedRequest<'a> {
+    /// Returns a POST to no webhook, or to one of a platform that does not sign its URL.
+    pub const fn post(headers: &'a HeaderMap, body: &'a [u8]) -> Self {
+        Self { method: WebhookMethod::Post, url: "", headers, body }
+    }
+
+    /// Returns the query of the URL, without the question mark.
+    pub fn query(&self) -> Option<&'a str> {
+        self.url.split_once('?').map(|(_, query)| query)
+    }
+}
+
+/// The methods of a webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum WebhookMethod {
+    Get,
+    Post,
+    Put,
+}
+
+/// The HTTP response to a platform's request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookAnswer {
+    /// The status.
+    pub status: StatusCode,
+    /// The MIME type of the body.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl WebhookAnswer {
+    /// Returns a successful answer in JSON.
+    pub fn json(body: impl Into<Vec<u8>>) -> Self {
+        Self { status: StatusCode::OK, content_type: "application/json", body: body.into() }
+    }
+
+    /// Returns a successful answer in plain text.
+    pub fn text(body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status: StatusCode::OK,
+            content_type: "text/plain; charset=utf-8",
+            body: body.into(),
+        }
+    }
 }
 
 /// The content of an authentic request.
@@ -21,8 +74,8 @@ pub enum RequestContent {
     Events(Vec<Result<Draft, ReceiveError>>),
     /// One event and the capability to answer it. The event contains no part of the capability.
     Bearing(Box<Draft>, Capability),
-    /// A challenge of the platform that requires exactly this response.
-    Challenge(Vec<u8>),
+    /// A challenge of the platform that requires exactly this answer.
+    Challenge(WebhookAnswer),
 }
 
 /// Reasons to reject a request or one of its events.
@@ -56,8 +109,33 @@ pub trait Receive: Send + Sync {
         request: &SignedRequest<'_>,
     ) -> Result<RequestContent, ReceiveError>;
 
-    /// Returns the JSON response to an authentic request, or nothing if the status code is sufficient.
-    fn response_body(&self, _request: &SignedRequest<'_>, _taken: ReceiveOutcome) -> Vec<u8> {
-        Vec::new()
+    /// Returns the answer to an authentic request, or `None` if a status code is sufficient: 200 for an event that was
+    /// taken, and 503 for one that the platform should send again. A platform that shows the answer to a person and
+    /// does not send the request again needs an answer for each outcome.
+    fn answer(
+        &self,
+        _request: &SignedRequest<'_>,
+        _taken: ReceiveOutcome,
+    ) -> Option<WebhookAnswer> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_query_is_after_the_first_question_mark() {
+        let headers = HeaderMap::new();
+        let cases = [
+            ("https://desk.example/hooks/a", None),
+            ("https://desk.example/hooks/a?", Some("")),
+            ("https://desk.example/hooks/a?b=1&c=?", Some("b=1&c=?")),
+        ];
+        for (url, want) in cases {
+            let request = SignedRequest { url, ..SignedRequest::post(&headers, b"") };
+            assert_eq!(request.query(), want, "{url}");
+        }
     }
 }

@@ -151,6 +151,7 @@ impl Parts {
                 &self.life.writers,
             )),
             tasks: self.life.work.clone(),
+            public_url: URL.to_owned(),
             readiness: Readiness::new(self.clock()),
         })
     }

@@ -492,6 +492,7 @@ impl Rooms<'_> {
             shelf: Shelf::new(store(), store()),
             letters: Arc::new(Letters::start(letters, writers)),
             tasks: work.clone(),
+            public_url: self.url.to_owned(),
             readiness: Readiness::new(Arc::new(SystemClock::start())),
         })
     }

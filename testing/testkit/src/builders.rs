@@ -107,7 +107,7 @@ impl EventBuilder {
         let signature = key.with(|key| sign(key, body.as_bytes()));
         let mut headers = http::HeaderMap::new();
         headers.insert(SIGNATURE_HEADER, signature.parse().expect("hex is a header value"));
-        let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+        let request = SignedRequest::post(&headers, body.as_bytes());
         let intake = verify(&*PLATFORM, bot, &request).expect("it was signed with the bot's key");
         let Intake::Events(mut events) = intake else { unreachable!("it asks nothing") };
         events.pop().expect("one event was said").expect("every client could take it")

@@ -93,9 +93,7 @@ impl Post {
             Ok(WebhookResponse::Taken { refused: true }) => {
                 PostOutcome::LinkedOnly(visitor.clone())
             }
-            Ok(WebhookResponse::Challenge(_) | WebhookResponse::Told(_)) => {
-                PostOutcome::Unfit(PagePostError::Unreadable)
-            }
+            Ok(WebhookResponse::Answer(_)) => PostOutcome::Unfit(PagePostError::Unreadable),
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn Error,
@@ -115,7 +113,7 @@ impl Post {
 
     async fn hand_over(&self, posted: &PagePost) -> Result<WebhookResponse, TakeError> {
         let (headers, body) = (self.visitor.headers(&self.page.account.bot), posted.to_json());
-        let request = SignedRequest { headers: &headers, body: &body };
+        let request = SignedRequest::post(&headers, &body);
         self.chats.desk.inbound.take(Entrance::Page, &self.page.path, &request).await
     }
 

@@ -1,7 +1,7 @@
 //! Responses to webhooks of a platform.
 
 use nightdesk_register::BotDraft;
-use nightdesk_testdesk::{Household, TestDesk, post};
+use nightdesk_testdesk::{Household, TestDesk, get, post};
 use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
 use nightdesk_types::limits::WEBHOOK_BYTES_MAX;
 use nightdesk_vault::Key;
@@ -59,6 +59,18 @@ async fn a_signature_is_valid_on_the_path_of_its_own_bot_alone() {
             assert_eq!(status, want, "{} on the path of {}", signer.key, receiver.key);
         }
     }
+}
+
+// T11: a challenge is answered only after its signature.
+#[tokio::test]
+async fn a_get_is_a_request_of_the_platform_and_needs_its_signature() {
+    let desk = TestDesk::open().await;
+    let ann = desk.household("ann", "gw-1").await;
+
+    let challenge = format!("/hooks/{}?hub.challenge=1", ann.path);
+    let asked = get(desk.address(), &challenge, &[]).await;
+    assert_eq!(asked.status, 401);
+    assert!(asked.text.ends_with("\r\n\r\n"), "it has no body: {}", asked.text);
 }
 
 #[tokio::test]

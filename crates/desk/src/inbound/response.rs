@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use nightdesk_intake::VerifyError;
-use nightdesk_port::{ReceiveOutcome, SignedRequest};
+use nightdesk_port::{ReceiveOutcome, SignedRequest, WebhookAnswer};
 use nightdesk_register::RegisterError;
 use nightdesk_types::StoreError;
 
@@ -19,10 +19,9 @@ pub enum WebhookResponse {
         /// strangers which people the desk knows. A visitor of the desk's own page may.
         refused: bool,
     },
-    /// The response to a platform's challenge, in JSON.
-    Challenge(Vec<u8>),
-    /// A text that the platform shows to its users, in JSON, because the platform does not retry.
-    Told(Vec<u8>),
+    /// The answer that the platform expects: to its challenge, or one that it shows to a person because it does not
+    /// send the request again.
+    Answer(WebhookAnswer),
 }
 
 /// Returns the response for events that were put or failed. If the platform shows its response to users, it gets one in
@@ -30,22 +29,22 @@ pub enum WebhookResponse {
 pub(super) fn build_response(
     account: &Account,
     request: &SignedRequest<'_>,
-    refused: Result<bool, StoreError>,
+    refused: Result<bool, TakeError>,
 ) -> Result<WebhookResponse, TakeError> {
     let taken = match refused {
         Ok(false) => ReceiveOutcome::Kept,
         Ok(true) => ReceiveOutcome::Refused,
         Err(_) => ReceiveOutcome::NotKept,
     };
-    let told = account.platform.response_body(request, taken);
-    match refused {
-        Err(error) if told.is_empty() => Err(error.into()),
-        Err(error) => {
+    let answer = account.platform.answer(request, taken);
+    match (refused, answer) {
+        (Err(error), Some(answer)) => {
             tracing::warn!(error = &error as &dyn Error, "could not store an interaction");
-            Ok(WebhookResponse::Told(told))
+            Ok(WebhookResponse::Answer(answer))
         }
-        Ok(refused) if told.is_empty() => Ok(WebhookResponse::Taken { refused }),
-        Ok(_) => Ok(WebhookResponse::Told(told)),
+        (Err(error), None) => Err(error),
+        (Ok(_), Some(answer)) => Ok(WebhookResponse::Answer(answer)),
+        (Ok(refused), None) => Ok(WebhookResponse::Taken { refused }),
     }
 }
 

@@ -73,6 +73,7 @@ pub(super) async fn build(
             &life.writers,
         )),
         tasks: life.work.clone(),
+        public_url: config.public_url(),
         readiness: Readiness::new(Arc::new(SystemClock::start())),
     }))
 }

@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fail::fail_point;
+use nightdesk_kit::socket::{PlatformSocket, SocketDialler, SocketRead};
 use nightdesk_port::{Bot, SessionBudget};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, interval_at, sleep_until, timeout};
 
 use super::cursor::SessionCursor;
-use super::dial::GatewayDialler;
 use super::listener::DriverEnds;
 use super::reconnect::{FatalClose, ReconnectState, SPENT};
 use super::session::{ConnectionEnd, DispatchEvent, GatewayEffect, GatewaySession};
-use super::socket::{GatewaySocket, SocketRead};
 use super::turns::IdentifyTurns;
 
 /// Interval at which the driver checks if the desk still listens.
@@ -23,13 +22,21 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Time limit to take a new session from the budget.
 const BUDGET_WAIT: Duration = Duration::from_secs(10);
 
+/// API version and encoding.
+const DIALECT: &str = "/?v=10&encoding=json";
+
+/// Close code that keeps the session resumable. With any other code Discord ends the session.
+const GOES_ON: u16 = 4000;
+
 /// Gateway intents: guilds and members, which decide visibility, and messages with their text.
 const INTENTS: u64 = 1 | 1 << 1 | 1 << 9 | 1 << 12 | 1 << 15;
 
 /// Dependencies of all drivers.
 #[derive(Clone)]
 pub(crate) struct DriverContext {
-    pub(crate) dialler: Arc<GatewayDialler>,
+    pub(crate) dialler: SocketDialler,
+    /// The address of the gateway.
+    pub(crate) main_url: String,
     pub(crate) budget: Arc<dyn SessionBudget>,
     pub(crate) turns: Arc<IdentifyTurns>,
 }
@@ -65,10 +72,14 @@ enum ConnectionOutcome {
 
 /// One open conversation.
 struct GatewayConnection {
-    socket: GatewaySocket,
+    socket: PlatformSocket,
     session: GatewaySession,
     beat: Option<Interval>,
     since: Instant,
+}
+
+fn dialect_url(url: &str) -> String {
+    format!("{}{DIALECT}", url.trim_end_matches('/'))
 }
 
 impl ShardDriver {
@@ -89,7 +100,7 @@ impl ShardDriver {
                 return;
             }
             let mut talk = self.reconnect.next_session();
-            let over = match self.context.dialler.dial(self.reconnect.url()).await {
+            let over = match self.context.dialler.dial(&dialect_url(self.reconnect.url())).await {
                 Ok(socket) => self.run_connection(&mut talk, socket).await,
                 Err(_) => ConnectionOutcome::Ended(ConnectionEnd::NotReached),
             };
@@ -146,7 +157,7 @@ impl ShardDriver {
     async fn run_connection(
         &mut self,
         talk: &mut GatewaySession,
-        socket: GatewaySocket,
+        socket: PlatformSocket,
     ) -> ConnectionOutcome {
         let fresh = self.reconnect.next_session();
         let mut line = GatewayConnection {
@@ -158,7 +169,7 @@ impl ShardDriver {
         let over = self.run_loop(&mut line).await;
         let GatewayConnection { socket, session: held, .. } = line;
         *talk = held;
-        socket.hang_up().await;
+        socket.hang_up(GOES_ON).await;
         over
     }
 

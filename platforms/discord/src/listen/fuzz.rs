@@ -8,8 +8,8 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::dispatch::convert_dispatch;
 use super::session::{GatewayEffect, GatewaySession};
-use super::socket::{self, GatewaySocket, GatewayTransport, SocketRead, socket_limits};
 use crate::visibility::GuildCache;
+use nightdesk_kit::socket::{self, PlatformSocket, SocketRead, SocketTransport, socket_limits};
 
 /// Maximum size of a frame.
 pub const FRAME_BYTES_MAX: usize = socket::FRAME_BYTES_MAX;
@@ -26,11 +26,11 @@ pub struct Overheard {
 /// Reads these bytes of a socket to their end, as if Discord had sent them.
 pub async fn overhear(bot: &Bot, bytes: &[u8]) -> Vec<Overheard> {
     let bytes = tokio::io::join(Cursor::new(bytes.to_vec()), tokio::io::sink());
-    let connection: Box<dyn GatewayTransport> = Box::new(bytes);
+    let connection: Box<dyn SocketTransport> = Box::new(bytes);
     let stream =
         WebSocketStream::from_raw_socket(connection, Role::Client, Some(socket_limits())).await;
     let (mut socket, mut talk) =
-        (GatewaySocket::new(stream), GatewaySession::new(None, false, None));
+        (PlatformSocket::new(stream), GatewaySession::new(None, false, None));
     let (guilds, mut heard) = (GuildCache::default(), Vec::new());
     loop {
         match socket.read_message().await {

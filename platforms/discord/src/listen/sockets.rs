@@ -10,7 +10,7 @@ use nightdesk_port::{Bot, ListenError, PlatformEvent};
 use serde::Deserialize;
 
 use super::cursor::{SessionCursor, SocketCursors};
-use super::driver::{DriverContext, Shard, ShardDriver};
+use super::driver::{Shard, ShardDriver};
 use super::listener::{ListenEnd, SocketListener};
 use super::reconnect::{FatalClose, ReconnectState};
 use super::session::DispatchEvent;
@@ -73,11 +73,13 @@ impl Discord {
             ear.leave().await;
         }
         let (ear, ends) = SocketListener::open(bot, cursor.cloned());
-        let DriverContext { dialler, .. } = &self.driver_context;
         // If Discord required more sockets, earlier sessions delivered events.
         let is_after_others = self.sockets.wanted_sockets(bot.id).is_some();
-        let course =
-            ReconnectState::new(dialler.main_url().to_owned(), cursor.cloned(), is_after_others);
+        let course = ReconnectState::new(
+            self.driver_context.main_url.clone(),
+            cursor.cloned(),
+            is_after_others,
+        );
         let driver =
             ShardDriver::new(bot.clone(), shard, course, ends, self.driver_context.clone());
         self.sockets.spawn(driver.run());

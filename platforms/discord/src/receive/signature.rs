@@ -1,10 +1,8 @@
 //! Checks the signature and the age of a request.
 
-use std::time::Duration;
-
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
-use http::HeaderMap;
-use nightdesk_kit::webhook::only_header;
+use nightdesk_kit::signature::is_recent;
+use nightdesk_kit::webhook::only_header_text;
 use nightdesk_port::{Bot, ReceiveError, SignedRequest};
 use nightdesk_types::Timestamp;
 
@@ -15,9 +13,6 @@ pub const SIGNATURE_HEADER: &str = "x-signature-ed25519";
 
 /// The header with the time of the signature, in seconds.
 pub const TIMESTAMP_HEADER: &str = "x-signature-timestamp";
-
-/// Maximum difference between that time and the desk's.
-const WINDOW: Duration = Duration::from_mins(5);
 
 /// The points of small order, without their signs. A signature with one of them as key or nonce is valid for more than
 /// one message. The last two are non-canonical encodings of the first two.
@@ -62,27 +57,17 @@ fn verify_signature(bot: &Bot, request: &SignedRequest<'_>, now: Timestamp) -> O
     let signature = decode_signature(only_header_text(request.headers, SIGNATURE_HEADER)?)?;
     let (nonce, _) = signature.split_first_chunk::<32>()?;
     let at = only_header_text(request.headers, TIMESTAMP_HEADER)?;
-    if is_of_small_order(nonce) || !is_near(at, now) {
+    if is_of_small_order(nonce) || !is_recent(at, now) {
         return None;
     }
     let signed = [at.as_bytes(), request.body].concat();
     UnparsedPublicKey::new(&ED25519, key).verify(&signed, &signature).ok()
 }
 
-fn only_header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    only_header(headers, name)?.to_str().ok()
-}
-
 fn decode_signature(hex: &str) -> Option<[u8; 64]> {
     let mut bytes = [0; 64];
     hex::decode_to_slice(hex, &mut bytes).ok()?;
     Some(bytes)
-}
-
-fn is_near(at: &str, now: Timestamp) -> bool {
-    let is_plain = !at.is_empty() && at.bytes().all(|b| b.is_ascii_digit());
-    let at = at.parse().ok().filter(|_| is_plain).and_then(|at| Timestamp::from_second(at).ok());
-    at.is_some_and(|at| now.duration_since(at).unsigned_abs() <= WINDOW)
 }
 
 fn is_of_small_order(point: &[u8; 32]) -> bool {

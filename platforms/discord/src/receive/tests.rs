@@ -57,7 +57,7 @@ impl Stage {
             let name: http::HeaderName = name.parse().unwrap();
             headers.append(name, value.parse().unwrap());
         }
-        self.discord.receive(&self.bot, &SignedRequest { headers: &headers, body })
+        self.discord.receive(&self.bot, &SignedRequest::post(&headers, body))
     }
 
     /// Receives a body that is signed now.
@@ -75,7 +75,7 @@ fn posted(fixture: &str) -> Vec<u8> {
 #[test]
 fn a_ping_is_answered() {
     let Ok(RequestContent::Challenge(answer)) = stage().signed(br#"{"type":1}"#) else { panic!() };
-    assert_eq!(answer, br#"{"type":1}"#);
+    assert_eq!(answer, WebhookAnswer::json(r#"{"type":1}"#));
 }
 
 #[test]
@@ -207,9 +207,9 @@ fn it_is_answered_as_it_was_taken() {
     let headers = HeaderMap::new();
     let told = |kind: u8, taken| {
         let body = json!({ "type": kind }).to_string();
-        let request = SignedRequest { headers: &headers, body: body.as_bytes() };
-        let told: Value =
-            serde_json::from_slice(&stage().discord.response_body(&request, taken)).unwrap();
+        let request = SignedRequest::post(&headers, body.as_bytes());
+        let answer = stage().discord.answer(&request, taken).unwrap();
+        let told: Value = serde_json::from_slice(&answer.body).unwrap();
         (told["type"].as_u64().unwrap(), told["data"]["flags"].as_u64())
     };
     assert_eq!(told(COMMAND, ReceiveOutcome::Kept), (5, None));

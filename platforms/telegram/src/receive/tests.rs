@@ -19,7 +19,7 @@ fn received(
     for secret in shown {
         headers.append(SECRET_HEADER, HeaderValue::from_str(secret).unwrap());
     }
-    match telegram().receive(bot, &SignedRequest { headers: &headers, body })? {
+    match telegram().receive(bot, &SignedRequest::post(&headers, body))? {
         RequestContent::Events(events) => Ok(events),
         RequestContent::Bearing(..) | RequestContent::Challenge(_) => panic!("Telegram only tells"),
     }

@@ -71,7 +71,7 @@ impl Reader {
     async fn admit(&self, account: &Account, body: &[u8]) -> anyhow::Result<AdmittedEvent> {
         let mut headers = HeaderMap::new();
         headers.insert(SIGNATURE_HEADER, sign(BOT_KEY, body).parse()?);
-        let request = SignedRequest { headers: &headers, body };
+        let request = SignedRequest::post(&headers, body);
         let Intake::Events(events) = verify(&*account.platform, &account.bot, &request)? else {
             bail!("the feed asks nothing");
         };

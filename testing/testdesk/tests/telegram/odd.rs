@@ -76,7 +76,7 @@ async fn whatever_telegram_posts_is_taken_or_set_aside() {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) };
     let outcome = tokio::task::block_in_place(|| {
         TestRunner::new(config).run(&body(), |body| {
-            let request = SignedRequest { headers: &headers, body: &body };
+            let request = SignedRequest::post(&headers, &body);
             let taken = stage.desk.desk.inbound.take(Entrance::Hook, &stage.path, &request);
             let taken = runtime.block_on(taken);
             prop_assert!(matches!(taken, Ok(WebhookResponse::Taken { .. })), "{:?}", taken);

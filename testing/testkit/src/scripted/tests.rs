@@ -34,7 +34,7 @@ fn received(
 ) -> Result<Vec<Result<Draft, ReceiveError>>, ReceiveError> {
     let headers = [(SIGNATURE_HEADER.parse().unwrap(), signature.parse().unwrap())];
     let headers = headers.into_iter().collect();
-    let request = SignedRequest { headers: &headers, body };
+    let request = SignedRequest::post(&headers, body);
     match Scripted::new().unwrap().receive(&bot(json!({})), &request)? {
         RequestContent::Events(events) => Ok(events),
         RequestContent::Bearing(event, _) => Ok(vec![Ok(*event)]),

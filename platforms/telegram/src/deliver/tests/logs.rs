@@ -37,7 +37,7 @@ fn unread() -> String {
         let headers = [(crate::SECRET_HEADER.parse().unwrap(), shown.parse().unwrap())];
         let headers = headers.into_iter().collect();
         let body = format!(r#"{{"update_id": 1, "message": "{CANARY}"}}"#);
-        let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+        let request = SignedRequest::post(&headers, body.as_bytes());
         format!("{:?}", crate::tests::telegram().receive(&bot(), &request))
     });
     said.concat()

@@ -27,7 +27,7 @@ fn reads_nothing_without_a_good_signature() {
 fn reads_nothing_without_a_signature_or_a_key() {
     let headers = http::HeaderMap::new();
     let body = hello("m1").to_string();
-    let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+    let request = SignedRequest::post(&headers, body.as_bytes());
     let platform = Scripted::new().unwrap();
     let got = platform.receive(&bot(json!({})), &request);
     assert_eq!(got.unwrap_err(), ReceiveError::BadSignature);
@@ -45,7 +45,7 @@ fn a_key_that_was_replaced_is_still_believed() {
     let headers =
         [(SIGNATURE_HEADER.parse().unwrap(), sign(KEY, body.as_bytes()).parse().unwrap())];
     let headers = headers.into_iter().collect();
-    let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+    let request = SignedRequest::post(&headers, body.as_bytes());
     let new = Bot { key: Some(Key::new("new".to_owned())), ..bot(json!({})) };
     let both = Bot { former_keys: bot(json!({})).key.into_iter().collect(), ..new.clone() };
     let platform = Scripted::new().unwrap();
@@ -62,7 +62,7 @@ fn what_is_lent_is_no_part_of_its_event() {
     let headers =
         [(SIGNATURE_HEADER.parse().unwrap(), sign(KEY, body.as_bytes()).parse().unwrap())];
     let headers = headers.into_iter().collect();
-    let request = SignedRequest { headers: &headers, body: body.as_bytes() };
+    let request = SignedRequest::post(&headers, body.as_bytes());
     let got = Scripted::new().unwrap().receive(&bot(json!({})), &request).unwrap();
 
     let RequestContent::Bearing(draft, lent) = got else { panic!("something was lent") };

@@ -13,46 +13,45 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_tungstenite::client_async_with_config;
 
-use super::socket::{GatewaySocket, GatewayTransport, socket_limits};
+use super::{PlatformSocket, SocketTransport, socket_limits};
 
 /// Time limit to open a socket.
 const DIAL_WAIT: Duration = Duration::from_secs(10);
 
-/// API version and encoding.
-const DIALECT: &str = "/?v=10&encoding=json";
+/// Returns true if an address is the URL of a WebSocket.
+pub fn is_socket_url(url: &str) -> bool {
+    let is_socket = url.starts_with("wss://") || url.starts_with("ws://");
+    is_socket && url.parse::<Uri>().is_ok_and(|uri| uri.host().is_some())
+}
 
-/// Opens sockets to Discord.
-pub(crate) struct GatewayDialler {
-    main: String,
+/// Opens sockets to platforms.
+#[derive(Clone)]
+pub struct SocketDialler {
     tls: Arc<ClientConfig>,
 }
 
-impl GatewayDialler {
-    /// Creates a dialler of this address. `None` if it is not a WebSocket URL.
-    pub(crate) fn new(main: &str) -> Option<Self> {
-        let is_socket = main.starts_with("wss://") || main.starts_with("ws://");
-        let is_one = is_socket && main.parse::<Uri>().is_ok_and(|uri| uri.host().is_some());
-        is_one.then(|| Self { main: main.to_owned(), tls: Arc::new(config()) })
-    }
+nightdesk_types::opaque_debug!(SocketDialler);
 
-    pub(super) fn main_url(&self) -> &str {
-        &self.main
+impl Default for SocketDialler {
+    fn default() -> Self {
+        Self { tls: Arc::new(config()) }
     }
+}
 
+impl SocketDialler {
     /// Dials once.
-    pub(super) async fn dial(&self, url: &str) -> io::Result<GatewaySocket> {
+    pub async fn dial(&self, url: &str) -> io::Result<PlatformSocket> {
         timeout(DIAL_WAIT, self.connect(url)).await.map_err(io::Error::other)?
     }
 
-    async fn connect(&self, url: &str) -> io::Result<GatewaySocket> {
-        let url = format!("{}{DIALECT}", url.trim_end_matches('/'));
+    async fn connect(&self, url: &str) -> io::Result<PlatformSocket> {
         let uri: Uri = url.parse().map_err(io::Error::other)?;
         let stream = self.connection(&uri).await?;
         let asked = client_async_with_config(uri, stream, Some(socket_limits())).await;
-        Ok(GatewaySocket::new(asked.map_err(io::Error::other)?.0))
+        Ok(PlatformSocket::new(asked.map_err(io::Error::other)?.0))
     }
 
-    async fn connection(&self, url: &Uri) -> io::Result<Box<dyn GatewayTransport>> {
+    async fn connection(&self, url: &Uri) -> io::Result<Box<dyn SocketTransport>> {
         // The host of an address such as `[::1]` has brackets, which a resolver does not accept.
         let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
         let secure = url.scheme_str() == Some("wss");
