@@ -205,7 +205,7 @@ impl PostTransport {
     /// Returns the time at which something is to be done without an event. `None`: only a post or an answer is awaited,
     /// and each of them ends by itself.
     fn deadline(&self) -> Option<Instant> {
-        if self.entries.is_empty() {
+        if self.entries.is_empty() && self.posts.is_empty() {
             return Some(self.used_at + WEBHOOK_REST);
         }
         let acks = self.entries.values().filter_map(|entry| match entry.state {
@@ -288,4 +288,80 @@ impl LineTransport for PostTransport {
     }
 
     async fn linger(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use nightdesk_types::{AgentId, GatewayId, Incarnation, Seq, TenantId, TenantScope};
+    use tokio::time::timeout;
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// An agent that does not answer.
+    struct Silent;
+
+    #[async_trait]
+    impl AgentPoster for Silent {
+        async fn post(&self, _: AgentPost) -> PostOutcome {
+            std::future::pending().await
+        }
+    }
+
+    fn posted() -> (mpsc::Sender<TransportEvent>, PostTransport) {
+        let caller = AuthenticatedGateway {
+            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
+            agent: AgentId::from_uuid(Uuid::nil()),
+            gateway: GatewayId::from_uuid(Uuid::nil()),
+            acks: true,
+        };
+        PostTransport::new(caller, Arc::new(Silent))
+    }
+
+    fn entry() -> Frame {
+        let agent = AgentId::from_uuid(Uuid::nil());
+        let id = EntryId { agent, incarnation: Incarnation::new(1), seq: Seq::new(1) };
+        let json = br#"{"type":"inbound","event":{}}"#.to_vec();
+        Frame::entry(id, &nightdesk_protocol::EntryJson::from_stored(json).expect("an entry"))
+    }
+
+    /// Waits longer than an idle line stays open. The clock moves only while every task sleeps, so a loop that does not
+    /// sleep hangs here.
+    async fn expect_nothing(line: &mut PostTransport) {
+        let long = WEBHOOK_REST * 10;
+        assert!(timeout(long, line.next_event()).await.is_err(), "something happened");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_post_is_awaited_without_work() {
+        let (_agent, mut line) = posted();
+        line.feed_frame(entry()).await.expect("there is room");
+        line.flush().await.expect("it is posted");
+
+        expect_nothing(&mut line).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_post_is_awaited_after_its_entry_was_acknowledged() {
+        let (agent, mut line) = posted();
+        line.feed_frame(entry()).await.expect("there is room");
+        line.flush().await.expect("it is posted");
+        let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
+        let ack = FromGateway::InboundAck { buffer_id };
+        agent.send(TransportEvent::Frame(Box::new(ack))).await.expect("the line is open");
+        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
+
+        expect_nothing(&mut line).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_without_entries_goes_idle() {
+        let (_agent, mut line) = posted();
+
+        let first = timeout(WEBHOOK_REST * 2, line.next_event()).await.expect("it ends");
+        assert!(matches!(first, TransportEvent::Frame(_)), "{first:?}");
+        let then = line.next_event().await;
+        assert!(matches!(then, TransportEvent::Ended(1000)), "{then:?}");
+    }
 }
