@@ -37,6 +37,17 @@ pub struct LineRequest<'a> {
     pub rules: Option<ClientRules>,
 }
 
+impl LineRequest<'_> {
+    /// Returns the time that the client gets to reconnect if the line's node ends. An agent with a webhook does not
+    /// reconnect: the next node posts as soon as it can.
+    pub const fn node_end_grace(&self) -> Duration {
+        match self.transport {
+            Transport::Webhook => Duration::ZERO,
+            Transport::WebSocket | Transport::Polling | Transport::Mcp => CLOSED_GRACE,
+        }
+    }
+}
+
 /// The state with which a line starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineStart {

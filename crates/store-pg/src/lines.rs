@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineRequest, LineStart, Store};
-use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
+use nightdesk_types::limits::TRIES_MAX;
 use nightdesk_types::{
     AgentId, ClientRules, Generation, Incarnation, Seq, StoreError, TenantScope,
 };
@@ -19,6 +19,7 @@ use crate::wake::rows::WakeKey;
 #[async_trait]
 impl Store for Pg {
     async fn take(&self, line: LineRequest<'_>) -> Result<LineStart, StoreError> {
+        let grace = line.node_end_grace();
         let LineRequest { caller, node, transport, rules } = line;
         let AuthenticatedGateway { scope, agent, gateway, acks: _ } = *caller;
         let node = node.clone();
@@ -36,7 +37,7 @@ impl Store for Pg {
                 node.name,
                 node.epoch.get(),
                 i32::try_from(TRIES_MAX).unwrap_or(i32::MAX),
-                CLOSED_GRACE.as_secs_f64(),
+                grace.as_secs_f64(),
                 rules.map(ClientRules::slug),
                 transport.slug()
             )

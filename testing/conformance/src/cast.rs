@@ -155,10 +155,23 @@ impl<'h> Cast<'h> {
 
     /// Takes a line whose first hello shows its client's rules, or none.
     pub(super) async fn take_line(&self, person: &Person, rules: Option<ClientRules>) -> Line {
+        self.take(person, Transport::WebSocket, rules).await
+    }
+
+    /// Takes the line on which a person's agent gets posts.
+    pub(super) async fn posted_line(&self, person: &Person) -> Line {
+        self.take(person, Transport::Webhook, None).await
+    }
+
+    async fn take(
+        &self,
+        person: &Person,
+        transport: Transport,
+        rules: Option<ClientRules>,
+    ) -> Line {
         let Person { scope, agent, gateway, .. } = *person;
         let caller = AuthenticatedGateway { scope, agent, gateway, acks: true };
         let node = Node { name: "node-1".to_owned(), epoch: NodeEpoch::new(1) };
-        let transport = Transport::WebSocket;
         let request = LineRequest { caller: &caller, node: &node, transport, rules };
         let taken = self.harness.lines().take(request).await.expect("take a line");
         let LineStart { incarnation, generation, .. } = taken;

@@ -101,6 +101,7 @@ macro_rules! wake_store_conformance {
             a_resubmitted_entry_wakes,
             a_test_entry_wakes,
             a_dead_node_ends_its_lines,
+            a_posted_line_is_resumed_at_once,
             a_step_of_the_clock_ends_no_line,
             a_suspect_line_has_its_agent_called,
             an_agent_that_dialled_in_is_woken,

@@ -13,8 +13,8 @@ mod kept;
 
 pub use due::{
     a_dead_node_ends_its_lines, a_line_that_ended_with_nothing_waiting_wakes_nobody,
-    a_parting_has_its_grace, a_resubmitted_entry_wakes, a_step_of_the_clock_ends_no_line,
-    a_suspect_line_has_its_agent_called, a_test_entry_wakes,
+    a_parting_has_its_grace, a_posted_line_is_resumed_at_once, a_resubmitted_entry_wakes,
+    a_step_of_the_clock_ends_no_line, a_suspect_line_has_its_agent_called, a_test_entry_wakes,
     an_entry_for_a_sleeper_makes_a_wake_due, an_entry_over_its_authors_limit_wakes_no_agent,
     an_entry_soon_after_a_parting_waits_for_the_grace, who_has_a_line_is_not_called,
 };

@@ -1,9 +1,11 @@
 //! Implements the store of lines.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
 use nightdesk_line::{CloseRecord, LineRequest, LineStart, Store};
-use nightdesk_types::limits::{CLOSED_GRACE, TRIES_MAX};
+use nightdesk_types::limits::TRIES_MAX;
 use nightdesk_types::{
     AgentId, GatewayId, Incarnation, Node, Seq, StoreError, TenantScope, Timestamp, Transport,
 };
@@ -14,6 +16,7 @@ use super::agent::{Agent, Line};
 #[async_trait]
 impl Store for Memory {
     async fn take(&self, line: LineRequest<'_>) -> Result<LineStart, StoreError> {
+        let grace = line.node_end_grace();
         let LineRequest { caller, node, transport, rules } = line;
         let now = self.now();
         let mut state = self.lock();
@@ -27,6 +30,7 @@ impl Store for Memory {
             incarnation,
             node,
             transport,
+            grace,
             now,
         });
         state.is_up((caller.scope, caller.agent), now);
@@ -64,12 +68,13 @@ struct NewestLine<'a> {
     incarnation: Incarnation,
     node: &'a Node,
     transport: Transport,
+    grace: Duration,
     now: Timestamp,
 }
 
 impl Agent {
     fn take_line(&mut self, line: NewestLine<'_>) -> LineStart {
-        let NewestLine { gateway, incarnation, node, transport, now } = line;
+        let NewestLine { gateway, incarnation, node, transport, grace, now } = line;
         let parked = self.park_tried(now);
         self.cursor.generation = self.cursor.generation.next();
         let line = Line {
@@ -81,7 +86,7 @@ impl Agent {
             restarted_at: None,
             node: node.clone(),
             transport,
-            grace: CLOSED_GRACE,
+            grace,
             parting: None,
         };
         let before = self.line.replace(line).filter(|before| before.gateway == gateway);

@@ -455,7 +455,10 @@ impl LiveLine {
             .head()
             .filter(|(_, said_at)| choked || now.moment.since(*said_at) >= SUSPECT_ACK)
             .map(|(seq, _)| seq);
-        let goes_idle = self.idle_until.is_some_and(|until| now.moment <= until);
+        // No client comes back to a webhook's line: another node is to post as soon as if the agent went idle.
+        let is_given_up =
+            self.client.transport == Transport::Webhook && parting == ClosingSide::Desk;
+        let goes_idle = is_given_up || self.idle_until.is_some_and(|until| now.moment <= until);
         let parting = if goes_idle { ClosingSide::Idle } else { parting };
         CloseRecord { code, tried, closed_by: parting }
     }

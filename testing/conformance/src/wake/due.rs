@@ -185,6 +185,19 @@ pub async fn a_dead_node_ends_its_lines(harness: &impl TimedHarness) {
     assert_eq!(claimed(harness).await.len(), 2);
 }
 
+/// A line on which the desk posts has no client that comes back, so the next node posts at once when its node ends.
+pub async fn a_posted_line_is_resumed_at_once(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    begin_node(&cast).await;
+    let ann = callable(&cast, "ann").await;
+    cast.posted_line(&ann).await;
+    cast.stored(&ann.says(1)).await;
+    begin_node(&cast).await;
+
+    assert_eq!(harness.wake().close_dead_lines().await.expect("bury"), 1);
+    assert_eq!(claimed(harness).await.len(), 1);
+}
+
 /// A step of the store's clock over the end of every lease ends no line: its agent is awake, and is not called.
 pub async fn a_step_of_the_clock_ends_no_line(harness: &impl TimedHarness) {
     let cast = Cast::of(harness).await;

@@ -54,6 +54,15 @@ fn a_post_is_not_suspected_before_its_deadline() {
 }
 
 #[test]
+fn a_posted_line_that_the_desk_ends_has_no_client_to_wait_for() {
+    let mut session = holding_an_entry(Transport::Webhook);
+    session.step(at(secs(0)), LineInput::Drain);
+
+    let end = end_of(&session.step(at(LEAVE_WAIT), LineInput::Tick)).expect("it ends");
+    assert_eq!((end.code, end.closed_by), (1012, ClosingSide::Idle));
+}
+
+#[test]
 fn a_try_counts_if_the_oldest_entry_was_posted_in_vain() {
     let id = |seq| EntryId { agent: AGENT, incarnation: HISTORY, seq: Seq::new(seq) };
     let cases = [(vec![id(1)], Some(1)), (vec![id(2)], None), (Vec::new(), None)];
