@@ -1,5 +1,8 @@
 //! Every route, called without a credential and by a foreign tenant. A route that is not in the table has no case, and fails.
 
+#[path = "isolation/transports.rs"]
+mod transports;
+
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
