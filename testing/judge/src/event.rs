@@ -136,6 +136,8 @@ pub enum Event {
     StopReq { id: String, chat: String, agent: Option<String> },
     /// An agent can be called, and must be while entries wait for it.
     Wakeable { agent: String },
+    /// The desk posts an agent's entries: they are in order in each chat, and several chats have one under way at once.
+    Posted { agent: String },
     /// A parking reason that this run will cause, for this nonce. An event that a rate limit may park need not wake an
     /// agent either.
     MayPark { nonce: String, reason: String },

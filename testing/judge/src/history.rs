@@ -83,6 +83,8 @@ pub(crate) struct History {
     pub(crate) faults: Vec<Fault>,
     pub(crate) frozen: Vec<Frozen>,
     pub(crate) wakeable: Vec<About>,
+    /// Agents to which the desk posts.
+    pub(crate) posted: Vec<About>,
     pub(crate) may_park: Vec<MayPark>,
     pub(crate) resubmitted: Vec<About>,
     pub(crate) revoked: Vec<About>,

@@ -73,8 +73,18 @@ impl Tale {
         expect: &[&str],
         order: Option<u64>,
     ) -> &mut Self {
+        self.said_in(nonce, expect, ("chat", order))
+    }
+
+    /// Adds an event of a chat, with its place in the chat's own order.
+    pub(crate) fn said_in(
+        &mut self,
+        nonce: &str,
+        expect: &[&str],
+        (chat, order): (&str, Option<u64>),
+    ) -> &mut Self {
         let id = format!("event-{nonce}");
-        let [bot, chat, user, nonce] = ["bot", "chat", "user", nonce].map(str::to_owned);
+        let [bot, chat, user, nonce] = ["bot", chat, "user", nonce].map(str::to_owned);
         let expect = expect.iter().map(|&agent| agent.to_owned()).collect();
         self.note(Event::PlatSend { id: id.clone(), bot, chat, user, nonce, expect, order });
         self.note(Event::PlatAck { id, attempt: 1, status: 200 })

@@ -1,26 +1,20 @@
 //! I6: entries arrive in order.
 //!
-//! First receipts of an agent have rising numbers. All receipts on one line have rising numbers. If a platform has its
-//! own order, the events of each chat follow it.
+//! First receipts of an agent have rising numbers. All receipts on one line have rising numbers. Where the desk posts the
+//! entries, both hold in each chat. If a platform has its own order, the events of each chat follow it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Findings, Invariant};
 use crate::history::{History, Receipt};
+use crate::names::Name;
 
 pub(super) fn check(history: &History, findings: &mut Findings) {
     let mut late = Late::default();
-    let mut firsts = firsts(history);
-    firsts.sort_unstable_by_key(|receipt| (receipt.agent, receipt.mark));
-    for same in firsts.chunk_by(|a, b| a.agent == b.agent) {
-        late.find(same, |receipt| history.entry(receipt.buffer).map(|entry| entry.seq));
-    }
+    let firsts = firsts(history);
+    late.find_in(history, firsts.clone(), |receipt| receipt.agent);
+    late.find_in(history, history.receipts.iter().collect(), |receipt| receipt.conn);
     late.find_in_chats(history, firsts);
-    let mut all: Vec<&Receipt> = history.receipts.iter().collect();
-    all.sort_unstable_by_key(|receipt| (receipt.conn, receipt.mark));
-    for same in all.chunk_by(|a, b| a.conn == b.conn) {
-        late.find(same, |receipt| history.entry(receipt.buffer).map(|entry| entry.seq));
-    }
     late.tell(history, findings);
 }
 
@@ -39,6 +33,25 @@ fn firsts(history: &History) -> Vec<&Receipt> {
 struct Late<'a>(BTreeMap<u32, (&'a Receipt, &'a Receipt)>);
 
 impl<'a> Late<'a> {
+    /// Finds receipts that are late among those of one agent, or of one line.
+    fn find_in(
+        &mut self,
+        history: &History,
+        mut receipts: Vec<&'a Receipt>,
+        of: impl Fn(&Receipt) -> Name,
+    ) {
+        let posted: BTreeSet<Name> = history.posted.iter().map(|about| about.name).collect();
+        let chat = |receipt: &Receipt| {
+            let is_posted = posted.contains(&receipt.agent);
+            let send = is_posted.then(|| history.send(receipt.nonce)).flatten()?;
+            Some((send.bot, send.chat))
+        };
+        receipts.sort_by_cached_key(|receipt| (of(receipt), chat(receipt), receipt.mark));
+        for same in receipts.chunk_by(|a, b| (of(a), chat(a)) == (of(b), chat(b))) {
+            self.find(same, |receipt| history.entry(receipt.buffer).map(|entry| entry.seq));
+        }
+    }
+
     /// Finds receipts whose number is lower than an earlier one.
     fn find(&mut self, receipts: &[&'a Receipt], number: impl Fn(&Receipt) -> Option<u64>) {
         let mut highest: Option<(u64, &Receipt)> = None;
@@ -87,6 +100,7 @@ impl<'a> Late<'a> {
 #[cfg(test)]
 mod tests {
     use crate::event::EntryState::Acked;
+    use crate::event::Event;
     use crate::tale::Tale;
 
     #[test]
@@ -98,6 +112,23 @@ mod tests {
         tale.inbox("carol", 1, "n8", Acked).inbox("carol", 2, "n9", Acked);
 
         assert_eq!(tale.broken(), ["I6"]);
+    }
+
+    #[test]
+    fn posts_are_in_order_in_each_chat() {
+        for (chats, want) in [(["one", "other"], &[][..]), (["one", "one"], &["I6"])] {
+            let mut tale = Tale::clean();
+            tale.note(Event::Posted { agent: "carol".to_owned() }).opened("c9", "carol");
+            for (nonce, chat) in ["n8", "n9"].into_iter().zip(chats) {
+                tale.said_in(nonce, &["carol"], (chat, None));
+            }
+            for nonce in ["n9", "n8"] {
+                tale.handed("c9", "carol", nonce).acked("c9", "carol", nonce);
+            }
+            tale.inbox("carol", 1, "n8", Acked).inbox("carol", 2, "n9", Acked);
+
+            assert_eq!(tale.broken(), want, "{chats:?}");
+        }
     }
 
     #[test]

@@ -149,6 +149,10 @@ impl History {
                 let about = self.about(mark, agent);
                 self.wakeable.push(about);
             }
+            Event::Posted { agent } => {
+                let about = self.about(mark, agent);
+                self.posted.push(about);
+            }
             Event::MayPark { nonce, reason } => {
                 let [nonce, reason] = self.names([nonce, reason]);
                 self.may_park.push(MayPark { nonce, reason });
