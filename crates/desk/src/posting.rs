@@ -185,7 +185,7 @@ impl AgentPoster for WebhookPoster {
 }
 
 /// Decides what a response means. An answer that cannot be read is an error of the agent, which its owner must see.
-fn read_response(response: &CallResponse) -> PostOutcome {
+pub fn read_response(response: &CallResponse) -> PostOutcome {
     let CallResponse { status, body, is_json, .. } = response;
     if *status == ACCEPTED {
         return PostOutcome::Later;

@@ -5,10 +5,14 @@
 use futures_util::FutureExt;
 use nightdesk_memory::Memory;
 use nightdesk_register::{AgentOnBot, Gateways, IdentityStore, NewBot, NewSecret, Reaching};
-use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope, Transport};
 use nightdesk_vault::{DataKey, Key, SealPlace, Vault};
+use nightdesk_wake::{NewWebhook, WakeAdmin as _};
 use serde_json::json;
 use uuid::Uuid;
+
+use crate::gateway;
+use crate::plan::Plan;
 
 /// The adapter of the bot.
 pub const ADAPTER: &str = "sim";
@@ -67,6 +71,19 @@ impl Cast {
         let entering = enter(memory, &vault, tenants);
         let (bot, agents) = entering.now_or_never().unwrap_or_else(|| Err(not_at_once()))?;
         Ok(Self { vault, bot, agents })
+    }
+
+    /// Stores the webhooks of the agents to which the desk posts.
+    pub fn set_webhooks(&self, memory: &Memory, plan: &Plan) -> anyhow::Result<()> {
+        for (agent, transport) in self.agents.iter().zip(&plan.transports) {
+            if *transport == Transport::Webhook {
+                let url = format!("http://{}/", gateway::host(agent));
+                let webhook = NewWebhook { url, salt: "salt".to_owned() };
+                let set = memory.set_webhook(agent.scope, agent.id, Some(&webhook));
+                set.now_or_never().unwrap_or_else(|| Err(not_at_once()))?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use nightdesk_inbox::{EntryStatus, InboxAdmin, ParkReason, Store};
 use nightdesk_judge::{EntryState, Event, Verdict, judge};
 use nightdesk_register::Gateways;
-use nightdesk_types::{EntryId, Incarnation, Seq};
+use nightdesk_types::{EntryId, Incarnation, Seq, Transport};
 use turmoil::Sim;
 
 use crate::cast::Agent;
@@ -55,6 +55,7 @@ pub fn play(seed: u64, folder: &Path) -> anyhow::Result<Verdict> {
     let mut sim = network(&mut chance);
     people(&mut sim, &world, &mut histories, &mut chance)?;
     foretell(&world.plan, &notes);
+    declare_posted(&world, &notes);
     Driver::new(Arc::clone(&world), notes).run(&mut sim)?;
     drop(sim);
     histories.end()?;
@@ -84,6 +85,15 @@ fn foretell(plan: &Plan, notes: &Notes) {
     }
     for (nonce, _) in plan.fed().filter(|(_, fed)| plan.habits[fed.to].may_park()) {
         may_park(nonce, notes);
+    }
+}
+
+/// Declares the agents to which the desk posts.
+fn declare_posted(world: &World, notes: &Notes) {
+    for (agent, transport) in world.cast.agents.iter().zip(&world.plan.transports) {
+        if *transport == Transport::Webhook {
+            notes.note(Event::Posted { agent: agent.name.clone() });
+        }
     }
 }
 
@@ -164,7 +174,8 @@ impl Driver {
         let last = said.unwrap_or_default().max(mended);
         let settled = now > last && self.world.is_settled();
         self.settled_at = if settled { self.settled_at.or(Some(now)) } else { None };
-        self.settled_at.is_some_and(|at| now > at + SETTLED_FOR) || now > last + SETTLE_WAIT
+        let wait = SETTLE_WAIT + self.world.plan.longest_turn();
+        self.settled_at.is_some_and(|at| now > at + SETTLED_FOR) || now > last + wait
     }
 
     /// Executes the actions that are due between two steps.

@@ -202,7 +202,8 @@ fn noisy(chance: &mut Chance) -> Noise {
 /// on task ids, which all simulations of this process share.
 pub fn evenly(world: &World, sim: &mut Sim<'_>, node: &str, end: impl FnOnce(&mut Sim<'_>)) {
     let gateways = world.cast.agents.iter().map(gateway::host);
-    let peers: Vec<String> = gateways.chain([platform::HOST.to_owned()]).collect();
+    let others = world.plan.nodes.iter().filter(|other| *other != node).cloned();
+    let peers: Vec<String> = gateways.chain(others).chain([platform::HOST.to_owned()]).collect();
     for peer in &peers {
         sim.set_link_latency(node, peer.as_str(), MESSAGE_TAKES.0);
     }

@@ -2,18 +2,21 @@
 
 mod habit;
 mod line;
+mod requests;
+mod polled;
+mod posted;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_gateway::{DialError, token};
 use nightdesk_judge::{Event, GatewayState};
-use nightdesk_types::Clock;
+use nightdesk_types::{Clock, Transport};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use turmoil::net::TcpStream;
 
-pub use habit::{Habit, Leave};
+pub use habit::{Habit, LONG_TURN, Leave};
 
 use crate::cast::{Agent, Login};
 use crate::chance::Chance;
@@ -21,6 +24,8 @@ use crate::notes::Notes;
 use crate::time::SimClock;
 use crate::world::{PORT, World};
 use line::{Ended, Line, Request};
+use polled::{PolledLine, PollingAgent};
+use requests::Caller;
 
 /// Time limit of a dial.
 const DIAL_WAIT: Duration = Duration::from_secs(5);
@@ -34,6 +39,10 @@ const OVERLAP_MS: (u64, u64) = (500, 5_000);
 /// The close code that a stock client takes as final.
 const REVOKED_CODE: u16 = 4401;
 
+/// The codes of a line that its client or the network cut, and of one that the desk ended.
+const BROKEN_CODE: u16 = 1006;
+const ENDED_CODE: u16 = 1012;
+
 /// Returns the host name of an agent's gateway.
 pub fn host(agent: &Agent) -> String {
     format!("gateway-{}", agent.name)
@@ -46,16 +55,14 @@ pub async fn live(
     notes: Notes,
     chance: Chance,
 ) -> turmoil::Result {
-    let habit = world.plan.habits[agent].clone();
+    let (habit, transport) = (world.plan.habits[agent].clone(), world.plan.transports[agent]);
     let agent = Arc::new(world.cast.agents[agent].clone());
     let mut gateway =
         Gateway { world, agent, habit, notes, chance, login: 0, dials: 0, unanswered: Vec::new() };
-    let mut old = JoinSet::new();
-    while let Some(login) = gateway.agent.gateways.get(gateway.login).cloned() {
-        if let Some(line) = gateway.dial(&login).await {
-            gateway.hold(line, &mut old).await;
-        }
-        sleep(gateway.chance.millis(AGAIN_MS.0, AGAIN_MS.1)).await;
+    match transport {
+        Transport::WebSocket => gateway.hold_lines().await,
+        Transport::Polling | Transport::Mcp => gateway.poll_lines().await,
+        Transport::Webhook => return posted::serve(gateway).await,
     }
     // All logins of the agent are revoked.
     std::future::pending().await
@@ -75,11 +82,80 @@ struct Gateway {
 }
 
 impl Gateway {
-    async fn dial(&mut self, login: &Login) -> Option<Line> {
+    /// Holds lines, one after the other.
+    async fn hold_lines(&mut self) {
+        let mut old = JoinSet::new();
+        while let Some(login) = self.agent.gateways.get(self.login).cloned() {
+            if let Some(line) = self.dial(&login).await {
+                self.hold(line, &mut old).await;
+            }
+            sleep(self.chance.millis(AGAIN_MS.0, AGAIN_MS.1)).await;
+        }
+    }
+
+    /// Polls lines, one after the other.
+    async fn poll_lines(&mut self) {
+        while let Some(login) = self.agent.gateways.get(self.login).cloned() {
+            if let Some(line) = self.open_polled(login).await {
+                self.poll(line).await;
+            }
+            sleep(self.chance.millis(AGAIN_MS.0, AGAIN_MS.1)).await;
+        }
+    }
+
+    async fn open_polled(&mut self, login: Login) -> Option<PolledLine> {
+        let conn = self.note_dial(&login);
+        let caller = Caller { world: Arc::clone(&self.world), login, chance: self.chance.fork() };
+        let (agent, notes) = (Arc::clone(&self.agent), self.notes.clone());
+        let of = PollingAgent { agent, notes, habit: self.habit.clone(), conn: conn.clone() };
+        match PolledLine::open(of, caller, &mut self.unanswered).await {
+            Ok(line) => {
+                self.habit.has_long_turn = false;
+                Some(line)
+            }
+            Err(code) => {
+                if code == REVOKED_CODE {
+                    self.login += 1;
+                }
+                let reason = "not let in".to_owned();
+                self.notes.note(Event::GwClose { conn, code, reason });
+                None
+            }
+        }
+    }
+
+    /// Polls a line until either side ends it. An agent that polls does not use two lines at once.
+    async fn poll(&mut self, mut line: PolledLine) {
+        loop {
+            let (stays, leave) = self.habit.next(&mut self.chance);
+            if let Some(ended) = line.run(Instant::now() + stays).await {
+                return self.ended(ended);
+            }
+            match leave {
+                Leave::Freeze => self.freeze().await,
+                Leave::Drop | Leave::Overlap => return self.ended(line.end(BROKEN_CODE, "left")),
+                Leave::Close | Leave::Idle => {
+                    self.note_state(GatewayState::Idle);
+                    let ended = line.go_idle().await;
+                    self.ended(ended);
+                    sleep(Habit::sleeps_for(&mut self.chance)).await;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Records that it is about to open a line, and returns the line's name.
+    fn note_dial(&mut self, login: &Login) -> String {
         self.dials += 1;
         let conn = format!("{}-{}", self.agent.name, self.dials);
         let (gateway, agent) = (login.name.clone(), self.agent.name.clone());
         self.notes.note(Event::GwOpen { conn: conn.clone(), gateway, agent });
+        conn
+    }
+
+    async fn dial(&mut self, login: &Login) -> Option<Line> {
+        let conn = self.note_dial(login);
         let node = self.chance.one_of(&self.world.plan.nodes).clone();
         let dialled = timeout(DIAL_WAIT, dial(&node, login)).await.unwrap_or(Err(0));
         match dialled {

@@ -16,6 +16,7 @@ pub mod node;
 pub mod store;
 pub mod bus;
 pub mod platform;
+mod http;
 pub mod feed;
 pub mod gateway;
 pub mod faults;

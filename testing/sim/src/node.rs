@@ -1,15 +1,17 @@
 //! Assembles a node of real stops, as the binary does, on a simulated machine.
 
+mod requests;
+
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_api::{ApiParts, Listener, NoPeerNodes, Relays, TrustedProxies};
+use nightdesk_api::{ApiParts, Listener, Relays, TrustedProxies};
 use nightdesk_bus::{Bell, LineRegistry};
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
+    Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops, posting,
     timekeeping,
 };
 use nightdesk_egress::Egress;
@@ -18,19 +20,17 @@ use nightdesk_inbox::Inbox;
 use nightdesk_judge::Event;
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_letters::{LetterParts, Letters, Outlets};
-use nightdesk_line::{
-    AgentPost, AgentPoster, DialLimits, DrainOrder, LineContext, Metrics, PostOutcome, PostedLines,
-    TokenFailures,
-};
+use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, PostedLines, TokenFailures};
 use nightdesk_memory::media;
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_schedule::{FireCaller, FireClaim, ScheduleClocks, Scheduler};
-use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR};
+use nightdesk_types::limits::{LEASE_LASTS, WAKES_PER_HOUR, WEBHOOK_CALLS_MAX};
 use nightdesk_types::{Clock, Node, TenantId, Timestamp};
-use nightdesk_wake::{CallOutcome, WakeUrlCaller, Waker};
+use nightdesk_wake::{CallOutcome, WakeUrlCaller, Waker, WebhookCall};
 use nightdesk_webchat::Webchat;
+use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -43,6 +43,7 @@ use crate::platform::{SimPlatform, chat_of};
 use crate::store::SimStore;
 use crate::time::{self, SimClock};
 use crate::world::{Machine, PORT, World};
+use requests::{SimPeers, SimPoster};
 
 /// Time that a node takes to start.
 const BOOT: Duration = Duration::from_millis(300);
@@ -80,8 +81,11 @@ pub async fn live(world: Arc<World>, name: String) -> turmoil::Result {
     let machine = &world.machines[&name];
     let told_to_stop = machine.begin();
     let parts = Parts::begun(&world, &name).await;
-    let desk = Arc::new(parts.desk(&world, &name));
-    let keeper = parts.run(&desk).await?;
+    let (webhooks, calls) = mpsc::channel(WEBHOOK_CALLS_MAX);
+    let desk = Arc::new(parts.desk(&world, &name, webhooks));
+    let api = parts.api(&desk, &world);
+    parts.open_posted_lines(&api, calls);
+    let keeper = parts.run(&desk, api).await?;
     let stops = stop_turns(Arc::clone(&world), name.clone(), Arc::clone(&desk));
     parts.life.street.spawn(parts.life.drain.clone().run_until_cancelled_owned(stops));
     let reads = feed::read(Arc::clone(&world), name.clone(), Arc::clone(&desk), parts.owners());
@@ -105,7 +109,7 @@ impl Parts {
         Self { store, clock, lease, ears, bell, life: Life::default() }
     }
 
-    fn desk(&self, world: &World, name: &str) -> Desk {
+    fn desk(&self, world: &World, name: &str, webhooks: mpsc::Sender<WebhookCall>) -> Desk {
         let store = &self.store;
         let register =
             Arc::new(Register::new(Arc::<SimStore>::clone(store), world.cast.vault.clone()));
@@ -137,7 +141,10 @@ impl Parts {
             bell: self.bell(),
             lines: Arc::clone(&self.ears),
             records: self.store(),
-            wake: Arc::new(Waker::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)),
+            wake: Arc::new(
+                Waker::new(self.store(), Arc::new(Calls), None, WAKES_PER_HOUR)
+                    .with_webhooks(webhooks),
+            ),
             schedule,
             shelf: Shelf::new(Arc::<SimStore>::clone(store), Arc::<SimStore>::clone(store)),
             letters: Arc::new(Letters::start(
@@ -164,7 +171,7 @@ impl Parts {
     }
 
     /// Starts all tasks. Returns the handle of the lease renewal.
-    async fn run(&self, desk: &Arc<Desk>) -> io::Result<Keeping> {
+    async fn run(&self, desk: &Arc<Desk>, api: ApiParts) -> io::Result<Keeping> {
         let Life { drain, street, leave, rooms, .. } = &self.life;
         let keeping = Keeping::default();
         keeping.task.spawn(keep(self.lease.clone(), self.store.clone(), keeping.stop.clone()));
@@ -175,13 +182,20 @@ impl Parts {
         street.spawn(sweeps().run(self.store(), drain.clone()));
         rooms.spawn(sweeps().serve(leave.clone()));
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).await?;
-        let routes = nightdesk_api::routes(self.street(desk));
+        let routes = nightdesk_api::routes(api);
         let served = nightdesk_api::serve(Door(listener), routes, street.clone(), drain.clone());
         street.spawn(served);
         Ok(keeping)
     }
 
-    fn street(&self, desk: &Arc<Desk>) -> ApiParts {
+    /// Opens the lines of agents with a webhook whose wakes this node claims.
+    fn open_posted_lines(&self, api: &ApiParts, calls: mpsc::Receiver<WebhookCall>) {
+        let (line, posted) = (Arc::clone(&api.desk.line), Arc::clone(&api.posted));
+        let drain = self.life.drain.clone();
+        self.life.street.spawn(posting::open_lines(calls, line, posted, drain));
+    }
+
+    fn api(&self, desk: &Arc<Desk>, world: &Arc<World>) -> ApiParts {
         let store = || Arc::<SimStore>::clone(&self.store);
         let room = LineContext {
             desk: Arc::<LineBackend>::clone(&desk.line),
@@ -200,7 +214,8 @@ impl Parts {
         let webchat = Webchat::new(store(), self.bell(), self.clock(), URL.to_owned());
         let room = Arc::new(room);
         let lines = self.life.street.clone();
-        let posted = PostedLines::new(Arc::clone(&room), Arc::new(Calls), lines);
+        let poster = SimPoster { world: Arc::clone(world) };
+        let posted = PostedLines::new(Arc::clone(&room), Arc::new(poster), lines);
         ApiParts {
             desk: Arc::clone(desk),
             line_context: room,
@@ -209,7 +224,7 @@ impl Parts {
             webchat: Arc::new(webchat),
             lines: self.life.street.clone(),
             proxies: TrustedProxies::default(),
-            peers: Arc::new(NoPeerNodes),
+            peers: Arc::new(SimPeers { store: self.store() }),
         }
     }
 
@@ -307,13 +322,6 @@ impl WakeUrlCaller for Calls {
 
     fn may_call(&self, url: &str) -> Result<String, String> {
         Ok(url.to_owned())
-    }
-}
-
-#[async_trait]
-impl AgentPoster for Calls {
-    async fn post(&self, _post: AgentPost) -> PostOutcome {
-        PostOutcome::Unreachable("nobody is called in a simulation".to_owned())
     }
 }
 

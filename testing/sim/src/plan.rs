@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use nightdesk_types::Transport;
+
 use crate::bus::Noise;
 use crate::chance::Chance;
 use crate::faults::Fault;
 use crate::feed::Fed;
-use crate::gateway::Habit;
+use crate::gateway::{Habit, LONG_TURN};
 use crate::platform::Say;
 use crate::store::Climate;
 
@@ -21,6 +23,13 @@ const REVOKED_MS: (u64, u64) = (5_000, 20_000);
 
 /// Seeds per thousand without a fault, in which nothing is excused.
 const FAULTLESS_PER_MILLE: u64 = 100;
+
+/// Agents per thousand that poll, and that poll or have a webhook.
+const POLLING_PER_MILLE: u64 = 150;
+const WITHOUT_SOCKET_PER_MILLE: u64 = 300;
+
+/// Agents per thousand without a WebSocket whose first turn takes long, in a run without faults.
+const LONG_TURN_PER_MILLE: u64 = 150;
 
 /// The climate of the store without faults.
 const CALM: Climate = Climate { way_ms_max: 4, stalls_per_mille: 0, lost_per_mille: 0 };
@@ -67,6 +76,8 @@ pub struct Plan {
     pub revoked: Option<(Duration, usize)>,
     /// Behaviour of each agent's gateway.
     pub habits: Vec<Habit>,
+    /// Transport of each agent.
+    pub transports: Vec<Transport>,
 }
 
 impl Plan {
@@ -80,7 +91,7 @@ impl Plan {
         let revoked = chance
             .happens(250)
             .then(|| (chance.millis(REVOKED_MS.0, REVOKED_MS.1), chance.place(agents)));
-        Self {
+        let plan = Self {
             seed,
             faulty,
             climate: CALM,
@@ -91,9 +102,33 @@ impl Plan {
             faults: if faulty { Fault::some(chance, &nodes, agents) } else { Vec::new() },
             revoked: revoked.filter(|_| faulty),
             habits,
+            transports: vec![Transport::WebSocket; agents],
             tenants,
             nodes,
+        };
+        plan.on_transports(chance)
+    }
+
+    /// Chooses the transports, and the agents whose first turn takes long.
+    fn on_transports(mut self, chance: &mut Chance) -> Self {
+        for (habit, transport) in self.habits.iter_mut().zip(&mut self.transports) {
+            *transport = match chance.between(0, 999) {
+                0..POLLING_PER_MILLE => Transport::Polling,
+                POLLING_PER_MILLE..WITHOUT_SOCKET_PER_MILLE => Transport::Webhook,
+                _ => Transport::WebSocket,
+            };
+            let takes_long = chance.happens(LONG_TURN_PER_MILLE);
+            if takes_long && !self.faulty && *transport != Transport::WebSocket {
+                habit.take_long();
+            }
         }
+        self
+    }
+
+    /// Returns the time of the longest turn.
+    pub fn longest_turn(&self) -> Duration {
+        let takes_long = self.habits.iter().any(Habit::takes_long);
+        if takes_long { LONG_TURN } else { Duration::ZERO }
     }
 
     /// Returns the number of confirmations that the platform will get.
@@ -139,4 +174,21 @@ fn stops(chance: &mut Chance, nodes: &[String], agents: usize) -> Vec<StopTurn> 
         agent: chance.place(agents),
     };
     (0..3).map(&mut stop).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_have_every_transport_and_long_turns() {
+        let plans: Vec<Plan> =
+            (1..=500).map(|seed| Plan::of(seed, &mut Chance::of(seed))).collect();
+        let count = |is: &dyn Fn(&Plan) -> bool| plans.iter().filter(|plan| is(plan)).count();
+
+        for transport in [Transport::WebSocket, Transport::Polling, Transport::Webhook] {
+            assert!(count(&|plan| plan.transports.contains(&transport)) > 100, "{transport:?}");
+        }
+        assert!(count(&|plan| !plan.longest_turn().is_zero()) > 3);
+    }
 }

@@ -77,6 +77,7 @@ impl World {
     pub fn of(plan: Plan, mut chance: Chance, histories: &mut Histories) -> anyhow::Result<Self> {
         let memory = Memory::new(FakeClock::default());
         let cast = Cast::entered(&memory, &plan.tenants)?;
+        cast.set_webhooks(&memory, &plan)?;
         let machines = plan.nodes.iter().map(|name| {
             let notes = histories.begin(name)?;
             let (clock, stop) = (SimClock::default(), Mutex::default());

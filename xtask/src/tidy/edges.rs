@@ -191,7 +191,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
             "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf", "desk",
-            "api", "webchat", "testkit", "memory", "gateway", "judge",
+            "outside", "api", "webchat", "testkit", "memory", "gateway", "judge",
         ],
     ),
     ("xtask", &["servers"]),

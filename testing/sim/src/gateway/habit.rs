@@ -32,7 +32,12 @@ pub struct Habit {
     leaves: Vec<Leave>,
     /// True if it needs time to boot, as older clients do.
     pub(super) boots_slowly: bool,
+    /// True if its first turn takes long.
+    pub(super) has_long_turn: bool,
 }
+
+/// Time of a long turn: longer than an agent without a request counts as present.
+pub const LONG_TURN: Duration = Duration::from_mins(5);
 
 /// Range of the time that a gateway sleeps.
 const SLEEPS_MS: (u64, u64) = (1_000, 12_000);
@@ -53,7 +58,18 @@ impl Habit {
             stays_ms: restless.then_some((1_000, 12_000)),
             leaves,
             boots_slowly: chance.happens(200),
+            has_long_turn: false,
         }
+    }
+
+    /// Makes its first turn take long.
+    pub const fn take_long(&mut self) {
+        self.has_long_turn = true;
+    }
+
+    /// Returns true if its first turn takes long.
+    pub const fn takes_long(&self) -> bool {
+        self.has_long_turn
     }
 
     /// Returns true if it may reconnect so often that an entry is parked.

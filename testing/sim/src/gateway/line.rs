@@ -34,10 +34,10 @@ const AGAIN_PER_MILLE: u64 = 500;
 /// A requested send. Its text is its nonce.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
-    id: String,
-    chat: String,
+    pub(super) id: String,
+    pub(super) chat: String,
     /// True if it was requested before and got no result.
-    repeated: bool,
+    pub(super) repeated: bool,
 }
 
 /// A scheduled action.
@@ -250,7 +250,7 @@ fn ask(Request { id, chat, .. }: &Request) -> Value {
 }
 
 /// Interprets a result. The failure of a repeated request does not reveal the result of the first one.
-fn told(result: &Outcome, request: &Request) -> OutResult {
+pub(super) fn told(result: &Outcome, request: &Request) -> OutResult {
     if result.is_success() {
         OutResult::Done
     } else if result.is_ambiguous() || request.repeated {

@@ -9,16 +9,15 @@ use nightdesk_judge::Event;
 use nightdesk_testkit::scripted::{SIGNATURE_HEADER, sign};
 use nightdesk_types::Seq;
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use turmoil::net::TcpStream;
 
 use crate::cast::{Agent, BOT, BOT_KEY, PATH};
 use crate::chance::Chance;
+use crate::http::{self, HttpPost};
 use crate::notes::Notes;
 use crate::time;
-use crate::world::{PORT, World};
+use crate::world::World;
 
 /// Time limit of a response.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
@@ -128,17 +127,8 @@ fn body(id: &str, author: &str) -> Vec<u8> {
 
 /// Posts to a node. `None` if it did not respond.
 async fn post(node: &str, body: &[u8]) -> Option<u16> {
-    let mut stream = TcpStream::connect((node, PORT)).await.ok()?;
     let signature = sign(BOT_KEY, body);
-    let length = body.len();
-    let head = format!(
-        "POST /hooks/{PATH} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n\
-         {SIGNATURE_HEADER}: {signature}\r\ncontent-length: {length}\r\n\r\n"
-    );
-    stream.write_all(&[head.as_bytes(), body].concat()).await.ok()?;
-    let mut answer = Vec::new();
-    // A node that dies during a response has not responded.
-    stream.read_to_end(&mut answer).await.ok()?;
-    let text = String::from_utf8_lossy(&answer);
-    text.split(' ').nth(1)?.parse().ok()
+    let headers = [(SIGNATURE_HEADER, signature.as_str())];
+    let post = HttpPost { path: &format!("/hooks/{PATH}"), headers: &headers, body };
+    http::post(node, post).await.ok().map(|response| response.status)
 }
