@@ -12,20 +12,19 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use nightdesk_line::{AuthenticatedGateway, LineName, LineOpening, PollError, TakenFrames};
+use nightdesk_protocol::Frame;
 use nightdesk_protocol::close::Close;
-use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::frame::{Outbound, OutboundFields};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::http::line::{
     AckRequest, IdleRequest, LineHello, SendRequest, TakeRequest, TakeResponse,
 };
-use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::Transport;
 use nightdesk_types::limits::{
     ACKS_PER_REQUEST_MAX, FRAME_IN_BYTES_MAX, HELLOS_MAX, LINE_REQUEST_BYTES_MAX, TAKE_WAIT,
     TAKE_WAIT_MAX,
 };
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -270,22 +269,14 @@ pub(crate) async fn send_action(
     })
 }
 
-/// Reads an action as the frame of a WebSocket, so that the same rules apply.
 fn read_outbound(request: &SendRequest) -> Option<Outbound> {
     let SendRequest { line: _, request_id, platform, bot_id, action } = request;
-    let frame = json!({
-        "type": "outbound", "requestId": request_id, "platform": platform, "botId": bot_id,
-        "action": action,
-    });
-    match FromGateway::decode(frame.to_string().as_bytes()) {
-        FromGateway::Outbound(outbound) => Some(*outbound),
-        FromGateway::Hello(_)
-        | FromGateway::InboundAck { .. }
-        | FromGateway::Interrupt(_)
-        | FromGateway::GoingIdle
-        | FromGateway::Unknown { .. }
-        | FromGateway::Malformed(_) => None,
-    }
+    Outbound::from_fields(&OutboundFields {
+        request_id,
+        action,
+        platform: platform.as_deref(),
+        bot_handle: bot_id.as_deref(),
+    })
 }
 
 fn hello(hello: LineHello) -> Hello {

@@ -50,6 +50,34 @@ pub struct Outbound {
     pub bot_handle: Option<String>,
 }
 
+/// The fields of an `outbound` frame, from an agent that sends no frames. `A` is the action's JSON.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename = "outbound")]
+pub struct OutboundFields<'a, A> {
+    /// The id of the response.
+    #[serde(rename = "requestId")]
+    pub request_id: &'a str,
+    /// The action.
+    pub action: A,
+    /// The platform, if the agent knows it.
+    pub platform: Option<&'a str>,
+    /// The platform's name of the bot, if the agent knows it.
+    #[serde(rename = "botId")]
+    pub bot_handle: Option<&'a str>,
+}
+
+impl Outbound {
+    /// Reads the fields as the frame of a WebSocket, so that the same rules apply. `None` if they break a rule.
+    pub fn from_fields<A: Serialize>(fields: &OutboundFields<'_, A>) -> Option<Self> {
+        let frame = serde_json::to_vec(fields).ok()?;
+        if let FromGateway::Outbound(outbound) = FromGateway::decode(&frame) {
+            Some(*outbound)
+        } else {
+            None
+        }
+    }
+}
+
 /// A request to stop a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Interrupt {
