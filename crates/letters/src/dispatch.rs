@@ -31,7 +31,7 @@ pub struct NotifyRequest {
     pub event_type: Option<String>,
     /// The id by which the sender matches a reply.
     pub correlation_id: Option<String>,
-    /// The sending skill and its trigger. The caller comes from the run, which has proven it.
+    /// The sending skill, its trigger and its first caller. Without a skill, the caller is that of the run.
     pub origin: Option<DeliveryOrigin>,
     /// The names of the connectors to use. `None`: all of them.
     pub connectors: Option<Vec<String>>,

@@ -95,7 +95,8 @@ impl<'a> LetterDraft<'a> {
 /// Returns the length in bytes of the longest text in an origin that the sender chooses.
 fn longest_word(origin: &DeliveryOrigin) -> usize {
     let entry_skill = origin.entry_skill_name.as_deref().unwrap_or_default();
-    let words = [origin.skill_name.as_str(), entry_skill, origin.trigger_kind.as_str()];
+    let caller = origin.caller_agent_id.as_deref().unwrap_or_default();
+    let words = [origin.skill_name.as_str(), entry_skill, origin.trigger_kind.as_str(), caller];
     words.map(str::len).into_iter().max().unwrap_or(0)
 }
 

@@ -60,15 +60,15 @@ fn payload(letters: &LetterSender, send: &LetterSendRequest, dispatch_id: &str) 
     send.kind.make_payload(send.message.clone(), meta(letters, send, dispatch_id))
 }
 
-/// The origin of a letter. The sender is the authenticated agent, also if the body names another.
+/// Returns the meta of a letter. Without a skill in the body, the caller is the authenticated agent.
 fn meta(letters: &LetterSender, send: &LetterSendRequest, dispatch_id: &str) -> Meta {
     Meta {
         dispatch_id: dispatch_id.to_owned(),
         sent_at: letters.now(),
-        origin: DeliveryOrigin {
-            caller_agent_id: Some(letters.from().agent.to_string()),
-            ..send.origin.clone().unwrap_or_else(|| DeliveryOrigin::anonymous(None))
-        },
+        origin: send.origin.clone().filter(DeliveryOrigin::is_of_skill).unwrap_or_else(|| {
+            DeliveryOrigin::anonymous(Some(letters.from().agent.to_string()))
+        }),
+        sender: None,
         event_type: send.event_type.clone(),
         correlation_id: send.correlation_id.clone(),
     }

@@ -323,6 +323,7 @@ async fn what_the_example_connector_posts_is_taken_by_bearer_or_signature_and_on
     let mut bob = street.up(&street.bob).await;
     let letter = bob.hear_frame("inbound").await["event"]["letter"].clone();
     assert_eq!(letter["from"], "ann", "whoever the body says called");
+    assert_eq!(letter["origin"]["caller_agent_id"], "mallory", "as the runtime reports it");
 }
 
 #[tokio::test]
@@ -346,12 +347,12 @@ async fn the_examples_bare_wake_calls_and_ours_carries_its_context() {
 }
 
 #[tokio::test]
-async fn which_skill_sent_a_letter_is_told_by_every_op_and_who_called_is_not_asked() {
+async fn which_skill_sent_a_letter_and_who_called_it_first_is_told_by_every_op() {
     let street = street().await;
     let mut bob = street.up(&street.bob).await;
     let origin = json!({
         "skill_name": "brief", "entry_skill_name": "morning", "trigger_kind": "supervisor",
-        "caller_agent_id": "somebody",
+        "caller_agent_id": "cc",
     });
     for op in ["notify", "deliver", "wake"] {
         let body = json!({ "op": op, "agent": "bob", "message": op, "origin": origin });
@@ -365,9 +366,10 @@ async fn which_skill_sent_a_letter_is_told_by_every_op_and_who_called_is_not_ask
         );
         assert_eq!(
             (&told["entry_skill_name"], &told["caller_agent_id"]),
-            (&json!("morning"), &json!("ann")),
+            (&json!("morning"), &json!("cc")),
             "{op}"
         );
+        assert_eq!(entry["event"]["letter"]["from"], "ann", "the sender is proven");
         bob.ack(&entry["bufferId"]).await;
     }
     let long = json!({ "agent": "bob", "origin": { "skill_name": "x".repeat(257), "trigger_kind": "cron" } });

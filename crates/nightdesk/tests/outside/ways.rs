@@ -63,6 +63,7 @@ async fn letters_are_dropped_as_files_now_later_and_from_a_shell() {
     assert_eq!(again.dispatched, sent.dispatched, "the same letter has the same receipt");
     let file = dropped(&desk, "d1");
     assert_eq!((&file["content"], &file["agent_id"]), (&"hello".into(), &"owl".into()));
+    assert_eq!(file["meta"]["sender"], "helper");
     assert_eq!(file["meta"]["origin"]["caller_agent_id"], "helper");
     let woken = helper.wake(&Letter::new("owl@kitchen", "look").dispatch_id("d2")).await;
     let woken = woken.expect("it is sent").dispatched[0].woken.clone().expect("a receipt");

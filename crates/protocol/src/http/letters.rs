@@ -49,7 +49,8 @@ pub struct LetterSendRequest {
     /// The sender's id of the exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// The sender's skill and its trigger. The calling agent is always the authenticated one, not this field.
+    /// The sender's skill, its trigger and its first caller, as the sender's runtime reports them. The sender of the letter
+    /// is always the authenticated agent, not this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<DeliveryOrigin>,
     /// The time of the wake.
