@@ -24,8 +24,13 @@ pub(crate) async fn deliver(
 ) -> Result<DeliveryReceipt, FailureCause> {
     let result = context.put(to, &LetterDraft::from_payload(payload)).await?;
     let live = match &result {
-        PutResult::Stored(_, live) => live.clone(),
-        PutResult::Repeated(_) | PutResult::Scheduled(_) | PutResult::Noted(_) => {
+        PutResult::Stored(_, Some(live)) if to.is_in_session(&live.session) => Some(live.clone()),
+        PutResult::Stored(_, None) => None,
+        // The outcome of a put does not have the agent's other sessions.
+        PutResult::Stored(_, Some(_))
+        | PutResult::Repeated(_)
+        | PutResult::Scheduled(_)
+        | PutResult::Noted(_) => {
             context.letters.store.find_line(to.party).await.map_err(store_failure)?
         }
     };
@@ -33,7 +38,7 @@ pub(crate) async fn deliver(
     Ok(DeliveryReceipt {
         delivered_at: context.letters.now(),
         delivery_id: Some(result.letter().to_string()),
-        session_id: live.map(|live| live.session),
+        session_id: live.map(|live| live.session_for(to.session.as_deref())),
         delivery_skipped: is_asleep,
         warnings: is_asleep.then(|| ASLEEP.to_owned()).into_iter().collect(),
     })
@@ -48,8 +53,8 @@ pub(crate) async fn wake(
     let result = context.put(to, draft).await?;
     let warning = if result.is_scheduled() { NOT_DUE } else { ASLEEP };
     let live = match result {
-        PutResult::Stored(_, Some(live)) => Some(live),
-        PutResult::Stored(_, None) | PutResult::Repeated(_) => {
+        PutResult::Stored(_, Some(live)) if to.is_in_session(&live.session) => Some(live),
+        PutResult::Stored(..) | PutResult::Repeated(_) => {
             wait_for_line(&context.letters, to.party).await?
         }
         PutResult::Scheduled(_) | PutResult::Noted(_) => None,

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, AgentStatus, ConnectorCapabilities, DeliveryReceipt, Millis, Payload,
-    Response, TriggerKind, WakeOpts, WakeReceipt,
+    AgentDescriptor, ConnectorCapabilities, DeliveryReceipt, Millis, Payload, Response,
+    TriggerKind, WakeOpts, WakeReceipt,
 };
+use nightdesk_protocol::http::letters::ReachableAgent;
 use nightdesk_types::{LetterId, StoreError};
 
 use crate::by_inbox;
@@ -46,11 +47,11 @@ impl LetterSender {
         &self.0.context.letters
     }
 
-    /// Returns the agents that the sender can write to, with their status: its tenant's own agents, and agents of other
+    /// Returns the agents that the sender can write to, with their status and live sessions: its tenant's own agents, and agents of other
     /// tenants if both sides granted it.
     pub async fn list_reachable(
         &self,
-    ) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
+    ) -> Result<Vec<ReachableAgent>, ConnectorError> {
         let peers = self.0.peers().await?;
         let mut reachable = Vec::with_capacity(peers.len());
         for peer in peers {
@@ -58,7 +59,9 @@ impl LetterSender {
                 Some(outlet) => outlet.status().await,
                 None => line_status(peer.live.as_ref()),
             };
-            reachable.push((descriptor(peer), status));
+            let live = peer.live.as_ref();
+            let sessions = live.map(|live| live.sessions.to_vec()).unwrap_or_default();
+            reachable.push(ReachableAgent { agent: descriptor(peer), status, sessions });
         }
         Ok(reachable)
     }

@@ -26,7 +26,7 @@ enum Guard {
 use Guard::{Open, Proof};
 
 /// Every route with its request and its access rule.
-const ROUTES: [(&str, &str, Guard); 53] = [
+const ROUTES: [(&str, &str, Guard); 54] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
     ("POST", "/manage/unlink", Proof),
@@ -53,6 +53,7 @@ const ROUTES: [(&str, &str, Guard); 53] = [
     ("POST", "/v1/line/take", Proof),
     ("POST", "/v1/line/ack", Proof),
     ("POST", "/v1/line/send", Proof),
+    ("POST", "/v1/line/sessions", Proof),
     ("POST", "/v1/line/idle", Proof),
     ("POST", "/v1/skills", Proof),
     ("GET", "/v1/skills/{name}", Proof),

@@ -1,5 +1,8 @@
 //! Letters between agents: awake or asleep, answered or not, of one tenant or of two.
 
+#[path = "letters/sessions.rs"]
+mod sessions;
+
 use std::time::Duration;
 
 use aws_lc_rs::{digest, hmac};
@@ -111,21 +114,6 @@ async fn a_letter_to_a_sleeper_waits_and_is_honest_about_it() {
     assert_eq!(street.waiting(&street.bob).await, 1, "the same dispatch is the same letter");
     assert_eq!(again.json()["dispatched"][0]["woken"]["woken"], true);
     assert_eq!(again.json()["dispatched"][0]["woken"]["session_id"], "gw-bob");
-}
-
-#[tokio::test]
-async fn a_session_that_is_not_up_is_not_said_to_be_woken() {
-    let street = street().await;
-    let _bob = street.up(&street.bob).await;
-    let body =
-        json!({ "op": "wake", "agent": "bob@gw-bob", "session_id": "cellar", "message": "x" });
-    let woken = street.send(&street.ann, &body).await.json()["dispatched"][0]["woken"].clone();
-
-    assert_eq!(
-        (woken["woken"].clone(), woken["session_id"].clone()),
-        (json!(false), json!("cellar"))
-    );
-    assert!(woken["warnings"][0].as_str().expect("a warning").contains("gw-bob"));
 }
 
 #[tokio::test]

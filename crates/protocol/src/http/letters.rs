@@ -172,4 +172,7 @@ pub struct ReachableAgent {
     pub agent: AgentDescriptor,
     /// Its status.
     pub status: AgentStatus,
+    /// Its live sessions, which a letter addresses as `agent@session`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<String>,
 }
