@@ -18,7 +18,7 @@ pub(crate) async fn deliver(
     to: &Correspondent,
     payload: &Payload,
 ) -> Result<DeliveryReceipt, FailureCause> {
-    let draft = LetterDraft::from_payload(payload);
+    let draft = LetterDraft { by_outlet: true, ..LetterDraft::from_payload(payload) };
     let result = context.put(to, &draft).await?;
     let earlier = find_earlier_outcome(context, outlet, to, draft.dispatch_id).await;
     if let Some(DeliveryOutcome::Delivered(receipt)) = earlier {

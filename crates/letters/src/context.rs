@@ -60,6 +60,7 @@ impl SenderContext {
             session: session.or(addressed).map(str::to_owned),
             address: address.to_owned(),
             sender: facts.sender.unwrap_or_else(|| OPERATOR.to_owned()),
+            is_counted: false,
         })
     }
 
@@ -102,6 +103,8 @@ pub(crate) struct Correspondent {
     /// The address that the sender used.
     pub(crate) address: String,
     pub(crate) sender: String,
+    /// True if the letter was counted against the rate limit already, because it goes another way too.
+    pub(crate) is_counted: bool,
 }
 
 impl Correspondent {

@@ -37,6 +37,13 @@ pub struct NotifyRequest {
     pub connectors: Option<Vec<String>>,
 }
 
+impl NotifyRequest {
+    /// Returns true if the letter goes through a connector of this name.
+    pub(crate) fn selects(&self, connector: &str) -> bool {
+        self.connectors.as_ref().is_none_or(|names| names.iter().any(|name| name == connector))
+    }
+}
+
 /// The result of one request: one dispatch through every connector that reaches its agent.
 #[derive(Clone, Debug)]
 pub struct DispatchReport {
@@ -101,7 +108,7 @@ impl Dispatcher {
         let address = Address::parse(&notify.address);
         let mut records = Vec::new();
         for (name, connector) in &self.connectors {
-            if !is_selected(notify, name) || !reaches(&**connector, &address).await {
+            if !notify.selects(name) || !reaches(&**connector, &address).await {
                 continue;
             }
             let (route, outcome) = call_connector(&**connector, notify, &meta).await;
@@ -136,10 +143,6 @@ impl Dispatcher {
             tracing::warn!(error, "the receipt of a letter could not be stored");
         }
     }
-}
-
-fn is_selected(notify: &NotifyRequest, name: &str) -> bool {
-    notify.connectors.as_ref().is_none_or(|names| names.iter().any(|named| named == name))
 }
 
 /// Returns true if a connector knows the agent. A connector that cannot list its agents is skipped.

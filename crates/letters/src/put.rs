@@ -30,6 +30,8 @@ pub(crate) struct LetterDraft<'a> {
     pub(crate) origin: Option<&'a DeliveryOrigin>,
     pub(crate) when: Option<Timestamp>,
     pub(crate) wait: Option<Duration>,
+    /// True if another connector than the inbox delivers it.
+    pub(crate) by_outlet: bool,
 }
 
 impl<'a> LetterDraft<'a> {
@@ -46,6 +48,7 @@ impl<'a> LetterDraft<'a> {
             origin: Some(&meta.origin),
             when: None,
             wait: None,
+            by_outlet: false,
         }
     }
 
@@ -66,6 +69,7 @@ impl<'a> LetterDraft<'a> {
             origin: meta.map(|meta| &meta.origin),
             when,
             wait: None,
+            by_outlet: false,
         }
     }
 
@@ -138,8 +142,10 @@ impl SenderContext {
         draft: &LetterDraft<'_>,
     ) -> Result<PutResult, FailureCause> {
         draft.check()?;
-        let counted = self.backend.count_letter(self.from, to.party).await;
-        counted.map_err(|retry_after| FailureCause::TooFast { retry_after })?;
+        if !to.is_counted {
+            let counted = self.backend.count_letter(self.from, to.party).await;
+            counted.map_err(|retry_after| FailureCause::TooFast { retry_after })?;
+        }
         let letter = self.new_letter(to, draft);
         let LetterDraft { words, event_type, origin, .. } = *draft;
         let text = LetterText { from: &to.sender, words, event_type, origin };
@@ -193,7 +199,7 @@ impl SenderContext {
             correlation_id: draft.correlation_id.map(str::to_owned),
             when: draft.when,
             wait: draft.wait,
-            by_outlet: self.letters.outlets.outlet(to.party).is_some(),
+            by_outlet: draft.by_outlet,
         }
     }
 }

@@ -53,6 +53,9 @@ pub struct LetterSendRequest {
     /// is always the authenticated agent, not this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<DeliveryOrigin>,
+    /// The ways of a `notify`: `road`, `webhook`, `file-drop` or `tmux`. Without it, every way that the agent has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connectors: Option<Vec<String>>,
     /// The time of the wake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<serde_json::Value>))]
