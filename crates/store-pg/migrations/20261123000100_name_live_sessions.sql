@@ -62,3 +62,5 @@ begin
     order by k.of_others, k.name, k.agent;
 end
 $$;
+
+grant execute on function letter_live, letter_peers to nightdesk_app;
