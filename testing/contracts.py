@@ -22,7 +22,7 @@ PAGE = ROOT / "docs/contracts.md"
 SECTIONS = ROOT / "testing/contracts.list"
 FEATURES = "nightdesk/scripted,nightdesk/failpoints"
 
-ROW = re.compile(r"^\| (?P<id>[A-Z]\d\S*) \| (?P<cells>.*) \|$")
+ROW = re.compile(r"^\| (?P<id>D\d+|[a-z]+-\S+) \| (?P<cells>.*) \|$")
 DEPARTURE = re.compile(r"^D\d+$")
 PASSED = re.compile(r"^\s+PASS \[.*\] (?:\(.*\) )?(?P<binary>\S+) (?P<test>\S+)$")
 FAILED = re.compile(r"^\s+(?:FAIL|TIMEOUT|SIGABRT|LEAK-FAIL) \[.*\] (?:\(.*\) )?(?P<binary>\S+) (?P<test>\S+)$")
