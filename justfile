@@ -71,6 +71,11 @@ threats:
 holes:
     testing/holes.py
 
+# Check that docs/contracts.md has a row for each section of the contracts, and run every test that it names.
+# `just contracts --names-only` runs none. Budget: 5 minutes, and the build.
+contracts *ARGS:
+    testing/contracts.py {{ ARGS }}
+
 # Run the tests and the examples of the docs, or the tests that ARGS select, on temporary servers.
 test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run {{ whole }} {{ ARGS }}

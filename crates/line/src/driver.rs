@@ -286,6 +286,12 @@ impl<T: LineTransport> LineDriver<T> {
                 let written = self.context.desk.follow_rules(&self.caller, rules).await;
                 self.log_store_error("store the rules of a client", written);
             }
+            LineEffect::TellSessions(sessions) => {
+                if let Some((_, line)) = &self.claimed_line {
+                    let stored = self.context.store.tell_sessions(line, &sessions).await;
+                    self.log_store_error("store the live sessions of its agent", stored);
+                }
+            }
             LineEffect::Close(close) => drop(self.transport.close(close).await),
             LineEffect::End(end) => self.end(end).await,
         }

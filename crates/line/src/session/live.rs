@@ -297,8 +297,11 @@ impl LiveLine {
                 self.idle_until = Some(now.moment + IDLE_REST);
                 self.send_other_frame(Frame::going_idle_ack(), effects);
             }
-            // The session answers hellos; other frames belong to a newer contract or are noise.
-            FromGateway::Hello(_) | FromGateway::Unknown { .. } | FromGateway::Malformed(_) => {}
+            // The session answers hellos and learns sessions; other frames belong to a newer contract or are noise.
+            FromGateway::Hello(_)
+            | FromGateway::Sessions(_)
+            | FromGateway::Unknown { .. }
+            | FromGateway::Malformed(_) => {}
         }
     }
 

@@ -143,6 +143,7 @@ fn note_said(dialled: &Dialled<'_>, frame: FromGateway) {
         FromGateway::Hello(_)
         | FromGateway::Interrupt(_)
         | FromGateway::GoingIdle
+        | FromGateway::Sessions(_)
         | FromGateway::Unknown { .. }
         | FromGateway::Malformed(_) => {}
     }
