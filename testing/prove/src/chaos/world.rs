@@ -403,7 +403,7 @@ impl World {
         let without = "select exists (
             select from agents a where not exists (
                 select from lines l where l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
-                union all
+            ) and not exists (
                 select from agent_webhooks h
                 where h.tenant_id = a.tenant_id and h.agent_id = a.agent_id
             )
