@@ -13,7 +13,12 @@ pub(super) fn asked(ask: u64, text: &str) -> Input {
         op,
         metadata: serde_json::Map::default(),
     };
-    let tagged = RoutedAction { action: Action::Send(send), platform: None, bot_handle: None };
+    let tagged = RoutedAction {
+        request_id: None,
+        action: Action::Send(send),
+        platform: None,
+        bot_handle: None,
+    };
     Input::Asked(CallId(ask), DeskRequest::Outbound(Box::new(tagged)))
 }
 
