@@ -54,7 +54,9 @@ def programs(python: str, mcp_python: str, rust_echo: str) -> list[Program]:
         "bare": (("line", "polling", "mcp"), (python, str(HERE / "planted/faults.py"), "sound")),
         "bare-webhook": (("webhook",), (python, str(HERE / "planted/posts.py"), "sound")),
     }
-    return [Program(name, transport, command) for name, (all_of, command) in echo.items() for transport in all_of]
+    return [
+        Program(name, transport, command) for name, (all_of, command) in echo.items() for transport in all_of
+    ]
 
 
 def faults() -> list[Fault]:

@@ -100,6 +100,7 @@ fn loopback_rules(port: u16) -> Rules {
         http: true,
         ranges: LOOPBACK.parse().into_iter().collect(),
         ports: vec![port],
+        rates: [(Ipv4Addr::LOCALHOST.to_string(), limits::POST_RATE)].into(),
         ..Rules::default()
     }
 }

@@ -124,11 +124,11 @@ mod tests {
     #[test]
     fn a_text_belongs_to_the_message_whose_token_it_contains() {
         let notebook = TrialNotebook::new();
-        notebook.record(question("nd1a1z"));
-        notebook.record(question("nd1a11z"));
+        notebook.record(question("w1a1z"));
+        notebook.record(question("w1a11z"));
 
-        assert_eq!(notebook.token_in("you said nd1a11z"), Some("nd1a11z".to_owned()));
-        assert_eq!(notebook.token_in("you said nd1a2z"), None);
+        assert_eq!(notebook.token_in("you said w1a11z"), Some("w1a11z".to_owned()));
+        assert_eq!(notebook.token_in("you said w1a2z"), None);
     }
 
     #[tokio::test(start_paused = true)]

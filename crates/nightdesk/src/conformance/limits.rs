@@ -1,6 +1,9 @@
 //! Bounds of a trial.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
+
+use nightdesk_outside::HostRate;
 
 /// Maximum time for the program to connect, or to listen for posts. An interpreter may have to compile first.
 pub(super) const START_WAIT: Duration = Duration::from_mins(1);
@@ -97,3 +100,7 @@ const _: () = assert!(
         && STOP_WAIT.as_secs() < STOPPED_TURN_SECS as u64,
     "a turn still runs when it is interrupted"
 );
+
+/// The rate of posts to the program: more than a burst.
+pub(super) const POST_RATE: HostRate =
+    HostRate { per_second: NonZeroU32::new(1_000).unwrap(), at_once: NonZeroU32::new(64).unwrap() };

@@ -114,7 +114,7 @@ impl RunningProgram {
         let id = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         if let Some(id) = id {
             // A group that has ended already needs no signal.
-            drop(kill_process_group(id, Signal::KILL));
+            kill_process_group(id, Signal::KILL).unwrap_or_default();
         }
     }
 }

@@ -76,7 +76,7 @@ impl<'s> Trial<'s> {
             listens_on,
             program: None,
             output: ProgramOutput::default(),
-            word: format!("nd{number}"),
+            word: format!("w{number}"),
             messages: 0,
         })
     }
