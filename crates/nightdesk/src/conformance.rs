@@ -32,6 +32,9 @@ use crate::ui;
 
 pub(crate) use scenario::{TrialScenario, TrialTransport};
 
+/// The faults of a trial are no news.
+const LOG_FILTER: &str = "error,rmcp=off";
+
 /// The addresses that the desk of a trial may call.
 const LOOPBACK: &str = "127.0.0.0/8";
 
@@ -49,8 +52,7 @@ pub(crate) async fn run(arguments: AgentTrialArgs, json: bool) -> anyhow::Result
     let port = posts.port();
     let set = |config: &mut Config| {
         config.outside = loopback_rules(port);
-        // The faults of a trial are no news.
-        config.log.filter = "error".to_owned();
+        config.log.filter = LOG_FILTER.to_owned();
     };
     let work = async |desk: &TrialDesk| {
         let stage = TrialStage::prepare(desk, posts, tasks.clone(), &arguments).await?;

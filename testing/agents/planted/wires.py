@@ -214,6 +214,9 @@ class ToolWire(PollWire):
 
     def read(self, response: httpx.Response) -> Json:
         """Returns the result of the last event."""
+        if response.status_code == 401:
+            # This route does not tell a revoked gateway from a wrong secret.
+            raise Revoked
         if not response.is_success:
             return super().read(response)
         data = [line.removeprefix("data:") for line in response.text.splitlines() if line.startswith("data:")]

@@ -18,11 +18,14 @@ AGAIN_AFTER = 0.5
 CALL_SECS = 70
 TAKE_SECS = 20
 TOKEN_LIFE = 300
+UNAUTHORIZED = 401
 CLIENT = {"name": "mcp-echo", "version": "1"}
 
 
 class GatewayAuth(httpx2.Auth):
     """A fresh token for each request, made of the gateway's secret."""
+
+    is_refused = False
 
     def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
         name, secret = os.environ["NIGHTDESK_GATEWAY"], os.environ["NIGHTDESK_SECRET"]
@@ -30,7 +33,8 @@ class GatewayAuth(httpx2.Auth):
         signature = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest()
         token = base64.urlsafe_b64encode(f"{signed}:{signature}".encode()).decode().rstrip("=")
         request.headers["Authorization"] = f"Bearer {token}"
-        yield request
+        response = yield request
+        self.is_refused = response.status_code == UNAUTHORIZED
 
 
 class Revoked(Exception):
@@ -132,10 +136,10 @@ class Echo:
 
 async def main() -> None:
     """Takes entries until the gateway is revoked. A connection that breaks is opened again."""
-    echo = Echo()
-    while True:
+    echo, auth = Echo(), GatewayAuth()
+    while not auth.is_refused:
         try:
-            async with httpx2.AsyncClient(auth=GatewayAuth(), timeout=CALL_SECS, trust_env=False) as http:
+            async with httpx2.AsyncClient(auth=auth, timeout=CALL_SECS, trust_env=False) as http:
                 transport = streamable_http_client(f"{os.environ['NIGHTDESK_URL']}/mcp", http_client=http)
                 async with Client(transport, read_timeout_seconds=CALL_SECS) as echo.client:
                     while True:
@@ -145,6 +149,7 @@ async def main() -> None:
         except* (MCPError, httpx2.HTTPError, OSError) as group:
             print(f"again after {group.exceptions[0]!r}", flush=True)
         await asyncio.sleep(AGAIN_AFTER)
+    sys.exit("the desk refused the gateway's secret: it is wrong, or was revoked")
 
 
 if __name__ == "__main__":

@@ -84,12 +84,13 @@ end_turn() {
 
 # Takes an entry. One that was handled is only acknowledged.
 take_entry() {
-    local entry chat
+    local entry chat before
     entry=$(jq -r .bufferId <<<"$1")
     chat=$(jq -r .event.source.chat_id <<<"$1")
     if [ ! -e "$state/$entry" ]; then
         echo begun >"$state/$entry"
-        turn "$1" "$(cat "$state/$chat.turn" 2>/dev/null)" &
+        before=$(cat "$state/$chat.turn" 2>/dev/null || true)
+        turn "$1" "$before" &
         echo $! >"$state/$chat.turn"
     elif [ "$(cat "$state/$entry")" = handled ]; then
         ack "$entry"

@@ -20,6 +20,9 @@ pub(super) const SETTLE_FOR: Duration = Duration::from_secs(2);
 /// Maximum time for a program to notice a new line of its agent, and to return.
 pub(super) const RETURN_WAIT: Duration = Duration::from_secs(30);
 
+/// Time after which a take that opens a line waits for entries: the line is open.
+pub(super) const OPENING_WAIT: Duration = Duration::from_secs(1);
+
 /// Maximum time for a turn to begin: the entry was delivered.
 pub(super) const TURN_WAIT: Duration = Duration::from_secs(15);
 

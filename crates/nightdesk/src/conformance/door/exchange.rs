@@ -4,10 +4,12 @@ use std::io;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::{ConnectionFate, DoorState};
 use crate::conformance::facts::{SignalFate, TrialFact};
 use crate::conformance::fault::{FaultAction, SignalKind};
+use crate::conformance::limits::OPENING_WAIT;
 use crate::conformance::wire::call::{LineCall, LineCallKind};
 use crate::conformance::wire::http::PlainHttp;
 
@@ -44,17 +46,37 @@ impl DoorState {
             refusal.write_response(client).await?;
             return Ok(ConnectionFate::Open);
         }
-        let mut response = self.call_desk(client, request).await?;
-        if call.is_success(&response) {
-            if call.is_dial() {
-                self.notebook.record(TrialFact::Opening);
-            }
-            if self.set_frames(call, &mut response) == ConnectionFate::Cut {
-                return Ok(ConnectionFate::Cut);
-            }
+        let mut response = if call.is_dial() {
+            self.open_line(client, request, call).await?
+        } else {
+            self.call_desk(client, request).await?
+        };
+        if call.is_success(&response) && self.set_frames(call, &mut response) == ConnectionFate::Cut
+        {
+            return Ok(ConnectionFate::Cut);
         }
         response.write_response(client).await?;
         Ok(ConnectionFate::Open)
+    }
+
+    /// Passes on a take that opens a line. If the desk keeps it, the line is open.
+    async fn open_line(
+        &self,
+        client: &mut BufReader<TcpStream>,
+        request: &PlainHttp,
+        call: &LineCall,
+    ) -> io::Result<PlainHttp> {
+        let calling = self.call_desk(client, request);
+        tokio::pin!(calling);
+        if let Ok(response) = timeout(OPENING_WAIT, &mut calling).await {
+            let response = response?;
+            if call.is_success(&response) {
+                self.notebook.record(TrialFact::Opening);
+            }
+            return Ok(response);
+        }
+        self.notebook.record(TrialFact::Opening);
+        calling.await
     }
 
     /// Makes the faults of the entries in a response.
