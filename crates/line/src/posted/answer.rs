@@ -1,7 +1,6 @@
 //! The answer of an agent in its response to a post, as actions of its line.
 
-use nightdesk_protocol::FromGateway;
-use nightdesk_protocol::frame::{Outbound, ToGateway};
+use nightdesk_protocol::frame::{Outbound, OutboundFields, ToGateway};
 use nightdesk_types::event::Source;
 use nightdesk_types::limits::SENDS_PER_ANSWER_MAX;
 use serde::Deserialize;
@@ -80,26 +79,19 @@ impl AnswerPlace {
         action
     }
 
-    /// Reads an action as the frame of a WebSocket, so that the same rules apply.
     fn outbound(&self, request_id: &str, mut action: Map<String, Value>) -> Option<Outbound> {
         let mut platform = None;
         if !action.contains_key("chat_id") {
-            platform.clone_from(&self.platform);
+            platform = self.platform.as_deref();
             action.insert("chat_id".to_owned(), json!(self.chat_id));
             action.entry("metadata").or_insert_with(|| Value::Object(self.metadata.clone()));
         }
-        let frame = json!({
-            "type": "outbound", "requestId": request_id, "platform": platform, "action": action,
-        });
-        match FromGateway::decode(frame.to_string().as_bytes()) {
-            FromGateway::Outbound(outbound) => Some(*outbound),
-            FromGateway::Hello(_)
-            | FromGateway::InboundAck { .. }
-            | FromGateway::Interrupt(_)
-            | FromGateway::GoingIdle
-            | FromGateway::Unknown { .. }
-            | FromGateway::Malformed(_) => None,
-        }
+        Outbound::from_fields(&OutboundFields {
+            request_id,
+            action: Value::Object(action),
+            platform,
+            bot_handle: None,
+        })
     }
 }
 

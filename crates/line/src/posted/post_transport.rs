@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
+use nightdesk_inbox::AckRange;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::frame::FrameHead;
 use nightdesk_protocol::{Frame, FromGateway};
@@ -25,6 +26,8 @@ struct WaitingEntry {
     id: String,
     frame: String,
     place: AnswerPlace,
+    /// True if its ack is stored, as that of an agent that is not asked for acks.
+    is_stored: bool,
 }
 
 /// An entry that was posted.
@@ -32,6 +35,8 @@ struct WaitingEntry {
 struct PostedEntry {
     place: AnswerPlace,
     state: PostState,
+    /// True if its ack is stored.
+    is_stored: bool,
 }
 
 #[derive(Debug)]
@@ -42,6 +47,9 @@ enum PostState {
     Answering(HashSet<RequestId>),
     /// The agent acknowledges the entry before this time.
     Later(Instant),
+    /// The agent acknowledged the entry. The next one of its chat is posted once the ack is stored: an entry that waited
+    /// for a turn may since have been acknowledged on a newer line, and the store takes no ack of this one then.
+    Acknowledged,
 }
 
 /// The end of a post.
@@ -99,8 +107,9 @@ impl PostTransport {
             && let Some(next) = self.waiting.iter().position(|entry| !self.is_busy(&entry.place))
             && let Some(entry) = self.waiting.remove(next)
         {
-            let WaitingEntry { id, frame, place } = entry;
-            self.entries.insert(id.clone(), PostedEntry { place, state: PostState::Posted });
+            let WaitingEntry { id, frame, place, is_stored } = entry;
+            let entry = PostedEntry { place, state: PostState::Posted, is_stored };
+            self.entries.insert(id.clone(), entry);
             self.post(id, &frame);
         }
     }
@@ -132,7 +141,7 @@ impl PostTransport {
     /// Sends the answer to an entry, which is acknowledged when the sends have their results: a node that dies before
     /// posts the entry again, and the repeated sends have no effect.
     fn answer(&mut self, id: &str, answer: PostAnswer) {
-        let Some(entry) = self.entries.get_mut(id) else { return };
+        let Some(entry) = self.posted(id) else { return };
         let sends = entry.place.sends(id, answer);
         if sends.is_empty() {
             return self.settle(id);
@@ -146,9 +155,15 @@ impl PostTransport {
     }
 
     fn wait_for_ack(&mut self, id: &str) {
-        if let Some(entry) = self.entries.get_mut(id) {
+        if let Some(entry) = self.posted(id) {
             entry.state = PostState::Later(Instant::now() + TURN_MAX);
         }
+    }
+
+    /// Returns an entry whose response is outstanding. The agent may have acknowledged it meanwhile.
+    fn posted(&mut self, id: &str) -> Option<&mut PostedEntry> {
+        let is_posted = |entry: &&mut PostedEntry| matches!(entry.state, PostState::Posted);
+        self.entries.get_mut(id).filter(is_posted)
     }
 
     fn fail(&mut self, id: &str, words: &str) -> &mut Failure {
@@ -166,7 +181,7 @@ impl PostTransport {
             PostState::Answering(open) => {
                 (open.remove(request_id) && open.is_empty()).then(|| id.clone())
             }
-            PostState::Posted | PostState::Later(_) => None,
+            PostState::Posted | PostState::Later(_) | PostState::Acknowledged => None,
         });
         if let Some(id) = answered {
             self.settle(&id);
@@ -176,13 +191,24 @@ impl PostTransport {
     /// Acknowledges an entry.
     fn settle(&mut self, id: &str) {
         let frame = FromGateway::InboundAck { buffer_id: id.to_owned() };
-        self.release(id);
+        self.acknowledge(id);
         self.events.push_back(TransportEvent::Frame(Box::new(frame)));
     }
 
-    /// Lets the next entry of the chat be posted.
-    fn release(&mut self, id: &str) {
-        self.entries.remove(id);
+    /// Records that the agent acknowledged an entry, possibly before its post on this line.
+    fn acknowledge(&mut self, id: &str) {
+        self.waiting.retain(|entry| entry.id != id);
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.state = PostState::Acknowledged;
+        }
+        self.release();
+    }
+
+    /// Lets the next entry of each chat be posted whose last one is done.
+    fn release(&mut self) {
+        let is_done =
+            |entry: &PostedEntry| entry.is_stored && matches!(entry.state, PostState::Acknowledged);
+        self.entries.retain(|_, entry| !is_done(entry));
         self.start_posts();
     }
 
@@ -210,7 +236,7 @@ impl PostTransport {
         }
         let acks = self.entries.values().filter_map(|entry| match entry.state {
             PostState::Later(by) => Some(by),
-            PostState::Posted | PostState::Answering(_) => None,
+            PostState::Posted | PostState::Answering(_) | PostState::Acknowledged => None,
         });
         acks.min()
     }
@@ -248,7 +274,7 @@ impl LineTransport for PostTransport {
                     if let TransportEvent::Frame(frame) = &event
                         && let FromGateway::InboundAck { buffer_id } = &**frame
                     {
-                        self.release(&buffer_id.clone());
+                        self.acknowledge(&buffer_id.clone());
                     }
                     return event;
                 }
@@ -265,12 +291,25 @@ impl LineTransport for PostTransport {
             FrameHead::Entry { buffer_id } => {
                 let frame = frame.into_string();
                 let place = AnswerPlace::of_frame(&frame);
-                self.waiting.push_back(WaitingEntry { id: buffer_id, frame, place });
+                let entry = WaitingEntry { id: buffer_id, frame, place, is_stored: false };
+                self.waiting.push_back(entry);
             }
             FrameHead::Result { request_id } => self.record_result(&request_id),
             FrameHead::Stop | FrameHead::Descriptor | FrameHead::Other => {}
         }
         Ok(())
+    }
+
+    fn note_stored(&mut self, range: AckRange) {
+        let seqs = range.from..=range.to;
+        let is_in = |id: &str| id.parse().is_ok_and(|entry: EntryId| seqs.contains(&entry.seq));
+        for (_, entry) in self.entries.iter_mut().filter(|(id, _)| is_in(id)) {
+            entry.is_stored = true;
+        }
+        for entry in self.waiting.iter_mut().filter(|entry| is_in(&entry.id)) {
+            entry.is_stored = true;
+        }
+        self.release();
     }
 
     async fn feed_ping(&mut self) -> Result<(), TransportBroken> {
@@ -292,8 +331,10 @@ impl LineTransport for PostTransport {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use async_trait::async_trait;
-    use nightdesk_types::{AgentId, GatewayId, Incarnation, Seq, TenantId, TenantScope};
+    use nightdesk_types::{AgentId, GatewayId, Incarnation, Seq, TenantId, TenantScope, Timestamp};
     use tokio::time::timeout;
     use uuid::Uuid;
 
@@ -309,19 +350,39 @@ mod tests {
         }
     }
 
+    /// An agent that handles every entry at once, and counts the posts.
+    #[derive(Default)]
+    struct Busy(AtomicUsize);
+
+    #[async_trait]
+    impl AgentPoster for Busy {
+        async fn post(&self, _: AgentPost) -> PostOutcome {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            PostOutcome::Handled(PostAnswer::default())
+        }
+    }
+
     fn posted() -> (mpsc::Sender<TransportEvent>, PostTransport) {
+        posted_by(Arc::new(Silent))
+    }
+
+    fn posted_by(poster: Arc<dyn AgentPoster>) -> (mpsc::Sender<TransportEvent>, PostTransport) {
         let caller = AuthenticatedGateway {
             scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
             agent: AgentId::from_uuid(Uuid::nil()),
             gateway: GatewayId::from_uuid(Uuid::nil()),
             acks: true,
         };
-        PostTransport::new(caller, Arc::new(Silent))
+        PostTransport::new(caller, poster)
     }
 
     fn entry() -> Frame {
+        entry_of(1)
+    }
+
+    fn entry_of(seq: i64) -> Frame {
         let agent = AgentId::from_uuid(Uuid::nil());
-        let id = EntryId { agent, incarnation: Incarnation::new(1), seq: Seq::new(1) };
+        let id = EntryId { agent, incarnation: Incarnation::new(1), seq: Seq::new(seq) };
         let json = br#"{"type":"inbound","event":{}}"#.to_vec();
         Frame::entry(id, &nightdesk_protocol::EntryJson::from_stored(json).expect("an entry"))
     }
@@ -353,6 +414,44 @@ mod tests {
         assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
 
         expect_nothing(&mut line).await;
+    }
+
+    fn stored(seq: i64) -> AckRange {
+        let (from, to) = (Seq::new(seq), Seq::new(seq));
+        AckRange { from, to, at: Timestamp::UNIX_EPOCH, handed_at: Timestamp::UNIX_EPOCH }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_entry_is_posted_once_the_ack_of_the_one_before_is_stored() {
+        let agent = Arc::new(Busy::default());
+        let (_requests, mut line) = posted_by(Arc::<Busy>::clone(&agent));
+        for seq in [1, 2] {
+            line.feed_frame(entry_of(seq)).await.expect("there is room");
+        }
+        line.flush().await.expect("the first is posted");
+        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "it is acknowledged");
+
+        expect_nothing(&mut line).await;
+        assert_eq!(agent.0.load(Ordering::Relaxed), 1, "another node may have posted the second");
+        line.note_stored(stored(1));
+        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "so is the second");
+        assert_eq!(agent.0.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_entry_that_was_acknowledged_before_its_post_is_not_posted() {
+        let agent = Arc::new(Busy::default());
+        let (requests, mut line) = posted_by(Arc::<Busy>::clone(&agent));
+        line.feed_frame(entry()).await.expect("there is room");
+        let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
+        let ack = FromGateway::InboundAck { buffer_id };
+        requests.send(TransportEvent::Frame(Box::new(ack))).await.expect("the line is open");
+        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
+        line.note_stored(stored(1));
+        line.flush().await.expect("nothing is posted");
+
+        assert_eq!(agent.0.load(Ordering::Relaxed), 0);
+        assert!(line.waiting.is_empty() && line.entries.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
