@@ -32,8 +32,7 @@ pub(super) async fn play(trial: &mut Trial<'_>, scenario: TrialScenario) -> anyh
 /// A message, and its answer.
 async fn ask(trial: &mut Trial<'_>, chat: usize, turn_secs: u32) -> anyhow::Result<()> {
     trial.write(chat, turn_secs).await?;
-    trial.wait_for_answers(ANSWER_WAIT).await;
-    Ok(())
+    trial.wait_for_answers(ANSWER_WAIT).await
 }
 
 async fn play_echo(trial: &mut Trial<'_>) -> anyhow::Result<()> {
@@ -72,7 +71,7 @@ async fn play_chats(trial: &mut Trial<'_>) -> anyhow::Result<()> {
     for chat in [1, 2, 3, 1, 0] {
         trial.write(chat, 0).await?;
     }
-    trial.wait_for_answers(ANSWER_WAIT).await;
+    trial.wait_for_answers(ANSWER_WAIT).await?;
     trial.settle().await;
     Ok(())
 }
@@ -84,7 +83,7 @@ async fn play_order(trial: &mut Trial<'_>) -> anyhow::Result<()> {
     for _ in 1..ROW_MESSAGES {
         trial.write(0, 0).await?;
     }
-    trial.wait_for_answers(ANSWER_WAIT).await;
+    trial.wait_for_answers(ANSWER_WAIT).await?;
     trial.settle().await;
     Ok(())
 }
@@ -109,7 +108,7 @@ async fn play_cuts(trial: &mut Trial<'_>) -> anyhow::Result<()> {
     trial.wait_for_turn(&long).await?;
     sleep(INTO_THE_TURN).await;
     trial.door().cut();
-    trial.wait_for_answers(ANSWER_WAIT).await;
+    trial.wait_for_answers(ANSWER_WAIT).await?;
     trial.wait_for_any_acks().await;
     trial.door().cut();
     ask(trial, 0, 0).await?;
@@ -154,7 +153,7 @@ async fn play_window(trial: &mut Trial<'_>) -> anyhow::Result<()> {
         }
     }
     trial.start().await?;
-    trial.wait_for_answers(BURST_WAIT).await;
+    trial.wait_for_answers(BURST_WAIT).await?;
     trial.settle().await;
     Ok(())
 }
@@ -182,7 +181,7 @@ async fn play_kill(trial: &mut Trial<'_>) -> anyhow::Result<()> {
     trial.kill().await;
     trial.write(0, 0).await?;
     trial.start().await?;
-    trial.wait_for_answers(ANSWER_WAIT).await;
+    trial.wait_for_answers(ANSWER_WAIT).await?;
     trial.settle().await;
     Ok(())
 }

@@ -179,9 +179,11 @@ impl<'s> Trial<'s> {
         Ok(token)
     }
 
-    /// Waits for the answers to all messages. Missing ones are for the judge.
-    pub(super) async fn wait_for_answers(&self, wait: Duration) {
-        self.notebook.wait_until(wait, is_all_answered).await;
+    /// Waits for the answers to all messages. A scenario does not go on without them.
+    pub(super) async fn wait_for_answers(&self, wait: Duration) -> anyhow::Result<()> {
+        let is_answered = self.notebook.wait_until(wait, is_all_answered).await;
+        ensure!(is_answered, "not every message was answered within {} s", wait.as_secs());
+        Ok(())
     }
 
     /// Waits until the program took all messages that it answered, and acknowledged them, also if the acks were withheld.
