@@ -181,3 +181,6 @@ fn entry_id(frame: &Value) -> Option<&str> {
     let is_entry = frame["type"] == "inbound" || frame["type"] == "passthrough_forward";
     frame["bufferId"].as_str().filter(|_| is_entry)
 }
+
+#[cfg(test)]
+mod tests;

@@ -263,15 +263,17 @@ fn find_stop(facts: &[TimedFact], expected: usize) -> Finding {
         let TrialFact::StopResult { stopped } = timed.fact else { return None };
         Some((timed.at, stopped))
     });
-    let stopped = stopped_tokens(facts);
-    if let Some(token) = stopped.into_iter().find(|token| !answer_chats(facts, token).is_empty()) {
-        return Some(format!("the turn of message {token} was stopped, and answered nevertheless"));
-    }
-    ordered.into_iter().find_map(|at| match results.next() {
+    let late = ordered.into_iter().find_map(|at| match results.next() {
         Some((answered_at, true)) if answered_at.saturating_sub(at) <= STOP_WAIT => None,
         Some((_, false)) => Some("a running turn was not stopped".to_owned()),
         Some(_) | None => Some(format!("a stop was not executed within {} s", STOP_WAIT.as_secs())),
-    })
+    });
+    let is_answered = |token: &&str| !answer_chats(facts, token).is_empty();
+    let went_on = || {
+        let token = stopped_tokens(facts).into_iter().find(is_answered)?;
+        Some(format!("the turn of message {token} was stopped, and answered nevertheless"))
+    };
+    late.or_else(went_on)
 }
 
 fn find_forgery(facts: &[TimedFact], expected: usize) -> Finding {

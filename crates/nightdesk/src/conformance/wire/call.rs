@@ -118,7 +118,7 @@ impl LineCall {
 
 /// Returns true if the answer to a stop order says that a turn was stopped.
 pub(in crate::conformance) fn reports_stop(answer: &Value) -> bool {
-    answer["outcome"] == "stopped" || answer["stopped"] == true
+    answer["stopped"] == true
 }
 
 fn kind_of_route(route: &str) -> Option<LineCallKind> {
