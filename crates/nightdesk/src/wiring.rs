@@ -170,6 +170,11 @@ impl RunningNode {
         Ok(Self { base, desk, keeper })
     }
 
+    /// Returns the node's store.
+    pub(crate) const fn pg(&self) -> &Arc<Pg> {
+        &self.base.pg
+    }
+
     /// Returns the node's register.
     pub(crate) fn register(&self) -> &Register {
         &self.desk.stops.register

@@ -7,8 +7,8 @@ use nightdesk_protocol::frame::Interrupt;
 use nightdesk_protocol::outcome::{ChatSummary, EGRESS_DECLINED, Outcome};
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::session_names::{BadSessionNames, SessionNames};
-use nightdesk_types::Send;
 use nightdesk_types::send::Op;
+use nightdesk_types::{RequestId, Send};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::busy::Busy;
@@ -98,6 +98,19 @@ impl Desk {
         receipt_from(&self.ask_outbound(place, op).await?)
     }
 
+    /// Performs an operation under an id of the caller. The desk executes an id once within a day, so after
+    /// [`SendError::Unknown`] the same call may be repeated, also by another process of the agent.
+    pub async fn send_outbound_once(
+        &self,
+        id: RequestId,
+        place: &Place,
+        op: Op,
+    ) -> Result<SendReceipt, SendError> {
+        let Place { platform, chat_id, metadata } = place.clone();
+        let action = Action::Send(Send { chat_id, op, metadata });
+        receipt_from(&self.outbound(Some(id), action, platform).await?)
+    }
+
     /// Returns the name and the kind of a chat.
     pub async fn get_chat_info(&self, place: &Place) -> Result<ChatSummary, SendError> {
         let outcome = self.ask_outbound(place, Op::GetChatInfo).await?;
@@ -110,7 +123,7 @@ impl Desk {
     /// the session and never sees the token.
     pub async fn send_follow_up(&self, follow_up: FollowUp) -> Result<SendReceipt, SendError> {
         let platform = follow_up.platform().map(str::to_owned);
-        receipt_from(&self.outbound(Action::FollowUp(follow_up), platform).await?)
+        receipt_from(&self.outbound(None, Action::FollowUp(follow_up), platform).await?)
     }
 
     /// Stops the turn of a session of this agent, on any of its lines. The result only confirms that the request was
@@ -147,16 +160,17 @@ impl Desk {
 
     async fn ask_outbound(&self, place: &Place, op: Op) -> Result<Outcome, SendError> {
         let Place { platform, chat_id, metadata } = place.clone();
-        self.outbound(Action::Send(Send { chat_id, op, metadata }), platform).await
+        self.outbound(None, Action::Send(Send { chat_id, op, metadata }), platform).await
     }
 
     async fn outbound(
         &self,
+        request_id: Option<RequestId>,
         action: Action,
         platform: Option<String>,
     ) -> Result<Outcome, SendError> {
         let bot_handle = platform.as_deref().and_then(|platform| self.bot_of(platform));
-        let tagged = RoutedAction { action, platform, bot_handle };
+        let tagged = RoutedAction { request_id, action, platform, bot_handle };
         let outcome = self.ask(DeskRequest::Outbound(Box::new(tagged))).await?;
         outcome.ok_or(SendError::Unknown)
     }

@@ -6,12 +6,13 @@ use nightdesk_vault::Vault;
 use serde_json::json;
 
 use super::{
-    Arguments, Command, ConfigSubcommand, KeySubcommand, check, dev, dispatch, keys, verify,
+    Arguments, Command, ConfigSubcommand, ConformanceSubcommand, KeySubcommand, check, dev,
+    dispatch, keys, verify,
 };
 use crate::config::Config;
 use crate::config::secret_file::password;
 use crate::ui::CommandOutput;
-use crate::{failpoints, telemetry, ui, wiring};
+use crate::{conformance, failpoints, telemetry, ui, wiring};
 
 /// Runs a command.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -20,6 +21,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     match command {
         Command::Serve => serve(&read()?).await,
         Command::Dev { listen } => dev::run(listen, json).await,
+        Command::Conformance(ConformanceSubcommand::Agent(trial)) => {
+            conformance::run(trial, json).await
+        }
         Command::Migrate => run_migrate(&read()?, json).await,
         Command::Config(ConfigSubcommand::Check) => check::run(&read()?, json).await,
         Command::Verify(asked) => verify::run(&read()?, asked, json).await,
