@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::mcp::McpState;
 use crate::state::ApiState;
 use crate::{
-    agent_cron, events, health, hooks, letters, manage, mcp, oauth, polling, problem, relay, shelf,
+    agent_cron, events, health, hooks, letters, manage, mcp, oauth, polling, problem, relay, shelf, stops,
 };
 
 #[derive(OpenApi)]
@@ -114,6 +114,7 @@ fn api_routes() -> OpenApiRouter<ApiState> {
         .merge(shelf::routes())
         .merge(relay::routes())
         .merge(polling::routes())
+        .merge(stops::routes())
 }
 
 fn public_routes() -> OpenApiRouter {

@@ -13,17 +13,17 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use nightdesk_line::{AuthenticatedGateway, LineName, LineOpening, PollError, TakenFrames};
 use nightdesk_protocol::close::Close;
-use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::frame::{InterruptResult, Outbound};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::http::line::{
-    AckRequest, IdleRequest, LineHello, SendRequest, TakeRequest, TakeResponse,
+    AckRequest, IdleRequest, LineHello, SendRequest, StoppedRequest, TakeRequest, TakeResponse,
 };
 use nightdesk_protocol::{Frame, FromGateway};
-use nightdesk_types::Transport;
 use nightdesk_types::limits::{
     ACKS_PER_REQUEST_MAX, FRAME_IN_BYTES_MAX, HELLOS_MAX, LINE_REQUEST_BYTES_MAX, TAKE_WAIT,
     TAKE_WAIT_MAX,
 };
+use nightdesk_types::{StopId, Transport};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -42,6 +42,7 @@ pub(crate) fn routes() -> OpenApiRouter<ApiState> {
         .routes(routes!(take))
         .routes(routes!(ack))
         .routes(routes!(send))
+        .routes(routes!(stopped))
         .routes(routes!(idle))
 }
 
@@ -81,6 +82,8 @@ line_requests! {
         "send JSON with line, unless the entries were posted, and at most 64 buffer_ids";
     SendRequest "/v1/line/send" FRAME_IN_BYTES_MAX, |it| Some(&it.line),
         "send JSON with line, request_id and action";
+    StoppedRequest "/v1/line/stopped" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
+        "send JSON with line, stop_id and stopped";
     IdleRequest "/v1/line/idle" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
         "send JSON with line";
 }
@@ -141,6 +144,24 @@ async fn send(
         return Ok(passed_on.into_response());
     }
     Ok(Json(send_action(&api, &caller, &request).await?).into_response())
+}
+
+/// Reports whether an order to stop a turn stopped one.
+#[utoipa::path(
+    post, path = "/v1/line/stopped", tag = "line", security(("agent" = []), ("access_token" = [])),
+    request_body = StoppedRequest,
+    responses((status = 204, description = "The answer is taken"), Problems)
+)]
+async fn stopped(
+    State(api): State<ApiState>,
+    caller: LineCaller,
+    JsonBody(request): JsonBody<StoppedRequest>,
+) -> Result<Response, Problem> {
+    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
+        return Ok(passed_on.into_response());
+    }
+    report_stopped(&api, &caller, &request)?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// Ends a line whose agent sleeps. Entries that it did not acknowledge wait in the inbox.
@@ -270,6 +291,20 @@ pub(crate) async fn send_action(
     })
 }
 
+/// Passes the answer to a stop to a line of this node.
+pub(crate) fn report_stopped(
+    api: &ApiState,
+    caller: &LineCaller,
+    request: &StoppedRequest,
+) -> Result<(), Problem> {
+    let StoppedRequest { line, stop_id, stopped } = request;
+    let stop_id = StopId::new(stop_id.as_str())
+        .ok_or_else(|| problem::BAD_REQUEST.with_detail(StoppedRequest::EXPECTED))?;
+    let answer = InterruptResult { stop_id, stopped: *stopped };
+    let (agent, line) = (caller.gateway.agent, read_line_name(line)?);
+    api.polled.tell(agent, &line, FromGateway::InterruptResult(answer)).map_err(poll_problem)
+}
+
 /// Reads an action as the frame of a WebSocket, so that the same rules apply.
 fn read_outbound(request: &SendRequest) -> Option<Outbound> {
     let SendRequest { line: _, request_id, platform, bot_id, action } = request;
@@ -282,6 +317,7 @@ fn read_outbound(request: &SendRequest) -> Option<Outbound> {
         FromGateway::Hello(_)
         | FromGateway::InboundAck { .. }
         | FromGateway::Interrupt(_)
+        | FromGateway::InterruptResult(_)
         | FromGateway::GoingIdle
         | FromGateway::Unknown { .. }
         | FromGateway::Malformed(_) => None,
