@@ -5,14 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use nightdesk_kit::{BaseUrl, HttpClient};
 use nightdesk_protocol::http::stops::{StopResponse, StopSessionRequest};
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{Clock, SystemClock};
-use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
+use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
 use super::names::AgentArgs;
@@ -22,6 +22,9 @@ use crate::ui::CommandOutput;
 
 /// Time for the node's response.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
+/// Longest response of the node.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// The route of a node.
 const ROUTE: &str = "v1/sessions/stop";
@@ -85,6 +88,16 @@ fn request(args: StopArgs) -> StopSessionRequest {
     }
 }
 
+/// Reads the body of a response up to its maximum.
+async fn read_body(mut response: Response) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.context("the node's answer broke off")? {
+        ensure!(body.len() + chunk.len() <= ANSWER_BYTES_MAX, "the node's answer is too long");
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
 async fn call(
     url: &str,
     authorization: &str,
@@ -102,7 +115,7 @@ async fn call(
         format!("no node of the desk answers at {url}; start one, or correct listen.public_url")
     })?;
     let status = response.status();
-    let body = response.bytes().await.context("the node's answer broke off")?;
+    let body = read_body(response).await?;
     if !status.is_success() {
         let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
         bail!("the desk refused it: {}", problem["detail"].as_str().unwrap_or(status.as_str()));
