@@ -46,7 +46,7 @@ impl RequestBody for StopSessionRequest {
 
 /// Stops the running turn of a session, on any node.
 #[utoipa::path(
-    post, path = "/v1/sessions/stop", tag = "agents", security(("access_token" = []), ("agent" = [])),
+    post, path = "/v1/sessions/stop", tag = "stops", security(("access_token" = []), ("agent" = [])),
     request_body = StopSessionRequest,
     responses((status = 200, description = "The outcome", body = StopResponse), Problems)
 )]
@@ -60,7 +60,7 @@ async fn stop_session(
 
 /// Stops the recipient's running turn on a letter that the agent sent.
 #[utoipa::path(
-    post, path = "/v1/letters/{id}/stop", tag = "letters", security(("access_token" = []), ("agent" = [])),
+    post, path = "/v1/letters/{id}/stop", tag = "stops", security(("access_token" = []), ("agent" = [])),
     params(("id" = String, Path, description = "The letter's id")),
     responses((status = 200, description = "The outcome", body = StopResponse), Problems)
 )]
@@ -114,8 +114,9 @@ fn refusal(refusal: StopRefusal) -> Problem {
 
 /// Reads the session of a request. `None`: it names none.
 fn read_session(request: &StopSessionRequest) -> Option<StopSession> {
-    let StopSessionRequest { session_key, platform, chat_id, chat_type, thread_id, user_id, .. } =
-        request;
+    let StopSessionRequest {
+        session_key, platform, chat_id, chat_type, thread_id, user_id, ..
+    } = request;
     let key = match session_key {
         Some(key) => Some(SessionKey::new(key.as_str())?),
         None => None,

@@ -59,7 +59,10 @@ mod tests {
                     agent,
                     session_key: one,
                     chat_id: String::new(),
-                    report_to: Some(StopReceiver { stop_id: StopId::from_random(id.as_u128()), node: two }),
+                    report_to: Some(StopReceiver {
+                        stop_id: StopId::from_random(id.as_u128()),
+                        node: two,
+                    }),
                 },
                 8 => Ring::StopReported {
                     node: one,

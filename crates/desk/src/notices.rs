@@ -177,7 +177,9 @@ impl Notices {
     async fn answer_command(&self, event: &AdmittedEvent, text: &str) -> bool {
         let verified = event.verified();
         let Some(capability) = verified.capability() else { return false };
-        let Ok(Some(account)) = self.accounts.find_by_id(verified.bot()).await else { return false };
+        let Ok(Some(account)) = self.accounts.find_by_id(verified.bot()).await else {
+            return false;
+        };
         let op = Op::FollowUp {
             session_key: String::new(),
             kind: capability.kind.clone(),

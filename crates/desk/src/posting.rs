@@ -223,8 +223,14 @@ mod tests {
     #[test]
     fn a_response_acknowledges_postpones_or_fails() {
         let cases = [
-            (response(200, "hi", false), "Handled(PostAnswer { text: Some(\"hi\"), actions: [], stopped: None })"),
-            (response(204, "", false), "Handled(PostAnswer { text: Some(\"\"), actions: [], stopped: None })"),
+            (
+                response(200, "hi", false),
+                "Handled(PostAnswer { text: Some(\"hi\"), actions: [], stopped: None })",
+            ),
+            (
+                response(204, "", false),
+                "Handled(PostAnswer { text: Some(\"\"), actions: [], stopped: None })",
+            ),
             (
                 response(200, r#"{"text":"hi"}"#, true),
                 "Handled(PostAnswer { text: Some(\"hi\"), actions: [], stopped: None })",

@@ -134,7 +134,8 @@ impl Stopping {
             },
             None => StopOutcome::Undelivered,
         };
-        let dropped = if order.drops_waiting { self.drop_waiting(party, session).await? } else { 0 };
+        let dropped =
+            if order.drops_waiting { self.drop_waiting(party, session).await? } else { 0 };
         tracing::info!(
             agent.id = %agent, origin = order.origin.slug(), outcome = outcome.slug(), dropped,
             "a turn of agent {agent} was to be stopped"
@@ -195,8 +196,7 @@ impl Stopping {
             };
             is_heard |= self.bell.ring(ring).await;
         }
-        let unanswered =
-            if is_heard { StopOutcome::Delivered } else { StopOutcome::Undelivered };
+        let unanswered = if is_heard { StopOutcome::Delivered } else { StopOutcome::Undelivered };
         match waiting {
             Some(mut waiting) if is_heard => {
                 waiting.wait(STOP_ANSWER_WAIT).await.unwrap_or(unanswered)
@@ -237,14 +237,9 @@ impl Stopping {
     }
 
     /// Sets the waiting entries of a session's chat aside.
-    async fn drop_waiting(
-        &self,
-        party: Party,
-        session: &StopSession,
-    ) -> Result<usize, StoreError> {
+    async fn drop_waiting(&self, party: Party, session: &StopSession) -> Result<usize, StoreError> {
         let chat_id = &session.source.chat_id;
-        let chat =
-            StoppedChat { bot: session.bot, chat_id, entries_max: STOPPED_ENTRIES_MAX };
+        let chat = StoppedChat { bot: session.bot, chat_id, entries_max: STOPPED_ENTRIES_MAX };
         self.records.park_chat(party.scope, party.agent, chat).await
     }
 }

@@ -1,7 +1,9 @@
 //! Implements the operator's access to the inbox.
 
 use async_trait::async_trait;
-use nightdesk_inbox::{EntryDetails, InboxAdmin, InboxOverview, LocalEntry, ParkReason, StoppedChat};
+use nightdesk_inbox::{
+    EntryDetails, InboxAdmin, InboxOverview, LocalEntry, ParkReason, StoppedChat,
+};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::{AgentId, Seq, StoreError, TenantScope, Timestamp};
 use serde_json::json;

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::{ToolCaller, read_arguments, write_result};
 use crate::polling::{
-    LineCaller, LineRequestBody, PeerResponse, ack_entries, pass_on, report_stopped,
-    send_action, take_frames,
+    LineCaller, LineRequestBody, PeerResponse, ack_entries, pass_on, report_stopped, send_action,
+    take_frames,
 };
 use crate::problem::Problem;
 use crate::state::ApiState;

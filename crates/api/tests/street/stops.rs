@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 
 /// A client that answers stops, and the two releases of the stock client.
 const SDK: &str = r#"{"type":"hello","platform":"discord","botId":"","client":{"name":"test"}}"#;
-const NEW_STOCK: &str =
-    r#"{"type":"hello","platform":"discord","botId":"","command_manifest":[]}"#;
+const NEW_STOCK: &str = r#"{"type":"hello","platform":"discord","botId":"","command_manifest":[]}"#;
 const OLD_STOCK: &str = r#"{"type":"hello","platform":"discord","botId":""}"#;
 
 /// A desk with one household whose bot has a word of its own.

@@ -110,11 +110,7 @@ pub(crate) struct Admissions {
 }
 
 impl Admissions {
-    pub(super) fn new(
-        stops: &Stops,
-        refusals: &Arc<Refusals>,
-        stopping: &Arc<Stopping>,
-    ) -> Self {
+    pub(super) fn new(stops: &Stops, refusals: &Arc<Refusals>, stopping: &Arc<Stopping>) -> Self {
         let (linking, hearing) = (Linking::new(stops), ReceptionRecorder::new(&stops.register));
         let Stops { gate, tasks, .. } = stops.clone();
         let (overheard, presses) = (OverheardMessages::default(), PressResponder::new(tasks));

@@ -34,7 +34,8 @@ impl StopSession {
 
     /// Returns all names that a stock client may have for the session.
     pub(super) fn stock_keys(&self) -> Vec<SessionKey> {
-        let mut keys = self.key.clone().map_or_else(|| keys_of_source(&self.source), |key| vec![key]);
+        let mut keys =
+            self.key.clone().map_or_else(|| keys_of_source(&self.source), |key| vec![key]);
         keys.truncate(STOP_NAMES_MAX);
         keys
     }

@@ -11,8 +11,8 @@ use nightdesk_types::StopId;
 use nightdesk_types::limits::{STOP_POST_WAIT, STOP_POSTS_MAX};
 use tokio::time::timeout;
 
-use crate::stop_id::random_stop_id;
 use super::{AgentPost, AgentPoster, PostOutcome};
+use crate::stop_id::random_stop_id;
 use crate::store::AuthenticatedGateway;
 use crate::transport::TransportEvent;
 
@@ -87,7 +87,8 @@ mod tests {
     #[test]
     fn a_response_says_whether_the_turn_stops() {
         let stop = || StopId::new("s1").unwrap();
-        let answer = |stopped| PostOutcome::Handled(PostAnswer { stopped, ..PostAnswer::default() });
+        let answer =
+            |stopped| PostOutcome::Handled(PostAnswer { stopped, ..PostAnswer::default() });
         let cases = [
             (Some(answer(Some(true))), "stopped: true"),
             (Some(answer(Some(false))), "stopped: false"),

@@ -75,7 +75,8 @@ pub(super) async fn run(
 }
 
 fn request(args: StopArgs) -> StopSessionRequest {
-    let StopArgs { platform, chat, chat_type, thread, user, session, drop_waiting, whose: _ } = args;
+    let StopArgs { platform, chat, chat_type, thread, user, session, drop_waiting, whose: _ } =
+        args;
     StopSessionRequest {
         agent: None,
         session_key: session,

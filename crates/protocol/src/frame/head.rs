@@ -54,7 +54,8 @@ impl Frame {
 
     /// Reads the kind of a frame that the desk made.
     pub fn head(&self) -> FrameHead {
-        let Ok(RawHead { kind, buffer_id, request_id, stop_id }) = serde_json::from_str(&self.0) else {
+        let Ok(RawHead { kind, buffer_id, request_id, stop_id }) = serde_json::from_str(&self.0)
+        else {
             return FrameHead::Other;
         };
         match (kind, buffer_id, request_id.and_then(RequestId::new)) {
@@ -63,9 +64,7 @@ impl Frame {
                 FrameHead::Entry { buffer_id }
             }
             ("outbound_result", _, Some(request_id)) => FrameHead::Result { request_id },
-            ("interrupt_inbound", ..) => {
-                FrameHead::Stop { stop_id: stop_id.and_then(StopId::new) }
-            }
+            ("interrupt_inbound", ..) => FrameHead::Stop { stop_id: stop_id.and_then(StopId::new) },
             _ => FrameHead::Other,
         }
     }

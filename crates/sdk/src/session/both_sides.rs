@@ -308,12 +308,14 @@ fn both_sides_talk_from_hello_to_goodbye() {
     assert_eq!(both.stopped, [ticket], "the desk sends it back to the turn it names");
 
     let receiver = |stop| StopReceiver { stop_id: StopId::from_random(stop), node: "n".to_owned() };
-    for (stop, session_key) in [(1, both.turns[1].session.clone()), (2, SessionKey::new("agent:main:discord:dm:c9").unwrap())] {
+    for (stop, session_key) in [
+        (1, both.turns[1].session.clone()),
+        (2, SessionKey::new("agent:main:discord:dm:c9").unwrap()),
+    ] {
         let (chat_id, report_to) = ("c".to_owned(), Some(receiver(stop)));
         both.at_the_desk(desk::LineInput::Stop { session_key, chat_id, report_to });
     }
-    let reports =
-        [(receiver(1), StopOutcome::Stopped), (receiver(2), StopOutcome::NotRunning)];
+    let reports = [(receiver(1), StopOutcome::Stopped), (receiver(2), StopOutcome::NotRunning)];
     assert_eq!(both.stop_reports, reports, "each stop has its own answer");
 
     both.turned(TurnResult::Well);

@@ -123,7 +123,8 @@ pub async fn a_stopped_chat_is_set_aside_while_its_agent_sleeps(harness: &impl H
     cast.several(&bob, 1).await;
     let line = cast.line(&ann).await;
     cast.ack(&line, &[(1, 1)]).await;
-    let chat_id = overview(harness, &ann, 0).await.expect("the agent is known").waiting[0].chat_id.clone();
+    let chat_id =
+        overview(harness, &ann, 0).await.expect("the agent is known").waiting[0].chat_id.clone();
     let (own, entries_max) = (Some(cast.bot.id), 2);
     let chat = StoppedChat { bot: own, chat_id: &chat_id, entries_max };
     let park = async |person: &Person, chat| {
