@@ -132,7 +132,9 @@ def programs(folder: Path) -> list[Program]:
     sdk = str(REPO / "clients/typescript/dist/src/index.js")
     return [
         Program("rust", folder, [str(built)]),
-        Program("python", folder, python, PYTHONPATH=str(REPO / "clients/python/src"), PYTHONDONTWRITEBYTECODE="1"),
+        Program(
+            "python", folder, python, PYTHONPATH=str(REPO / "clients/python/src"), PYTHONDONTWRITEBYTECODE="1"
+        ),
         Program("typescript", folder, ["node", str(here / "typescript_agent.mjs")], NIGHTDESK_TS_SDK=sdk),
     ]
 
@@ -205,14 +207,16 @@ class Polling(Requesting):
         return answer.json() if answer.content else {}
 
 
+# The tools of the requests to a line.
+TOOLS = {"take": "inbox_take", "ack": "inbox_ack", "send": "send", "stopped": "inbox_stopped"}
+
+
 class Mcp(Requesting):
     """An agent that takes its entries with the tools of MCP."""
 
-    TOOLS = {"take": "inbox_take", "ack": "inbox_ack", "send": "send", "stopped": "inbox_stopped"}
-
     async def call(self, what: str, body: dict[str, Any]) -> dict[str, Any]:
         """Calls the tool of a request."""
-        return await call_tool(self._http, self._url, self.TOOLS[what], body)
+        return await call_tool(self._http, self._url, TOOLS[what], body)
 
 
 async def call_tool(

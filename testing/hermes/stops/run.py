@@ -100,7 +100,9 @@ class Trial:
         await page.write("visitor", self._client.ask("visitor"))
         chat = await self._new_chat(known, "visitor")
         # The page's script posts this when the button is pressed.
-        await self._judge(origin, chat, lambda: page.write("visitor", "/stop"), lambda: told_by(page.answers("visitor")))
+        await self._judge(
+            origin, chat, lambda: page.write("visitor", "/stop"), lambda: told_by(page.answers("visitor"))
+        )
 
     async def _new_chat(self, known: set[str], asked: str) -> str:
         """Waits until a turn runs in a chat that was not known; returns the chat."""
@@ -126,11 +128,23 @@ class Trial:
         token = await self._stage.token(self._client.agent)
         body = {"platform": "telegram", "chat_id": str(self._person), "user_id": str(self._person)}
         await self._begin(self._person)
-        await self._by_call(origin, str(self._person), lambda: self._stage.post("/v1/sessions/stop", token, body))
+        await self._by_call(
+            origin, str(self._person), lambda: self._stage.post("/v1/sessions/stop", token, body)
+        )
 
     async def _cli(self, origin: str) -> None:
         person = str(self._person)
-        words = ("agent", "stop", *self._client.whose, "--platform", "telegram", "--chat", person, "--user", person)
+        words = (
+            "agent",
+            "stop",
+            *self._client.whose,
+            "--platform",
+            "telegram",
+            "--chat",
+            person,
+            "--user",
+            person,
+        )
         await self._begin(self._person)
         await self._by_call(origin, person, lambda: self._stage.desk.ask(*words))
 
@@ -166,7 +180,9 @@ class Trial:
         body = {**how, "agent": self._client.agent, "message": self._client.ask("letter")}
         sent = await self._stage.post("/v1/letters", token, body)
         headers = {"authorization": f"Bearer {token}"}
-        listed = await self._stage.http.get(f"{self._stage.desk.front.public_url}/v1/letters", headers=headers)
+        listed = await self._stage.http.get(
+            f"{self._stage.desk.front.public_url}/v1/letters", headers=headers
+        )
         letters = [one for one in listed.json()["letters"] if one["dispatch_id"] == sent["dispatch_id"]]
         chat = f"letter:{letters[0]['id']}"
         self._client.rename("letter", chat)
@@ -174,7 +190,9 @@ class Trial:
             await self._client.works(chat)
         return chat
 
-    async def _by_call(self, origin: str, chat: str, call: Callable[[], Awaitable[dict[str, object]]]) -> None:
+    async def _by_call(
+        self, origin: str, chat: str, call: Callable[[], Awaitable[dict[str, object]]]
+    ) -> None:
         outcomes: list[str] = []
 
         async def act() -> None:
@@ -207,7 +225,9 @@ class Trial:
         notice = await self._wait_told(told, promised)
         wrong = len(others - self._client.running)
         is_told = told is nothing or notice == promised
-        stop = Stop(self._client.name, origin, round(secs, 3), stopped, secs > LATE_SECS, is_told, notice, wrong)
+        stop = Stop(
+            self._client.name, origin, round(secs, 3), stopped, secs > LATE_SECS, is_told, notice, wrong
+        )
         print(f"{'ok' if stopped and is_told and not wrong else 'FAILED':<7}{stop}")
         self.stops.append(stop)
 

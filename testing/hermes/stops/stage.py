@@ -124,7 +124,9 @@ class Stage(props.stage.Stage):
         page = self.pages[client.name] = Webchat(self.folder / f"{client.name}-page.jsonl")
         self._ends.push_async_callback(page.close)
         handle = f"page-{client.agent}"
-        made = await self.desk.ask("bot", "create", "--tenant", self.desk.tenant, "--platform", "webchat", "--handle", handle)
+        made = await self.desk.ask(
+            "bot", "create", "--tenant", self.desk.tenant, "--platform", "webchat", "--handle", handle
+        )
         page.url = made["url"]
         words = ("grant", "create", *client.whose, "--bot", made["bot_id"], "--chat", "*", "--open")
         await self.desk.ask(*words)
