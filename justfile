@@ -12,7 +12,7 @@ whole := "--locked --workspace --features nightdesk/scripted,nightdesk/failpoint
 no_loom := "--exclude nightdesk-interleavings"
 
 # The binaries for proofs.
-world := whole + " --bins --example fake-discord --example fake-telegram --example mint-fire --example steady_echo"
+world := whole + " --bins --example fake-discord --example fake-telegram --example mint-fire --example steady_echo --example stoppable"
 
 # The simulation has its own compiler flags, so it needs its own target folder.
 sim_target := env("CARGO_TARGET_DIR", "target") / "sim"
@@ -100,6 +100,11 @@ hermes-cron *ARGS: _world
 # Exchange letters between two stock Hermes agents; ARGS as in testing/hermes/README.md. Budget: 4 minutes.
 hermes-letters *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/hermes/letters.sh {{ ARGS }}
+
+# Stop running turns of every kind of client from every origin; `--only rust` for one client. Budget: 20 minutes.
+stop *ARGS: _world
+    cd clients/typescript && npm ci --no-audit --no-fund > /dev/null && npx tsc
+    NIGHTDESK_BIN="$(just _built debug)" testing/hermes/stops.sh {{ ARGS }}
 
 # Call every MCP tool of the desk twice with a third-party client. Budget: 1 minute.
 mcp: _world

@@ -24,6 +24,7 @@ mod openapi;
 mod polling;
 mod problem;
 mod state;
+mod stops;
 mod tls;
 
 use std::sync::Arc;

@@ -5,6 +5,7 @@
 mod letters;
 mod line;
 mod shelf;
+mod stop;
 
 use std::sync::Arc;
 
@@ -133,7 +134,9 @@ async fn call_tool(
     match tool {
         Tool::InboxTake => line::take(api, caller, call.arguments).await,
         Tool::InboxAck => line::ack(api, caller, call.arguments).await,
+        Tool::InboxStopped => line::stopped(api, caller, call.arguments).await,
         Tool::Send => line::send(api, caller, call.arguments).await,
+        Tool::Stop => stop::stop(api, agent, call.arguments).await,
         Tool::ListAgents => letters::list_agents(&desk.letters, agent).await,
         Tool::Notify => letters::send(&desk.letters, agent, LetterOp::Notify, call).await,
         Tool::Wake => letters::send(&desk.letters, agent, LetterOp::Wake, call).await,

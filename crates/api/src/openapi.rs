@@ -14,6 +14,7 @@ use crate::mcp::McpState;
 use crate::state::ApiState;
 use crate::{
     agent_cron, events, health, hooks, letters, manage, mcp, oauth, polling, problem, relay, shelf,
+    stops,
 };
 
 #[derive(OpenApi)]
@@ -33,6 +34,7 @@ use crate::{
         (name = "line", description = "A line over HTTP requests, for agents that keep no WebSocket open."),
         (name = "time", description = "Jobs of an agent, which the desk fires when they are due."),
         (name = "letters", description = "Letters between agents, also while one of them sleeps."),
+        (name = "stops", description = "Stops of running turns, with their results."),
         (name = "shelf", description = "Skills and data that the agents of a tenant share."),
         (name = "tools", description = "The same tasks for agents that speak MCP."),
         (name = "issuer", description = "Tokens of the desk's own issuer."),
@@ -114,6 +116,7 @@ fn api_routes() -> OpenApiRouter<ApiState> {
         .merge(shelf::routes())
         .merge(relay::routes())
         .merge(polling::routes())
+        .merge(stops::routes())
 }
 
 fn public_routes() -> OpenApiRouter {

@@ -13,18 +13,19 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use nightdesk_line::{AuthenticatedGateway, LineName, LineOpening, PollError, TakenFrames};
 use nightdesk_protocol::close::Close;
-use nightdesk_protocol::frame::{Outbound, OutboundFields};
+use nightdesk_protocol::frame::{InterruptResult, Outbound, OutboundFields};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::http::line::{
-    AckRequest, IdleRequest, LineHello, SendRequest, SessionsRequest, TakeRequest, TakeResponse,
+    AckRequest, IdleRequest, LineHello, SendRequest, SessionsRequest, StoppedRequest, TakeRequest,
+    TakeResponse,
 };
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, FromGateway};
-use nightdesk_types::Transport;
 use nightdesk_types::limits::{
     ACKS_PER_REQUEST_MAX, FRAME_IN_BYTES_MAX, HELLOS_MAX, LINE_REQUEST_BYTES_MAX, TAKE_WAIT,
     TAKE_WAIT_MAX,
 };
+use nightdesk_types::{StopId, Transport};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa_axum::router::OpenApiRouter;
@@ -43,6 +44,7 @@ pub(crate) fn routes() -> OpenApiRouter<ApiState> {
         .routes(routes!(ack))
         .routes(routes!(send))
         .routes(routes!(sessions))
+        .routes(routes!(stopped))
         .routes(routes!(idle))
 }
 
@@ -84,6 +86,8 @@ line_requests! {
         "send JSON with line, request_id and action";
     SessionsRequest "/v1/line/sessions" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
         "send JSON with line, and sessions: the names of at most 64 live sessions";
+    StoppedRequest "/v1/line/stopped" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
+        "send JSON with line, stop_id and stopped";
     IdleRequest "/v1/line/idle" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
         "send JSON with line";
 }
@@ -166,6 +170,24 @@ async fn sessions(
     let sessions = sessions.map_err(|bad| problem::BAD_REQUEST.with_detail(bad.to_string()))?;
     let told = api.polled.tell(caller.gateway.agent, &line, FromGateway::Sessions(sessions));
     told.map_err(poll_problem)?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Reports whether an order to stop a turn stopped one.
+#[utoipa::path(
+    post, path = "/v1/line/stopped", tag = "line", security(("agent" = []), ("access_token" = [])),
+    request_body = StoppedRequest,
+    responses((status = 204, description = "The answer is taken"), Problems)
+)]
+async fn stopped(
+    State(api): State<ApiState>,
+    caller: LineCaller,
+    JsonBody(request): JsonBody<StoppedRequest>,
+) -> Result<Response, Problem> {
+    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
+        return Ok(passed_on.into_response());
+    }
+    report_stopped(&api, &caller, &request)?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -294,6 +316,20 @@ pub(crate) async fn send_action(
     sent.map_err(poll_problem)?.result().ok_or_else(|| {
         problem::UNAVAILABLE.with_detail("repeat the request with the same request_id")
     })
+}
+
+/// Passes the answer to a stop to a line of this node.
+pub(crate) fn report_stopped(
+    api: &ApiState,
+    caller: &LineCaller,
+    request: &StoppedRequest,
+) -> Result<(), Problem> {
+    let StoppedRequest { line, stop_id, stopped } = request;
+    let stop_id = StopId::new(stop_id.as_str())
+        .ok_or_else(|| problem::BAD_REQUEST.with_detail(StoppedRequest::EXPECTED))?;
+    let answer = InterruptResult { stop_id, stopped: *stopped };
+    let (agent, line) = (caller.gateway.agent, read_line_name(line)?);
+    api.polled.tell(agent, &line, FromGateway::InterruptResult(answer)).map_err(poll_problem)
 }
 
 fn read_outbound(request: &SendRequest) -> Option<Outbound> {

@@ -9,6 +9,8 @@ mod door;
 mod callers;
 #[path = "street/line.rs"]
 mod line;
+#[path = "street/stops.rs"]
+mod stops;
 #[path = "street/polling.rs"]
 mod polling;
 #[path = "street/posting.rs"]

@@ -38,7 +38,9 @@ impl BellNote {
 
 #[cfg(test)]
 mod tests {
-    use nightdesk_types::{AgentId, BotId, GatewayId, Generation, RequestId, Seq};
+    use nightdesk_types::{
+        AgentId, BotId, GatewayId, Generation, RequestId, Seq, StopId, StopOutcome, StopReceiver,
+    };
     use proptest::prelude::*;
     use uuid::Uuid;
 
@@ -46,13 +48,27 @@ mod tests {
 
     fn rings() -> impl Strategy<Value = Ring> {
         let parts = (any::<u128>(), any::<i64>(), ".{0,40}", "[!-~]{1,40}");
-        (0..7, parts).prop_map(|(kind, (id, number, one, two))| {
+        (0..9, parts).prop_map(|(kind, (id, number, one, two))| {
             let id = Uuid::from_u128(id);
             let (agent, bot) = (AgentId::from_uuid(id), BotId::from_uuid(id));
             match kind {
                 0 => Ring::Entry { agent, seq: Seq::new(number) },
                 1 => Ring::Replaced { agent, by: Generation::new(number) },
-                2 => Ring::Stop { agent, session_key: one, chat_id: two },
+                2 => Ring::Stop { agent, session_key: one, chat_id: two, report_to: None },
+                7 => Ring::Stop {
+                    agent,
+                    session_key: one,
+                    chat_id: String::new(),
+                    report_to: Some(StopReceiver {
+                        stop_id: StopId::from_random(id.as_u128()),
+                        node: two,
+                    }),
+                },
+                8 => Ring::StopReported {
+                    node: one,
+                    stop_id: StopId::from_random(id.as_u128()),
+                    outcome: StopOutcome::Stopped,
+                },
                 3 => Ring::Revoked { gateway: GatewayId::from_uuid(id) },
                 4 => Ring::Chat { bot, chat: two },
                 5 => Ring::Asked { node: one, bot },

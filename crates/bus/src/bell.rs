@@ -3,7 +3,9 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, BotId, GatewayId, Generation, RequestId, Seq};
+use nightdesk_types::{
+    AgentId, BotId, GatewayId, Generation, RequestId, Seq, StopId, StopOutcome, StopReceiver,
+};
 use serde::{Deserialize, Serialize};
 
 /// A hint.
@@ -32,6 +34,18 @@ pub enum Ring {
         session_key: String,
         /// The chat of the session.
         chat_id: String,
+        /// The receiver of the result, if one waits for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        report_to: Option<StopReceiver>,
+    },
+    /// The result of a stop that another node requested.
+    StopReported {
+        /// The node that requested it.
+        node: String,
+        /// The stop.
+        stop_id: StopId,
+        /// The result.
+        outcome: StopOutcome,
     },
     /// A gateway was revoked.
     Revoked {
@@ -85,9 +99,9 @@ impl Ring {
             }
             Self::Revoked { .. } => BellAddress::All,
             Self::Chat { bot, chat } => BellAddress::Chat(*bot, chat.clone()),
-            Self::Asked { node, .. } | Self::Settled { node, .. } => {
-                BellAddress::Node(node.clone())
-            }
+            Self::Asked { node, .. }
+            | Self::Settled { node, .. }
+            | Self::StopReported { node, .. } => BellAddress::Node(node.clone()),
         }
     }
 }

@@ -14,6 +14,7 @@ mod shared_rate_limit;
 mod registered_line;
 mod line_registry;
 mod mark_set;
+mod stop_results;
 mod wait;
 mod lines_in_doubt;
 mod seal;
@@ -27,6 +28,7 @@ pub use mark_set::{MarkSet, MarkedItems};
 pub use registered_line::{LineHints, LineOrder, NewLine, RegisteredLine};
 pub use seal::{HintError, HintSeal, VerifiedHint};
 pub use shared_rate_limit::{NoSharedRateLimit, SharedRateLimit};
+pub use stop_results::{StopResults, StopWait};
 pub use wait::{
     ChatKey, SettlementKey, Settlements, Wait, WaitKey, WaitLimit, WaitRegistry, Watch, Watchers,
 };

@@ -11,6 +11,7 @@ use crate::bell::{Bell, BellAddress, Ring};
 use crate::lines_in_doubt::LinesInDoubt;
 use crate::mark_set::MarkSet;
 use crate::registered_line::{LineOrder, NewLine, RegisteredLine};
+use crate::stop_results::StopResults;
 use crate::sync::{Mutex, MutexGuard};
 use crate::wait::{Settlements, Watchers};
 
@@ -21,6 +22,7 @@ pub struct LineRegistry {
     lines: Mutex<BTreeMap<AgentId, Arc<RegisteredLine>>>,
     chats: Watchers,
     settlements: Settlements,
+    stop_results: StopResults,
     requested_bots: MarkSet<BotId>,
     lines_in_doubt: LinesInDoubt,
     changes: Arc<MarkSet<BellAddress>>,
@@ -42,9 +44,15 @@ impl LineRegistry {
             lines: Mutex::default(),
             chats: Watchers::new(Arc::clone(&changes)),
             settlements: Settlements::new(Arc::clone(&changes)),
+            stop_results: StopResults::default(),
             requested_bots: MarkSet::default(),
             changes,
         }
+    }
+
+    /// Returns the name of this node.
+    pub fn node(&self) -> &str {
+        &self.node
     }
 
     /// Opens the ear of an agent's line. An older line of the same agent gets [`LineOrder::Replaced`].
@@ -99,6 +107,11 @@ impl LineRegistry {
     /// requested, and still poll its row.
     pub const fn settlements(&self) -> &Settlements {
         &self.settlements
+    }
+
+    /// Returns the stops of this node that wait for their results. Start to wait before the stop is rung.
+    pub const fn stop_results(&self) -> &StopResults {
+        &self.stop_results
     }
 
     /// Returns the bots with sends that other nodes requested. One task of this node takes them and reads the rows.
@@ -199,8 +212,11 @@ impl Bell for LineRegistry {
                 .filter(|ear| ear.line.generation < by)
                 .inspect(|ear| ear.send_order(LineOrder::Replaced))
                 .is_some(),
-            Ring::Stop { agent, session_key, chat_id } => {
-                self.send_stop(agent, &LineOrder::Stop { session_key, chat_id })
+            Ring::Stop { agent, session_key, chat_id, report_to } => {
+                self.send_stop(agent, &LineOrder::Stop { session_key, chat_id, report_to })
+            }
+            Ring::StopReported { node, stop_id, outcome } => {
+                node == self.node && self.stop_results.report(&stop_id, outcome)
             }
             Ring::Revoked { gateway } => {
                 let ears = self.lines_of_gateway(gateway);

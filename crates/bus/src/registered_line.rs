@@ -2,7 +2,9 @@
 
 use std::sync::PoisonError;
 
-use nightdesk_types::{AgentId, GatewayId, Generation, Incarnation, Seq, TenantScope};
+use nightdesk_types::{
+    AgentId, GatewayId, Generation, Incarnation, Seq, StopReceiver, TenantScope,
+};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +22,8 @@ pub enum LineOrder {
         session_key: String,
         /// The chat of the session.
         chat_id: String,
+        /// The receiver of the result, if one waits for it.
+        report_to: Option<StopReceiver>,
     },
     /// A newer line took over.
     Replaced,

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::quarantine::quarantine;
-use crate::{Account, Accounts, Limits, Refusals, Stops, Waking};
+use crate::{Account, Accounts, Limits, Refusals, Stopping, Stops, Waking};
 
 mod admission;
 mod place;
@@ -55,8 +55,13 @@ struct Request {
 }
 
 impl Inbound {
-    pub(crate) fn new(stops: &Stops, refusals: &Arc<Refusals>, waking: &Arc<Waking>) -> Self {
-        let admissions = Admissions::new(stops, refusals);
+    pub(crate) fn new(
+        stops: &Stops,
+        refusals: &Arc<Refusals>,
+        waking: &Arc<Waking>,
+        stopping: &Arc<Stopping>,
+    ) -> Self {
+        let admissions = Admissions::new(stops, refusals, stopping);
         let waking = Arc::clone(waking);
         let Stops { accounts, limits, register, inbox, bell, tasks, .. } = stops.clone();
         let recent = RecentEvents::default();

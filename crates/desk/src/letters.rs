@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nightdesk_letters::{DeskConnector, FailureCause, LetterBackend, LetterSender, Letters, Party};
+use nightdesk_letters::{
+    DeskConnector, FailureCause, LetterBackend, LetterSender, LetterTurn, Letters, Party,
+};
 use nightdesk_schedule::Scheduler;
-use nightdesk_types::{LetterId, Timestamp};
+use nightdesk_types::{LetterId, StopOutcome, StoreError, Timestamp};
 
 pub use scheduled::arm_request;
 pub(crate) use scheduled::{deliver_fire, record_seq};
 
 use crate::limits::LimitedAction;
-use crate::{Limits, Stops, Waking};
+use crate::stopping::{StopOrder, StopOrigin, StopSession};
+use crate::{Limits, Stopping, Stops, Waking};
 
 /// The letters of a node and the services of the desk that they use.
 #[derive(Debug)]
@@ -23,12 +26,14 @@ pub struct LetterContext {
     limits: Arc<Limits>,
     schedule: Arc<Scheduler>,
     waking: Arc<Waking>,
+    stopping: Arc<Stopping>,
 }
 
 impl LetterContext {
-    pub(crate) fn new(stops: &Stops, waking: &Arc<Waking>) -> Self {
+    pub(crate) fn new(stops: &Stops, waking: &Arc<Waking>, stopping: &Arc<Stopping>) -> Self {
         let Stops { letters, limits, schedule, .. } = stops.clone();
-        Self { letters, limits, schedule, waking: Arc::clone(waking) }
+        let (waking, stopping) = (Arc::clone(waking), Arc::clone(stopping));
+        Self { letters, limits, schedule, waking, stopping }
     }
 }
 
@@ -51,6 +56,13 @@ impl LetterBackend for LetterContext {
 
     fn call_agent(&self, agent: Party) {
         self.waking.call(agent.scope, agent.agent);
+    }
+
+    async fn stop_turn(&self, turn: LetterTurn) -> Result<StopOutcome, StoreError> {
+        let LetterTurn { agent, source } = turn;
+        let session = StopSession::of_source(source, None);
+        let order = StopOrder { session, origin: StopOrigin::Letter, drops_waiting: false };
+        self.stopping.stop(agent, &order).await.map(|report| report.outcome)
     }
 
     async fn schedule(

@@ -2,7 +2,7 @@
 //!
 //! [`inbound`] is the path of a message, [`outbound`] the path of a reply. [`listening`] reads platforms that do not
 //! post events. [`mod@line`] implements the requests of lines, [`sweep`] finds entries that the bell missed, [`waking`]
-//! calls agents without a line and notifies their people, [`timekeeping`] fires due jobs, [`letters`] connects the
+//! calls agents without a line and notifies their people, [`stopping`] stops running turns, [`timekeeping`] fires due jobs, [`letters`] connects the
 //! letters between agents, [`shelf`] holds the skills and data that they share. Each flow is a struct with the stops and
 //! flows that it uses; [`Desk::new`] builds all of them from the [`Stops`] of a node.
 
@@ -16,6 +16,7 @@ pub mod line;
 pub mod reach_manager;
 pub mod relaying;
 pub mod shelf;
+pub mod stopping;
 pub mod sweep;
 pub mod timekeeping;
 pub mod waking;
@@ -63,6 +64,7 @@ pub use readiness::{Readiness, UnreadyReason};
 pub use refusals::Refusals;
 pub use session_budgets::SessionBudgets;
 pub use shelf::Shelf;
+pub use stopping::Stopping;
 pub use sweep::Sweeps;
 pub use timekeeping::Timekeeping;
 pub use waking::Waking;
@@ -123,6 +125,8 @@ pub struct Desk {
     pub listening: Arc<Listening>,
     /// Calls agents without a line.
     pub waking: Arc<Waking>,
+    /// Stops running turns.
+    pub stopping: Arc<Stopping>,
     /// Fires due jobs.
     pub timekeeping: Arc<Timekeeping>,
     /// The services of the desk for letters.
@@ -138,9 +142,10 @@ impl Desk {
     pub fn new(stops: Stops) -> Self {
         let refusals = Arc::new(Refusals::default());
         let waking = Arc::new(Waking::new(&stops));
-        let letters = Arc::new(LetterContext::new(&stops, &waking));
+        let stopping = Arc::new(Stopping::new(&stops));
+        let letters = Arc::new(LetterContext::new(&stops, &waking, &stopping));
         let timekeeping = Arc::new(Timekeeping::new(&stops, &waking));
-        let inbound = Arc::new(Inbound::new(&stops, &refusals, &waking));
+        let inbound = Arc::new(Inbound::new(&stops, &refusals, &waking, &stopping));
         let outbound = Outbound::new(&stops);
         Self {
             line: Arc::new(LineBackend::new(&stops, outbound, &waking)),
@@ -150,6 +155,7 @@ impl Desk {
             refusals,
             inbound,
             waking,
+            stopping,
             timekeeping,
             letters,
             stops,

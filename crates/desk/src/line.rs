@@ -20,7 +20,9 @@ use nightdesk_protocol::hello::{Hello, RELAY_PLATFORM};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Gateway, GatewayProof, Issuers, Register};
-use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{
+    AgentId, BotId, ClientRules, StopOutcome, StopReceiver, StoreError, TenantScope, Timestamp,
+};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 use tokio_util::task::TaskTracker;
@@ -63,6 +65,7 @@ impl LineBackend {
             agent,
             session_key: session_key.as_str().to_owned(),
             chat_id: chat_id.to_owned(),
+            report_to: None,
         };
         if self.bell.ring(stop).await { StopResult::Told } else { StopResult::NotRunning }
     }
@@ -183,8 +186,14 @@ impl LineHandler for LineBackend {
     }
 
     async fn stop(&self, caller: &AuthenticatedGateway, interrupt: Interrupt) {
-        // A line has no frame for the result.
+        // The frame asks for no answer.
         self.stop_turn(caller.agent, &interrupt.session_key, "").await;
+    }
+
+    async fn report_stop(&self, receiver: StopReceiver, outcome: StopOutcome) {
+        let StopReceiver { stop_id, node } = receiver;
+        // The person who waits is told that the stop was delivered if this hint is lost.
+        self.bell.ring(Ring::StopReported { node, stop_id, outcome }).await;
     }
 
     async fn follow_rules(

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nightdesk_egress::{Egress, FleetingAction, RateLimits, SendResult};
-use nightdesk_gate::{AdmitError, AdmittedEvent, AdmittedSend, BotTag, Gate, Sender};
+use nightdesk_gate::{AdmitError, AdmittedEvent, AdmittedSend, BotTag, Gate, Recipient, Sender};
 use nightdesk_inbox::{DedupeKey, StoredEntry};
-use nightdesk_types::limits::{PARKED_NOTICE_TRIED_EVERY, WAKING_EVERY, WAKINGS_AT_ONCE_MAX};
+use nightdesk_types::limits::{
+    PARKED_NOTICE_TRIED_EVERY, PLATFORM_CALL_WAIT, WAKING_EVERY, WAKINGS_AT_ONCE_MAX,
+};
 use nightdesk_types::send::{HELD, Op, TOO_FAST, UNREACHABLE};
 use nightdesk_types::{AgentId, BotId, RequestId, Send, StoreError, TenantScope};
 use nightdesk_wake::{WaitingChat, WakeClaim};
-use serde_json::Map;
+use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::{Accounts, Stops};
 
@@ -37,6 +40,17 @@ struct NoticePlace<'a> {
     agent: AgentId,
     bot: BotId,
     chat_id: &'a str,
+    /// The thread and the scope of the chat.
+    metadata: Map<String, Value>,
+}
+
+/// The notice to a person who stopped a turn.
+pub(crate) struct StopNotice<'a> {
+    /// The person's command.
+    pub(crate) event: &'a AdmittedEvent,
+    /// The agent in whose place the desk writes.
+    pub(crate) recipient: &'a Recipient,
+    pub(crate) text: &'a str,
 }
 
 /// The notice to an author whose messages are parked for their rate.
@@ -125,13 +139,56 @@ impl Notices {
     /// Sends an author the notice that further messages are parked: one message an hour, whichever node sends it.
     pub(crate) async fn notify_parked(&self, notice: ParkedNotice) -> Result<(), StoreError> {
         let ParkedNotice { permit, scope, agent, bot, chat_id, request } = notice;
-        let place = NoticePlace { scope, agent, bot, chat_id: &chat_id };
+        let place = NoticePlace { scope, agent, bot, chat_id: &chat_id, metadata: Map::new() };
         let sent = self.send_message(&place, request, TOO_FAST).await?;
         drop(permit);
         if let Some(SendResult::Failed(why)) = sent {
             log_failed_notice(agent, &why);
         }
         Ok(())
+    }
+
+    /// Tells a person the result of a stop: one message for each command, however often the platform repeats it. Where
+    /// the agent may not write, the desk answers in its own name if the rate limits leave room.
+    pub(crate) async fn notify_stopped(&self, notice: &StopNotice<'_>) -> Result<(), StoreError> {
+        let StopNotice { event, recipient, text } = *notice;
+        let Recipient { scope, agent, .. } = *recipient;
+        let (bot, said) = (event.verified().bot(), event.verified().get());
+        let source = said.source();
+        let digest = u128::from_be_bytes(*DedupeKey::from_event_key(bot, said.key()).bytes());
+        let known = [("thread_id", &source.thread_id), ("scope_id", &source.scope_id)];
+        let known = known.into_iter().filter_map(|(key, id)| Some((key, id.clone()?)));
+        let metadata = known.map(|(key, id)| (key.to_owned(), Value::from(id))).collect();
+        let place = NoticePlace { scope, agent, bot, chat_id: &source.chat_id, metadata };
+        if self.answer_command(event, text).await {
+            return Ok(());
+        }
+        let sent = self.send_message(&place, format!("desk-stop-{digest:032x}"), text).await?;
+        match sent {
+            Some(SendResult::Failed(why)) => log_failed_notice(agent, &why),
+            Some(_) => {}
+            None => drop(self.egress.show(&FleetingAction::stop_response(event, text)).await),
+        }
+        Ok(())
+    }
+
+    /// Answers a command with the capability that its platform lent for the response, if it did. Returns true if the
+    /// platform took the answer.
+    async fn answer_command(&self, event: &AdmittedEvent, text: &str) -> bool {
+        let verified = event.verified();
+        let Some(capability) = verified.capability() else { return false };
+        let Ok(Some(account)) = self.accounts.find_by_id(verified.bot()).await else {
+            return false;
+        };
+        let op = Op::FollowUp {
+            session_key: String::new(),
+            kind: capability.kind.clone(),
+            content: text.to_owned(),
+        };
+        let chat_id = verified.get().source().chat_id.clone();
+        let send = Send { chat_id, op, metadata: Map::new() };
+        let call = account.platform.follow_up(&account.bot, &send, &capability.secret);
+        matches!(timeout(PLATFORM_CALL_WAIT, call).await, Ok(Ok(_)))
     }
 
     /// Sends the message to one chat. `None` means that the agent may no longer write there.
@@ -182,12 +239,12 @@ impl Notices {
         request: String,
         op: Op,
     ) -> Result<Option<AdmittedSend>, StoreError> {
-        let NoticePlace { scope, agent, bot, chat_id } = *place;
+        let NoticePlace { scope, agent, bot, chat_id, ref metadata } = *place;
         let Some(request) = RequestId::new(request) else { return Ok(None) };
         let any = BotTag::default();
         let (greeted, tag, through) = (std::slice::from_ref(&any), &any, Some(bot));
         let sender = Sender { scope, agent, hellos: greeted, tag, through };
-        let send = Send { chat_id: chat_id.to_owned(), op, metadata: Map::new() };
+        let send = Send { chat_id: chat_id.to_owned(), op, metadata: metadata.clone() };
         match self.gate.admit_send(sender, request, send).await {
             Ok(admitted) => Ok(Some(admitted)),
             Err(AdmitError::Refused(_)) => Ok(None),
@@ -199,7 +256,7 @@ impl Notices {
 impl<'a> NoticePlace<'a> {
     fn of_wake(claimed: &WakeClaim, place: &'a WaitingChat) -> Self {
         let (scope, agent) = (claimed.scope, claimed.agent);
-        Self { scope, agent, bot: place.bot, chat_id: &place.chat_id }
+        Self { scope, agent, bot: place.bot, chat_id: &place.chat_id, metadata: Map::new() }
     }
 }
 

@@ -195,7 +195,7 @@ pub fn read_response(response: &CallResponse) -> PostOutcome {
     }
     if !is_json {
         let text = Some(String::from_utf8_lossy(body).into_owned());
-        return PostOutcome::Handled(PostAnswer { text, actions: Vec::new() });
+        return PostOutcome::Handled(PostAnswer { text, ..PostAnswer::default() });
     }
     serde_json::from_slice(body).map_or_else(
         |_| PostOutcome::Failed("answered with JSON that has no text and no actions".to_owned()),
@@ -223,11 +223,17 @@ mod tests {
     #[test]
     fn a_response_acknowledges_postpones_or_fails() {
         let cases = [
-            (response(200, "hi", false), "Handled(PostAnswer { text: Some(\"hi\"), actions: [] })"),
-            (response(204, "", false), "Handled(PostAnswer { text: Some(\"\"), actions: [] })"),
+            (
+                response(200, "hi", false),
+                "Handled(PostAnswer { text: Some(\"hi\"), actions: [], stopped: None })",
+            ),
+            (
+                response(204, "", false),
+                "Handled(PostAnswer { text: Some(\"\"), actions: [], stopped: None })",
+            ),
             (
                 response(200, r#"{"text":"hi"}"#, true),
-                "Handled(PostAnswer { text: Some(\"hi\"), actions: [] })",
+                "Handled(PostAnswer { text: Some(\"hi\"), actions: [], stopped: None })",
             ),
             (response(202, "", false), "Later"),
             (response(500, "", false), "Failed(\"answered with status 500\")"),

@@ -53,6 +53,12 @@ impl FleetingAction {
         Self::at_source(ask.bot(), ask.source(), op)
     }
 
+    /// Returns the desk's response to a person's stop.
+    pub fn stop_response(event: &AdmittedEvent, text: &str) -> Self {
+        let (bot, source) = (event.verified().bot(), event.verified().get().source());
+        Self::at_source(bot, source, Op::Send { content: text.to_owned(), reply_to: None })
+    }
+
     fn at_source(bot: BotId, source: &Source, op: Op) -> Self {
         let place = [("thread_id", &source.thread_id), ("scope_id", &source.scope_id)];
         let known =

@@ -14,6 +14,7 @@ use crate::decide::{
 use crate::facts::EventFacts;
 use crate::reach_cache::ReachCache;
 use crate::sender_cache::SenderCache;
+use crate::stop_button::{mark_button, stop_prompt, wants_button};
 use crate::store::{BotPrompt, RefusalNote, Store, StoredRefusal};
 
 /// The reason why an event or send was not admitted.
@@ -181,7 +182,25 @@ impl Gate {
         {
             return Err(AdmitError::Refused(SendRefusal::PromptTaken));
         }
-        Ok(AdmittedSend { scope, agent, bot, request, send })
+        let prompt = self.record_stop_button(sender, bot, &send).await?;
+        Ok(AdmittedSend { scope, agent, bot, request, send: mark_button(send, prompt) })
+    }
+
+    /// Records the prompt of a stop button, so that a press reaches the agent of the answer and no other. Returns its id,
+    /// if the send has a button.
+    async fn record_stop_button(
+        &self,
+        sender: Sender<'_>,
+        bot: BotId,
+        send: &Send,
+    ) -> Result<Option<String>, StoreError> {
+        if !wants_button(send) {
+            return Ok(None);
+        }
+        let Sender { scope, agent, .. } = sender;
+        let id = stop_prompt(agent);
+        let is_own = self.store.record_prompt(scope, agent, BotPrompt { bot, id: &id }).await?;
+        Ok(is_own.then_some(id))
     }
 }
 

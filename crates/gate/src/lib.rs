@@ -17,6 +17,8 @@ mod sender_cache;
 mod gate;
 mod admitted;
 mod link_command;
+mod stop_button;
+mod stop_command;
 mod store;
 
 pub use admitted::{AdmittedEvent, AdmittedSend, Recipient};
@@ -28,4 +30,5 @@ pub use decide::{
 pub use facts::{EventFacts, EventPlace};
 pub use gate::{AdmitError, Gate, Sender};
 pub use link_command::ChatLinkCommand;
+pub use stop_command::{ChatStopCommand, StopForm, StopWord};
 pub use store::{BotMessage, BotPrompt, RefusalNote, Store, StoredRefusal};

@@ -76,6 +76,17 @@ pub enum EntryStatus {
     Parked(ParkRecord),
 }
 
+/// A chat whose waiting entries are set aside because it was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoppedChat<'a> {
+    /// The bot of the entries. `None`: every bot.
+    pub bot: Option<BotId>,
+    /// The chat.
+    pub chat_id: &'a str,
+    /// The number of entries to park, oldest first.
+    pub entries_max: usize,
+}
+
 /// Lets an operator read inboxes, park entries and resubmit them.
 #[async_trait]
 pub trait InboxAdmin: Send + Sync {
@@ -102,6 +113,15 @@ pub trait InboxAdmin: Send + Sync {
         agent: AgentId,
         seq: Seq,
     ) -> Result<bool, StoreError>;
+
+    /// Parks the waiting entries of a chat because it was stopped, and returns their number. If the agent has an open
+    /// line, it parks none: the agent has the entries, or gets them now.
+    async fn park_chat(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        chat: StoppedChat<'_>,
+    ) -> Result<usize, StoreError>;
 
     /// Resubmits a parked entry to its inbox, and returns its new number. `None`: no entry with that number is parked, or
     /// it was resubmitted before.

@@ -94,6 +94,8 @@ pub enum ParkReason {
     Unreadable,
     /// The operator parked it.
     Operator,
+    /// A person or an agent stopped its chat while its agent slept.
+    Stopped,
 }
 
 impl ParkReason {
@@ -107,6 +109,7 @@ impl ParkReason {
             | Self::Full
             | Self::Expired
             | Self::Operator
+            | Self::Stopped
             | Self::Unreadable => false,
         }
     }
@@ -121,4 +124,5 @@ nightdesk_types::slugs! {
     Expired = "expired",
     Unreadable = "unreadable",
     Operator = "operator",
+    Stopped = "stopped",
 }

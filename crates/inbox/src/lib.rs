@@ -24,7 +24,9 @@ pub mod trail;
 mod upkeep;
 
 pub use accept::{AcceptRequest, DedupeKey, EntryCapability, SourceCursor};
-pub use admin::{EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, ParkRecord};
+pub use admin::{
+    EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, ParkRecord, StoppedChat,
+};
 pub use author_pace::{AuthorCount, AuthorPace, AuthorRates};
 pub use entry::{AgentPresence, Entry, LineClaim, ParkReason, StoredEntry};
 pub use history::{HistoryBreak, RecordedHistory, SeenHistories, ServerPosition, find_break};

@@ -5,7 +5,7 @@ use nightdesk_protocol::event;
 use nightdesk_types::event::{
     ChatType, Content, Draft, LetterEvent, LetterOrigin, Message, Source,
 };
-use nightdesk_types::{BotId, Event, LetterId};
+use nightdesk_types::{AgentId, BotId, Event, LetterId};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -48,18 +48,25 @@ pub struct LetterText<'a> {
     pub origin: Option<&'a DeliveryOrigin>,
 }
 
+/// Returns the source of a letter, from which its recipient's client names the session.
+pub(crate) fn source_of_letter(letter: LetterId, from: AgentId) -> Source {
+    Source {
+        platform: PLATFORM.to_owned(),
+        chat_id: chat_id(letter),
+        chat_type: ChatType::Dm,
+        user_id: Some(from.to_string()),
+        ..Source::default()
+    }
+}
+
 /// Returns the agent's inbox entry. `None`: no client could accept it.
 pub fn build_entry(letter: &NewLetter, text: LetterText<'_>) -> Option<LetterEntry> {
     let LetterText { from, words, event_type, origin } = text;
     let chat_id = chat_id(letter.id);
     let source = Source {
-        platform: PLATFORM.to_owned(),
-        chat_id: chat_id.clone(),
-        chat_type: ChatType::Dm,
         chat_name: Some(from.to_owned()),
-        user_id: Some(letter.from.agent.to_string()),
         user_name: Some(from.to_owned()),
-        ..Source::default()
+        ..source_of_letter(letter.id, letter.from.agent)
     };
     let header = LetterEvent {
         letter_id: letter.id.to_string(),
@@ -122,7 +129,7 @@ pub(crate) fn read_entry(entry: &LetterEntry, now: Millis) -> Option<EntryPayloa
 mod tests {
     use nightdesk_protocol::EntryJson;
     use nightdesk_types::limits::LETTER_BYTES_MAX;
-    use nightdesk_types::{AgentId, TenantId, TenantScope};
+    use nightdesk_types::{TenantId, TenantScope};
     use serde_json::json;
 
     use super::*;

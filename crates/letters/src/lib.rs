@@ -39,7 +39,7 @@ mod sender;
 pub mod connectors;
 
 pub use address::Address;
-pub use backend::LetterBackend;
+pub use backend::{LetterBackend, LetterTurn};
 pub use connector::AgentConnector;
 pub use delivery_method::DeliveryMethod;
 pub use desk_connector::DeskConnector;

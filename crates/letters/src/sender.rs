@@ -9,14 +9,16 @@ use nightdesk_protocol::delivery::{
     TriggerKind, WakeOpts, WakeReceipt,
 };
 use nightdesk_protocol::http::letters::ReachableAgent;
-use nightdesk_types::{LetterId, StoreError};
+use nightdesk_types::{LetterId, StopOutcome, StoreError};
 
+use crate::backend::LetterTurn;
 use crate::by_inbox;
 use crate::connector::AgentConnector;
-use crate::context::Correspondent;
+use crate::context::{Correspondent, store_failure};
 use crate::delivery_method::DeliveryMethod;
 use crate::desk_connector::{DeskConnector, descriptor, line_status};
 use crate::dispatch::{DispatchReport, Dispatcher, NotifyRequest};
+use crate::entry::source_of_letter;
 use crate::error::{ConnectorError, FailureCause};
 use crate::letter::{Grant, Letter, Party, Route};
 use crate::letters::Letters;
@@ -143,6 +145,7 @@ impl LetterSender {
     ) -> Result<(DeliveryMethod, WakeReceipt), ConnectorError> {
         let (way, to) = self.find_and_count(address, opts.session_id.as_deref()).await;
         let receipt = match to {
+            Ok(to) if opts.interrupt => self.interrupt_and_wake(&to, opts).await,
             Ok(to) => self.0.wake_to(&to, opts).await,
             Err(error) => Err(error),
         };
@@ -151,6 +154,54 @@ impl LetterSender {
             self.store_receipt(way, Route::Wake, address, &meta.dispatch_id, outcome).await;
         }
         receipt.map(|receipt| (way, receipt))
+    }
+
+    /// Stops the recipient's turn on the sender's newest letter to it, and then wakes it.
+    async fn interrupt_and_wake(
+        &self,
+        to: &Correspondent,
+        opts: &WakeOpts,
+    ) -> Result<WakeReceipt, ConnectorError> {
+        let newest = self.newest_letter_to(to).await;
+        let newest = newest.map_err(|error| store_failure(error).into_error(&to.address))?;
+        let outcome = match newest {
+            Some(letter) => self.stop_turn(to.party, letter).await,
+            None => Ok(StopOutcome::NotRunning),
+        };
+        let outcome = outcome.map_err(|error| store_failure(error).into_error(&to.address))?;
+        let mut receipt = self.0.wake_to(to, opts).await?;
+        if outcome != StopOutcome::Stopped {
+            receipt.warnings.push(format!("the turn on the letter before: {}", outcome.slug()));
+        }
+        Ok(receipt)
+    }
+
+    /// Stops the recipient's turn on a letter of the sender. `None`: the agent sent no such letter, or may no longer
+    /// write to its recipient.
+    pub async fn stop(&self, letter: LetterId) -> Result<Option<StopOutcome>, ConnectorError> {
+        let failed = |error| store_failure(error).into_error("");
+        let Some(found) = self.show(letter).await.map_err(failed)? else { return Ok(None) };
+        let to = match self.0.find_recipient(&found.to.to_string(), None).await {
+            Ok(to) => to,
+            Err(ConnectorError::DeliveryFailed {
+                cause: FailureCause::UnknownAgent | FailureCause::Refused(_),
+                ..
+            }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        self.stop_turn(to.party, letter).await.map(Some).map_err(failed)
+    }
+
+    async fn stop_turn(&self, to: Party, letter: LetterId) -> Result<StopOutcome, StoreError> {
+        let source = source_of_letter(letter, self.from().agent);
+        self.0.context.backend.stop_turn(LetterTurn { agent: to, source }).await
+    }
+
+    /// Returns the sender's newest letter to a recipient that is in its inbox, among the newest page of letters.
+    async fn newest_letter_to(&self, to: &Correspondent) -> Result<Option<LetterId>, StoreError> {
+        let letters = self.list(None).await?;
+        let is_put = |letter: &&Letter| letter.to == to.party.agent && letter.seq.is_some();
+        Ok(letters.iter().find(is_put).map(|letter| letter.id))
     }
 
     /// Calls an agent without a payload, so that it reads its inbox.

@@ -165,6 +165,9 @@ impl<T: LineTransport> LineDriver<T> {
             TransportEvent::Text(text) => self.handle_text(&text).await,
             TransportEvent::Frame(frame) => self.handle_frame(*frame).await,
             TransportEvent::Undelivered(tried) => self.settle(LineInput::Undelivered(tried)).await,
+            TransportEvent::StopFailed(stop_id) => {
+                self.settle(LineInput::StopFailed(stop_id)).await;
+            }
             TransportEvent::Ping => self.handle_control(LineInput::Pinged).await,
             // Requests have a rate limit of their own.
             TransportEvent::Called => self.settle(LineInput::Pinged).await,
@@ -210,10 +213,10 @@ impl<T: LineTransport> LineDriver<T> {
                 LineOrder::Replaced => LineInput::Replaced,
                 LineOrder::HistoryChanged => LineInput::HistoryChanged,
                 LineOrder::Revoked => LineInput::Revoked,
-                LineOrder::Stop { session_key, chat_id } => match SessionKey::new(session_key) {
-                    Some(session_key) => LineInput::Stop { session_key, chat_id },
-                    None => continue,
-                },
+                LineOrder::Stop { session_key, chat_id, report_to } => {
+                    let Some(session_key) = SessionKey::new(session_key) else { continue };
+                    LineInput::Stop { session_key, chat_id, report_to }
+                }
             };
             self.settle(input).await;
         }
@@ -283,6 +286,9 @@ impl<T: LineTransport> LineDriver<T> {
             }
             LineEffect::Send(outbound) => self.send(*outbound),
             LineEffect::Stop(interrupt) => self.context.desk.stop(&self.caller, interrupt).await,
+            LineEffect::ReportStop(receiver, outcome) => {
+                self.context.desk.report_stop(receiver, outcome).await;
+            }
             LineEffect::Suspect => {
                 if let Some((_, line)) = &self.claimed_line {
                     let suspected = self.context.desk.suspect(line).await;

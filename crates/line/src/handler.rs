@@ -7,7 +7,7 @@ use nightdesk_protocol::Bearer;
 use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_types::{ClientRules, StoreError, Timestamp};
+use nightdesk_types::{ClientRules, StopOutcome, StopReceiver, StoreError, Timestamp};
 
 use crate::context::DialLimits;
 use crate::session::HelloLookup;
@@ -53,6 +53,9 @@ pub trait LineHandler: Send + Sync {
 
     /// Stops a turn of the caller's agent on any node.
     async fn stop(&self, caller: &AuthenticatedGateway, interrupt: Interrupt);
+
+    /// Reports the result of a stop to the node that requested it.
+    async fn report_stop(&self, receiver: StopReceiver, outcome: StopOutcome);
 
     /// Saves the rules for serving the caller's agent from now on.
     async fn follow_rules(

@@ -25,6 +25,7 @@ mod metrics;
 mod connection_proof;
 mod context;
 mod socket;
+mod stop_id;
 mod store;
 mod transport;
 
@@ -36,4 +37,5 @@ pub use handler::{IdentifyOutcome, LineHandler};
 pub use metrics::Metrics;
 pub use polled::{LineName, LineOpening, PollError, PolledLines, TakenFrames};
 pub use posted::{AgentPost, AgentPoster, PostAnswer, PostOutcome, PostedLines};
+pub use stop_id::random_stop_id;
 pub use store::{AuthenticatedGateway, CloseRecord, ClosingSide, LineRequest, LineStart, Store};

@@ -6,6 +6,7 @@
 
 mod answer;
 mod post_transport;
+mod stop_posts;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,7 +33,7 @@ pub struct AgentPost {
     pub scope: TenantScope,
     /// The agent.
     pub agent: AgentId,
-    /// The id by which the agent recognises a repeat: the entry's.
+    /// The id by which the agent recognises a repeat: the entry's, or `stop_` and that of the stop.
     pub id: String,
     /// The frame, as JSON.
     pub body: String,

@@ -10,6 +10,7 @@
 
 mod boot;
 mod live;
+mod open_stops;
 mod state;
 mod timers;
 mod window;
@@ -26,7 +27,8 @@ use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::{
-    AgentId, ClientRules, EntryId, Moment, RequestId, Seq, Timestamp, Transport,
+    AgentId, ClientRules, EntryId, Moment, RequestId, Seq, StopId, StopOutcome, StopReceiver,
+    Timestamp, Transport,
 };
 
 use crate::store::{CloseRecord, LineStart};
@@ -82,7 +84,11 @@ pub enum LineInput {
         session_key: SessionKey,
         /// The chat of the session.
         chat_id: String,
+        /// The receiver of the result, if one waits for it.
+        report_to: Option<StopReceiver>,
     },
+    /// The transport could not deliver the stop with this id.
+    StopFailed(StopId),
     /// A newer line took over.
     Replaced,
     /// The store was restored or rolled back. The numbers that the line knows mean other entries now.
@@ -143,6 +149,8 @@ pub enum LineEffect {
     Send(Box<Outbound>),
     /// Stop this turn on any node.
     Stop(Interrupt),
+    /// Report the result of a stop to the node that requested it.
+    ReportStop(StopReceiver, StopOutcome),
     /// Request a call of the agent: an entry waits for it, and the line does not answer.
     Suspect,
     /// Save the rules for serving the agent's client from now on.

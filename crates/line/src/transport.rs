@@ -3,7 +3,7 @@
 use nightdesk_inbox::AckRange;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::{Frame, FromGateway};
-use nightdesk_types::{EntryId, Transport};
+use nightdesk_types::{EntryId, StopId, Transport};
 use tokio_tungstenite::tungstenite::Bytes;
 
 /// An event on a transport.
@@ -21,6 +21,8 @@ pub(crate) enum TransportEvent {
     Called,
     /// These entries reached the client and it did not handle them. The transport delivers nothing more.
     Undelivered(Vec<EntryId>),
+    /// The stop with this id did not reach the client.
+    StopFailed(StopId),
     /// The end, with its close code.
     Ended(u16),
     /// A protocol violation by the client.

@@ -34,8 +34,12 @@ pub enum Tool {
     InboxTake,
     /// Acknowledges entries.
     InboxAck,
+    /// Answers an order to stop.
+    InboxStopped,
     /// Performs an action in a chat.
     Send,
+    /// Stops a running turn.
+    Stop,
 }
 
 nightdesk_types::slugs! {
@@ -53,7 +57,9 @@ nightdesk_types::slugs! {
     DataWrite = "data_write",
     InboxTake = "inbox_take",
     InboxAck = "inbox_ack",
+    InboxStopped = "inbox_stopped",
     Send = "send",
+    Stop = "stop",
 }
 
 impl Tool {
@@ -91,6 +97,14 @@ impl Tool {
             Self::InboxAck => {
                 "Acknowledges messages by their bufferId, so that the desk does not deliver them again."
             }
+            Self::InboxStopped => {
+                "Answers an interrupt_inbound frame of inbox_take that has a stop_id: stopped is true if you were at work in \
+                 that session and stop."
+            }
+            Self::Stop => {
+                "Stops the running turn of a session, yours or that of another agent if you may. The session is named by \
+                 session_key, or by platform and chat_id."
+            }
             Self::Send => {
                 "Performs an action in a chat, such as op send with chat_id and content. The same request_id again does \
                  nothing and returns the first result."
@@ -101,7 +115,7 @@ impl Tool {
     /// Returns the required parameters.
     const fn required(self) -> &'static [&'static str] {
         match self {
-            Self::ListAgents | Self::SkillList | Self::InboxTake => &[],
+            Self::ListAgents | Self::SkillList | Self::InboxTake | Self::Stop => &[],
             Self::Notify | Self::Exchange => &["agent", "message"],
             Self::Wake => &["agent"],
             Self::SkillRead => &["name"],
@@ -111,6 +125,7 @@ impl Tool {
             Self::DataRead => &["id"],
             Self::DataWrite => &["content"],
             Self::InboxAck => &["line", "buffer_ids"],
+            Self::InboxStopped => &["line", "stop_id", "stopped"],
             Self::Send => &["line", "request_id", "action"],
         }
     }
@@ -133,6 +148,7 @@ impl Tool {
             Self::Wake => json!({
                 "agent": agent(), "message": text(), "session_id": text(), "dispatch_id": dispatch_id(),
                 "when": { "type": ["string", "integer"], "description": "immediate, or a time in milliseconds" },
+                "interrupt": { "type": "boolean", "description": "stop its turn on your newest letter first" },
             }),
             Self::Exchange => json!({
                 "agent": agent(), "message": text(), "correlation_id": text(), "dispatch_id": dispatch_id(),
@@ -168,6 +184,15 @@ impl Tool {
                 "line": text(), "wait_seconds": { "type": "integer", "minimum": 0, "maximum": 55 },
             }),
             Self::InboxAck => json!({ "line": text(), "buffer_ids": texts() }),
+            Self::InboxStopped => {
+                json!({ "line": text(), "stop_id": text(), "stopped": { "type": "boolean" } })
+            }
+            Self::Stop => json!({
+                "agent": text(), "session_key": text(), "platform": text(), "chat_id": text(),
+                "chat_type": { "enum": ["dm", "group", "channel", "thread", "forum"] },
+                "thread_id": text(), "user_id": text(),
+                "drop_waiting": { "type": "boolean", "description": "set entries aside that wait while it sleeps" },
+            }),
             Self::Send => json!({
                 "line": text(), "request_id": text(), "platform": text(), "bot_id": text(),
                 "action": { "type": "object", "properties": { "op": text() }, "required": ["op"] },
@@ -191,6 +216,8 @@ impl Tool {
             | Self::DataWrite
             | Self::InboxTake
             | Self::InboxAck
+            | Self::InboxStopped
+            | Self::Stop
             | Self::Send => false,
         }
     }

@@ -22,6 +22,7 @@ mod reach;
 mod run;
 mod schedule;
 mod skill;
+mod stop;
 mod verify;
 mod wake;
 pub(crate) mod webhook;
@@ -299,6 +300,23 @@ pub(crate) enum AgentSubcommand {
         /// `owner-only`, `allow-list` or `any`. Without it, the reach is shown.
         #[arg(long, value_name = "PRINCIPAL", value_parser = reach::principal)]
         open_to: Option<nightdesk_types::Principal>,
+    },
+    /// Stop a running turn of an agent, through a node that runs.
+    #[command(
+        after_help = "Example:\n  nightdesk agent stop --tenant acme --agent helper --platform telegram --chat 4711"
+    )]
+    Stop(stop::StopArgs),
+    /// Let an agent stop the turns of the tenant's other agents, or forbid it again.
+    #[command(
+        name = "let-stop",
+        after_help = "Example:\n  nightdesk agent let-stop --tenant acme --agent boss"
+    )]
+    LetStop {
+        #[command(flatten)]
+        whose: AgentArgs,
+        /// Forbid it: the agent stops only its own turns, which is the default.
+        #[arg(long)]
+        forbid: bool,
     },
     /// Remove everything by which an agent can be reached or dial in.
     #[command(after_help = "Example:\n  nightdesk agent deprovision --tenant acme --agent helper")]

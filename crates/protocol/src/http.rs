@@ -10,3 +10,4 @@ pub mod token;
 pub mod cron;
 pub mod letters;
 pub mod line;
+pub mod stops;

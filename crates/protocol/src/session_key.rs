@@ -17,10 +17,11 @@ mod stock;
 mod newest;
 mod desk_session;
 
-pub use any_client::of_any_client;
+pub use any_client::{key_of_sdk, keys_of_source, of_any_client};
 pub use desk_session::DeskSession;
 pub use newest::newest_key;
 pub use part::Part;
+pub use platforms::is_known_to_stock_clients;
 pub use stock::stock_key;
 pub(crate) use whatsapp::WHATSAPP;
 

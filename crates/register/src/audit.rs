@@ -51,6 +51,10 @@ kinds! {
     QuotaSet = "quota-set";
     /// A tenant allowed its gateways to widen the reach of their agents, or forbade it.
     GatewaysTrusted = "gateways-trusted";
+    /// An agent was allowed to stop the turns of its tenant's other agents, or forbidden.
+    StopsAllowed = "stops-allowed";
+    /// A turn of an agent was to be stopped.
+    TurnStopped = "turn-stopped";
     /// An agent was created.
     AgentCreated = "agent-created";
     /// An agent lost everything by which it could be reached or dial in.

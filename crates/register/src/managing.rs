@@ -111,6 +111,18 @@ pub trait Managing: Send + Sync {
 
     /// Sets or clears that permission.
     async fn let_gateways_widen(&self, scope: TenantScope, may: bool) -> Result<(), StoreError>;
+
+    /// Returns true if an agent may stop the turns of its tenant's other agents.
+    async fn may_stop_others(&self, scope: TenantScope, agent: AgentId)
+    -> Result<bool, StoreError>;
+
+    /// Sets or clears that permission. Returns false if the tenant has no such agent.
+    async fn let_stop_others(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        may: bool,
+    ) -> Result<bool, StoreError>;
 }
 
 /// Returns true if a caller may make the change.

@@ -2,6 +2,7 @@
 
 use nightdesk_protocol::hello::RELAY_PLATFORM;
 use nightdesk_types::event::Source;
+use nightdesk_types::send::RUNNING;
 use serde_json::{Map, Value};
 
 /// A chat, and the fields that distinguish it from others of the same id.
@@ -45,6 +46,14 @@ impl Place {
         self.with("scope_id", scope_id.into())
     }
 
+    /// Marks the text of a message or an edit as unfinished or finished. An unfinished one has a button with which people
+    /// stop its turn, where the platform has buttons.
+    #[must_use]
+    pub fn running(mut self, is_running: bool) -> Self {
+        self.metadata.insert(RUNNING.to_owned(), Value::Bool(is_running));
+        self
+    }
+
     fn with(mut self, key: &str, id: String) -> Self {
         self.metadata.insert(key.to_owned(), Value::String(id));
         self
@@ -72,5 +81,7 @@ mod tests {
         let metadata = Value::Object(place.metadata);
         assert_eq!(metadata, json!({"scope_id": "T1", "user_id": "U1", "thread_id": "7"}));
         assert_eq!(Place::chat("relay", "C1").platform, None, "it names no platform");
+        let unfinished = Place::chat("discord", "C1").running(true);
+        assert_eq!(Value::Object(unfinished.metadata), json!({"running": true}));
     }
 }

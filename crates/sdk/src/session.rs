@@ -27,7 +27,7 @@ use nightdesk_protocol::event::Inbound;
 use nightdesk_protocol::frame::Interrupt;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::passthrough::Forward;
-use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, newest_key};
+use nightdesk_protocol::session_key::{SessionKey, key_of_sdk};
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, ToGateway, TooLong};
 use nightdesk_types::RequestId;
@@ -191,13 +191,7 @@ impl Content {
     /// conversation.
     fn session(&self) -> Option<SessionKey> {
         match self {
-            Self::Message(inbound) => {
-                let source = &inbound.source;
-                let key = newest_key(&KeySource::from(source), &Sharing::default()).ok();
-                key.or_else(|| {
-                    SessionKey::new(format!("chat:{}:{}", source.platform, source.chat_id))
-                })
-            }
+            Self::Message(inbound) => key_of_sdk(&inbound.source),
             Self::Forward(forward) => {
                 SessionKey::new(format!("forward:{}:{}", forward.platform, forward.bot_handle))
             }

@@ -181,6 +181,34 @@ pub const UNREACHABLE: &str = "Your agent could not be woken for a day. Your mes
 pub const TOO_FAST: &str = "You write faster than your agent takes messages. Your last messages are set aside, and its \
                             owner can have them delivered. Please wait a minute before you write again.";
 
+/// The notice that a running turn stops.
+pub const STOPPED: &str = "Stopped.";
+
+/// The notice that no turn ran.
+pub const NOT_RUNNING: &str = "Nothing was running.";
+
+/// The notice that a stop reached an agent whose client does not report the result.
+pub const STOP_DELIVERED: &str = "The stop was delivered to your agent.";
+
+/// The notice that a stop reached no client.
+pub const STOP_UNDELIVERED: &str =
+    "The stop could not be delivered, because your agent is not connected.";
+
+/// The label of the button that stops a running turn.
+pub const STOP_LABEL: &str = "Stop";
+
+/// The id of the option of that button.
+pub const STOP_OPTION: &str = "stop";
+
+/// Prefix of the id of the prompt of that button. The agent's id follows.
+pub const STOP_PROMPT: &str = "stop.";
+
+/// The metadata by which an agent marks an unfinished answer. True shows the stop button, false removes it.
+pub const RUNNING: &str = "running";
+
+/// The metadata with which the desk tells an adapter the prompt of the stop button. Null removes the button.
+pub const STOP_BUTTON: &str = "stop_button";
+
 impl Op {
     /// Returns true if only clients after Hermes 0.19 use it on their own initiative.
     pub const fn is_newer(&self) -> bool {

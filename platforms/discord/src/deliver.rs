@@ -1,6 +1,7 @@
 //! Makes an agent's op as one call to Discord.
 
 use async_trait::async_trait;
+use nightdesk_kit::buttons::StopButton;
 use nightdesk_kit::{PlatformCallError, PlatformRefusal, file_part};
 use nightdesk_port::{Bot, CAPABILITY_GONE, CommandChange, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
@@ -109,6 +110,7 @@ impl Discord {
         match &send.op {
             Op::Send { content, reply_to } => {
                 let asked = MessageBody::with_text(bot, content)?.reply_to(reply_to.as_deref());
+                let asked = asked.with_stop_button(StopButton::of_send(bot, send))?;
                 self.create_message(bot, send, asked.with_nonce(name)).await
             }
             Op::SendMedia { source_url, content, reply_to, .. } => {
@@ -154,7 +156,9 @@ impl Discord {
         content: &str,
     ) -> Result<Receipt, DeliverError> {
         let call = ApiCall::new(Method::PATCH, self.message_path(bot, send, message).await?);
-        let call = call.with_body(MessageBody::with_text(bot, content)?.into_json());
+        let body = MessageBody::with_text(bot, content)?;
+        let body = body.with_stop_button(StopButton::of_send(bot, send))?;
+        let call = call.with_body(body.into_json());
         Ok(self.api.call(bot, call).await.map(CreatedObject::into_receipt)?)
     }
 

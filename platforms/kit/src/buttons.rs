@@ -1,8 +1,10 @@
 //! Builds the buttons of a prompt, and reads the pressed one.
 
-use nightdesk_port::DeliverError;
+use nightdesk_port::{Bot, DeliverError};
+use nightdesk_types::Send;
 use nightdesk_types::event::{Message, PromptResponse};
-use nightdesk_types::send::PromptOption;
+use nightdesk_types::send::{PromptOption, STOP_BUTTON, STOP_LABEL, STOP_OPTION};
+use serde_json::Value;
 
 /// Prefix of a button's word.
 const MARK: &str = "hp1";
@@ -64,6 +66,38 @@ impl ButtonLimits {
 
 fn is_plain(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+}
+
+/// The stop button of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopButton<'s> {
+    /// The message stays as it is.
+    Unchanged,
+    /// The message shows the button with this prompt.
+    Shown(&'s str),
+    /// The message loses its button.
+    Removed,
+}
+
+impl<'s> StopButton<'s> {
+    /// Returns the button that a send asks for. The operator of the bot may turn buttons off.
+    pub fn of_send(bot: &Bot, send: &'s Send) -> Self {
+        match send.metadata.get(STOP_BUTTON) {
+            Some(Value::String(_)) if bot.settings[STOP_BUTTON] == false => Self::Unchanged,
+            Some(Value::String(prompt)) => Self::Shown(prompt),
+            Some(Value::Null) => Self::Removed,
+            Some(_) | None => Self::Unchanged,
+        }
+    }
+
+    /// Returns the options of the button's prompt.
+    pub fn options() -> [PromptOption; 1] {
+        [PromptOption {
+            id: STOP_OPTION.to_owned(),
+            label: STOP_LABEL.to_owned(),
+            style: Some("danger".to_owned()),
+        }]
+    }
 }
 
 /// A pressed button. A client can send any data, so the adapter looks for the button in a message of the bot.

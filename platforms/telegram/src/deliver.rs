@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_kit::PlatformCallError;
+use nightdesk_kit::buttons::StopButton;
 use nightdesk_kit::text::{message_text, thread_name};
 use nightdesk_port::{Bot, ChatInfo, Deliver, DeliverError, File, Receipt};
 use nightdesk_types::Send;
@@ -28,7 +29,8 @@ impl Deliver for Telegram {
         let asked = CallParameters::for_send(send)?;
         match &send.op {
             Op::Send { content, reply_to } => {
-                self.send_text(bot, asked.reply_to(reply_to.as_deref()), content).await
+                let asked = with_stop_button(asked.reply_to(reply_to.as_deref()), bot, send)?;
+                self.send_text(bot, asked, content).await
             }
             Op::Prompt { content, prompt_id, options, reply_to, .. } => {
                 let asked = asked.reply_to(reply_to.as_deref());
@@ -42,7 +44,8 @@ impl Deliver for Telegram {
                 self.create_message(bot, method, asked, caption(content)?).await
             }
             Op::Edit { message_id: id, content } => {
-                let asked = asked.with("message_id", message_id(id)?);
+                // Without a keyboard, an edit removes the one that the message has.
+                let asked = with_stop_button(asked.with("message_id", message_id(id)?), bot, send)?;
                 let text = TextField { name: "text", text: content };
                 let edited = self.call_with_text(bot, "editMessageText", asked, text).await;
                 let receipt = Receipt { message_id: Some(id.clone()), ..Receipt::default() };
@@ -121,6 +124,20 @@ impl Deliver for Telegram {
         let asked = json!({ "callback_query_id": id });
         self.api.call::<Value>(bot.key.as_ref(), "answerCallbackQuery", &asked).await?;
         Ok(())
+    }
+}
+
+/// Adds the stop button of an unfinished answer.
+fn with_stop_button(
+    asked: CallParameters,
+    bot: &Bot,
+    send: &Send,
+) -> Result<CallParameters, DeliverError> {
+    match StopButton::of_send(bot, send) {
+        StopButton::Shown(prompt) => {
+            Ok(asked.with("reply_markup", keyboard(prompt, &StopButton::options())?))
+        }
+        StopButton::Removed | StopButton::Unchanged => Ok(asked),
     }
 }
 

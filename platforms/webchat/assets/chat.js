@@ -202,14 +202,25 @@ function submit(event) {
   if ([...words].length > Number(textMax)) {
     return showNotice({ text: `This message is too long: at most ${textMax} characters fit.` });
   }
-  const nonce = newNonce();
-  put(draft(nonce, words));
   text.value = "";
   grow();
-  toEnd();
   text.focus();
-  send({ nonce, text: words });
+  say(words);
 }
+
+function say(words) {
+  const nonce = newNonce();
+  put(draft(nonce, words));
+  toEnd();
+  return send({ nonce, text: words });
+}
+
+// The status shows that the agent works; what it works on can be stopped.
+find("stop").addEventListener("click", async ({ target }) => {
+  target.disabled = true;
+  await say("/stop");
+  target.disabled = false;
+});
 
 form.addEventListener("submit", submit);
 text.addEventListener("keydown", (event) => {

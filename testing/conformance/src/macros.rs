@@ -69,6 +69,7 @@ macro_rules! inbox_store_conformance {
             an_entry_is_shown_with_what_became_of_it,
             a_resubmitted_entry_knows_its_origin,
             what_waits_is_set_aside_by_hand,
+            a_stopped_chat_is_set_aside_while_its_agent_sleeps,
             a_repeat_is_found_whoever_comes_first,
             no_inbox_has_a_gap,
         }
@@ -356,6 +357,7 @@ macro_rules! register_store_conformance {
             a_bot_is_open_to_its_own_and_when_shared_to_all,
             a_deprovisioned_agent_has_nothing_left,
             a_tenant_says_what_its_gateways_may,
+            an_agent_stops_others_only_if_it_may,
             a_retired_key_stays_so,
             a_session_is_one_agents,
             a_refresh_token_is_traded_for_the_next,

@@ -69,6 +69,8 @@ class Turn:
     # The number of streamed thoughts.
     thoughts: int = 0
     is_answered: bool = False
+    # The time at which the client closed the connection although the model still thought.
+    hung_up_at: float | None = None
     # The results of the model's tool calls.
     results: list[str] = field(default_factory=list)
 
@@ -170,6 +172,8 @@ class Model:
                     await asyncio.wait_for(done.wait(), THOUGHT_SECS)
             return done.is_set()
         finally:
+            if hung_up.done() and not done.is_set():
+                turn.hung_up_at = time.monotonic()
             hung_up.cancel()
 
     def _turn(self, body: dict[str, Any]) -> Turn:

@@ -35,6 +35,7 @@ mod bus {
     pub(crate) mod lines_in_doubt;
     pub(crate) mod mark_set;
     pub(crate) mod registered_line;
+    pub(crate) mod stop_results;
     pub(crate) mod wait;
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nightdesk_inbox::{AckRange, Entry, ParkReason, ReadRequest};
+use nightdesk_inbox::{AckRange, Entry, ParkReason, ReadRequest, StoppedChat};
 use nightdesk_line::ClosingSide;
 use nightdesk_protocol::EntryJson;
 use nightdesk_protocol::session_names::SessionNames;
@@ -30,6 +30,8 @@ pub(super) struct Agent {
     pub(super) relevance: BTreeMap<String, Relevance>,
     pub(super) client_rules: ClientRules,
     pub(super) display_name: Option<String>,
+    /// True if it may stop the turns of its tenant's other agents.
+    pub(super) stops_others: bool,
     pub(super) cursor: Cursor,
     pub(super) line: Option<Line>,
     /// Time of the last entry from a chat through a bot.
@@ -138,6 +140,7 @@ impl Agent {
             relevance: BTreeMap::new(),
             client_rules: ClientRules::default(),
             display_name: None,
+            stops_others: false,
             cursor,
             line: None,
             reached: BTreeMap::new(),
@@ -258,6 +261,16 @@ impl Agent {
         self.entries.insert(again, Held { incarnation, at, ..held });
         self.parked.entry(seq).and_modify(|aside| aside.resubmitted_as = Some(again));
         Some(again)
+    }
+
+    /// Returns the numbers of the waiting entries of a chat, oldest first.
+    pub(super) fn waiting_in(&self, chat: StoppedChat<'_>) -> Vec<Seq> {
+        let is_of = |held: &Held| {
+            held.chat_id == chat.chat_id && chat.bot.is_none_or(|bot| held.bot == bot)
+        };
+        let waits = self.entries.iter().filter(|(seq, _)| self.cursor.is_before(**seq));
+        let of_chat = waits.filter(|(_, held)| is_of(held)).map(|(seq, _)| *seq);
+        of_chat.take(chat.entries_max).collect()
     }
 
     /// Returns the waiting entries, oldest first.

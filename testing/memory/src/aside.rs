@@ -1,12 +1,14 @@
 //! Implements the operator's access to the inbox.
 
 use async_trait::async_trait;
-use nightdesk_inbox::{EntryDetails, InboxAdmin, InboxOverview, LocalEntry, ParkReason};
+use nightdesk_inbox::{
+    EntryDetails, InboxAdmin, InboxOverview, LocalEntry, ParkReason, StoppedChat,
+};
 use nightdesk_register::audit::Kind;
 use nightdesk_types::{AgentId, Seq, StoreError, TenantScope, Timestamp};
 use serde_json::json;
 
-use super::agent::Held;
+use super::agent::{Agent, Held};
 use super::{AgentKey, Memory, State};
 
 impl State {
@@ -61,6 +63,26 @@ impl InboxAdmin for Memory {
             self.tell(&mut state, scope, Kind::EntrySetAside, &about);
         }
         Ok(moved)
+    }
+
+    async fn park_chat(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        chat: StoppedChat<'_>,
+    ) -> Result<usize, StoreError> {
+        let now = self.now();
+        let mut state = self.lock();
+        let found = state.agents.get(&(scope, agent));
+        let has_line = |found: &Agent| found.line.as_ref().is_some_and(|line| state.is_open(line));
+        let Some(asleep) = found.filter(|found| !has_line(found)) else { return Ok(0) };
+        let waiting = asleep.waiting_in(chat);
+        if let Some(inbox) = state.agents.get_mut(&(scope, agent)) {
+            for seq in &waiting {
+                inbox.set_aside(*seq, ParkReason::Stopped, now);
+            }
+        }
+        Ok(waiting.len())
     }
 
     async fn resubmit(

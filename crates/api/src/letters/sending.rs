@@ -34,8 +34,8 @@ pub(crate) async fn send(
         LetterOp::Wake => {
             let meta = Some(Box::new(meta(letters, &requested, &dispatch_id)));
             let context = Some(requested.message).filter(|text| !text.is_empty());
-            let opts =
-                WakeOpts { context, when: requested.when, session_id: requested.session_id, meta };
+            let LetterSendRequest { when, session_id, interrupt, .. } = requested;
+            let opts = WakeOpts { context, when, session_id, interrupt, meta };
             let (way, receipt) = letters.wake(&agent, &opts).await?;
             (vec![wake_result(way, receipt)], None)
         }

@@ -1,14 +1,15 @@
 //! Tools for the line of an agent that has no connection of its own.
 
 use nightdesk_mcp::ToolError;
-use nightdesk_protocol::http::line::{AckRequest, SendRequest, TakeRequest};
+use nightdesk_protocol::http::line::{AckRequest, SendRequest, StoppedRequest, TakeRequest};
 use nightdesk_types::Transport;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{ToolCaller, read_arguments, write_result};
 use crate::polling::{
-    LineCaller, LineRequestBody, PeerResponse, ack_entries, pass_on, send_action, take_frames,
+    LineCaller, LineRequestBody, PeerResponse, ack_entries, pass_on, report_stopped, send_action,
+    take_frames,
 };
 use crate::problem::Problem;
 use crate::state::ApiState;
@@ -40,6 +41,19 @@ pub(super) async fn ack(
         None => ack_entries(api, &caller, request).map_err(|problem| tool_error(&problem))?,
     }
     Ok(json!({ "taken": count }))
+}
+
+pub(super) async fn stopped(
+    api: &ApiState,
+    caller: &ToolCaller,
+    arguments: Map<String, Value>,
+) -> Result<Value, ToolError> {
+    let (caller, request) = prepare::<StoppedRequest>(api, caller, arguments).await?;
+    match pass_on(api, &caller, &request).await.map_err(|problem| tool_error(&problem))? {
+        Some(passed_on) => drop(result_of(&passed_on)?),
+        None => report_stopped(api, &caller, &request).map_err(|problem| tool_error(&problem))?,
+    }
+    Ok(json!({ "taken": true }))
 }
 
 pub(super) async fn send(
@@ -80,7 +94,7 @@ fn result_of(response: &PeerResponse) -> Result<Value, ToolError> {
     Ok(body)
 }
 
-fn tool_error(problem: &Problem) -> ToolError {
+pub(super) fn tool_error(problem: &Problem) -> ToolError {
     let detail = problem.detail().to_owned();
     if problem.is_temporary() { ToolError::Unavailable(detail) } else { ToolError::Refused(detail) }
 }

@@ -11,7 +11,7 @@ use crate::isolation::served;
 use crate::oauth::{access_token, invited};
 
 /// Calls that change rights, in an order in which each succeeds, with their names in the log.
-const ACTS: [(&str, Kind); 13] = [
+const ACTS: [(&str, Kind); 14] = [
     ("/manage/link", Kind::LinkMade),
     ("/manage/scope", Kind::Granted),
     ("/manage/principal", Kind::PrincipalOpened),
@@ -24,11 +24,12 @@ const ACTS: [(&str, Kind); 13] = [
     ("/relay/provision", Kind::GatewayProvisioned),
     ("/v1/skills", Kind::SkillWritten),
     ("/v1/skills/{name}/status", Kind::SkillStatusSet),
+    ("/v1/sessions/stop", Kind::TurnStopped),
     ("/manage/deprovision", Kind::AgentDeprovisioned),
 ];
 
 /// Calls that change no rights. Messages have a record of their own.
-const OTHERS: [&str; 42] = [
+const OTHERS: [&str; 44] = [
     "/api/agent-cron/provision",
     "/api/agent-cron/cancel",
     "/api/agent-cron/list",
@@ -38,6 +39,7 @@ const OTHERS: [&str; 42] = [
     "/v1/line/ack",
     "/v1/line/send",
     "/v1/line/sessions",
+    "/v1/line/stopped",
     "/v1/line/idle",
     "/v1/skill-query",
     "/v1/skills/{name}",
@@ -54,6 +56,7 @@ const OTHERS: [&str; 42] = [
     "/v1/events/{id}/explanation",
     "/v1/letters",
     "/v1/letters/{id}",
+    "/v1/letters/{id}/stop",
     "/v1/agents",
     "/v1/webhook/{secret}/deliver",
     "/v1/webhook/{secret}/wake",
@@ -143,7 +146,7 @@ impl Street {
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
         let body = json!({
             "platform": "discord", "botId": "bot-ann", "userId": "ann", "userIds": ["bob"],
-            "scopeId": "guild", "chatId": "c9", "principal": "any", "requireAddress": true,
+            "scopeId": "guild", "chatId": "c9", "chat_id": "c9", "principal": "any", "requireAddress": true,
             "gatewayId": "gw-new", "enrollmentToken": enrolment,
             "name": "brief", "source": "# Status: Draft\n", "status": "Approved",
         });

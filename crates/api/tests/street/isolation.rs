@@ -26,7 +26,7 @@ enum Guard {
 use Guard::{Open, Proof};
 
 /// Every route with its request and its access rule.
-const ROUTES: [(&str, &str, Guard); 55] = [
+const ROUTES: [(&str, &str, Guard); 58] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
     ("POST", "/manage/unlink", Proof),
@@ -54,7 +54,9 @@ const ROUTES: [(&str, &str, Guard); 55] = [
     ("POST", "/v1/line/ack", Proof),
     ("POST", "/v1/line/send", Proof),
     ("POST", "/v1/line/sessions", Proof),
+    ("POST", "/v1/line/stopped", Proof),
     ("POST", "/v1/line/idle", Proof),
+    ("POST", "/v1/sessions/stop", Proof),
     ("POST", "/v1/skills", Proof),
     ("POST", "/v1/skill-query", Proof),
     ("GET", "/v1/skills/{name}", Proof),
@@ -65,6 +67,7 @@ const ROUTES: [(&str, &str, Guard); 55] = [
     ("GET", "/v1/data/{id}", Proof),
     ("POST", "/v1/letters", Proof),
     ("GET", "/v1/letters/{id}", Proof),
+    ("POST", "/v1/letters/{id}/stop", Proof),
     ("GET", "/v1/agents", Proof),
     ("POST", "/v1/webhook/{secret}/deliver", Proof),
     ("POST", "/v1/webhook/{secret}/wake", Proof),
@@ -198,6 +201,8 @@ impl Street {
             "userId": "ann",
             "userIds": ["bob"],
             "chatId": "c1",
+            "chat_id": "c1",
+            "drop_waiting": true,
             "principal": "any",
             "requireAddress": true,
             "agent_id": self.ann.agent.to_string(),

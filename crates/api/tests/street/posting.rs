@@ -17,7 +17,7 @@ async fn with_webhook() -> (TestDesk, TestPlatform, Household) {
 }
 
 fn answer(text: &str) -> PostOutcome {
-    PostOutcome::Handled(PostAnswer { text: Some(text.to_owned()), actions: Vec::new() })
+    PostOutcome::Handled(PostAnswer { text: Some(text.to_owned()), ..PostAnswer::default() })
 }
 
 /// Waits until a condition holds.

@@ -13,7 +13,12 @@ use crate::server::Server;
 const BOT: BotId = BotId::from_uuid(Uuid::max());
 
 fn stop(number: u128) -> Ring {
-    Ring::Stop { agent: agent(number), session_key: "s".to_owned(), chat_id: "c".to_owned() }
+    Ring::Stop {
+        agent: agent(number),
+        session_key: "s".to_owned(),
+        chat_id: "c".to_owned(),
+        report_to: None,
+    }
 }
 
 const fn entry_of(number: u128, seq: i64) -> Ring {
@@ -43,7 +48,8 @@ async fn a_stop_reaches_the_line_it_names_and_no_sibling() {
     let siblings = [b.line(agent(2), 1).await, a.line(agent(3), 1).await];
 
     assert!(a.bell.ring(stop(1)).await);
-    let order = LineOrder::Stop { session_key: "s".to_owned(), chat_id: "c".to_owned() };
+    let order =
+        LineOrder::Stop { session_key: "s".to_owned(), chat_id: "c".to_owned(), report_to: None };
     assert_eq!(heard(&named).await.orders, [order]);
     // Hints arrive in order, so no earlier one is still on its way to them.
     for (number, sibling) in [2, 3].into_iter().zip(&siblings) {

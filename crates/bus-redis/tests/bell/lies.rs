@@ -21,7 +21,12 @@ fn words(seq: i64) -> String {
 }
 
 fn stop_of(session: &str) -> Ring {
-    Ring::Stop { agent: agent(1), session_key: session.to_owned(), chat_id: "c".to_owned() }
+    Ring::Stop {
+        agent: agent(1),
+        session_key: session.to_owned(),
+        chat_id: "c".to_owned(),
+        report_to: None,
+    }
 }
 
 fn now() -> Timestamp {

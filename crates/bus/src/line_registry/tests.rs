@@ -26,7 +26,7 @@ fn new_line(agent: AgentId, generation: i64) -> NewLine {
 }
 
 fn stop(agent: AgentId) -> Ring {
-    Ring::Stop { agent, session_key: "s".to_owned(), chat_id: "c".to_owned() }
+    Ring::Stop { agent, session_key: "s".to_owned(), chat_id: "c".to_owned(), report_to: None }
 }
 
 #[tokio::test]

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use fail::fail_point;
 use nightdesk_bus::Ring;
-use nightdesk_gate::{AdmissionRefusal, AdmitError, AdmittedEvent, ChatLinkCommand, Gate};
+use nightdesk_gate::{
+    AdmissionRefusal, AdmitError, AdmittedEvent, ChatLinkCommand, ChatStopCommand, Gate,
+};
 use nightdesk_inbox::{AcceptRequest, AuthorPace, SourceCursor, StoredEntry, trail};
 use nightdesk_intake::VerifiedEvent;
 use nightdesk_types::{Event, StoreError};
@@ -16,6 +18,7 @@ use crate::limits::{AuthorKey, HearingNodes};
 use crate::linking::Linking;
 use crate::press_responder::PressResponder;
 use crate::reception::ReceptionRecorder;
+use crate::stopping::{Stopping, stop_word};
 use crate::visibility_check::{GateDecision, VisibilityCheck};
 use crate::{Account, Refusals, Stops, capabilities};
 
@@ -99,6 +102,7 @@ pub(crate) struct Placements {
 pub(crate) struct Admissions {
     gate: Arc<Gate>,
     linking: Linking,
+    stopping: Arc<Stopping>,
     overheard: OverheardMessages,
     refusals: Arc<Refusals>,
     presses: PressResponder,
@@ -106,12 +110,12 @@ pub(crate) struct Admissions {
 }
 
 impl Admissions {
-    pub(super) fn new(stops: &Stops, refusals: &Arc<Refusals>) -> Self {
+    pub(super) fn new(stops: &Stops, refusals: &Arc<Refusals>, stopping: &Arc<Stopping>) -> Self {
         let (linking, hearing) = (Linking::new(stops), ReceptionRecorder::new(&stops.register));
         let Stops { gate, tasks, .. } = stops.clone();
         let (overheard, presses) = (OverheardMessages::default(), PressResponder::new(tasks));
-        let refusals = Arc::clone(refusals);
-        Self { gate, linking, overheard, refusals, presses, reception: hearing }
+        let (refusals, stopping) = (Arc::clone(refusals), Arc::clone(stopping));
+        Self { gate, linking, stopping, overheard, refusals, presses, reception: hearing }
     }
 
     /// Submits a verified event to the gate. `Err` means that nothing remains to be stored and the event is handled.
@@ -127,8 +131,16 @@ impl Admissions {
             self.reception.record_message(&account.bot).await;
             return Ok(Err(NotStored::Handled));
         }
+        let stop = ChatStopCommand::from_event(event.get(), stop_word(&account.bot).as_ref());
         let looking = VisibilityCheck::new(account, &self.gate, &event);
-        let decided = looking.admit(event).await;
+        let decided = match (looking.admit(event).await, stop) {
+            (Ok(admitted), Some(stop)) => {
+                self.finish_event(account, admitted.verified().get()).await;
+                self.stopping.run_command(admitted, stop);
+                return Ok(Err(NotStored::Handled));
+            }
+            (decided, _) => decided,
+        };
         let around = match &decided {
             Ok(event) => self.overheard.preceding_messages(&looking, event).await?,
             Err(_) => PrecedingMessages::default(),

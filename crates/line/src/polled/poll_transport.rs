@@ -210,7 +210,7 @@ impl LineTransport for PollTransport {
                     drop(tell.send(frame));
                 }
             }
-            FrameHead::Stop => state.held.push_order(frame),
+            FrameHead::Stop { .. } => state.held.push_order(frame),
             FrameHead::Other => {}
         }
         Ok(())

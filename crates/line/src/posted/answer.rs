@@ -15,6 +15,9 @@ pub struct PostAnswer {
     /// Actions, as in `outbound` frames. Those without a chat are for the entry's.
     #[serde(default)]
     pub actions: Vec<Map<String, Value>>,
+    /// The answer to a stop: true if a turn of the session ran and stops.
+    #[serde(default)]
+    pub stopped: Option<bool>,
 }
 
 /// The chat of an entry, and what an answer needs to reach it.
@@ -63,7 +66,7 @@ impl AnswerPlace {
     /// Returns the sends of an answer, in order. A repeated answer to the same entry has the same request ids, so the
     /// desk executes each of them once.
     pub(super) fn sends(&self, entry: &str, answer: PostAnswer) -> Vec<Outbound> {
-        let PostAnswer { text, actions } = answer;
+        let PostAnswer { text, actions, stopped: _ } = answer;
         let text = text.filter(|text| !text.is_empty()).map(|text| self.reply(&text));
         let all = text.into_iter().chain(actions).take(SENDS_PER_ANSWER_MAX).enumerate();
         all.filter_map(|(number, action)| self.outbound(&format!("{entry}.{number}"), action))

@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::answer::{AnswerPlace, PostAnswer};
+use super::stop_posts::StopPosts;
 use super::{AgentPost, AgentPoster, KIND, PostOutcome};
 use crate::store::AuthenticatedGateway;
 use crate::transport::{LineTransport, TransportBroken, TransportEvent};
@@ -66,6 +67,7 @@ pub(super) struct PostTransport {
     waiting: VecDeque<WaitingEntry>,
     entries: HashMap<String, PostedEntry>,
     posts: FuturesUnordered<BoxFuture<'static, PostEnd>>,
+    stops: StopPosts,
     /// Events for the session.
     events: VecDeque<TransportEvent>,
     /// Set when a post failed: no further one begins, and the line ends when the others have ended.
@@ -89,6 +91,7 @@ impl PostTransport {
         let (to_session, from_agent) = mpsc::channel(LINE_REQUESTS_MAX);
         let transport = Self {
             caller,
+            stops: StopPosts::new(caller, Arc::clone(&poster)),
             poster,
             from_agent,
             waiting: VecDeque::new(),
@@ -231,7 +234,7 @@ impl PostTransport {
     /// Returns the time at which something is to be done without an event. `None`: only a post or an answer is awaited,
     /// and each of them ends by itself.
     fn deadline(&self) -> Option<Instant> {
-        if self.entries.is_empty() && self.posts.is_empty() {
+        if self.entries.is_empty() && self.posts.is_empty() && self.stops.is_empty() {
             return Some(self.used_at + WEBHOOK_REST);
         }
         let acks = self.entries.values().filter_map(|entry| match entry.state {
@@ -243,7 +246,8 @@ impl PostTransport {
 
     /// Ends the line if nothing is under way: because of a failure, or because no entry came for a while.
     fn end_if_settled(&mut self, now: Instant) {
-        if !self.entries.is_empty() || !self.posts.is_empty() || !self.events.is_empty() {
+        let is_posting = !self.posts.is_empty() || !self.stops.is_empty();
+        if !self.entries.is_empty() || is_posting || !self.events.is_empty() {
             return;
         }
         if let Some(Failure { tried }) = self.failure.take() {
@@ -270,6 +274,10 @@ impl LineTransport for PostTransport {
             let deadline = self.deadline();
             tokio::select! {
                 Some(end) = self.posts.next(), if !self.posts.is_empty() => self.handle_end(end),
+                ended = self.stops.next_end() => {
+                    self.used_at = Instant::now();
+                    self.events.extend(ended);
+                }
                 Some(event) = self.from_agent.recv() => {
                     if let TransportEvent::Frame(frame) = &event
                         && let FromGateway::InboundAck { buffer_id } = &**frame
@@ -295,7 +303,8 @@ impl LineTransport for PostTransport {
                 self.waiting.push_back(entry);
             }
             FrameHead::Result { request_id } => self.record_result(&request_id),
-            FrameHead::Stop | FrameHead::Descriptor | FrameHead::Other => {}
+            FrameHead::Stop { stop_id } => self.stops.begin(stop_id, frame),
+            FrameHead::Descriptor | FrameHead::Other => {}
         }
         Ok(())
     }

@@ -7,14 +7,18 @@ use nightdesk_protocol::action::Action;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::frame::Outbound;
 use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{
     LEAVE_WAIT, PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, UNREAD_FRAMES_MAX,
     WINDOW_BYTES_MAX,
 };
-use nightdesk_types::{EntryId, Moment, RequestId, Seq, Timestamp, Transport};
+use nightdesk_types::{
+    EntryId, Moment, RequestId, Seq, StopOutcome, StopReceiver, Timestamp, Transport,
+};
 
 use super::boot::BootRounds;
+use super::open_stops::OpenStops;
 use super::timers::SignsOfLife;
 use super::window::DeliveryWindow;
 use super::{
@@ -26,7 +30,8 @@ use crate::store::{CloseRecord, ClosingSide, LineStart};
 #[derive(Debug)]
 pub(super) struct LiveLine {
     client: LineClient,
-    /// The SDK loses nothing while it boots, and reads while it handles an entry. Stock clients do neither.
+    /// The SDK loses nothing while it boots, reads while it handles an entry, and answers stops. Stock clients do none of
+    /// it.
     is_sdk: bool,
     window: DeliveryWindow,
     since: Timestamp,
@@ -45,6 +50,7 @@ pub(super) struct LiveLine {
     fleeting: Vec<RequestId>,
     /// Responses to fleeting requests that wait until the client has read earlier frames.
     withheld: VecDeque<Frame>,
+    stops: OpenStops,
     /// Set when the node stops: the line takes no more entries and closes by this time.
     leave_by: Option<Moment>,
     alive_at: Moment,
@@ -94,6 +100,7 @@ impl LiveLine {
             sends_in_flight: 0,
             fleeting: Vec::new(),
             withheld: VecDeque::new(),
+            stops: OpenStops::default(),
             leave_by: None,
             alive_at: described,
             ping_at: described + PING_EVERY,
@@ -162,10 +169,11 @@ impl LiveLine {
             LineInput::Sent(request, outcome) => {
                 self.send_response(&request, &outcome, effects);
             }
-            LineInput::Stop { session_key, chat_id } => {
-                if let Ok(frame) = Frame::interrupt_inbound(&session_key, &chat_id) {
-                    self.send_other_frame(frame, effects);
-                }
+            LineInput::Stop { session_key, chat_id, report_to } => {
+                self.send_stop(&session_key, &chat_id, report_to, effects);
+            }
+            LineInput::StopFailed(stop_id) => {
+                effects.extend(self.stops.settle(&stop_id, StopOutcome::Undelivered));
             }
             LineInput::Revoked => return Some(self.close(now, Close::Revoked, effects)),
             LineInput::Drain => self.leave_by = Some(now.moment + LEAVE_WAIT),
@@ -189,6 +197,26 @@ impl LiveLine {
         self.begin_read(now, effects);
         self.suspect(now, effects);
         None
+    }
+
+    /// Sends a stop. Its result is the client's answer, or that it was delivered to a client that does not answer.
+    fn send_stop(
+        &mut self,
+        session_key: &SessionKey,
+        chat_id: &str,
+        report_to: Option<StopReceiver>,
+        effects: &mut Vec<LineEffect>,
+    ) {
+        let stop_id = report_to.as_ref().filter(|_| self.is_sdk).map(|to| &to.stop_id);
+        let Ok(frame) = Frame::interrupt_inbound(session_key, chat_id, stop_id) else { return };
+        self.send_other_frame(frame, effects);
+        match report_to {
+            Some(receiver) if self.is_sdk => self.stops.add(receiver),
+            Some(receiver) => {
+                effects.push(LineEffect::ReportStop(receiver, StopOutcome::Delivered));
+            }
+            None => {}
+        }
     }
 
     /// Sends a frame that is not an entry.
@@ -297,6 +325,7 @@ impl LiveLine {
             }
             FromGateway::Outbound(outbound) => self.accept_outbound(now, outbound, effects),
             FromGateway::Interrupt(interrupt) => effects.push(LineEffect::Stop(interrupt)),
+            FromGateway::InterruptResult(answer) => effects.extend(self.stops.answer(&answer)),
             FromGateway::GoingIdle => {
                 self.hold_back(now.moment + IDLE_REST);
                 self.idle_until = Some(now.moment + IDLE_REST);

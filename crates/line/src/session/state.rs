@@ -262,6 +262,7 @@ fn step_before_live(
         | LineInput::Undelivered(_)
         | LineInput::Sent(..)
         | LineInput::Stop { .. }
+        | LineInput::StopFailed(_)
         | LineInput::Tick => return state,
     };
     effects.push(LineEffect::Close(close));

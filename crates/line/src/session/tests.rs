@@ -19,6 +19,7 @@ use crate::store::ClosingSide;
 mod clients;
 mod leaving;
 mod silence;
+mod stops;
 mod transports;
 
 pub(super) const AGENT: AgentId = AgentId::from_uuid(Uuid::nil());
@@ -478,16 +479,6 @@ fn a_store_that_is_down_is_never_a_revocation() {
 
     let effects = session.step(at(secs(0)), LineInput::StoreLost);
     assert_eq!(effects[0], LineEffect::Close(Close::TryLater));
-}
-
-#[test]
-fn a_stop_goes_down_the_line() {
-    let mut session = live();
-    let session_key = SessionKey::new("agent:main:discord:dm:c1").unwrap();
-
-    let stop = LineInput::Stop { session_key: session_key.clone(), chat_id: "c1".to_owned() };
-    let frame = Frame::interrupt_inbound(&session_key, "c1").unwrap();
-    assert_eq!(session.step(at(HOLD_BACK), stop), [LineEffect::Say(frame)]);
 }
 
 #[test]

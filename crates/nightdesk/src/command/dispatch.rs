@@ -14,7 +14,7 @@ use super::webhook::{WebhookChange, WebhookOwner};
 use super::{
     AgentSubcommand, BotSubcommand, Command, NewBotArgs, NoticeSubcommand, TenantSubcommand, audit,
     bots, connect, data, explain, gateway, history, inbox, issuer, keys, letter, list, names,
-    quota, reach, schedule, skill, wake, webhook,
+    quota, reach, schedule, skill, stop, wake, webhook,
 };
 use crate::config::Config;
 use crate::config::secret_file::password;
@@ -41,7 +41,7 @@ async fn dispatch(
 ) -> anyhow::Result<CommandOutput> {
     match command {
         Command::Tenant(command) => tenants(config, register, locksmith, pg, command).await,
-        Command::Agent(command) => agents(config, register, locksmith, &**pg, command).await,
+        Command::Agent(command) => agents(config, register, locksmith, pg, command).await,
         Command::Bot(bot) => run_bot(config, register, bot).await,
         Command::Explain(explain) => explain::run(register, pg, explain).await,
         Command::Link(link) => reach::link(register, link).await,
@@ -110,9 +110,10 @@ async fn agents(
     config: &Config,
     register: &Register,
     locksmith: &Locksmith,
-    wakers: &dyn WakeAdmin,
+    pg: &Arc<Pg>,
     command: AgentSubcommand,
 ) -> anyhow::Result<CommandOutput> {
+    let wakers: &dyn WakeAdmin = &**pg;
     match command {
         AgentSubcommand::Create { tenant, name } => {
             let scope = names::tenant(register, &tenant).await?;
@@ -135,6 +136,12 @@ async fn agents(
         }
         AgentSubcommand::Reach { whose, open_to } => {
             reach::show_reach(register, &whose, open_to).await
+        }
+        AgentSubcommand::Stop(args) => stop::run(config, register, pg, args).await,
+        AgentSubcommand::LetStop { whose, forbid } => {
+            let (scope, agent) = whose.resolve(register).await?;
+            register.store().let_stop_others(scope, agent, !forbid).await?;
+            Ok(CommandOutput::One(json!({ "agent_id": agent, "stops_others": !forbid })))
         }
         AgentSubcommand::Deprovision { whose } => {
             let (scope, agent) = whose.resolve(register).await?;

@@ -17,7 +17,7 @@ enum Whose {
 use Whose::{Acme, Somebody};
 
 /// An operator's commands, in an order in which each succeeds, and the kind of their audit row.
-const ACTS: [(&str, &str, Whose, &str); 54] = [
+const ACTS: [(&str, &str, Whose, &str); 55] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -26,6 +26,7 @@ const ACTS: [(&str, &str, Whose, &str); 54] = [
     ("agent wake-url", "$OF https://agents.example/wake", Acme, "wake-url-set"),
     ("agent webhook", "$OF https://agents.example/entries", Acme, "wake-url-set"),
     ("agent reach", "$OF --open-to any", Acme, "principal-opened"),
+    ("agent let-stop", "$OF", Acme, "stops-allowed"),
     ("bot create", "--tenant acme --platform webchat --handle hall", Acme, "bot-created"),
     ("bot connect", "telegram --tenant acme --key-file telegram.key", Acme, "bot-created"),
     ("bot rotate-key", "--tenant acme --bot $BOT --key-file new.key", Acme, "bot-key-rotated"),
@@ -75,8 +76,9 @@ const ACTS: [(&str, &str, Whose, &str); 54] = [
     ("agent wake-url", "$OF --clear", Acme, "wake-url-set"),
 ];
 
-/// Commands that only read, serve, or use no database.
-const OTHERS: [&str; 34] = [
+/// Commands that only read, serve, or use no database. A node records `agent stop`.
+const OTHERS: [&str; 35] = [
+    "agent stop",
     "letter list",
     "letter show",
     "letter hooks",

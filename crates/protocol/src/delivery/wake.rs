@@ -1,5 +1,7 @@
 //! A wake: asks an agent to look at a message now or later.
 
+use std::ops::Not;
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -19,6 +21,9 @@ pub struct WakeOpts {
     /// The session to wake. It overrides the session in the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// Stop the turn on the sender's newest letter to the agent first. The contract does not define it.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub interrupt: bool,
     /// The origin. The contract does not define it; without it a repeat is not recognised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<Meta>>,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use nightdesk_types::RequestId;
 use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, PLATFORM_ID_BYTES_MAX, SHORT_TEXT_BYTES_MAX};
+use nightdesk_types::{RequestId, StopId};
 use serde::{Deserialize, Serialize};
 
 use super::{Frame, MalformedFrame, TooLong, UNKNOWN_NAME_BYTES_MAX, read_line, read_object};
@@ -27,6 +27,8 @@ pub enum FromGateway {
     Outbound(Box<Outbound>),
     /// A request to stop a turn on any node.
     Interrupt(Interrupt),
+    /// The answer to a stop.
+    InterruptResult(InterruptResult),
     /// The gateway is about to sleep or stop.
     GoingIdle,
     /// The live sessions of the agent, in place of those that it named before.
@@ -90,6 +92,15 @@ pub struct Interrupt {
     pub reason: Option<String>,
 }
 
+/// The answer to a stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InterruptResult {
+    /// The id of the stop.
+    pub stop_id: StopId,
+    /// True if a turn of the session ran and stops.
+    pub stopped: bool,
+}
+
 impl FromGateway {
     /// Decodes a line. It never fails: an unusable line is [`FromGateway::Malformed`].
     pub fn decode(line: &[u8]) -> Self {
@@ -125,6 +136,10 @@ struct GatewayEnvelope<'a> {
     reason: Option<String>,
     #[serde(default, deserialize_with = "tolerant::texts")]
     sessions: Vec<String>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    stop_id: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::truth")]
+    stopped: bool,
 }
 
 impl GatewayEnvelope<'_> {
@@ -137,6 +152,7 @@ impl GatewayEnvelope<'_> {
             "inbound_ack" => self.inbound_ack(),
             "outbound" => self.outbound(),
             "interrupt" => self.interrupt(),
+            "interrupt_result" => self.interrupt_result(),
             "going_idle" => Ok(FromGateway::GoingIdle),
             "sessions" => Ok(FromGateway::Sessions(SessionNames::from_usable(self.sessions))),
             unknown => {
@@ -180,6 +196,12 @@ impl GatewayEnvelope<'_> {
         let session_key = session_key.ok_or(MalformedFrame::Missing("session_key"))?;
         let reason = self.reason.map(|reason| text::cut(reason, SHORT_TEXT_BYTES_MAX));
         Ok(FromGateway::Interrupt(Interrupt { session_key, reason }))
+    }
+
+    fn interrupt_result(self) -> Result<FromGateway, MalformedFrame> {
+        let stop_id = self.stop_id.and_then(StopId::new);
+        let stop_id = stop_id.ok_or(MalformedFrame::Missing("stop_id"))?;
+        Ok(FromGateway::InterruptResult(InterruptResult { stop_id, stopped: self.stopped }))
     }
 }
 
@@ -234,6 +256,11 @@ impl Frame {
             sessions: &'a SessionNames,
         }
         from_gateway("sessions", &SessionsBody { sessions })
+    }
+
+    /// Encodes the answer to a stop.
+    pub fn interrupt_result(answer: &InterruptResult) -> Result<Self, TooLong> {
+        from_gateway("interrupt_result", answer)
     }
 
     /// Encodes the announcement that a gateway is about to sleep or stop.

@@ -1,6 +1,6 @@
 //! The kind of a frame to a gateway, for transports that do not send every frame in the same way.
 
-use nightdesk_types::RequestId;
+use nightdesk_types::{RequestId, StopId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -22,7 +22,10 @@ pub enum FrameHead {
         request_id: RequestId,
     },
     /// A request to stop a turn.
-    Stop,
+    Stop {
+        /// The id for the answer, if the desk wants one.
+        stop_id: Option<StopId>,
+    },
     /// Any other frame.
     Other,
 }
@@ -35,6 +38,7 @@ struct RawHead<'a> {
     buffer_id: Option<String>,
     #[serde(rename = "requestId")]
     request_id: Option<String>,
+    stop_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -50,7 +54,8 @@ impl Frame {
 
     /// Reads the kind of a frame that the desk made.
     pub fn head(&self) -> FrameHead {
-        let Ok(RawHead { kind, buffer_id, request_id }) = serde_json::from_str(&self.0) else {
+        let Ok(RawHead { kind, buffer_id, request_id, stop_id }) = serde_json::from_str(&self.0)
+        else {
             return FrameHead::Other;
         };
         match (kind, buffer_id, request_id.and_then(RequestId::new)) {
@@ -59,7 +64,7 @@ impl Frame {
                 FrameHead::Entry { buffer_id }
             }
             ("outbound_result", _, Some(request_id)) => FrameHead::Result { request_id },
-            ("interrupt_inbound", ..) => FrameHead::Stop,
+            ("interrupt_inbound", ..) => FrameHead::Stop { stop_id: stop_id.and_then(StopId::new) },
             _ => FrameHead::Other,
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use nightdesk_types::limits::FRAME_OUT_BYTES_MAX;
-use nightdesk_types::{EntryId, RequestId};
+use nightdesk_types::{EntryId, RequestId, StopId};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -54,14 +54,20 @@ impl Frame {
         })
     }
 
-    /// Encodes a request to stop a turn.
-    pub fn interrupt_inbound(session_key: &SessionKey, chat_id: &str) -> Result<Self, TooLong> {
+    /// Encodes a request to stop a turn. A client that gets an id answers with an `interrupt_result`.
+    pub fn interrupt_inbound(
+        session_key: &SessionKey,
+        chat_id: &str,
+        stop_id: Option<&StopId>,
+    ) -> Result<Self, TooLong> {
         #[derive(Serialize)]
         struct InterruptBody<'a> {
             session_key: &'a SessionKey,
             chat_id: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            stop_id: Option<&'a StopId>,
         }
-        let content = &InterruptBody { session_key, chat_id };
+        let content = &InterruptBody { session_key, chat_id, stop_id };
         Self::encode_within(FRAME_OUT_BYTES_MAX, &TypedFrame { kind: "interrupt_inbound", content })
     }
 
@@ -96,6 +102,8 @@ pub enum ToGateway {
         session_key: SessionKey,
         /// The chat of the session.
         chat_id: String,
+        /// The id for the answer, if the desk wants one.
+        stop_id: Option<StopId>,
     },
     /// A platform's own request.
     PassthroughForward {
@@ -143,6 +151,8 @@ struct DeskEnvelope<'a> {
     result: Option<outcome::RawOutcome>,
     #[serde(default, deserialize_with = "tolerant::text")]
     session_key: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::text")]
+    stop_id: Option<String>,
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]
     chat_id: String,
 }
@@ -186,7 +196,8 @@ impl DeskEnvelope<'_> {
     fn interrupt_inbound(self) -> Result<ToGateway, MalformedFrame> {
         let session_key = self.session_key.and_then(SessionKey::new);
         let session_key = session_key.ok_or(MalformedFrame::Missing("session_key"))?;
-        Ok(ToGateway::InterruptInbound { session_key, chat_id: self.chat_id })
+        let stop_id = self.stop_id.and_then(StopId::new);
+        Ok(ToGateway::InterruptInbound { session_key, chat_id: self.chat_id, stop_id })
     }
 
     fn passthrough_forward(self) -> Result<ToGateway, MalformedFrame> {

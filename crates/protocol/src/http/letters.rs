@@ -1,5 +1,7 @@
 //! `/v1/letters`, `/v1/agents`: letters between agents.
 
+use std::ops::Not;
+
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::{
@@ -63,6 +65,9 @@ pub struct LetterSendRequest {
     /// The session to wake. It overrides the session in the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// Stop the turn on the sender's newest letter to the agent first. For `wake` only.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub interrupt: bool,
     /// The time to wait for a reply, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,

@@ -95,6 +95,19 @@ pub struct SessionsRequest {
     pub sessions: Vec<String>,
 }
 
+/// `POST /v1/line/stopped`: the answer to an order to stop a turn.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = LineStopped))]
+pub struct StoppedRequest {
+    /// The line.
+    pub line: String,
+    /// The `stop_id` of the order.
+    pub stop_id: String,
+    /// True if a turn of the session ran and stops.
+    pub stopped: bool,
+}
+
 /// `POST /v1/line/idle`: the agent sleeps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nightdesk_types::Event;
-use nightdesk_types::event::Content;
+use nightdesk_types::event::{Content, Source};
 
 use super::{KeySource, Part, SessionKey, Sharing, newest_key, stock_key};
 
@@ -26,6 +26,21 @@ pub fn of_any_client(event: &Event) -> Vec<SessionKey> {
         }
     }
     keys.into_iter().collect()
+}
+
+/// Returns the keys by which clients of both generations may name the session of a message from this source.
+pub fn keys_of_source(source: &Source) -> Vec<SessionKey> {
+    let source = KeySource::from(source);
+    let keys = sharings().into_iter().flat_map(|sharing| {
+        stock_key(&source, &sharing).ok().into_iter().chain(newest_key(&source, &sharing).ok())
+    });
+    keys.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Returns the key by which the SDKs name the session of a message from this source.
+pub fn key_of_sdk(source: &Source) -> Option<SessionKey> {
+    let key = newest_key(&KeySource::from(source), &Sharing::default()).ok();
+    key.or_else(|| SessionKey::new(format!("chat:{}:{}", source.platform, source.chat_id)))
 }
 
 /// Returns the sources that clients derive from a forwarded platform request: 0.19.0 does not know its platform, and

@@ -9,6 +9,11 @@ pub(super) fn client_platform(platform: &Part<'_>) -> &'static str {
     KNOWN.into_iter().find(|known| *known == name).unwrap_or("relay")
 }
 
+/// Returns true if the stock client has an own name for a platform. It treats every other as `relay`.
+pub fn is_known_to_stock_clients(platform: &str) -> bool {
+    client_platform(&Part::text(platform)) != "relay"
+}
+
 /// The platforms built into 0.19.0, and those that come with it as plugins.
 const KNOWN: [&str; 32] = [
     "local",

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use nightdesk_protocol::action::{Action, FollowUp};
 use nightdesk_protocol::descriptor::{Ability, Descriptor, LenUnit};
 use nightdesk_protocol::event::{ENTRY_BYTES_MAX, EncodeError, encode};
-use nightdesk_protocol::frame::{Interrupt, Outbound};
+use nightdesk_protocol::frame::{Interrupt, InterruptResult, Outbound};
 use nightdesk_protocol::hello::{ClientVersion, Hello, HelloCommand};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
@@ -17,7 +17,7 @@ use nightdesk_types::event::{
 };
 use nightdesk_types::limits::{FRAME_IN_BYTES_MAX, FRAME_OUT_BYTES_MAX};
 use nightdesk_types::send::{Op, Send};
-use nightdesk_types::{AgentId, EntryId, Event, Incarnation, RequestId, Seq};
+use nightdesk_types::{AgentId, EntryId, Event, Incarnation, RequestId, Seq, StopId};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -215,7 +215,17 @@ fn answers_on_the_wire() {
 fn an_interrupt_of_the_desk_on_the_wire() {
     let key = SessionKey::new("agent:main:discord:dm:c1").unwrap();
 
-    insta::assert_snapshot!(Frame::interrupt_inbound(&key, "c1").unwrap().as_str());
+    insta::assert_snapshot!(Frame::interrupt_inbound(&key, "c1", None).unwrap().as_str());
+}
+
+#[test]
+fn a_stop_with_an_id_and_its_answer_on_the_wire() {
+    let key = SessionKey::new("agent:main:discord:dm:c1").unwrap();
+    let stop_id = StopId::new("0f1e2d3c").unwrap();
+    let stop = Frame::interrupt_inbound(&key, "c1", Some(&stop_id)).unwrap();
+    let answer = Frame::interrupt_result(&InterruptResult { stop_id, stopped: true }).unwrap();
+
+    insta::assert_snapshot!(stop.into_string() + answer.as_str());
 }
 
 #[test]
@@ -331,7 +341,7 @@ fn what_others_write_cannot_make_a_frame_too_long() {
         assert!(Frame::outbound_result(&id, &outcome).len_bytes() <= FRAME_OUT_BYTES_MAX);
     }
     let key = SessionKey::new("k").unwrap();
-    assert!(Frame::interrupt_inbound(&key, &endless).is_err());
+    assert!(Frame::interrupt_inbound(&key, &endless, None).is_err());
 }
 
 #[test]
@@ -355,6 +365,7 @@ fn each_side_reads_what_the_other_wrote() {
     let session_key = SessionKey::new("agent:main:discord:dm:c1").unwrap();
     let result = Outcome::chat("general".to_owned(), "channel".to_owned());
     let chat_id = "c1".to_owned();
+    let stop_id = StopId::new("s1").unwrap();
     let from_desk = [
         (Frame::descriptor(&descriptor), ToGateway::Descriptor(Box::new(descriptor))),
         (
@@ -362,8 +373,12 @@ fn each_side_reads_what_the_other_wrote() {
             ToGateway::OutboundResult { request_id, result: Box::new(result) },
         ),
         (
-            Frame::interrupt_inbound(&session_key, &chat_id).unwrap(),
-            ToGateway::InterruptInbound { session_key: session_key.clone(), chat_id },
+            Frame::interrupt_inbound(&session_key, &chat_id, Some(&stop_id)).unwrap(),
+            ToGateway::InterruptInbound {
+                session_key: session_key.clone(),
+                chat_id,
+                stop_id: Some(stop_id.clone()),
+            },
         ),
         (Frame::going_idle_ack(), ToGateway::GoingIdleAck),
     ];
@@ -382,10 +397,12 @@ fn each_side_reads_what_the_other_wrote() {
     let hello = Hello { platform, bot_handle, commands, client };
     let interrupt = Interrupt { session_key, reason: Some("enough".to_owned()) };
     let sessions = SessionNames::from_usable(["kitchen".to_owned(), "cellar".to_owned()]);
+    let answer = InterruptResult { stop_id, stopped: true };
     let from_gateway = [
         (Frame::hello(&hello).unwrap(), FromGateway::Hello(hello)),
         (Frame::inbound_ack("b1").unwrap(), FromGateway::InboundAck { buffer_id: "b1".to_owned() }),
         (Frame::interrupt(&interrupt).unwrap(), FromGateway::Interrupt(interrupt)),
+        (Frame::interrupt_result(&answer).unwrap(), FromGateway::InterruptResult(answer)),
         (Frame::going_idle(), FromGateway::GoingIdle),
         (Frame::sessions(&sessions).unwrap(), FromGateway::Sessions(sessions)),
     ];
@@ -433,7 +450,7 @@ proptest! {
         };
         is_one_line(&Frame::outbound(&outbound).expect("short"))?;
         let Some(session_key) = SessionKey::new(a) else { return Ok(()) };
-        is_one_line(&Frame::interrupt_inbound(&session_key, &b).expect("short"))?;
+        is_one_line(&Frame::interrupt_inbound(&session_key, &b, None).expect("short"))?;
         let interrupt = Interrupt { session_key, reason: Some(b) };
         is_one_line(&Frame::interrupt(&interrupt).expect("short"))?;
     }

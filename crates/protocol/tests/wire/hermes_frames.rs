@@ -66,6 +66,7 @@ fn reads_what_the_gateway_sent() {
             FromGateway::GoingIdle => json!({"type": "going_idle"}),
             other @ (FromGateway::Interrupt(_)
             | FromGateway::Sessions(_)
+            | FromGateway::InterruptResult(_)
             | FromGateway::Unknown { .. }
             | FromGateway::Malformed(_)) => panic!("{line}: {other:?}"),
         };
@@ -114,8 +115,8 @@ fn sent_again(frame: &Value) -> Frame {
         ToGateway::OutboundResult { request_id, result } => {
             Frame::outbound_result(&request_id, &result)
         }
-        ToGateway::InterruptInbound { session_key, chat_id } => {
-            Frame::interrupt_inbound(&session_key, &chat_id).expect("it is short")
+        ToGateway::InterruptInbound { session_key, chat_id, stop_id } => {
+            Frame::interrupt_inbound(&session_key, &chat_id, stop_id.as_ref()).expect("it is short")
         }
         ToGateway::GoingIdleAck => Frame::going_idle_ack(),
         other @ (ToGateway::Unknown { .. } | ToGateway::Malformed(_)) => {

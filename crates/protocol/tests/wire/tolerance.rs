@@ -230,11 +230,12 @@ pub(crate) fn junk() -> impl Strategy<Value = Value> {
 }
 
 fn typed_junk() -> impl Strategy<Value = Value> {
-    const TYPES: [&str; 11] = [
+    const TYPES: [&str; 12] = [
         "hello",
         "inbound_ack",
         "outbound",
         "interrupt",
+        "interrupt_result",
         "going_idle",
         "descriptor",
         "inbound",

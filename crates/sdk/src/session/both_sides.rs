@@ -12,7 +12,8 @@ use nightdesk_protocol::lines::Lines;
 use nightdesk_protocol::{EntryJson, FromGateway};
 use nightdesk_types::send::Op;
 use nightdesk_types::{
-    AgentId, BotId, ClientRules, Generation, Incarnation, Moment, Seq, Timestamp, Transport,
+    AgentId, BotId, ClientRules, Generation, Incarnation, Moment, Seq, StopId, StopOutcome,
+    StopReceiver, Timestamp, Transport,
 };
 use uuid::Uuid;
 
@@ -38,6 +39,7 @@ struct Between {
     turns: Vec<TurnStart>,
     handled: Vec<String>,
     stopped: Vec<Ticket>,
+    stop_reports: Vec<(StopReceiver, StopOutcome)>,
     delivered: Vec<String>,
     answers: Vec<(CallId, RequestResult)>,
     shown: Vec<Status>,
@@ -64,6 +66,7 @@ impl Between {
             turns: Vec::new(),
             handled: Vec::new(),
             stopped: Vec::new(),
+            stop_reports: Vec::new(),
             delivered: Vec::new(),
             answers: Vec::new(),
             shown: Vec::new(),
@@ -213,7 +216,11 @@ impl Between {
             }
             desk::LineEffect::Stop(Interrupt { session_key, .. }) => {
                 let chat_id = String::new();
-                Next::AtTheDesk(desk::LineInput::Stop { session_key, chat_id })
+                Next::AtTheDesk(desk::LineInput::Stop { session_key, chat_id, report_to: None })
+            }
+            desk::LineEffect::ReportStop(receiver, outcome) => {
+                self.stop_reports.push((receiver, outcome));
+                return;
             }
             desk::LineEffect::TellSessions(sessions) => {
                 self.sessions = sessions.to_vec();
@@ -311,6 +318,17 @@ fn both_sides_talk_from_hello_to_goodbye() {
     let stop = DeskRequest::Interrupt(Interrupt { session_key, reason: None });
     both.at_the_agent(Input::Asked(CallId(2), stop));
     assert_eq!(both.stopped, [ticket], "the desk sends it back to the turn it names");
+
+    let receiver = |stop| StopReceiver { stop_id: StopId::from_random(stop), node: "n".to_owned() };
+    for (stop, session_key) in [
+        (1, both.turns[1].session.clone()),
+        (2, SessionKey::new("agent:main:discord:dm:c9").unwrap()),
+    ] {
+        let (chat_id, report_to) = ("c".to_owned(), Some(receiver(stop)));
+        both.at_the_desk(desk::LineInput::Stop { session_key, chat_id, report_to });
+    }
+    let reports = [(receiver(1), StopOutcome::Stopped), (receiver(2), StopOutcome::NotRunning)];
+    assert_eq!(both.stop_reports, reports, "each stop has its own answer");
 
     both.turned(TurnResult::Well);
     assert_eq!(both.acked, BTreeSet::from([1]));

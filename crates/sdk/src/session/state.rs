@@ -4,6 +4,7 @@ use std::mem;
 use std::time::Duration;
 
 use nightdesk_protocol::close::Close;
+use nightdesk_protocol::frame::InterruptResult;
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, ToGateway};
 use nightdesk_types::Moment;
@@ -220,8 +221,13 @@ impl AgentSession {
                 self.sends.take_outcome(&request_id, *result, effects);
                 Ok(())
             }
-            ToGateway::InterruptInbound { session_key, chat_id: _ } => {
-                effects.extend(self.entries.turn_of(&session_key).map(SessionEffect::Stop));
+            ToGateway::InterruptInbound { session_key, chat_id: _, stop_id } => {
+                let turn = self.entries.turn_of(&session_key);
+                effects.extend(turn.map(SessionEffect::Stop));
+                if let Some(stop_id) = stop_id {
+                    let answer = InterruptResult { stop_id, stopped: turn.is_some() };
+                    effects.extend(Frame::interrupt_result(&answer).map(SessionEffect::Say));
+                }
                 Ok(())
             }
             ToGateway::GoingIdleAck => {

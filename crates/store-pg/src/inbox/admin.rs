@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_inbox::{
     EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, LocalEntry, ParkReason,
-    ParkRecord,
+    ParkRecord, StoppedChat,
 };
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::LIST_ROWS_MAX;
@@ -76,6 +76,56 @@ impl InboxAdmin for Pg {
                 ParkReason::Operator.slug()
             );
             moved.fetch_one(connection).await
+        })
+    }
+
+    async fn park_chat(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        chat: StoppedChat<'_>,
+    ) -> Result<usize, StoreError> {
+        let StoppedChat { bot, chat_id, entries_max } = chat;
+        let (bot, chat_id) = (bot.map(BotId::uuid), chat_id.to_owned());
+        let entries_max = i64::try_from(entries_max).unwrap_or(i64::MAX);
+        run_to_end!(self.for_tenant("set the entries of a chat aside", scope), |connection| {
+            let whose = (scope.tenant().uuid(), agent.uuid());
+            // The cursor is locked first, as in every statement that moves it.
+            let locked = sqlx::query!(
+                "select from inbox_cursors where tenant_id = $1 and agent_id = $2 for update",
+                whose.0,
+                whose.1
+            )
+            .fetch_optional(&mut *connection)
+            .await?;
+            if locked.is_none() {
+                return Ok(0);
+            }
+            let parked = sqlx::query_scalar!(
+                r#"select count(*) filter (where set_aside($1, $2, w.seq, $3)) as "parked!"
+                   from (
+                       select e.seq from inbox_entries e
+                           join inbox_cursors c
+                               on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+                       where e.tenant_id = $1 and e.agent_id = $2
+                         and e.at >= c.acked_at and e.seq > c.acked_seq and not e.seq <@ c.ahead
+                         and e.chat_id = $4 and coalesce(e.bot_id = $5::uuid, true)
+                         and not exists (
+                             select from lines l
+                             where l.tenant_id = $1 and l.agent_id = $2
+                               and l.closed_at is null and node_lives(l.node, l.node_epoch)
+                         )
+                       order by e.seq limit $6
+                   ) as w"#,
+                whose.0,
+                whose.1,
+                ParkReason::Stopped.slug(),
+                chat_id,
+                bot,
+                entries_max
+            );
+            let parked = parked.fetch_one(connection).await?;
+            Ok(usize::try_from(parked).unwrap_or(0))
         })
     }
 

@@ -103,6 +103,38 @@ impl Managing for Pg {
             Ok(())
         })
     }
+
+    async fn may_stop_others(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<bool, StoreError> {
+        run_to_end!(self.for_tenant("read an agent's rights", scope), |connection| {
+            let may = sqlx::query_scalar!(
+                "select stops_others from agents where tenant_id = $1 and agent_id = $2",
+                scope.tenant().uuid(),
+                agent.uuid()
+            );
+            Ok(may.fetch_optional(connection).await?.unwrap_or(false))
+        })
+    }
+
+    async fn let_stop_others(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        may: bool,
+    ) -> Result<bool, StoreError> {
+        run_to_end!(self.for_tenant("set an agent's rights", scope), |connection| {
+            let set = sqlx::query!(
+                "update agents set stops_others = $3 where tenant_id = $1 and agent_id = $2",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                may
+            );
+            Ok(set.execute(connection).await?.rows_affected() > 0)
+        })
+    }
 }
 
 fn read_principal(slug: &str) -> sqlx::Result<Principal> {

@@ -66,6 +66,12 @@ pub enum ChatType {
 }
 
 impl ChatType {
+    /// Returns the type with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Dm, Self::Group, Self::Channel, Self::Thread, Self::Forum];
+        all.into_iter().find(|one| one.as_str() == name)
+    }
+
     /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! Builds request bodies in Discord's format.
 
 use aws_lc_rs::digest::{SHA256, digest};
-use nightdesk_kit::buttons::Button;
+use nightdesk_kit::buttons::{Button, StopButton};
 use nightdesk_kit::text::message_text;
 use nightdesk_port::{Bot, DeliverError, File};
 use nightdesk_types::send::{Op, PromptOption};
@@ -68,6 +68,17 @@ impl MessageBody {
     ) -> Result<Self, DeliverError> {
         let buttons = buttons(prompt_id, options)?;
         Ok(Self::with_text(bot, content)?.with("components", buttons))
+    }
+
+    /// Adds the stop button of an unfinished answer, or removes it.
+    pub(super) fn with_stop_button(self, button: StopButton<'_>) -> Result<Self, DeliverError> {
+        Ok(match button {
+            StopButton::Shown(prompt) => {
+                self.with("components", buttons(prompt, &StopButton::options())?)
+            }
+            StopButton::Removed => self.with("components", json!([])),
+            StopButton::Unchanged => self,
+        })
     }
 
     /// Creates a message with an uploaded file and its caption.

@@ -1,6 +1,8 @@
 //! Checks the operator's view of an inbox, and the operator's actions on it.
 
-use nightdesk_inbox::{EntryDetails, EntryStatus, InboxOverview, ParkReason, ParkRecord};
+use nightdesk_inbox::{
+    EntryDetails, EntryStatus, InboxOverview, ParkReason, ParkRecord, StoppedChat,
+};
 use nightdesk_types::Seq;
 use nightdesk_types::limits::LIST_ROWS_MAX;
 
@@ -111,6 +113,39 @@ pub async fn what_waits_is_set_aside_by_hand(harness: &impl Harness) {
         assert!(!set_aside(harness, &ann, number).await, "{name}");
     }
     assert_eq!(harness.parked(ann.scope, ann.agent).await.len(), 2);
+}
+
+/// Checks that a stop sets the waiting entries of its chat aside, and no others, and only while the agent has no line.
+pub async fn a_stopped_chat_is_set_aside_while_its_agent_sleeps(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    cast.several(&ann, 4).await;
+    cast.several(&bob, 1).await;
+    let line = cast.line(&ann).await;
+    cast.ack(&line, &[(1, 1)]).await;
+    let chat_id =
+        overview(harness, &ann, 0).await.expect("the agent is known").waiting[0].chat_id.clone();
+    let (own, entries_max) = (Some(cast.bot.id), 2);
+    let chat = StoppedChat { bot: own, chat_id: &chat_id, entries_max };
+    let park = async |person: &Person, chat| {
+        harness.aside().park_chat(person.scope, person.agent, chat).await.expect("stop a chat")
+    };
+
+    assert_eq!(park(&ann, chat).await, 0, "the agent has a line");
+    cast.close(&line, None).await;
+    assert_eq!(park(&Person { scope: bob.scope, ..ann.clone() }, chat).await, 0, "not its tenant");
+    let other = cast.another_bot("other").await.id;
+    assert_eq!(park(&ann, StoppedChat { bot: Some(other), ..chat }).await, 0, "another bot");
+    assert_eq!(park(&ann, StoppedChat { chat_id: "elsewhere", ..chat }).await, 0, "another chat");
+    assert_eq!(park(&ann, chat).await, 2, "the oldest ones");
+    let left = overview(harness, &ann, 0).await.expect("the agent is known");
+    assert_eq!((waiting(&left), left.acked), (vec![4], seq(3)));
+    let reasons: Vec<ParkReason> = left.parked.iter().map(|(_, parked)| parked.reason).collect();
+    assert_eq!(reasons, [ParkReason::Stopped; 2]);
+    assert_eq!(park(&ann, StoppedChat { bot: None, ..chat }).await, 1);
+    assert_eq!(park(&ann, chat).await, 0, "nothing waits");
+    let others = overview(harness, &bob, 0).await.expect("the agent is known");
+    assert_eq!(waiting(&others), [1], "another agent's entries wait");
 }
 
 fn waiting(overview: &InboxOverview) -> Vec<i64> {

@@ -124,6 +124,8 @@ pub async fn each_act_of_who_looks_after_agents_is_told_once(harness: &impl Harn
         log.told(Kind::BotShared).await;
         register.let_gateways_widen(scope, shared).await.expect("let gateways widen");
         log.told(Kind::GatewaysTrusted).await;
+        assert!(register.let_stop_others(scope, agent, shared).await.expect("let an agent stop"));
+        log.told(Kind::StopsAllowed).await;
     }
     let overlap = Duration::from_hours(1);
     let rotated = register.rotate_bot_key(scope, bot, &secret("bots"), overlap).await;

@@ -92,6 +92,29 @@ pub async fn a_deprovisioned_agent_has_nothing_left(harness: &impl Harness) {
     assert_eq!(reach_of(harness, &bob).await.people.len(), 1);
 }
 
+/// Checks that an agent may stop other agents only after it was allowed, and only by its own tenant.
+pub async fn an_agent_stops_others_only_if_it_may(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.stranger("ann").await, cast.stranger("bob").await);
+    let register = harness.register();
+    let may = async |person: &Person| {
+        register.may_stop_others(person.scope, person.agent).await.expect("read what it may")
+    };
+    let allow = async |scope, agent, may| {
+        register.let_stop_others(scope, agent, may).await.expect("say what it may")
+    };
+
+    assert!(!may(&ann).await);
+    assert!(!allow(bob.scope, ann.agent, true).await, "another tenant's agent");
+    assert!(!may(&ann).await);
+    assert!(allow(ann.scope, ann.agent, true).await);
+    assert_eq!((may(&ann).await, may(&bob).await), (true, false));
+    let foreign = register.may_stop_others(bob.scope, ann.agent).await;
+    assert!(!foreign.expect("read what it may"), "it is not an agent of this tenant");
+    assert!(allow(ann.scope, ann.agent, false).await);
+    assert!(!may(&ann).await);
+}
+
 /// Checks that each tenant decides if its gateways may widen their reach, and that the default is no.
 pub async fn a_tenant_says_what_its_gateways_may(harness: &impl Harness) {
     let cast = Cast::of(harness).await;

@@ -24,7 +24,9 @@ TOOLS = (
     "data_write",
     "inbox_take",
     "inbox_ack",
+    "inbox_stopped",
     "send",
+    "stop",
 )
 UNAUTHORIZED = 401
 FORGED = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJvd2wifQ."

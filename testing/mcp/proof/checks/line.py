@@ -1,5 +1,6 @@
 """Tools for an agent without a line of its own. Calls go to both nodes in turn, so one passes them on to the other."""
 
+import asyncio
 from typing import Any
 
 from proof.caller import Failed
@@ -18,6 +19,7 @@ async def all_checks(stage: Stage) -> None:
     texts = [entry["event"]["text"] for entry in entries][-len(LETTERS) :]
     stage.tally.same("inbox_take: the letters, in order", texts, list(LETTERS))
     await send(stage, line, entries[-1])
+    line = await stop(stage, line)
     await ack(stage, line, entries)
 
 
@@ -45,6 +47,27 @@ async def send(stage: Stage, line: str, entry: dict[str, Any]) -> None:
     first, again = await stage.owl.twice("send", line=line, request_id="owl-1", action=action)
     stage.tally.check("send: it is a success", bool(first["success"]), first)
     stage.tally.same("send: again is the same", first, again)
+
+
+async def stop(stage: Stage, line: str) -> str:
+    """The owl stops a session of its own, takes the order and answers it. The caller learns the answer. Returns the line."""
+    session = {"platform": "discord", "chat_id": "c1"}
+    stopping = asyncio.create_task(stage.owl.call("stop", **session))
+    order: dict[str, Any] = {}
+    for _ in range(TAKES_MAX):
+        came = await stage.owl.call("inbox_take", line=line, wait_seconds=1)
+        line = came["line"]
+        orders = [frame for frame in came["frames"] if frame["type"] == "interrupt_inbound"]
+        if orders:
+            order = orders[0]
+            break
+    stage.tally.same("stop: the order names the chat", order.get("chat_id"), "c1")
+    answer = {"line": line, "stop_id": order.get("stop_id"), "stopped": True}
+    await stage.owl.call("inbox_stopped", **answer)
+    again = await stage.owl.call("inbox_stopped", **answer)
+    stage.tally.same("inbox_stopped: again is taken and changes nothing", again, {"taken": True})
+    stage.tally.same("stop: the answer", await stopping, {"outcome": "stopped", "dropped": 0})
+    return line
 
 
 async def ack(stage: Stage, line: str, entries: list[dict[str, Any]]) -> None:

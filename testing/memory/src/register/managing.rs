@@ -111,4 +111,26 @@ impl Managing for Memory {
         self.tell(&mut state, scope, Kind::GatewaysTrusted, &about);
         Ok(())
     }
+
+    async fn may_stop_others(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<bool, StoreError> {
+        Ok(self.lock().agents.get(&(scope, agent)).is_some_and(|agent| agent.stops_others))
+    }
+
+    async fn let_stop_others(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        may: bool,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let Some(row) = state.agents.get_mut(&(scope, agent)) else { return Ok(false) };
+        row.stops_others = may;
+        let about = json!({ "agent_id": agent, "stops_others": may });
+        self.tell(&mut state, scope, Kind::StopsAllowed, &about);
+        Ok(true)
+    }
 }

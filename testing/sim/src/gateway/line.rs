@@ -174,7 +174,7 @@ impl Line {
                     self.note_result(&request.id, told(&result, &request));
                 }
             }
-            ToGateway::InterruptInbound { session_key, chat_id } => {
+            ToGateway::InterruptInbound { session_key, chat_id, stop_id: _ } => {
                 let (conn, agent) = (self.conn.clone(), self.agent.name.clone());
                 let session = session_key.as_str().to_owned();
                 self.notes.note(Event::StopRecv { conn, agent, session, chat: chat_id });

@@ -197,7 +197,7 @@ impl PolledLine {
                     self.later(turn.unwrap_or(answers_after), Due::Ask(answer));
                 }
             }
-            ToGateway::InterruptInbound { session_key, chat_id } => {
+            ToGateway::InterruptInbound { session_key, chat_id, stop_id: _ } => {
                 let session = session_key.as_str().to_owned();
                 self.of.notes.note(Event::StopRecv { conn, agent, session, chat: chat_id });
             }

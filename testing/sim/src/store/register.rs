@@ -55,6 +55,8 @@ through! { nightdesk_register::Managing {
     fn deprovision(scope: TenantScope, agent: AgentId) -> Vec<GatewayId>;
     fn gateways_may_widen(scope: TenantScope) -> bool;
     fn let_gateways_widen(scope: TenantScope, may: bool) -> ();
+    fn may_stop_others(scope: TenantScope, agent: AgentId) -> bool;
+    fn let_stop_others(scope: TenantScope, agent: AgentId, may: bool) -> bool;
 }}
 
 through! { nightdesk_register::Gateways {

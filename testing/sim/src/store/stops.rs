@@ -10,7 +10,7 @@ use nightdesk_gate::{
 use nightdesk_inbox::{
     AcceptRequest, AckOutcome, AckRequest, EntryDetails, InboxOverview, LineClaim, LocalEntry,
     ParkOutcome, ParkReason, PutOutcome, QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor,
-    SweepReport,
+    StoppedChat, SweepReport,
 };
 use nightdesk_lease::Owner;
 use nightdesk_line::{CloseRecord, LineRequest, LineStart};
@@ -35,6 +35,7 @@ through! { nightdesk_inbox::InboxAdmin {
     fn overview(scope: TenantScope, agent: AgentId, after: Seq) -> Option<InboxOverview>;
     fn show_entry(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<EntryDetails>;
     fn park_waiting(scope: TenantScope, agent: AgentId, seq: Seq) -> bool;
+    fn park_chat(scope: TenantScope, agent: AgentId, chat: StoppedChat<'_>) -> usize;
     fn resubmit(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Seq>;
     fn put_local(scope: TenantScope, agent: AgentId, entry: &LocalEntry) -> Option<Seq>;
 }}

@@ -209,7 +209,7 @@ async fn no_transport_reaches_a_foreign_chat() {
     let action = json!({ "op": "send", "chat_id": ANNS_CHAT, "content": PRIED });
     let action: Map<String, Value> = serde_json::from_value(action).expect("an action");
     desk.posts.answer(move |_| {
-        PostOutcome::Handled(PostAnswer { text: None, actions: vec![action.clone()] })
+        PostOutcome::Handled(PostAnswer { actions: vec![action.clone()], ..PostAnswer::default() })
     });
     desk.is_posted_at(&bob, "https://agents.example/bob").await;
     desk.wakes_after(Duration::from_mins(1)).await;

@@ -1,5 +1,8 @@
 //! Turns and acks.
 
+use nightdesk_protocol::frame::InterruptResult;
+use nightdesk_types::StopId;
+
 use super::*;
 use crate::limits::{TURNS_MAX, WAITING_ENTRIES_MAX};
 
@@ -151,4 +154,24 @@ fn an_interrupt_stops_the_turn_of_exactly_its_session() {
     let stopped = session.step(at(secs(2)), stop("agent:main:discord:dm:c1"));
     assert_eq!(stopped, [SessionEffect::Stop(one[0].ticket)]);
     assert_eq!(session.step(at(secs(2)), stop("agent:main:discord:dm:c")), [], "nobody's");
+}
+
+#[test]
+fn a_stop_with_an_id_is_answered_whether_a_turn_runs_or_not() {
+    let mut session = live();
+    let one = begun(&session.step(at(secs(1)), entry("a", "c1")));
+    let stop = |stop: &str, chat: &str| {
+        let key = format!("agent:main:discord:dm:{chat}");
+        heard(&format!(
+            r#"{{"type":"interrupt_inbound","session_key":"{key}","chat_id":"{chat}","stop_id":"{stop}"}}"#
+        ))
+    };
+    let answer = |stop: &str, stopped| {
+        let answer = InterruptResult { stop_id: StopId::new(stop).unwrap(), stopped };
+        SessionEffect::Say(Frame::interrupt_result(&answer).unwrap())
+    };
+
+    let stopped = session.step(at(secs(2)), stop("s1", "c1"));
+    assert_eq!(stopped, [SessionEffect::Stop(one[0].ticket), answer("s1", true)]);
+    assert_eq!(session.step(at(secs(2)), stop("s2", "c2")), [answer("s2", false)]);
 }

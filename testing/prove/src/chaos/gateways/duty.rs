@@ -77,7 +77,7 @@ impl Duty {
             }
             dialled.hall.notes.note(seen);
         }
-        if let ToGateway::InterruptInbound { session_key, chat_id } = frame {
+        if let ToGateway::InterruptInbound { session_key, chat_id, stop_id: _ } = frame {
             dialled.hall.notes.note(Event::StopRecv {
                 conn: dialled.conn.clone(),
                 agent: dialled.agent(),

@@ -138,6 +138,7 @@ fn note_said(dialled: &Dialled<'_>, frame: FromGateway) {
         }
         FromGateway::Hello(_)
         | FromGateway::Interrupt(_)
+        | FromGateway::InterruptResult(_)
         | FromGateway::GoingIdle
         | FromGateway::Sessions(_)
         | FromGateway::Unknown { .. }

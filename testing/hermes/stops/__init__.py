@@ -1,0 +1,1 @@
+"""Stops of running turns: every origin with every kind of client."""
