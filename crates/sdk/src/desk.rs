@@ -107,7 +107,9 @@ impl Desk {
     /// the session and never sees the token.
     pub async fn send_follow_up(&self, follow_up: FollowUp) -> Result<SendReceipt, SendError> {
         let platform = follow_up.platform().map(str::to_owned);
-        receipt_from(&self.outbound(Action::FollowUp(follow_up), platform).await?)
+        let bot_handle = self.bot_of(platform.as_deref());
+        let action = Action::FollowUp(follow_up);
+        receipt_from(&self.outbound(RoutedAction { action, platform, bot_handle }).await?)
     }
 
     /// Stops the turn of a session of this agent, on any of its lines. The result only confirms that the request was
@@ -127,17 +129,13 @@ impl Desk {
     }
 
     async fn ask_outbound(&self, place: &Place, op: Op) -> Result<Outcome, SendError> {
-        let Place { platform, chat_id, metadata } = place.clone();
-        self.outbound(Action::Send(Send { chat_id, op, metadata }), platform).await
+        let Place { platform, chat_id, bot, metadata } = place.clone();
+        let bot_handle = bot.or_else(|| self.bot_of(platform.as_deref()));
+        let action = Action::Send(Send { chat_id, op, metadata });
+        self.outbound(RoutedAction { action, platform, bot_handle }).await
     }
 
-    async fn outbound(
-        &self,
-        action: Action,
-        platform: Option<String>,
-    ) -> Result<Outcome, SendError> {
-        let bot_handle = platform.as_deref().and_then(|platform| self.bot_of(platform));
-        let tagged = RoutedAction { action, platform, bot_handle };
+    async fn outbound(&self, tagged: RoutedAction) -> Result<Outcome, SendError> {
         let outcome = self.ask(DeskRequest::Outbound(Box::new(tagged))).await?;
         outcome.ok_or(SendError::Unknown)
     }
@@ -151,7 +149,8 @@ impl Desk {
         Ok(answered?.map(|outcome| *outcome))
     }
 
-    fn bot_of(&self, platform: &str) -> Option<String> {
+    fn bot_of(&self, platform: Option<&str>) -> Option<String> {
+        let platform = platform?;
         let named = |known: &&BotIdentity| known.platform == platform && !known.bot.is_empty();
         self.bots.iter().find(named).map(|known| known.bot.clone())
     }

@@ -7,17 +7,29 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use nightdesk_protocol::close::Close;
-use nightdesk_protocol::frame::FrameHead;
+use nightdesk_protocol::frame::{FrameHead, Outbound};
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{LINE_REQUESTS_MAX, TURN_MAX, WEBHOOK_REST};
 use nightdesk_types::{EntryId, RequestId, Transport};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::answer::{AnswerPlace, PostAnswer};
 use super::{AgentPost, AgentPoster, KIND, PostOutcome};
 use crate::store::AuthenticatedGateway;
 use crate::transport::{LineTransport, TransportBroken, TransportEvent};
+
+/// A request of the agent to its line.
+#[derive(Debug)]
+pub(super) enum AgentRequest {
+    /// A frame without a result.
+    Frame(FromGateway),
+    /// An action, and the place for the frame with its result.
+    Send {
+        outbound: Box<Outbound>,
+        tell: oneshot::Sender<Frame>,
+    },
+}
 
 /// An entry that waits for its post: those of one chat are posted one after the other.
 #[derive(Debug)]
@@ -54,10 +66,12 @@ struct PostEnd {
 pub(super) struct PostTransport {
     caller: AuthenticatedGateway,
     poster: Arc<dyn AgentPoster>,
-    from_agent: mpsc::Receiver<TransportEvent>,
+    from_agent: mpsc::Receiver<AgentRequest>,
     waiting: VecDeque<WaitingEntry>,
     entries: HashMap<String, PostedEntry>,
     posts: FuturesUnordered<BoxFuture<'static, PostEnd>>,
+    /// The agent's own requests that wait for the result of a send. The end of the line drops them.
+    asked: HashMap<RequestId, oneshot::Sender<Frame>>,
     /// Events for the session.
     events: VecDeque<TransportEvent>,
     /// Set when a post failed: no further one begins, and the line ends when the others have ended.
@@ -77,7 +91,7 @@ impl PostTransport {
     pub(super) fn new(
         caller: AuthenticatedGateway,
         poster: Arc<dyn AgentPoster>,
-    ) -> (mpsc::Sender<TransportEvent>, Self) {
+    ) -> (mpsc::Sender<AgentRequest>, Self) {
         let (to_session, from_agent) = mpsc::channel(LINE_REQUESTS_MAX);
         let transport = Self {
             caller,
@@ -86,6 +100,7 @@ impl PostTransport {
             waiting: VecDeque::new(),
             entries: HashMap::new(),
             posts: FuturesUnordered::new(),
+            asked: HashMap::new(),
             events: VecDeque::new(),
             failure: None,
             used_at: Instant::now(),
@@ -186,6 +201,25 @@ impl PostTransport {
         self.start_posts();
     }
 
+    /// Passes a request of the agent to the session.
+    fn take_request(&mut self, request: AgentRequest) -> TransportEvent {
+        self.used_at = Instant::now();
+        let frame = match request {
+            AgentRequest::Frame(frame) => {
+                if let FromGateway::InboundAck { buffer_id } = &frame {
+                    self.release(buffer_id);
+                }
+                frame
+            }
+            AgentRequest::Send { outbound, tell } => {
+                // A repeat of the request id takes the place of the earlier request.
+                self.asked.insert(outbound.request_id.clone(), tell);
+                FromGateway::Outbound(outbound)
+            }
+        };
+        TransportEvent::Frame(Box::new(frame))
+    }
+
     /// Fails the entries whose acks did not come in time.
     fn expire(&mut self, now: Instant) {
         let late = |entry: &PostedEntry| matches!(entry.state, PostState::Later(by) if by <= now);
@@ -202,10 +236,10 @@ impl PostTransport {
         }
     }
 
-    /// Returns the time at which something is to be done without an event. `None`: only a post or an answer is awaited,
-    /// and each of them ends by itself.
+    /// Returns the time at which something is to be done without an event. `None`: only a post or a result is awaited, and
+    /// each of them comes by itself.
     fn deadline(&self) -> Option<Instant> {
-        if self.entries.is_empty() && self.posts.is_empty() {
+        if self.entries.is_empty() && self.posts.is_empty() && self.asked.is_empty() {
             return Some(self.used_at + WEBHOOK_REST);
         }
         let acks = self.entries.values().filter_map(|entry| match entry.state {
@@ -217,7 +251,8 @@ impl PostTransport {
 
     /// Ends the line if nothing is under way: because of a failure, or because no entry came for a while.
     fn end_if_settled(&mut self, now: Instant) {
-        if !self.entries.is_empty() || !self.posts.is_empty() || !self.events.is_empty() {
+        let is_idle = self.entries.is_empty() && self.posts.is_empty() && self.asked.is_empty();
+        if !is_idle || !self.events.is_empty() {
             return;
         }
         if let Some(Failure { tried }) = self.failure.take() {
@@ -244,14 +279,7 @@ impl LineTransport for PostTransport {
             let deadline = self.deadline();
             tokio::select! {
                 Some(end) = self.posts.next(), if !self.posts.is_empty() => self.handle_end(end),
-                Some(event) = self.from_agent.recv() => {
-                    if let TransportEvent::Frame(frame) = &event
-                        && let FromGateway::InboundAck { buffer_id } = &**frame
-                    {
-                        self.release(&buffer_id.clone());
-                    }
-                    return event;
-                }
+                Some(request) = self.from_agent.recv() => return self.take_request(request),
                 () = sleep_until(deadline.unwrap_or(self.used_at)), if deadline.is_some() => {
                     self.expire(Instant::now());
                 }
@@ -267,7 +295,13 @@ impl LineTransport for PostTransport {
                 let place = AnswerPlace::of_frame(&frame);
                 self.waiting.push_back(WaitingEntry { id: buffer_id, frame, place });
             }
-            FrameHead::Result { request_id } => self.record_result(&request_id),
+            FrameHead::Result { request_id } => {
+                self.record_result(&request_id);
+                if let Some(tell) = self.asked.remove(&request_id) {
+                    // The request may have gone.
+                    drop(tell.send(frame));
+                }
+            }
             FrameHead::Stop | FrameHead::Descriptor | FrameHead::Other => {}
         }
         Ok(())
@@ -293,6 +327,8 @@ impl LineTransport for PostTransport {
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
+    use nightdesk_protocol::action::Action;
+    use nightdesk_protocol::outcome::Outcome;
     use nightdesk_types::{AgentId, GatewayId, Incarnation, Seq, TenantId, TenantScope};
     use tokio::time::timeout;
     use uuid::Uuid;
@@ -309,7 +345,7 @@ mod tests {
         }
     }
 
-    fn posted() -> (mpsc::Sender<TransportEvent>, PostTransport) {
+    fn posted() -> (mpsc::Sender<AgentRequest>, PostTransport) {
         let caller = AuthenticatedGateway {
             scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
             agent: AgentId::from_uuid(Uuid::nil()),
@@ -349,7 +385,7 @@ mod tests {
         line.flush().await.expect("it is posted");
         let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
         let ack = FromGateway::InboundAck { buffer_id };
-        agent.send(TransportEvent::Frame(Box::new(ack))).await.expect("the line is open");
+        agent.send(AgentRequest::Frame(ack)).await.expect("the line is open");
         assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
 
         expect_nothing(&mut line).await;
@@ -363,5 +399,38 @@ mod tests {
         assert!(matches!(first, TransportEvent::Frame(_)), "{first:?}");
         let then = line.next_event().await;
         assert!(matches!(then, TransportEvent::Ended(1000)), "{then:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_stays_until_the_result_of_a_request_came() {
+        let (agent, mut line) = posted();
+        let frame = r#"{"type":"outbound","requestId":"r1","action":{"op":"typing","chat_id":"c1"}}"#;
+        let FromGateway::Outbound(outbound) = FromGateway::decode(frame.as_bytes()) else {
+            panic!("it is an action")
+        };
+        let (request_id, (tell, told)) = (outbound.request_id.clone(), oneshot::channel());
+        agent.send(AgentRequest::Send { outbound, tell }).await.expect("the line is open");
+        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the action passes");
+        expect_nothing(&mut line).await;
+
+        let result = Frame::outbound_result(&request_id, &Outcome::delivered(None));
+        line.feed_frame(result.clone()).await.expect("there is room");
+        assert_eq!(told.await, Ok(result));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_that_ends_drops_the_requests_that_wait() {
+        let (agent, line) = posted();
+        let (tell, told) = oneshot::channel();
+        let outbound = Outbound {
+            request_id: RequestId::new("r1".to_owned()).expect("an id"),
+            action: Action::Unknown { op: "dance".to_owned() },
+            platform: None,
+            bot_handle: None,
+        };
+        let send = AgentRequest::Send { outbound: Box::new(outbound), tell };
+        agent.send(send).await.expect("the line is open");
+        drop(line);
+        assert!(told.await.is_err());
     }
 }

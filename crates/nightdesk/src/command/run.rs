@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{
     Arguments, Command, ConfigSubcommand, KeySubcommand, check, dev, dispatch, keys, verify,
 };
+use super::dev::Trial;
 use crate::config::Config;
 use crate::config::secret_file::password;
 use crate::ui::CommandOutput;
@@ -19,7 +20,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let read = || Config::read(&config);
     match command {
         Command::Serve => serve(&read()?).await,
-        Command::Dev { listen } => dev::run(listen, json).await,
+        Command::Dev { listen, webhook } => dev::run(Trial { listen, webhook, json }).await,
         Command::Migrate => run_migrate(&read()?, json).await,
         Command::Config(ConfigSubcommand::Check) => check::run(&read()?, json).await,
         Command::Verify(asked) => verify::run(&read()?, asked, json).await,

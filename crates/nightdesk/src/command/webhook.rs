@@ -1,7 +1,7 @@
 //! `nightdesk agent webhook`: the URL to which the desk posts an agent's entries.
 
 use anyhow::Context;
-use nightdesk_desk::posting::random_salt;
+use nightdesk_desk::posting::{WebhookSecret, random_salt};
 use nightdesk_outside::TenantUrl;
 use nightdesk_types::{AgentId, TenantScope};
 use nightdesk_vault::Locksmith;
@@ -36,7 +36,9 @@ pub(super) async fn configure(
 ) -> anyhow::Result<CommandOutput> {
     let WebhookOwner { scope, agent } = owner;
     if let Some(url) = &change.url {
-        return set(config, wakers, locksmith, owner, url).await;
+        let SetWebhook { url, secret } = set(config, wakers, locksmith, owner, url).await?;
+        let shown = json!({ "agent_id": agent, "url": url, "secret": secret.to_string() });
+        return Ok(CommandOutput::One(shown));
     }
     if change.clear {
         wakers.set_webhook(scope, agent, None).await?;
@@ -45,18 +47,26 @@ pub(super) async fn configure(
     Ok(CommandOutput::One(json!({ "agent_id": agent, "url": url })))
 }
 
-async fn set(
+/// A webhook that was set.
+pub(super) struct SetWebhook {
+    pub(super) url: String,
+    /// The secret of its signatures.
+    pub(super) secret: WebhookSecret,
+}
+
+/// Sets the webhook of an agent.
+pub(super) async fn set(
     config: &Config,
     wakers: &dyn WakeAdmin,
     locksmith: &Locksmith,
     owner: WebhookOwner,
     url: &str,
-) -> anyhow::Result<CommandOutput> {
+) -> anyhow::Result<SetWebhook> {
     let WebhookOwner { scope, agent } = owner;
     let read = TenantUrl::parse(url, &config.outside);
     let url = read.with_context(|| format!("{url} cannot be called"))?.as_str().to_owned();
     let salt = random_salt();
     let secret = wiring::webhook_key(locksmith).await?.secret(scope, agent, &salt);
     wakers.set_webhook(scope, agent, Some(&NewWebhook { url: url.clone(), salt })).await?;
-    Ok(CommandOutput::One(json!({ "agent_id": agent, "url": url, "secret": secret.to_string() })))
+    Ok(SetWebhook { url, secret })
 }
