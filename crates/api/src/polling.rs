@@ -182,7 +182,7 @@ pub(crate) async fn pass_on<R: LineRequestBody>(
     if let Some(line) = request.line() {
         return pass_on_to(api, caller, read_line_name(line)?.node(), request).await;
     }
-    let opens = match R::UNNAMED {
+    let is_opened = match R::UNNAMED {
         UnnamedLine::New => return Ok(None),
         UnnamedLine::Posted => false,
         UnnamedLine::PostedOrOpened => true,
@@ -191,7 +191,7 @@ pub(crate) async fn pass_on<R: LineRequestBody>(
     let holder = api.line_context.store.find_holder(scope, agent).await;
     match holder.or_unavailable("the holder of a line could not be looked up")? {
         Some(holder) => pass_on_to(api, caller, &holder, request).await,
-        None if opens && has_webhook(api, caller).await? => {
+        None if is_opened && has_webhook(api, caller).await? => {
             api.posted.open(caller.gateway);
             Ok(None)
         }

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nightdesk_line::{PostAnswer, PostOutcome};
-use nightdesk_testdesk::{
-    Answered, Household, TestDesk, TestPlatform, post, upgrade_token_at,
-};
+use nightdesk_testdesk::{Answered, Household, TestDesk, TestPlatform, post, upgrade_token_at};
 use serde_json::{Value, json};
 
 /// A household whose agent has a webhook.
@@ -165,6 +163,10 @@ async fn only_an_agent_with_a_webhook_sends_without_a_line() {
     assert_eq!((refused.status, &refused.json()["code"]), (410, &json!("line-gone")));
     let opened = calls_line(&desk, &ann, "take", &json!({ "wait_seconds": 0 })).await;
     assert_eq!(opened.status, 200);
-    assert_eq!(sends(&desk, &ann, "r1").await.status, 410, "a line that the agent polls has a name");
+    assert_eq!(
+        sends(&desk, &ann, "r1").await.status,
+        410,
+        "a line that the agent polls has a name"
+    );
     assert_eq!(said(&platform), Vec::<Value>::new());
 }

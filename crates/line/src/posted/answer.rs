@@ -136,7 +136,11 @@ mod tests {
             (sends[0].request_id.as_str(), sends[0].platform.as_deref()),
             ("b.0", Some("discord"))
         );
-        assert_eq!(sends[0].bot_handle.as_deref(), Some("b1"), "the bot that was addressed answers");
+        assert_eq!(
+            sends[0].bot_handle.as_deref(),
+            Some("b1"),
+            "the bot that was addressed answers"
+        );
     }
 
     #[test]

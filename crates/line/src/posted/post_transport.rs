@@ -25,10 +25,7 @@ pub(super) enum AgentRequest {
     /// A frame without a result.
     Frame(FromGateway),
     /// An action, and the place for the frame with its result.
-    Send {
-        outbound: Box<Outbound>,
-        tell: oneshot::Sender<Frame>,
-    },
+    Send { outbound: Box<Outbound>, tell: oneshot::Sender<Frame> },
 }
 
 /// An entry that waits for its post: those of one chat are posted one after the other.
@@ -404,7 +401,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_line_stays_until_the_result_of_a_request_came() {
         let (agent, mut line) = posted();
-        let frame = r#"{"type":"outbound","requestId":"r1","action":{"op":"typing","chat_id":"c1"}}"#;
+        let frame =
+            r#"{"type":"outbound","requestId":"r1","action":{"op":"typing","chat_id":"c1"}}"#;
         let FromGateway::Outbound(outbound) = FromGateway::decode(frame.as_bytes()) else {
             panic!("it is an action")
         };
