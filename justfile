@@ -71,6 +71,11 @@ threats:
 holes:
     testing/holes.py
 
+# Check that docs/contracts.md has a row for each section of the contracts, and run every test that it names.
+# `just contracts --names-only` runs none. Budget: 5 minutes, and the build.
+contracts *ARGS:
+    testing/contracts.py {{ ARGS }}
+
 # Run the tests and the examples of the docs, or the tests that ARGS select, on temporary servers.
 test *ARGS:
     cargo xtask with-servers --redis -- cargo nextest run {{ whole }} {{ ARGS }}
@@ -262,7 +267,7 @@ isolation *ARGS: _world
 # Inject every quick fault into three nodes, one after the other, and judge. Budget: 8 minutes.
 chaos-smoke *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" "$(dirname "$(just _built debug)")/prove-run" \
-        --name chaos-smoke --faults quick --faults-min 42 --nodes 3 --redis --street 30 --jobs 40 --letters 24 \
+        --name chaos-smoke --faults quick --faults-min 42 --transports-min 4 --nodes 3 --redis --street 30 --jobs 40 --letters 24 \
         --floods 2 --seconds 240 --rate 180 --events-min 50000 {{ ARGS }}
 
 # Kill PostgreSQL under load and promote its standby by the commands of docs/failover.md, ten times: a synchronous one
@@ -292,7 +297,7 @@ owner-kill-smoke: _world
 # SEED, a random one is chosen and printed. Budget: 15 minutes.
 chaos *SETTINGS: _world
     NIGHTDESK_BIN="$(just _built debug)" PROVE="$(dirname "$(just _built debug)")/prove-run" \
-        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --faults-min 48 --at-random --redis --street 30 \
+        env {{ SETTINGS }} bash -c '"$PROVE" --name chaos --faults all --faults-min 48 --transports-min 4 --at-random --redis --street 30 \
         --jobs 40 --letters 24 --floods 2 --rate 180 --seed "${SEED:-$RANDOM}" --seconds "$((${MINUTES:-5} * 60))" \
         --nodes "${NODES:-3}"'
 

@@ -1833,6 +1833,17 @@ $$;
 
 ALTER FUNCTION public.forget_sends(kept interval, sends_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.forget_sessions() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    new.sessions := '{}';
+    return new;
+end
+$$;
+
+ALTER FUNCTION public.forget_sessions() OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -2627,10 +2638,10 @@ $$;
 
 ALTER FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) RETURNS record
+CREATE FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean, OUT sessions text[]) RETURNS record
     LANGUAGE sql STABLE
     AS $$
-    select g.name, h.next_seq - 1 > c.acked_seq
+    select g.name, h.next_seq - 1 > c.acked_seq, l.sessions
     from lines l
         join gateways g on g.tenant_id = l.tenant_id and g.gateway_id = l.gateway_id
         join inbox_heads h on h.tenant_id = l.tenant_id and h.agent_id = l.agent_id
@@ -2639,7 +2650,7 @@ CREATE FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text
       and l.closed_at is null and node_lives(l.node, l.node_epoch)
 $$;
 
-ALTER FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean, OUT sessions text[]) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) RETURNS TABLE(letter_id uuid, agent_id uuid, to_agent_id uuid, dispatch_id text, route text, kind text, session text, correlation_id text, hop integer, state text, seq bigint, is_acked boolean, sent_at timestamp with time zone, due_at timestamp with time zone, reply_by timestamp with time zone, reply bytea, reply_key_id bigint, reply_body_id uuid, replied_at timestamp with time zone)
     LANGUAGE plpgsql
@@ -2724,7 +2735,7 @@ $$;
 
 ALTER FUNCTION public.letter_park_unreadable(p_tenant uuid, p_agent uuid, p_letter uuid) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) RETURNS TABLE(tenant uuid, agent uuid, name text, session text, is_busy boolean)
+CREATE FUNCTION public.letter_peers(p_tenant uuid, p_agent uuid, peers_max integer) RETURNS TABLE(tenant uuid, agent uuid, name text, session text, is_busy boolean, sessions text[])
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -2737,7 +2748,7 @@ begin
     from letter_grants_of(p_tenant, p_agent) as g where g.is_mutual;
     perform set_config('app.tenants', (v_tenants || p_tenant)::text, true);
     return query
-    select k.tenant, k.agent, k.name, l.session, l.is_busy
+    select k.tenant, k.agent, k.name, l.session, l.is_busy, l.sessions
     from (
         (select a.tenant_id as tenant, a.agent_id as agent, a.name, 0 as of_others from agents a
         where a.tenant_id = p_tenant order by a.name limit peers_max)
@@ -4552,6 +4563,7 @@ CREATE TABLE public.lines (
     close_code integer,
     grace interval DEFAULT '00:00:35'::interval NOT NULL,
     parting text,
+    sessions text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT lines_known_parting CHECK ((parting = ANY (ARRAY['idle'::text, 'client'::text, 'desk'::text, 'undelivered'::text, 'node'::text]))),
     CONSTRAINT lines_known_transport CHECK ((transport = ANY (ARRAY['websocket'::text, 'polling'::text, 'webhook'::text, 'mcp'::text])))
 )
@@ -5444,6 +5456,8 @@ CREATE TRIGGER keep_quota AFTER INSERT ON public.scope_grants REFERENCING NEW TA
 
 CREATE TRIGGER keep_sends AFTER INSERT ON public.sends FOR EACH ROW EXECUTE FUNCTION public.keep_agent_quota('agent-sends');
 
+CREATE TRIGGER lines_forget_sessions BEFORE UPDATE ON public.lines FOR EACH ROW WHEN (((new.generation <> old.generation) OR ((old.closed_at IS NULL) AND (new.closed_at IS NOT NULL)))) EXECUTE FUNCTION public.forget_sessions();
+
 CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
 
 CREATE TRIGGER note_client_rules AFTER UPDATE OF client_rules ON public.agents FOR EACH ROW WHEN (((old.client_rules = 'hermes-0.20'::text) <> (new.client_rules = 'hermes-0.20'::text))) EXECUTE FUNCTION public.note_relevance();
@@ -6111,6 +6125,9 @@ GRANT ALL ON FUNCTION public.forget_prompts(kept interval, prompts_max integer) 
 REVOKE ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.forget_sessions() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_sessions() TO nightdesk_doors;
+
 REVOKE ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_app;
@@ -6188,9 +6205,9 @@ REVOKE ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) FROM
 GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean, OUT sessions text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean, OUT sessions text[]) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean, OUT sessions text[]) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.letter_look(p_tenant uuid, p_agent uuid, p_letter uuid) TO nightdesk_doors;

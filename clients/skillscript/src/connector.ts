@@ -12,19 +12,7 @@ import type {
 } from "./contract.js";
 import { Desk, type Letter, type Sent } from "./desk.js";
 import { DeliveryFailedError } from "./errors.js";
-import { type Login, isWhole } from "./login.js";
-
-/** Address and credentials of the desk. */
-export interface Options {
-  /** Public URL of the desk. */
-  url: string;
-  /** Credentials for the desk's API. */
-  login: Login;
-  /** Timeout of a request that does not wait for a reply. */
-  timeout_ms?: number;
-}
-
-const TIMEOUT_MS = 15_000;
+import { type Options, optionsFromEnv } from "./options.js";
 
 /**
  * Sends skills' notifications to a desk, which stores them until their agents ack them. A wake
@@ -35,24 +23,12 @@ export class NightdeskAgentConnector implements AgentConnector {
   private readonly desk: Desk;
 
   constructor(options: Options) {
-    const url = new URL(options.url);
-    if (url.protocol !== "https:" && url.protocol !== "http:") {
-      throw new TypeError("url: the desk is reached by http or https");
-    }
-    if (!isWhole(options.login)) {
-      throw new TypeError("login: give gateway and secret, or token");
-    }
-    this.desk = new Desk(url.href.replace(/\/+$/, ""), options.login, options.timeout_ms ?? TIMEOUT_MS);
+    this.desk = Desk.open(options);
   }
 
   /** Reads `NIGHTDESK_URL`, and `NIGHTDESK_TOKEN` or `NIGHTDESK_GATEWAY` with `NIGHTDESK_SECRET`. */
   static fromEnv(env: Record<string, string | undefined> = process.env): NightdeskAgentConnector {
-    const { NIGHTDESK_URL: url, NIGHTDESK_TOKEN: token, NIGHTDESK_GATEWAY, NIGHTDESK_SECRET } = env;
-    if (url === undefined) {
-      throw new TypeError("set NIGHTDESK_URL to the desk's public URL");
-    }
-    const login = token ? { token } : { gateway: NIGHTDESK_GATEWAY ?? "", secret: NIGHTDESK_SECRET ?? "" };
-    return new NightdeskAgentConnector({ url, login });
+    return new NightdeskAgentConnector(optionsFromEnv(env));
   }
 
   static staticCapabilities(): AgentConnectorCapabilities {
@@ -72,7 +48,7 @@ export class NightdeskAgentConnector implements AgentConnector {
   }
 
   async list_agents(): Promise<AgentDescriptor[]> {
-    return (await this.agents()).map(({ status: _, ...descriptor }) => descriptor);
+    return (await this.agents()).map(({ status: _, sessions: __, ...descriptor }) => descriptor);
   }
 
   async deliver(agent_id: string, payload: DeliveryPayload): Promise<DeliveryReceipt> {
@@ -115,7 +91,7 @@ export class NightdeskAgentConnector implements AgentConnector {
     return found?.status ?? "unknown";
   }
 
-  private async agents(): Promise<(AgentDescriptor & { status: AgentStatus })[]> {
+  private async agents(): Promise<(AgentDescriptor & { status: AgentStatus; sessions?: string[] })[]> {
     const { agents } = (await this.desk.get("/v1/agents")) as { agents: never[] };
     return agents;
   }

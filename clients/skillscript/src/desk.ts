@@ -1,6 +1,7 @@
 import type { DeliveryMeta, DeliveryReceipt, Response, WakeReceipt } from "./contract.js";
 import { DeliveryFailedError, TimeoutError } from "./errors.js";
-import { type Login, proof } from "./login.js";
+import { type Login, isWhole, proof } from "./login.js";
+import type { Options } from "./options.js";
 
 /** Request body of `POST /v1/letters`. */
 export interface Letter {
@@ -26,8 +27,29 @@ export interface Sent {
 /** Time that a response may take beyond the timeout of the reply. */
 const ANSWER_MS = 10_000;
 
+const TIMEOUT_MS = 15_000;
+
+/** A response of the desk, also a refusal. */
+export interface Answer {
+  status: number;
+  /** The JSON of the body. `undefined`: it is none. */
+  body: unknown;
+}
+
 /** HTTP client of a desk. */
 export class Desk {
+  /** Checks the options. */
+  static open(options: Options): Desk {
+    const url = new URL(options.url);
+    if (url.protocol !== "https:" && url.protocol !== "http:") {
+      throw new TypeError("url: the desk is reached by http or https");
+    }
+    if (!isWhole(options.login)) {
+      throw new TypeError("login: give gateway and secret, or token");
+    }
+    return new Desk(url.href.replace(/\/+$/, ""), options.login, options.timeout_ms ?? TIMEOUT_MS);
+  }
+
   constructor(
     private readonly url: string,
     private readonly login: Login,
@@ -58,7 +80,36 @@ export class Desk {
     }
   }
 
+  /**
+   * Makes a request to the shelf, and repeats it once after a network error: a repeat changes nothing there. Every
+   * response is an answer.
+   */
+  async shelf(method: "GET" | "POST", path: string, body?: object): Promise<Answer> {
+    const init: RequestInit =
+      body === undefined
+        ? { method }
+        : { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const fetchOnce = () => this.fetch(path, "the desk", init, this.timeout_ms);
+    try {
+      return await fetchOnce();
+    } catch (error) {
+      if (error instanceof DeliveryFailedError && error.cause_kind === "network") return fetchOnce();
+      throw error;
+    }
+  }
+
   private async ask(path: string, agent: string, init: RequestInit, wait_ms: number): Promise<unknown> {
+    const { status, body } = await this.fetch(path, agent, init, wait_ms);
+    if (status < 200 || status > 299) {
+      throw refused(agent, status, body);
+    }
+    if (body === undefined) {
+      throw new DeliveryFailedError(agent, "malformed_response", "the answer is no JSON", status);
+    }
+    return body;
+  }
+
+  private async fetch(path: string, agent: string, init: RequestInit, wait_ms: number): Promise<Answer> {
     const headers = { ...init.headers, authorization: `Bearer ${await proof(this.login)}` };
     const signal = AbortSignal.timeout(wait_ms);
     let answer: globalThis.Response;
@@ -70,14 +121,7 @@ export class Desk {
       const kind = signal.aborted ? "timeout" : "network";
       throw new DeliveryFailedError(agent, kind, String((error as Error).message));
     }
-    const body = read(text);
-    if (!answer.ok) {
-      throw refused(agent, answer.status, body);
-    }
-    if (body === undefined) {
-      throw new DeliveryFailedError(agent, "malformed_response", "the answer is no JSON", answer.status);
-    }
-    return body;
+    return { status: answer.status, body: read(text) };
   }
 }
 

@@ -149,7 +149,7 @@ test("a desk that says nothing fails in time", async () => {
 });
 
 test("lists who can be reached, and how it stands with them", async () => {
-  const agents = [{ agent_id: "perry", capabilities: ["deliver"], status: "asleep" }];
+  const agents = [{ agent_id: "perry", capabilities: ["deliver"], status: "asleep", sessions: ["kitchen"] }];
   desk.will([200, { agents }], [200, { agents }], [200, { agents }]);
   assert.deepEqual(await connector.list_agents(), [{ agent_id: "perry", capabilities: ["deliver"] }]);
   assert.equal(await connector.agent_status?.("perry@kitchen"), "asleep");

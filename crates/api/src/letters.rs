@@ -12,8 +12,7 @@ use axum::http::request::Parts;
 use nightdesk_desk::letters::letter_sender;
 use nightdesk_letters::{ConnectorError, FailureCause, LetterSender};
 use nightdesk_protocol::http::letters::{
-    AgentListResponse, LetterListResponse, LetterSendRequest, LetterSendResponse, ReachableAgent,
-    SentLetter,
+    AgentListResponse, LetterListResponse, LetterSendRequest, LetterSendResponse, SentLetter,
 };
 use nightdesk_types::LetterId;
 use nightdesk_types::limits::LETTER_BODY_BYTES_MAX;
@@ -127,10 +126,7 @@ async fn agents(SenderLetters(letters): SenderLetters) -> Result<Json<AgentListR
 
 /// The agents that can receive letters, each with its status.
 pub(crate) async fn reachable(letters: &LetterSender) -> Result<AgentListResponse, ConnectorError> {
-    let found = letters.list_reachable().await?;
-    Ok(AgentListResponse {
-        agents: found.into_iter().map(|(agent, status)| ReachableAgent { agent, status }).collect(),
-    })
+    Ok(AgentListResponse { agents: letters.list_reachable().await? })
 }
 
 impl From<ConnectorError> for Problem {

@@ -13,11 +13,12 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use nightdesk_line::{AuthenticatedGateway, LineName, LineOpening, PollError, TakenFrames};
 use nightdesk_protocol::close::Close;
-use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::frame::{Outbound, OutboundFields};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::http::line::{
-    AckRequest, IdleRequest, LineHello, SendRequest, TakeRequest, TakeResponse,
+    AckRequest, IdleRequest, LineHello, SendRequest, SessionsRequest, TakeRequest, TakeResponse,
 };
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::Transport;
 use nightdesk_types::limits::{
@@ -25,7 +26,6 @@ use nightdesk_types::limits::{
     TAKE_WAIT_MAX,
 };
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -42,6 +42,7 @@ pub(crate) fn routes() -> OpenApiRouter<ApiState> {
         .routes(routes!(take))
         .routes(routes!(ack))
         .routes(routes!(send))
+        .routes(routes!(sessions))
         .routes(routes!(idle))
 }
 
@@ -96,6 +97,8 @@ line_requests! {
         "send JSON with line, unless the entries were posted, and at most 64 buffer_ids";
     SendRequest "/v1/line/send" PostedOrOpened FRAME_IN_BYTES_MAX, |it| it.line.as_deref(),
         "send JSON with line, unless the desk posts entries to the agent, request_id and action";
+    SessionsRequest "/v1/line/sessions" New LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
+        "send JSON with line, and sessions: the names of at most 64 live sessions";
     IdleRequest "/v1/line/idle" New LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
         "send JSON with line";
 }
@@ -152,6 +155,29 @@ async fn send(
         return Ok(passed_on.into_response());
     }
     Ok(Json(send_action(&api, &caller, &request).await?).into_response())
+}
+
+/// Names the live sessions of the agent, in place of those that it named before. They end with the line.
+#[utoipa::path(
+    post, path = "/v1/line/sessions", tag = "line", security(("agent" = []), ("access_token" = [])),
+    request_body = SessionsRequest,
+    responses((status = 204, description = "The desk stores the sessions within moments"), Problems)
+)]
+async fn sessions(
+    State(api): State<ApiState>,
+    caller: LineCaller,
+    JsonBody(request): JsonBody<SessionsRequest>,
+) -> Result<Response, Problem> {
+    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
+        return Ok(passed_on.into_response());
+    }
+    let SessionsRequest { line, sessions } = request;
+    let line = read_line_name(&line)?;
+    let sessions = SessionNames::check(sessions);
+    let sessions = sessions.map_err(|bad| problem::BAD_REQUEST.with_detail(bad.to_string()))?;
+    let told = api.polled.tell(caller.gateway.agent, &line, FromGateway::Sessions(sessions));
+    told.map_err(poll_problem)?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// Ends a line whose agent sleeps. Entries that it did not acknowledge wait in the inbox.
@@ -292,22 +318,14 @@ pub(crate) async fn send_action(
     })
 }
 
-/// Reads an action as the frame of a WebSocket, so that the same rules apply.
 fn read_outbound(request: &SendRequest) -> Option<Outbound> {
     let SendRequest { line: _, request_id, platform, bot_id, action } = request;
-    let frame = json!({
-        "type": "outbound", "requestId": request_id, "platform": platform, "botId": bot_id,
-        "action": action,
-    });
-    match FromGateway::decode(frame.to_string().as_bytes()) {
-        FromGateway::Outbound(outbound) => Some(*outbound),
-        FromGateway::Hello(_)
-        | FromGateway::InboundAck { .. }
-        | FromGateway::Interrupt(_)
-        | FromGateway::GoingIdle
-        | FromGateway::Unknown { .. }
-        | FromGateway::Malformed(_) => None,
-    }
+    Outbound::from_fields(&OutboundFields {
+        request_id,
+        action,
+        platform: platform.as_deref(),
+        bot_handle: bot_id.as_deref(),
+    })
 }
 
 fn hello(hello: LineHello) -> Hello {

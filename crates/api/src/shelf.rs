@@ -16,6 +16,7 @@ use crate::state::ApiState;
 pub(crate) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(skills::list, skills::write))
+        .routes(routes!(skills::query))
         .routes(routes!(skills::read))
         .routes(routes!(skills::versions))
         .routes(routes!(skills::status))

@@ -238,6 +238,7 @@ fn describe(platform: &str, can: &PlatformCapabilities) -> Descriptor {
     let descriptor = Descriptor::new(platform, &can.label, length)
         .with_len_unit(unit)
         .marked_up_as(&can.markdown_dialect)
+        .with_emoji(can.emoji)
         .with_hint(&can.hint)
         .with_ops(can.ops.iter().copied());
     let can_do = |op: &str| can.ops.contains(&op);
@@ -245,6 +246,7 @@ fn describe(platform: &str, can: &PlatformCapabilities) -> Descriptor {
         (Ability::Edit, can_do("edit")),
         (Ability::DraftStreaming, can_do("draft")),
         (Ability::Threads, can.threads),
+        (Ability::PiiSafe, can.is_pii_safe),
     ];
     let able = abilities.into_iter().filter(|(_, can)| *can);
     able.fold(descriptor, |descriptor, (ability, _)| descriptor.with(ability))

@@ -11,11 +11,13 @@ use std::sync::Arc;
 use nightdesk_letters::Party;
 use nightdesk_shelf::{
     CatalogueFilter, CatalogueResponse, DataStore, DataStoreError, DataWrite, DataWriteRecord,
-    PortableData, QueryFilters, Records, SkillPatch, SkillSource, SkillStatus, SkillStore,
-    SkillStoreError, Skills, TenantData, TenantSkills, VersionInfo, catalogue,
+    PortableData, QueryFilters, Records, SkillFilter, SkillMeta, SkillPatch, SkillSource,
+    SkillStatus, SkillStore, SkillStoreError, Skills, TenantData, TenantSkills, VersionInfo,
+    catalogue,
 };
 use nightdesk_types::TenantScope;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The shelves of all tenants.
 #[derive(Clone)]
@@ -43,8 +45,17 @@ pub struct SkillRead {
     pub source: String,
 }
 
+/// The skills that match a filter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SkillQueryResult {
+    /// The metadata of each skill, by name.
+    pub skills: Vec<SkillMeta>,
+    /// A token that changes with every change of any skill.
+    pub version: Option<String>,
+}
+
 /// A skill that an agent writes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SkillWrite {
     /// The skill's name.
     pub name: String,
@@ -53,6 +64,12 @@ pub struct SkillWrite {
     /// True if the skill may replace an existing one.
     #[serde(default)]
     pub overwrite: bool,
+    /// The status, which overrides that of the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<SkillStatus>,
+    /// Further metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata_bag: Option<Map<String, Value>>,
 }
 
 /// The result of a write. The status may differ from the one in the source.
@@ -87,15 +104,42 @@ impl Shelf {
         catalogue(&self.skills(scope), &approval, filter, if_none_match).await
     }
 
-    /// Returns a skill in its current version or an earlier one.
-    pub async fn skill_read(
+    /// Returns the skills that match a filter of the contract, and the token of the store. A filter with the limit 0 reads
+    /// the token alone.
+    pub async fn skill_query(
+        &self,
+        Party { scope, .. }: Party,
+        filter: &SkillFilter,
+    ) -> Result<SkillQueryResult, SkillStoreError> {
+        let store = self.skills(scope);
+        // The token is read first: a change in between shows as a newer token in the next response.
+        let version = store.version().await?;
+        let skills = match filter.limit {
+            Some(0) => Vec::new(),
+            Some(_) | None => store.query(filter).await?,
+        };
+        Ok(SkillQueryResult { skills, version })
+    }
+
+    /// Returns a skill with its metadata, in its current version or an earlier one.
+    pub async fn skill_load(
         &self,
         Party { scope, .. }: Party,
         name: &str,
         version: Option<&str>,
+    ) -> Result<SkillSource, SkillStoreError> {
+        self.skills(scope).load(name, version).await
+    }
+
+    /// Returns a skill in its current version or an earlier one, without its metadata.
+    pub async fn skill_read(
+        &self,
+        caller: Party,
+        name: &str,
+        version: Option<&str>,
     ) -> Result<SkillRead, SkillStoreError> {
         let SkillSource { name, version, source, metadata, .. } =
-            self.skills(scope).load(name, version).await?;
+            self.skill_load(caller, name, version).await?;
         Ok(SkillRead { name, version, status: metadata.status, source })
     }
 
@@ -115,8 +159,12 @@ impl Shelf {
         Party { scope, agent }: Party,
         write: &SkillWrite,
     ) -> Result<SkillWriteReceipt, SkillStoreError> {
-        let (author, only_new) = (Some(agent.to_string()), !write.overwrite);
-        let patch = SkillPatch { author, only_new, ..SkillPatch::default() };
+        let patch = SkillPatch {
+            status: write.status,
+            author: Some(agent.to_string()),
+            metadata_bag: write.metadata_bag.clone(),
+            only_new: !write.overwrite,
+        };
         let kept = self.skills(scope).store(&write.name, &write.source, &patch).await?;
         let VersionInfo { name, version, content_hash, status, changed_at, .. } = kept;
         Ok(SkillWriteReceipt { name, version, content_hash, status, changed_at })

@@ -8,12 +8,13 @@ use tokio::time::{Instant, sleep};
 
 use crate::context::{Correspondent, NOT_DUE, SenderContext, store_failure};
 use crate::error::FailureCause;
-use crate::letter::{Letter, Party, PeerLine};
+use crate::letter::{Letter, LetterState, Party, PeerLine};
 use crate::letters::Letters;
 use crate::put::{LetterDraft, PutResult};
 use crate::reply::wait_for_reply;
 
 const ASLEEP: &str = "the agent sleeps; the desk wakes it, and the letter waits in its inbox";
+const OTHER_WAY: &str = "the letter with this dispatch_id went another way; use a new one";
 const NOTHING_PUT: &str = "the agent sleeps; the desk wakes it only if entries wait in its inbox";
 
 /// Delivers a payload.
@@ -22,10 +23,15 @@ pub(crate) async fn deliver(
     to: &Correspondent,
     payload: &Payload,
 ) -> Result<DeliveryReceipt, FailureCause> {
-    let result = context.put(to, &LetterDraft::from_payload(payload)).await?;
+    let result = put(context, to, &LetterDraft::from_payload(payload)).await?;
     let live = match &result {
-        PutResult::Stored(_, live) => live.clone(),
-        PutResult::Repeated(_) | PutResult::Scheduled(_) | PutResult::Noted(_) => {
+        PutResult::Stored(_, Some(live)) if to.is_in_session(&live.session) => Some(live.clone()),
+        PutResult::Stored(_, None) => None,
+        // The outcome of a put does not have the agent's other sessions.
+        PutResult::Stored(_, Some(_))
+        | PutResult::Repeated(_)
+        | PutResult::Scheduled(_)
+        | PutResult::Noted(_) => {
             context.letters.store.find_line(to.party).await.map_err(store_failure)?
         }
     };
@@ -33,7 +39,7 @@ pub(crate) async fn deliver(
     Ok(DeliveryReceipt {
         delivered_at: context.letters.now(),
         delivery_id: Some(result.letter().to_string()),
-        session_id: live.map(|live| live.session),
+        session_id: live.map(|live| live.session_for(to.session.as_deref())),
         delivery_skipped: is_asleep,
         warnings: is_asleep.then(|| ASLEEP.to_owned()).into_iter().collect(),
     })
@@ -45,11 +51,11 @@ pub(crate) async fn wake(
     to: &Correspondent,
     draft: &LetterDraft<'_>,
 ) -> Result<WakeReceipt, FailureCause> {
-    let result = context.put(to, draft).await?;
+    let result = put(context, to, draft).await?;
     let warning = if result.is_scheduled() { NOT_DUE } else { ASLEEP };
     let live = match result {
-        PutResult::Stored(_, Some(live)) => Some(live),
-        PutResult::Stored(_, None) | PutResult::Repeated(_) => {
+        PutResult::Stored(_, Some(live)) if to.is_in_session(&live.session) => Some(live),
+        PutResult::Stored(..) | PutResult::Repeated(_) => {
             wait_for_line(&context.letters, to.party).await?
         }
         PutResult::Scheduled(_) | PutResult::Noted(_) => None,
@@ -80,9 +86,29 @@ pub(crate) async fn exchange(
         wait: Some(wait.min(EXCHANGE_WAIT_MAX)),
         ..draft
     };
-    let letter = context.put(to, &draft).await?.letter();
+    let letter = put(context, to, &draft).await?.letter();
     let found = wait_for_reply(&context.letters, context.from, letter).await;
     found.map_err(store_failure)?.ok_or(FailureCause::UnknownAgent)
+}
+
+/// Puts a letter into the inbox. A repeat of a letter that went another way alone is not there.
+async fn put(
+    context: &SenderContext,
+    to: &Correspondent,
+    draft: &LetterDraft<'_>,
+) -> Result<PutResult, FailureCause> {
+    let result = context.put(to, draft).await?;
+    match &result {
+        PutResult::Repeated(letter)
+            if letter.seq.is_none() && letter.state != LetterState::Scheduled =>
+        {
+            Err(FailureCause::Invalid(OTHER_WAY.to_owned()))
+        }
+        PutResult::Repeated(_)
+        | PutResult::Stored(..)
+        | PutResult::Scheduled(_)
+        | PutResult::Noted(_) => Ok(result),
+    }
 }
 
 /// Waits up to [`WOKEN_WAIT`] for an agent to dial in.

@@ -18,7 +18,7 @@ pub(crate) async fn deliver(
     to: &Correspondent,
     payload: &Payload,
 ) -> Result<DeliveryReceipt, FailureCause> {
-    let draft = LetterDraft::from_payload(payload);
+    let draft = LetterDraft { by_outlet: true, ..LetterDraft::from_payload(payload) };
     let result = context.put(to, &draft).await?;
     let earlier = find_earlier_outcome(context, outlet, to, draft.dispatch_id).await;
     if let Some(DeliveryOutcome::Delivered(receipt)) = earlier {
@@ -69,9 +69,12 @@ async fn find_earlier_outcome(
     records.into_iter().find(is_same).map(|record| record.outcome)
 }
 
-/// Returns the meta of a letter with the proven name of its sender.
+/// Returns the meta of a letter with the proven name of its sender. The caller of a skill stays as its runtime reports
+/// it; without a skill the sender is the caller.
 fn with_proven_sender(to: &Correspondent, meta: &Meta) -> Meta {
-    let mut meta = meta.clone();
-    meta.origin.caller_agent_id = Some(to.sender.clone());
+    let mut meta = Meta { sender: Some(to.sender.clone()), ..meta.clone() };
+    if !meta.origin.is_of_skill() {
+        meta.origin.caller_agent_id = Some(to.sender.clone());
+    }
     meta
 }

@@ -51,6 +51,7 @@ fn meta_or_new(opts: &WakeOpts, now: Millis) -> Meta {
             trigger_kind: TriggerKind::Inline,
             caller_agent_id: None,
         },
+        sender: None,
         event_type: None,
         correlation_id: None,
     };

@@ -60,10 +60,11 @@ impl SenderContext {
             session: session.or(addressed).map(str::to_owned),
             address: address.to_owned(),
             sender: facts.sender.unwrap_or_else(|| OPERATOR.to_owned()),
+            is_counted: false,
         })
     }
 
-    /// Returns a receipt that reports a wake only if the agent's line is up and has the session of the address. If the
+    /// Returns a receipt that reports a wake only if the agent's line is up and the session of the address lives. If the
     /// agent has no line, the receipt has `warning`.
     pub(crate) fn wake_receipt(
         &self,
@@ -73,14 +74,17 @@ impl SenderContext {
     ) -> WakeReceipt {
         let mut receipt = WakeReceipt { woken_at: self.letters.now(), ..WakeReceipt::default() };
         match (live, &to.session) {
-            (Some(live), Some(session)) if live.session != *session => {
-                let other = &live.session;
+            (Some(live), Some(session)) if !live.has_session(session) => {
+                let others = [vec![live.session], live.sessions.to_vec()].concat().join(", ");
                 receipt.session_id = Some(session.clone());
                 receipt.warnings = vec![format!(
-                    "the agent is awake in session {other}, not in the named session"
+                    "the agent is awake in session {others}, not in the named session"
                 )];
             }
-            (Some(live), _) => (receipt.woken, receipt.session_id) = (true, Some(live.session)),
+            (Some(live), session) => {
+                let session = live.session_for(session.as_deref());
+                (receipt.woken, receipt.session_id) = (true, Some(session));
+            }
             (None, session) => {
                 receipt.session_id.clone_from(session);
                 receipt.warnings = vec![warning.to_owned()];
@@ -99,9 +103,16 @@ pub(crate) struct Correspondent {
     /// The address that the sender used.
     pub(crate) address: String,
     pub(crate) sender: String,
+    /// True if the letter was counted against the rate limit already, because it goes another way too.
+    pub(crate) is_counted: bool,
 }
 
 impl Correspondent {
+    /// Returns true if the address names no session but this one.
+    pub(crate) fn is_in_session(&self, session: &str) -> bool {
+        self.session.as_deref().is_none_or(|named| named == session)
+    }
+
     /// Returns the address with the agent's name in place of the id of an own agent.
     pub(crate) fn canonical_address(&self) -> String {
         let agent = Address::parse(&self.address).agent;

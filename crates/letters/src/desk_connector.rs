@@ -61,7 +61,17 @@ impl DeskConnector {
         to: &Correspondent,
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
-        let receipt = match self.outlet(to.party) {
+        self.deliver_by(self.outlet(to.party), to, payload).await
+    }
+
+    /// Delivers a payload one of its recipient's ways.
+    pub(crate) async fn deliver_by(
+        &self,
+        outlet: Option<&Outlet>,
+        to: &Correspondent,
+        payload: &Payload,
+    ) -> Result<DeliveryReceipt, ConnectorError> {
+        let receipt = match outlet {
             Some(outlet) => by_outlet::deliver(&self.context, outlet, to, payload).await,
             None => by_inbox::deliver(&self.context, to, payload).await,
         };
@@ -74,9 +84,20 @@ impl DeskConnector {
         to: &Correspondent,
         opts: &WakeOpts,
     ) -> Result<WakeReceipt, ConnectorError> {
+        self.wake_by(self.outlet(to.party), to, opts).await
+    }
+
+    /// Wakes a recipient one of its ways.
+    pub(crate) async fn wake_by(
+        &self,
+        outlet: Option<&Outlet>,
+        to: &Correspondent,
+        opts: &WakeOpts,
+    ) -> Result<WakeReceipt, ConnectorError> {
         let fresh_id = new_id();
         let draft = LetterDraft::from_wake(opts, &fresh_id, self.context.letters.now());
-        let receipt = match self.outlet(to.party) {
+        let draft = LetterDraft { by_outlet: outlet.is_some(), ..draft };
+        let receipt = match outlet {
             Some(outlet) => by_outlet::wake(&self.context, outlet, to, &draft, opts).await,
             None => by_inbox::wake(&self.context, to, &draft).await,
         };

@@ -31,10 +31,17 @@ pub struct NotifyRequest {
     pub event_type: Option<String>,
     /// The id by which the sender matches a reply.
     pub correlation_id: Option<String>,
-    /// The sending skill and its trigger. The caller comes from the run, which has proven it.
+    /// The sending skill, its trigger and its first caller. Without a skill, the caller is that of the run.
     pub origin: Option<DeliveryOrigin>,
     /// The names of the connectors to use. `None`: all of them.
     pub connectors: Option<Vec<String>>,
+}
+
+impl NotifyRequest {
+    /// Returns true if the letter goes through a connector of this name.
+    pub(crate) fn selects(&self, connector: &str) -> bool {
+        self.connectors.as_ref().is_none_or(|names| names.iter().any(|name| name == connector))
+    }
 }
 
 /// The result of one request: one dispatch through every connector that reaches its agent.
@@ -101,7 +108,7 @@ impl Dispatcher {
         let address = Address::parse(&notify.address);
         let mut records = Vec::new();
         for (name, connector) in &self.connectors {
-            if !is_selected(notify, name) || !reaches(&**connector, &address).await {
+            if !notify.selects(name) || !reaches(&**connector, &address).await {
                 continue;
             }
             let (route, outcome) = call_connector(&**connector, notify, &meta).await;
@@ -136,10 +143,6 @@ impl Dispatcher {
             tracing::warn!(error, "the receipt of a letter could not be stored");
         }
     }
-}
-
-fn is_selected(notify: &NotifyRequest, name: &str) -> bool {
-    notify.connectors.as_ref().is_none_or(|names| names.iter().any(|named| named == name))
 }
 
 /// Returns true if a connector knows the agent. A connector that cannot list its agents is skipped.

@@ -69,7 +69,7 @@ pub fn build_entry(letter: &NewLetter, text: LetterText<'_>) -> Option<LetterEnt
         session_id: letter.session.clone(),
         event_type: event_type.map(str::to_owned),
         correlation_id: letter.correlation_id.clone(),
-        origin: origin.and_then(|origin| proven_origin(origin, from)),
+        origin: origin.and_then(skill_origin),
     };
     let (text, message_id) = (words.to_owned(), Some(letter.id.to_string()));
     let message = Message { text, message_id, letter: Some(header), ..Message::default() };
@@ -80,14 +80,14 @@ pub fn build_entry(letter: &NewLetter, text: LetterText<'_>) -> Option<LetterEnt
     Some(LetterEntry { bot: NO_BOT, chat_id, body })
 }
 
-/// Returns the sending skill, if it is named. The caller is the proven sender.
-fn proven_origin(origin: &DeliveryOrigin, from: &str) -> Option<LetterOrigin> {
-    let DeliveryOrigin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
-    (skill_name != DeliveryOrigin::ANONYMOUS).then(|| LetterOrigin {
+/// Returns the origin that the sending runtime reports, if it names a skill. The proven sender is `from`.
+fn skill_origin(origin: &DeliveryOrigin) -> Option<LetterOrigin> {
+    let DeliveryOrigin { skill_name, entry_skill_name, trigger_kind, caller_agent_id } = origin;
+    origin.is_of_skill().then(|| LetterOrigin {
         skill_name: skill_name.clone(),
         entry_skill_name: entry_skill_name.clone(),
         trigger_kind: trigger_kind.as_str().to_owned(),
-        caller_agent_id: Some(from.to_owned()),
+        caller_agent_id: caller_agent_id.clone(),
     })
 }
 
@@ -107,6 +107,7 @@ pub(crate) fn read_entry(entry: &LetterEntry, now: Millis) -> Option<EntryPayloa
         dispatch_id: text("dispatch_id")?,
         sent_at: now,
         origin: serde_json::from_value(letter["origin"].clone()).unwrap_or(origin),
+        sender: text("from"),
         event_type: text("event_type"),
         correlation_id: text("correlation_id"),
     };
@@ -169,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn which_skill_sent_it_is_told_and_who_called_is_not_asked() {
-        let mut origin = DeliveryOrigin::anonymous(Some("somebody".to_owned()));
+    fn the_sending_skill_and_its_first_caller_are_told_as_reported() {
+        let mut origin = DeliveryOrigin::anonymous(Some("cc".to_owned()));
         let stored = |origin: &DeliveryOrigin| {
             let text = LetterText { origin: Some(origin), ..text("hi") };
             let LetterEntry { body, .. } = build_entry(&letter(), text).unwrap();
@@ -181,8 +182,10 @@ mod tests {
         assert_eq!(stored(&origin), Value::Null, "no skill is named");
         origin.skill_name = "brief".to_owned();
         let want =
-            json!({ "skill_name": "brief", "trigger_kind": "agent", "caller_agent_id": "ann" });
+            json!({ "skill_name": "brief", "trigger_kind": "agent", "caller_agent_id": "cc" });
         assert_eq!(stored(&origin), want);
+        origin.caller_agent_id = None;
+        assert_eq!(stored(&origin)["caller_agent_id"], Value::Null, "the sender is no fallback");
     }
 
     #[test]

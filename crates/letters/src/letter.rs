@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nightdesk_gate::LetterGrants;
 use nightdesk_protocol::delivery::PayloadKind;
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::{AgentId, BotId, LetterId, Seq, TenantScope, Timestamp};
 
 /// An agent and its tenant.
@@ -204,10 +205,27 @@ pub struct Letter {
 /// The open line of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerLine {
-    /// The name of its gateway, which is the session.
+    /// The name of its gateway, which is a session of its own.
     pub session: String,
+    /// The live sessions that the agent names. The outcome of a put has none of them.
+    pub sessions: SessionNames,
     /// True if an entry waits for its ack.
     pub is_busy: bool,
+}
+
+impl PeerLine {
+    /// Returns true if this session of the agent lives.
+    pub fn has_session(&self, session: &str) -> bool {
+        self.session == session || self.sessions.contains(session)
+    }
+
+    /// Returns the session in which a letter arrives: the named one if it lives, or else that of the line.
+    pub fn session_for(self, named: Option<&str>) -> String {
+        match named {
+            Some(named) if self.has_session(named) => named.to_owned(),
+            Some(_) | None => self.session,
+        }
+    }
 }
 
 /// The result of putting a letter.

@@ -55,7 +55,7 @@ pub use letter::{
 pub use letters::{LetterParts, Letters};
 pub use metrics::Metrics;
 pub use nightdesk_protocol::delivery::PayloadKind;
-pub use outlet::{Outlet, Outlets};
+pub use outlet::{ConfiguredWay, Outlet, Outlets};
 pub use receipt::{DeliveryFailure, DeliveryOutcome, DeliveryRecord, Receipt};
 pub use sender::LetterSender;
 pub use skill_run::SkillRun;

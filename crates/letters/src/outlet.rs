@@ -24,9 +24,26 @@ pub struct Outlet {
     pub connector: Arc<dyn AgentConnector>,
 }
 
-/// The ways of all agents whose letters do not go through their inboxes.
+/// The configured ways of all agents that have any. The letters of all others go through their inboxes alone.
 #[derive(Clone, Debug, Default)]
-pub struct Outlets(BTreeMap<Party, Outlet>);
+pub struct Outlets(BTreeMap<Party, AgentWays>);
+
+/// The ways of one agent's letters.
+#[derive(Clone, Debug, Default)]
+struct AgentWays {
+    /// True if its letters go through its inbox too, which then is its first way.
+    has_inbox: bool,
+    outlets: Vec<Outlet>,
+}
+
+/// One configured way of an agent.
+#[derive(Clone, Debug)]
+pub enum ConfiguredWay {
+    /// Its inbox.
+    Inbox,
+    /// Another connector.
+    Outlet(Outlet),
+}
 
 impl fmt::Debug for Outlet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,22 +51,45 @@ impl fmt::Debug for Outlet {
     }
 }
 
-impl FromIterator<(Party, Outlet)> for Outlets {
-    fn from_iter<T: IntoIterator<Item = (Party, Outlet)>>(ways: T) -> Self {
-        Self(ways.into_iter().collect())
+impl FromIterator<(Party, ConfiguredWay)> for Outlets {
+    fn from_iter<T: IntoIterator<Item = (Party, ConfiguredWay)>>(ways: T) -> Self {
+        let mut outlets = Self::default();
+        for (party, way) in ways {
+            let agent = outlets.0.entry(party).or_default();
+            match way {
+                ConfiguredWay::Inbox => agent.has_inbox = true,
+                ConfiguredWay::Outlet(outlet) => agent.outlets.push(outlet),
+            }
+        }
+        outlets
     }
 }
 
 impl Outlets {
-    /// Returns the outlet of an agent. `None`: its letters go through its inbox.
+    /// Returns the outlet of a letter that goes one way: the agent's first. `None`: it goes through the inbox.
     pub(crate) fn outlet(&self, party: Party) -> Option<&Outlet> {
-        self.0.get(&party)
+        self.0.get(&party).filter(|ways| !ways.has_inbox).and_then(|ways| ways.outlets.first())
+    }
+
+    /// Returns all ways of an agent, the inbox first. `None` is the inbox.
+    ///
+    /// In this order a letter that goes several ways is in the inbox if any part of it says so: the row of a letter that
+    /// was noted for an outlet is never put there.
+    pub(crate) fn all_ways(&self, party: Party) -> Vec<Option<&Outlet>> {
+        let Some(ways) = self.0.get(&party) else { return vec![None] };
+        let inbox = (ways.has_inbox || ways.outlets.is_empty()).then_some(None);
+        inbox.into_iter().chain(ways.outlets.iter().map(Some)).collect()
     }
 
     /// Returns the way of letters to an agent.
     pub(crate) fn method_for(&self, party: Party) -> DeliveryMethod {
-        self.outlet(party).map_or(DeliveryMethod::Road, |outlet| outlet.method)
+        method_of(self.outlet(party))
     }
+}
+
+/// Returns the kind of a way. `None` is the inbox.
+pub(crate) fn method_of(outlet: Option<&Outlet>) -> DeliveryMethod {
+    outlet.map_or(DeliveryMethod::Road, |outlet| outlet.method)
 }
 
 impl Outlet {

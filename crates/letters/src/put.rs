@@ -30,6 +30,8 @@ pub(crate) struct LetterDraft<'a> {
     pub(crate) origin: Option<&'a DeliveryOrigin>,
     pub(crate) when: Option<Timestamp>,
     pub(crate) wait: Option<Duration>,
+    /// True if another connector than the inbox delivers it.
+    pub(crate) by_outlet: bool,
 }
 
 impl<'a> LetterDraft<'a> {
@@ -46,6 +48,7 @@ impl<'a> LetterDraft<'a> {
             origin: Some(&meta.origin),
             when: None,
             wait: None,
+            by_outlet: false,
         }
     }
 
@@ -66,6 +69,7 @@ impl<'a> LetterDraft<'a> {
             origin: meta.map(|meta| &meta.origin),
             when,
             wait: None,
+            by_outlet: false,
         }
     }
 
@@ -95,7 +99,8 @@ impl<'a> LetterDraft<'a> {
 /// Returns the length in bytes of the longest text in an origin that the sender chooses.
 fn longest_word(origin: &DeliveryOrigin) -> usize {
     let entry_skill = origin.entry_skill_name.as_deref().unwrap_or_default();
-    let words = [origin.skill_name.as_str(), entry_skill, origin.trigger_kind.as_str()];
+    let caller = origin.caller_agent_id.as_deref().unwrap_or_default();
+    let words = [origin.skill_name.as_str(), entry_skill, origin.trigger_kind.as_str(), caller];
     words.map(str::len).into_iter().max().unwrap_or(0)
 }
 
@@ -137,8 +142,10 @@ impl SenderContext {
         draft: &LetterDraft<'_>,
     ) -> Result<PutResult, FailureCause> {
         draft.check()?;
-        let counted = self.backend.count_letter(self.from, to.party).await;
-        counted.map_err(|retry_after| FailureCause::TooFast { retry_after })?;
+        if !to.is_counted {
+            let counted = self.backend.count_letter(self.from, to.party).await;
+            counted.map_err(|retry_after| FailureCause::TooFast { retry_after })?;
+        }
         let letter = self.new_letter(to, draft);
         let LetterDraft { words, event_type, origin, .. } = *draft;
         let text = LetterText { from: &to.sender, words, event_type, origin };
@@ -192,7 +199,7 @@ impl SenderContext {
             correlation_id: draft.correlation_id.map(str::to_owned),
             when: draft.when,
             wait: draft.wait,
-            by_outlet: self.letters.outlets.outlet(to.party).is_some(),
+            by_outlet: draft.by_outlet,
         }
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_protocol::delivery::{
-    AgentDescriptor, AgentStatus, ConnectorCapabilities, DeliveryReceipt, Millis, Payload,
-    Response, TriggerKind, WakeOpts, WakeReceipt,
+    AgentDescriptor, ConnectorCapabilities, DeliveryReceipt, Millis, Payload, Response,
+    TriggerKind, WakeOpts, WakeReceipt,
 };
+use nightdesk_protocol::http::letters::ReachableAgent;
 use nightdesk_types::{LetterId, StoreError};
 
 use crate::by_inbox;
@@ -19,6 +20,7 @@ use crate::dispatch::{DispatchReport, Dispatcher, NotifyRequest};
 use crate::error::{ConnectorError, FailureCause};
 use crate::letter::{Grant, Letter, Party, Route};
 use crate::letters::Letters;
+use crate::outlet::{Outlet, method_of};
 use crate::receipt::{DeliveryOutcome, DeliveryRecord, Receipt};
 use crate::skill_run::SkillRun;
 
@@ -46,11 +48,9 @@ impl LetterSender {
         &self.0.context.letters
     }
 
-    /// Returns the agents that the sender can write to, with their status: its tenant's own agents, and agents of other
+    /// Returns the agents that the sender can write to, with their status and live sessions: its tenant's own agents, and agents of other
     /// tenants if both sides granted it.
-    pub async fn list_reachable(
-        &self,
-    ) -> Result<Vec<(AgentDescriptor, AgentStatus)>, ConnectorError> {
+    pub async fn list_reachable(&self) -> Result<Vec<ReachableAgent>, ConnectorError> {
         let peers = self.0.peers().await?;
         let mut reachable = Vec::with_capacity(peers.len());
         for peer in peers {
@@ -58,40 +58,64 @@ impl LetterSender {
                 Some(outlet) => outlet.status().await,
                 None => line_status(peer.live.as_ref()),
             };
-            reachable.push((descriptor(peer), status));
+            let live = peer.live.as_ref();
+            let sessions = live.map(|live| live.sessions.to_vec()).unwrap_or_default();
+            reachable.push(ReachableAgent { agent: descriptor(peer), status, sessions });
         }
         Ok(reachable)
     }
 
-    /// Sends a letter as its address says: with an `@` it wakes the agent, otherwise it is only delivered. An address
-    /// that names no agent is no error: the letter then has no record.
+    /// Sends a letter as its address says: with an `@` it wakes the agent, otherwise it is only delivered. It goes every
+    /// way of the agent that the request names, as one dispatch. An address that names no agent is no error: the letter
+    /// then has no record.
     pub async fn notify(&self, notify: &NotifyRequest) -> Result<DispatchReport, ConnectorError> {
-        let (way, to) = self.find_and_count(&notify.address, None).await;
         let letters = Arc::<Letters>::clone(&self.0.context.letters);
         let clock = Arc::clone(&letters.clock);
         let mut dispatcher = Dispatcher::new(letters, clock);
-        let to = match to {
+        let to = match self.0.find_recipient(&notify.address, None).await {
             Ok(to) => to,
-            Err(ConnectorError::DeliveryFailed { cause: FailureCause::UnknownAgent, .. }) => {
-                return Ok(dispatcher.report_unreachable(notify));
-            }
-            Err(error) => {
-                let outcome = DeliveryOutcome::Failed(error.clone().into());
-                self.letters().metrics.count_outcome(way, &outcome);
-                return Err(error);
-            }
+            Err(error) => return self.report_unaddressed(&dispatcher, notify, error),
         };
         let run = SkillRun::new(self.from().scope, TriggerKind::Agent, Some(to.sender.clone()));
         let address = to.canonical_address();
-        let to = Correspondent { address: address.clone(), ..to };
-        let connector = Arc::new(RecipientConnector { connector: self.0.clone(), to });
-        // The desk's connector is always healthy.
-        drop(dispatcher.add_connector(way.slug(), connector).await);
+        let metrics = &self.letters().metrics;
+        let mut methods = Vec::new();
+        for way in self.letters().outlets.all_ways(to.party) {
+            let method = method_of(way);
+            if !notify.selects(method.slug()) {
+                continue;
+            }
+            metrics.count_letter(method);
+            let (address, is_counted) = (address.clone(), !methods.is_empty());
+            let to = Correspondent { address, is_counted, ..to.clone() };
+            let connector = RecipientConnector { connector: self.0.clone(), way: way.cloned(), to };
+            // The desk's connector is always healthy.
+            drop(dispatcher.add_connector(method.slug(), Arc::new(connector)).await);
+            methods.push(method);
+        }
         let report = dispatcher.notify(&run, &NotifyRequest { address, ..notify.clone() }).await;
         for record in &report.records {
-            self.letters().metrics.count_outcome(way, &record.outcome);
+            let method = methods.iter().find(|method| method.slug() == record.connector);
+            metrics.count_outcome(method.copied().unwrap_or(DeliveryMethod::Road), &record.outcome);
         }
         Ok(report)
+    }
+
+    /// Returns the result of a letter whose recipient was not found.
+    fn report_unaddressed(
+        &self,
+        dispatcher: &Dispatcher,
+        notify: &NotifyRequest,
+        error: ConnectorError,
+    ) -> Result<DispatchReport, ConnectorError> {
+        let metrics = &self.letters().metrics;
+        metrics.count_letter(DeliveryMethod::Road);
+        if let ConnectorError::DeliveryFailed { cause: FailureCause::UnknownAgent, .. } = error {
+            return Ok(dispatcher.report_unreachable(notify));
+        }
+        let outcome = DeliveryOutcome::Failed(error.clone().into());
+        metrics.count_outcome(DeliveryMethod::Road, &outcome);
+        Err(error)
     }
 
     /// Delivers a payload, regardless of the form of its address.
@@ -219,9 +243,11 @@ impl LetterSender {
     }
 }
 
-/// The desk's connector to the one recipient that was looked up.
+/// One way of the desk's connector to the recipient that was looked up.
 struct RecipientConnector {
     connector: DeskConnector,
+    /// `None`: through the inbox.
+    way: Option<Outlet>,
     to: Correspondent,
 }
 
@@ -241,11 +267,11 @@ impl AgentConnector for RecipientConnector {
         _address: &str,
         payload: &Payload,
     ) -> Result<DeliveryReceipt, ConnectorError> {
-        self.connector.deliver_to(&self.to, payload).await
+        self.connector.deliver_by(self.way.as_ref(), &self.to, payload).await
     }
 
     async fn wake(&self, _address: &str, opts: &WakeOpts) -> Result<WakeReceipt, ConnectorError> {
-        self.connector.wake_to(&self.to, opts).await
+        self.connector.wake_by(self.way.as_ref(), &self.to, opts).await
     }
 
     async fn health_check(&self) -> bool {

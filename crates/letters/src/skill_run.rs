@@ -15,7 +15,7 @@ pub struct SkillRun {
 }
 
 impl SkillRun {
-    /// Creates a run for a proven caller. No later call changes the caller.
+    /// Creates a run for a proven caller. Called skills keep the caller.
     pub fn new(scope: TenantScope, trigger: TriggerKind, caller: Option<String>) -> Self {
         let skill = DeliveryOrigin::ANONYMOUS.to_owned();
         Self { scope, skill, entry: None, trigger, caller, event_type: None }
@@ -48,14 +48,16 @@ impl SkillRun {
         }
     }
 
-    /// Returns the run with the origin that the sender claims. The proven caller stays.
+    /// Returns the run with the origin that the sending runtime reports. If the origin names no skill, the caller stays.
     #[must_use]
     pub(crate) fn with_origin(&self, origin: &DeliveryOrigin) -> Self {
-        let DeliveryOrigin { skill_name, entry_skill_name, trigger_kind, .. } = origin;
+        let DeliveryOrigin { skill_name, entry_skill_name, trigger_kind, caller_agent_id } = origin;
+        let caller = if origin.is_of_skill() { caller_agent_id } else { &self.caller };
         Self {
             skill: skill_name.clone(),
             entry: entry_skill_name.clone().filter(|entry| entry != skill_name),
             trigger: trigger_kind.clone(),
+            caller: caller.clone(),
             ..self.clone()
         }
     }
@@ -83,6 +85,7 @@ impl SkillRun {
                 trigger_kind: self.trigger.clone(),
                 caller_agent_id: self.caller.clone(),
             },
+            sender: None,
             event_type: label.filter(|label| !label.is_empty()),
             correlation_id: correlation_id.map(str::to_owned),
         }
@@ -121,16 +124,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_runtime_says_of_itself_is_told_and_who_called_is_not_asked() {
+    fn the_origin_that_a_runtime_reports_is_told_with_its_first_caller() {
         let said = DeliveryOrigin {
             skill_name: "A".to_owned(),
             entry_skill_name: Some("B".to_owned()),
             trigger_kind: TriggerKind::Other("supervisor".to_owned()),
-            caller_agent_id: Some("somebody".to_owned()),
+            caller_agent_id: Some("dd".to_owned()),
         };
-        let want = DeliveryOrigin { caller_agent_id: Some("cc".to_owned()), ..said.clone() };
+        let uncalled = DeliveryOrigin { caller_agent_id: None, ..said.clone() };
+        let unnamed = DeliveryOrigin::anonymous(Some("dd".to_owned()));
+        let origin_of = |reported| meta(&run().with_origin(reported), None).origin;
 
-        assert_eq!(meta(&run().with_origin(&said), None).origin, want);
+        assert_eq!(origin_of(&said), said);
+        assert_eq!(origin_of(&uncalled), uncalled, "the sender is no fallback");
+        assert_eq!(origin_of(&unnamed).caller_agent_id.as_deref(), Some("cc"));
     }
 
     #[test]

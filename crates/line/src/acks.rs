@@ -13,6 +13,15 @@ const ACK_AGAIN: Duration = Duration::from_secs(1);
 
 type Write = BoxFuture<'static, Result<AckOutcome, StoreError>>;
 
+/// A write that ended.
+#[derive(Debug)]
+pub(crate) struct WrittenAcks {
+    /// The store's answer.
+    pub(crate) outcome: AckOutcome,
+    /// The acks that were written.
+    pub(crate) ranges: Vec<AckRange>,
+}
+
 /// Acks of a line's agent that the store does not have yet.
 #[derive(Default)]
 pub(crate) struct Acks {
@@ -43,12 +52,12 @@ impl Acks {
 
     /// Waits for the running write, or for ever if there is none, and returns its result. The acks of a failed write
     /// become pending again. The future is cancel-safe.
-    pub(crate) async fn wait_for_write(&mut self) -> Option<AckOutcome> {
+    pub(crate) async fn wait_for_write(&mut self) -> Option<WrittenAcks> {
         let Some((_, write)) = &mut self.writing else { return std::future::pending().await };
         let written = write.await;
         let ranges = self.writing.take().map(|(ranges, _)| ranges).unwrap_or_default();
-        if let Ok(ack) = written {
-            return Some(ack);
+        if let Ok(outcome) = written {
+            return Some(WrittenAcks { outcome, ranges });
         }
         self.pending.splice(0..0, ranges);
         None
@@ -61,7 +70,7 @@ impl Acks {
             while self.writing.is_some() || !self.pending.is_empty() {
                 self.begin_write(inbox, line);
                 let written = self.wait_for_write().await;
-                if written.is_some_and(|written| !matches!(written, AckOutcome::Moved(_))) {
+                if written.is_some_and(|one| !matches!(one.outcome, AckOutcome::Moved(_))) {
                     return;
                 }
             }

@@ -24,7 +24,7 @@ use nightdesk_types::rate_limit::{Bucket, Rate};
 use nightdesk_types::{ClientRules, Clock, Moment, RequestId, StoreError};
 use tokio::time::{sleep, timeout};
 
-use crate::acks::Acks;
+use crate::acks::{Acks, WrittenAcks};
 use crate::context::LineContext;
 use crate::ending::retry_recording_end;
 use crate::session::{LineClient, LineEffect, LineInput, LineSession, SessionTime, sooner};
@@ -90,16 +90,7 @@ impl<T: LineTransport> LineDriver<T> {
             match self.next_event().await {
                 LineEvent::Heard(heard) => self.handle_transport_event(heard).await,
                 LineEvent::Rung(rung) => self.handle_hints(rung).await,
-                LineEvent::Written(Some(AckOutcome::LineReplaced)) => {
-                    self.settle(LineInput::Replaced).await;
-                }
-                LineEvent::Written(Some(AckOutcome::HistoryChanged | AckOutcome::BeyondHead)) => {
-                    self.settle(LineInput::HistoryChanged).await;
-                }
-                LineEvent::Written(Some(AckOutcome::Moved(_)) | None) => {
-                    fail_point!("line::ack_written");
-                    self.begin_acks();
-                }
+                LineEvent::Written(written) => self.handle_written(written).await,
                 LineEvent::Other(input) => self.settle(input).await,
             }
         }
@@ -149,6 +140,23 @@ impl<T: LineTransport> LineDriver<T> {
                 LineInput::Drain
             }
             DrainPhase::At(_) | DrainPhase::Staying | DrainPhase::Told => LineInput::Tick,
+        }
+    }
+
+    /// Handles the end of a write of acks. `None`: it failed, and is repeated.
+    async fn handle_written(&mut self, written: Option<WrittenAcks>) {
+        match written.as_ref().map(|written| written.outcome) {
+            Some(AckOutcome::LineReplaced) => self.settle(LineInput::Replaced).await,
+            Some(AckOutcome::HistoryChanged | AckOutcome::BeyondHead) => {
+                self.settle(LineInput::HistoryChanged).await;
+            }
+            Some(AckOutcome::Moved(_)) | None => {
+                fail_point!("line::ack_written");
+                for range in written.into_iter().flat_map(|written| written.ranges) {
+                    self.transport.note_stored(range);
+                }
+                self.begin_acks();
+            }
         }
     }
 
@@ -286,6 +294,12 @@ impl<T: LineTransport> LineDriver<T> {
                 let written = self.context.desk.follow_rules(&self.caller, rules).await;
                 self.log_store_error("store the rules of a client", written);
             }
+            LineEffect::TellSessions(sessions) => {
+                if let Some((_, line)) = &self.claimed_line {
+                    let stored = self.context.store.tell_sessions(line, &sessions).await;
+                    self.log_store_error("store the live sessions of its agent", stored);
+                }
+            }
             LineEffect::Close(close) => drop(self.transport.close(close).await),
             LineEffect::End(end) => self.end(end).await,
         }
@@ -371,7 +385,7 @@ enum LineEvent {
     Heard(TransportEvent),
     Rung(Rung),
     /// A write of acks ended.
-    Written(Option<AckOutcome>),
+    Written(Option<WrittenAcks>),
     Other(LineInput),
 }
 

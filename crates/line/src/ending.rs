@@ -38,6 +38,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use async_trait::async_trait;
+    use nightdesk_protocol::session_names::SessionNames;
     use nightdesk_types::{
         AgentId, Generation, Incarnation, Seq, StoreError, TenantId, TenantScope,
     };
@@ -64,6 +65,10 @@ mod tests {
             _: AgentId,
         ) -> Result<Option<String>, StoreError> {
             unreachable!("nobody looks for a line")
+        }
+
+        async fn tell_sessions(&self, _: &LineClaim, _: &SessionNames) -> Result<(), StoreError> {
+            unreachable!("no agent names its sessions")
         }
 
         async fn close(&self, _: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {

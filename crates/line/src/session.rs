@@ -23,6 +23,7 @@ use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::{
     AgentId, ClientRules, EntryId, Moment, RequestId, Seq, Timestamp, Transport,
@@ -146,6 +147,8 @@ pub enum LineEffect {
     Suspect,
     /// Save the rules for serving the agent's client from now on.
     FollowRules(ClientRules),
+    /// Store the live sessions of the agent, until the line ends.
+    TellSessions(SessionNames),
     /// Close the socket.
     Close(Close),
     /// Record the end of the line. It is the last effect.

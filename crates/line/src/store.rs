@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_protocol::close::Close;
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::limits::{CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE, WEBHOOK_AGAIN};
 use nightdesk_types::{
     AgentId, ClientRules, GatewayId, Generation, Incarnation, Node, Seq, StoreError, TenantScope,
@@ -133,6 +134,14 @@ pub trait Store: Send + Sync {
         scope: TenantScope,
         agent: AgentId,
     ) -> Result<Option<String>, StoreError>;
+
+    /// Stores the live sessions of the line's agent, in place of those before. They end with the line: a line that is
+    /// not open, or not the agent's newest, has none.
+    async fn tell_sessions(
+        &self,
+        line: &LineClaim,
+        sessions: &SessionNames,
+    ) -> Result<(), StoreError>;
 
     /// Records the end of a line. If an entry waits for its agent, a wake becomes due after the client's grace period.
     async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError>;

@@ -1,5 +1,6 @@
 //! The interface of a line's transport: it moves frames, and holds no cursor, no retry and no entry of its own.
 
+use nightdesk_inbox::AckRange;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::{EntryId, Transport};
@@ -39,6 +40,9 @@ pub(crate) trait LineTransport: Send {
         &mut self,
         frame: Frame,
     ) -> impl Future<Output = Result<(), TransportBroken>> + Send;
+
+    /// Learns that these acks are stored: a moment ago the line still was its agent's newest.
+    fn note_stored(&mut self, _: AckRange) {}
 
     /// Buffers a ping.
     fn feed_ping(&mut self) -> impl Future<Output = Result<(), TransportBroken>> + Send;

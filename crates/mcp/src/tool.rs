@@ -129,6 +129,7 @@ impl Tool {
             Self::Notify => json!({
                 "agent": agent(), "message": text(), "kind": { "enum": ["augment", "template"] },
                 "event_type": text(), "correlation_id": text(), "dispatch_id": dispatch_id(),
+                "connectors": texts(),
             }),
             Self::Wake => json!({
                 "agent": agent(), "message": text(), "session_id": text(), "dispatch_id": dispatch_id(),

@@ -135,14 +135,19 @@ impl Outside {
         let addresses = dialler.addresses(url.host()).await?;
         let connect_by = Instant::now() + OUTSIDE_CONNECT_WAIT;
         let connected = timeout_at(connect_by, dialler.connect(url, &addresses)).await;
-        let stream = connected.map_err(|_| CallError::TimedOut)??;
+        let stream = connected.map_err(|_| no_connection())??;
         if !url.is_https() {
             return exchange(stream, request, bytes_max).await;
         }
         let secured = timeout_at(connect_by, tls::shake_hands(&connector.0, url.host(), stream));
-        let stream = secured.await.map_err(|_| CallError::TimedOut)??;
+        let stream = secured.await.map_err(|_| no_connection())??;
         exchange(stream, request, bytes_max).await
     }
+}
+
+/// The error of a connection that was not made in time: the request was not begun.
+fn no_connection() -> CallError {
+    CallError::unreachable(format!("no connection within {} s", OUTSIDE_CONNECT_WAIT.as_secs()))
 }
 
 /// One request with its bounds.

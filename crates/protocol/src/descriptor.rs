@@ -68,7 +68,7 @@ pub enum Ability {
     Threads,
     /// Earlier messages come with an event.
     Context,
-    /// No personal data needs to be hidden from the model.
+    /// The ids of people and chats may be hidden from the model, because no text needs them.
     PiiSafe,
     /// A conversation can continue in the channel without a thread.
     InchannelContinuable,

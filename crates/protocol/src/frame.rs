@@ -21,7 +21,7 @@ mod head;
 mod to_gateway;
 mod from_gateway;
 
-pub use from_gateway::{FromGateway, Interrupt, Outbound};
+pub use from_gateway::{FromGateway, Interrupt, Outbound, OutboundFields};
 pub use head::FrameHead;
 pub use to_gateway::ToGateway;
 

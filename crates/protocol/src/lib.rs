@@ -17,6 +17,7 @@ pub mod passthrough;
 pub mod action;
 pub mod outcome;
 pub mod session_key;
+pub mod session_names;
 pub mod upgrade_token;
 pub mod bearer;
 pub mod close;

@@ -30,7 +30,8 @@
 //!
 //! A fire runs at most once, however often it is delivered and however many processes share a [`Store`]: a claim moves
 //! the job's next time, so a claim for an old time loses. The next fire is armed before the job runs, so a run that
-//! dies stops no later run. Only fires that the desk signed just now for this agent run.
+//! dies stops no later run. Only fires that the desk signed just now for this agent run, and overdue ones of the agent
+//! itself while the desk is unavailable.
 
 mod limits;
 mod schedule;
@@ -44,9 +45,11 @@ mod settings;
 mod calls;
 mod keys;
 mod token;
+mod verifier;
 mod fire;
 mod provider_state;
 mod arming;
+mod fallback;
 mod runs;
 mod fire_route;
 mod provider;
@@ -63,6 +66,7 @@ pub use provider_state::{CronError, FireResult, Reconciliation};
 pub use schedule::{BadSchedule, Schedule};
 pub use settings::CronSettings;
 pub use store::{Store, StoreError};
+pub use verifier::{FireProof, FireRefusal, FireVerifier};
 
 /// Logs an error that is handled here.
 fn warn(error: &(dyn std::error::Error + 'static), what: &str) {

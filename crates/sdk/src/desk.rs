@@ -6,6 +6,7 @@ use nightdesk_protocol::action::{Action, FollowUp};
 use nightdesk_protocol::frame::Interrupt;
 use nightdesk_protocol::outcome::{ChatSummary, EGRESS_DECLINED, Outcome};
 use nightdesk_protocol::session_key::SessionKey;
+use nightdesk_protocol::session_names::{BadSessionNames, SessionNames};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -43,6 +44,8 @@ pub(crate) enum DriverCommand {
     Ask(DeskRequest, oneshot::Sender<RequestResult>),
     /// Ack an entry.
     Taken(Ticket),
+    /// Name the live sessions.
+    Sessions(SessionNames),
     /// Go to sleep.
     GoIdle,
     /// Hang up.
@@ -120,6 +123,22 @@ impl Desk {
         reason: Option<String>,
     ) -> Result<(), SendError> {
         self.ask(DeskRequest::Interrupt(Interrupt { session_key, reason })).await.map(drop)
+    }
+
+    /// Names the live sessions of the agent, in place of those that it named before. Letters address them as
+    /// `agent@session`, and such a letter has the session in its `session_id`. The SDK names them again on every new line.
+    ///
+    /// # Errors
+    ///
+    /// There are too many sessions, or a name is unusable.
+    pub async fn name_sessions(
+        &self,
+        sessions: impl IntoIterator<Item = String>,
+    ) -> Result<(), BadSessionNames> {
+        let sessions = SessionNames::check(sessions.into_iter().collect())?;
+        // Without a driver the agent is over, and has no session.
+        drop(self.commands.send(DriverCommand::Sessions(sessions)).await);
+        Ok(())
     }
 
     /// Acks a turn's entry.

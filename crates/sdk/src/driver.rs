@@ -190,6 +190,7 @@ impl AgentDriver {
                 Input::Asked(ask, wish)
             }
             DriverCommand::Taken(ticket) => Input::Taken(ticket),
+            DriverCommand::Sessions(sessions) => Input::Sessions(sessions),
             DriverCommand::GoIdle => Input::GoIdle,
             DriverCommand::Disconnect => Input::Disconnect,
         };

@@ -28,6 +28,7 @@ use nightdesk_protocol::frame::Interrupt;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::passthrough::Forward;
 use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, newest_key};
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, ToGateway, TooLong};
 
 use crate::status::{Status, Trouble};
@@ -107,6 +108,8 @@ pub(crate) enum Input {
     Handled(Ticket, TurnResult),
     /// The number of busy guards that the agent's code holds.
     Busy(usize),
+    /// The agent names its live sessions.
+    Sessions(SessionNames),
     /// The agent goes idle.
     GoIdle,
     /// The agent hangs up.
@@ -135,6 +138,7 @@ impl Input {
             | Self::DialFailed(_)
             | Self::Alive
             | Self::Ended(_)
+            | Self::Sessions(_)
             | Self::GoIdle
             | Self::Disconnect
             | Self::Tick => false,

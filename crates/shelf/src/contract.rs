@@ -45,8 +45,8 @@ pub trait SkillStore: Send + Sync {
     /// Returns the changes of a skill, newest first.
     async fn versions(&self, name: &str) -> Result<Vec<VersionInfo>, SkillStoreError>;
 
-    /// Stores a skill. It belongs to its first author, and an existing skill retains its status unless the patch sets
-    /// one. An identical write changes nothing.
+    /// Stores a skill: its bytes as they are, and the status that they say unless the patch sets one. It belongs to its
+    /// first author. An identical write changes nothing.
     async fn store(
         &self,
         name: &str,

@@ -47,9 +47,9 @@ pub struct WritePlan {
 
 /// Decides the result of a write.
 ///
-/// The bytes are stored as received, unless their status differs from the result. An existing skill retains its status
-/// and a new one gets that of its bytes, unless the patch sets another. Without a valid approval the status is never
-/// `Approved`.
+/// The bytes are stored as received, also over an existing skill, and the status is theirs. The status line is rewritten
+/// in two cases only: the patch sets another status, or the bytes claim an approval that they do not have, and become a
+/// draft.
 pub fn plan(
     kept: Option<&StoredSkill>,
     draft: SkillDraft<'_>,
@@ -59,7 +59,7 @@ pub fn plan(
     let author = author(kept, draft)?;
     let had = kept.map(|kept| Header::parse(&kept.source).declared_status());
     let said = Header::parse(draft.source).declared_status();
-    let wanted = draft.patch.status.or(had).unwrap_or(said);
+    let wanted = draft.patch.status.unwrap_or(said);
     let status = permitted_status(wanted, draft.source, approval);
     let source =
         if said == status { draft.source.to_owned() } else { with_status(draft.source, status) };

@@ -13,6 +13,7 @@ use nightdesk_letters::{
     AddressFacts, AddressQuery, DeliveryRecord, DueLetter, Letter, LetterEntry, LetterStore, Party,
     Peer, PeerLine, Posting, PostingOutcome, Receipt, Receipts, ReplyOutcome, Route,
 };
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::limits::LETTERS_PAGE_MAX;
 use nightdesk_types::{AgentId, LetterId, Seq, StoreError, TenantId, TenantScope};
 use nightdesk_vault::{BodyKind, BodyOwner};
@@ -158,7 +159,7 @@ impl LetterStore for Pg {
     async fn peers(&self, of: Party, at_most: usize) -> Result<Vec<Peer>, StoreError> {
         run_to_end!(self.single("list the agents that an agent can write to"), |connection| {
             let rows = sqlx::query!(
-                r#"select tenant as "tenant!", agent as "agent!", name, session, is_busy
+                r#"select tenant as "tenant!", agent as "agent!", name, session, is_busy, sessions
                    from letter_peers($1, $2, $3)"#,
                 of.scope.tenant().uuid(),
                 of.agent.uuid(),
@@ -173,7 +174,7 @@ impl LetterStore for Pg {
                 Peer {
                     party: Party { scope, agent: AgentId::from_uuid(row.agent) },
                     name: row.name,
-                    live: peer_line(row.session, row.is_busy),
+                    live: peer_line(row.session, row.is_busy, row.sessions),
                 }
             });
             Ok(peers.collect())
@@ -183,13 +184,13 @@ impl LetterStore for Pg {
     async fn find_line(&self, party: Party) -> Result<Option<PeerLine>, StoreError> {
         run_to_end!(self.for_tenant("find an agent's line", party.scope), |connection| {
             let row = sqlx::query!(
-                "select session, is_busy from letter_live($1, $2)",
+                "select session, is_busy, sessions from letter_live($1, $2)",
                 party.scope.tenant().uuid(),
                 party.agent.uuid()
             )
             .fetch_one(connection)
             .await?;
-            Ok(peer_line(row.session, row.is_busy))
+            Ok(peer_line(row.session, row.is_busy, row.sessions))
         })
     }
 }
@@ -261,8 +262,13 @@ impl Pg {
     }
 }
 
-fn peer_line(session: Option<String>, is_busy: Option<bool>) -> Option<PeerLine> {
-    session.map(|session| PeerLine { session, is_busy: is_busy.unwrap_or_default() })
+fn peer_line(
+    session: Option<String>,
+    is_busy: Option<bool>,
+    sessions: Option<Vec<String>>,
+) -> Option<PeerLine> {
+    let sessions = SessionNames::from_usable(sessions.unwrap_or_default());
+    session.map(|session| PeerLine { session, sessions, is_busy: is_busy.unwrap_or_default() })
 }
 
 async fn read_letter(

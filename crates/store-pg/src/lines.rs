@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineRequest, LineStart, Store};
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::limits::TRIES_MAX;
 use nightdesk_types::{
     AgentId, ClientRules, Generation, Incarnation, Seq, StoreError, TenantScope,
@@ -73,6 +74,30 @@ impl Store for Pg {
             )
             .fetch_optional(connection)
             .await
+        })
+    }
+
+    async fn tell_sessions(
+        &self,
+        line: &LineClaim,
+        sessions: &SessionNames,
+    ) -> Result<(), StoreError> {
+        let LineClaim { scope, agent, incarnation, generation } = *line;
+        let sessions = sessions.to_vec();
+        run_to_end!(self.for_tenant("store the live sessions of an agent", scope), |connection| {
+            sqlx::query!(
+                "update lines set sessions = $5
+                 where tenant_id = $1 and agent_id = $2 and incarnation = $3 and generation = $4
+                   and closed_at is null",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                incarnation.get(),
+                generation.get(),
+                &sessions
+            )
+            .execute(connection)
+            .await?;
+            Ok(())
         })
     }
 

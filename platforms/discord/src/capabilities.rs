@@ -20,6 +20,9 @@ pub(crate) fn capabilities() -> PlatformCapabilities {
         message_length_max: MESSAGE_CHARS_MAX,
         length_unit: LengthUnit::Chars,
         markdown_dialect: "discord".to_owned(),
+        emoji: "🎮",
+        // A mention is written with the person's id.
+        is_pii_safe: false,
         hint: "Markdown is rendered, except tables and images. Mentions notify no person."
             .to_owned(),
         ops: chat_ops("follow_up"),

@@ -6,7 +6,7 @@
 //! request, and its URLs may contain secrets. A call is made once, within limits of time and size.
 //!
 //! Begin with [`HttpClient`], which makes calls, and [`PlatformCallError`], which becomes the error of each interface in
-//! [`nightdesk_port`]. [`webhook`] reads requests and [`signature`] checks them, [`socket`] opens WebSockets,
+//! [`nightdesk_port`]. [`webhook`] reads requests and [`signature`] checks them, [`socket`] opens `WebSockets`,
 //! [`content`] and [`buttons`] convert messages in both directions, and
 //! [`text`] checks texts of agents.
 

@@ -33,7 +33,9 @@ pub fn hmac_sha256_hex(key: &[u8], parts: &[&[u8]]) -> String {
 
 fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> hmac::Tag {
     let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
-    parts.iter().for_each(|part| context.update(part));
+    for part in parts {
+        context.update(part);
+    }
     context.sign()
 }
 

@@ -14,6 +14,11 @@ pub struct PlatformCapabilities {
     pub length_unit: LengthUnit,
     /// Markup format: `plain`, `discord` or `markdown_v2`.
     pub markdown_dialect: String,
+    /// The emoji that a gateway shows beside the platform's name.
+    pub emoji: &'static str,
+    /// True if a gateway may hide the ids of people and chats from its model, because no text needs them. On a platform
+    /// whose mentions contain ids, a model without them could mention no person.
+    pub is_pii_safe: bool,
     /// A hint for agents about text on this platform.
     pub hint: String,
     /// Names of the supported ops on the wire.

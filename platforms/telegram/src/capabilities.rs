@@ -20,6 +20,8 @@ pub(crate) fn capabilities() -> PlatformCapabilities {
         message_length_max: MESSAGE_UTF16_MAX,
         length_unit: LengthUnit::Utf16,
         markdown_dialect: "markdown_v2".to_owned(),
+        emoji: "✈️",
+        is_pii_safe: true,
         hint: "Markdown is rendered, except headings, tables and images. Keep it short: many \
                people read on phones."
             .to_owned(),

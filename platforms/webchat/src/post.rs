@@ -143,6 +143,9 @@ pub(crate) fn capabilities() -> PlatformCapabilities {
         message_length_max: u32::try_from(CHAT_TEXT_CHARS_MAX).unwrap_or(u32::MAX),
         length_unit: LengthUnit::Chars,
         markdown_dialect: "markdown".to_owned(),
+        emoji: "💬",
+        // A page has one visitor, and no mentions.
+        is_pii_safe: true,
         hint: "A private page for one visitor. Markdown is rendered; HTML and images are not."
             .to_owned(),
         ops: OPS.to_vec(),

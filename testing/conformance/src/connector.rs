@@ -140,6 +140,7 @@ fn meta() -> Meta {
             trigger_kind: TriggerKind::Inline,
             caller_agent_id: None,
         },
+        sender: None,
         event_type: None,
         correlation_id: None,
     }

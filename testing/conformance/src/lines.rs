@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use nightdesk_inbox::{AckOutcome, LineClaim, ParkReason, ReadResponse};
+use nightdesk_letters::Party;
 use nightdesk_line::{AuthenticatedGateway, LineRequest};
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::{GatewayId, Node, NodeEpoch, Seq, Transport};
 
 use super::Harness;
@@ -37,6 +39,47 @@ pub async fn a_line_begins_at_the_cursor(harness: &impl Harness) {
     assert_eq!((line.taken.acked, line.taken.head), (Seq::new(2), Seq::new(3)));
     let third = cast.waiting(&line).await.swap_remove(0);
     assert!(line.taken.since <= third.at, "nothing it has not read is older");
+}
+
+/// Checks that the sessions of an agent are those that its newest open line named last.
+pub async fn sessions_live_as_long_as_their_line(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    harness.lease().begin("node-1", Duration::from_mins(1)).await.expect("a node lives");
+    let (first, bobs) = (cast.line(&ann).await, cast.line(&bob).await);
+    assert_eq!(sessions(harness, &ann).await, [""; 0], "a line begins without any");
+
+    tell(harness, &first.claim, &["kitchen", "cellar"]).await;
+    tell(harness, &bobs.claim, &["attic"]).await;
+    assert_eq!(sessions(harness, &ann).await, ["cellar", "kitchen"]);
+    tell(harness, &first.claim, &["cellar"]).await;
+    assert_eq!(sessions(harness, &ann).await, ["cellar"], "the newest list replaces the others");
+    assert_eq!(sessions(harness, &bob).await, ["attic"], "another tenant has its own");
+
+    let second = cast.line(&ann).await;
+    assert_eq!(sessions(harness, &ann).await, [""; 0], "they were those of the older line");
+    tell(harness, &first.claim, &["kitchen"]).await;
+    assert_eq!(sessions(harness, &ann).await, [""; 0], "which is not the newest any more");
+    tell(harness, &second.claim, &["garden"]).await;
+    cast.close(&second, None).await;
+    tell(harness, &second.claim, &["shed"]).await;
+    let third = cast.line(&ann).await;
+    assert_eq!(sessions(harness, &ann).await, [""; 0], "they ended with the line");
+    cast.close(&third, None).await;
+}
+
+async fn tell(harness: &impl Harness, line: &LineClaim, names: &[&str]) {
+    let names = SessionNames::from_usable(names.iter().map(|name| (*name).to_owned()));
+    harness.lines().tell_sessions(line, &names).await.expect("tell the sessions");
+}
+
+async fn sessions(harness: &impl Harness, person: &Person) -> Vec<String> {
+    let party = Party { scope: person.scope, agent: person.agent };
+    let live = harness.letters().find_line(party).await.expect("find the line");
+    let peers = harness.letters().peers(party, 10).await.expect("list the peers");
+    let listed = peers.into_iter().find(|peer| peer.party == party).expect("its own name");
+    assert_eq!(listed.live, live, "a list is what a look at each is");
+    live.expect("the line is up").sessions.to_vec()
 }
 
 /// Checks that the dial of an unknown agent, or of another tenant, takes no line.

@@ -231,6 +231,7 @@ macro_rules! line_store_conformance {
             a_line_begins_at_the_cursor,
             an_unknown_agent_has_no_line,
             the_holder_of_an_open_line_is_found,
+            sessions_live_as_long_as_their_line,
             a_restart_is_told_to_its_own_gateway,
             three_tries_park_the_oldest_entry,
             two_tries_park_nothing,

@@ -61,7 +61,7 @@ pub enum Event {
     // the gateways
     /// A gateway dials for an agent.
     GwOpen { conn: String, gateway: String, agent: String },
-    /// A gateway received an entry. A passthrough is one that its client never acks.
+    /// A gateway received an entry. A passthrough is one that its client never acks, unless it was posted.
     GwRecv {
         conn: String,
         agent: String,

@@ -159,6 +159,11 @@ impl History {
         &self.receipts[from..from + count]
     }
 
+    /// Returns true if the desk posts an agent's entries.
+    pub(crate) fn is_posted(&self, agent: Name) -> bool {
+        self.posted.iter().any(|about| about.name == agent)
+    }
+
     /// Returns the number of times that a nonce was resubmitted.
     pub(crate) fn times_resubmitted(&self, nonce: Name) -> usize {
         self.resubmitted.iter().filter(|about| about.name == nonce).count()

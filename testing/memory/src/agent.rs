@@ -7,6 +7,7 @@ use std::time::Duration;
 use nightdesk_inbox::{AckRange, Entry, ParkReason, ReadRequest};
 use nightdesk_line::ClosingSide;
 use nightdesk_protocol::EntryJson;
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::limits::{FRAME_OUT_BYTES_MAX, WINDOW_BYTES_MAX};
 use nightdesk_types::{
     BotId, ClientRules, GatewayId, Generation, Incarnation, Node, Principal, Relevance, Seq,
@@ -70,6 +71,8 @@ pub(super) struct Line {
     pub(super) closed_at: Option<Timestamp>,
     pub(super) restarted_at: Option<Timestamp>,
     pub(super) transport: Transport,
+    /// The live sessions of its agent, while it is open.
+    pub(super) sessions: SessionNames,
     /// Its node, and the life of that node.
     pub(super) node: Node,
     /// Grace period for its client to reconnect after its end.

@@ -99,7 +99,8 @@ impl State {
         let agent = self.agents.get(&(party.scope, party.agent))?;
         let line = agent.line.as_ref().filter(|line| self.is_open(line))?;
         let session = self.gateways.get(&line.gateway)?.called().to_owned();
-        Some(PeerLine { session, is_busy: agent.is_waited_for() })
+        let sessions = line.sessions.clone();
+        Some(PeerLine { session, sessions, is_busy: agent.is_waited_for() })
     }
 
     /// Returns the size of an agent's pending entries and its tenant's quota.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
 use nightdesk_line::{CloseRecord, LineRequest, LineStart, Store};
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::limits::TRIES_MAX;
 use nightdesk_types::{
     AgentId, GatewayId, Incarnation, Node, Seq, StoreError, TenantScope, Timestamp, Transport,
@@ -47,6 +48,20 @@ impl Store for Memory {
         Ok(line.filter(|line| state.is_open(line)).map(|line| line.node.name.clone()))
     }
 
+    async fn tell_sessions(
+        &self,
+        line: &LineClaim,
+        sessions: &SessionNames,
+    ) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let agent = state.agents.get_mut(&(line.scope, line.agent));
+        let newest = agent.and_then(|agent| agent.line.as_mut());
+        if let Some(newest) = newest.filter(|newest| newest.is_of(line)) {
+            newest.sessions = sessions.clone();
+        }
+        Ok(())
+    }
+
     async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
         let now = self.now();
         let mut state = self.lock();
@@ -72,6 +87,14 @@ struct NewestLine<'a> {
     now: Timestamp,
 }
 
+impl Line {
+    /// Returns true if it is the open line of this claim.
+    fn is_of(&self, line: &LineClaim) -> bool {
+        (self.incarnation, self.generation) == (line.incarnation, line.generation)
+            && self.closed_at.is_none()
+    }
+}
+
 impl Agent {
     fn take_line(&mut self, line: NewestLine<'_>) -> LineStart {
         let NewestLine { gateway, incarnation, node, transport, grace, now } = line;
@@ -86,6 +109,7 @@ impl Agent {
             restarted_at: None,
             node: node.clone(),
             transport,
+            sessions: SessionNames::default(),
             grace,
             parting: None,
         };
@@ -117,11 +141,7 @@ impl Agent {
     fn close_line(&mut self, line: &LineClaim, end: CloseRecord, now: Timestamp) -> bool {
         // A replaced line counts too: the client's redial is the very sign of a failure.
         self.count_try(end.tried);
-        let is_open = |open: &&mut Line| {
-            (open.incarnation, open.generation) == (line.incarnation, line.generation)
-                && open.closed_at.is_none()
-        };
-        let Some(open) = self.line.as_mut().filter(is_open) else { return false };
+        let Some(open) = self.line.as_mut().filter(|open| open.is_of(line)) else { return false };
         open.closed_at = Some(now);
         open.restarted_at = end.is_restart().then_some(now);
         open.grace = end.closed_by.grace();

@@ -41,12 +41,13 @@ async fn answer(
     mut stream: TcpStream,
     HttpPost { path, headers, body }: HttpPost<'_>,
 ) -> Option<CallResponse> {
-    let headers: String =
-        headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n",
-        body.len()
-    );
+    let mut head = format!("POST {path} HTTP/1.1\r\n");
+    let length = body.len().to_string();
+    let own = [("host", "desk"), ("connection", "close"), ("content-length", length.as_str())];
+    for (name, value) in own.iter().chain(headers) {
+        head.extend([*name, ": ", *value, "\r\n"]);
+    }
+    head.push_str("\r\n");
     stream.write_all(&[head.as_bytes(), body].concat()).await.ok()?;
     let mut bytes = Vec::new();
     // A host that dies during a response has not responded.

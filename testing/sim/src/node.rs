@@ -197,7 +197,7 @@ impl Parts {
 
     fn api(&self, desk: &Arc<Desk>, world: &Arc<World>) -> ApiParts {
         let store = || Arc::<SimStore>::clone(&self.store);
-        let room = LineContext {
+        let context = LineContext {
             desk: Arc::<LineBackend>::clone(&desk.line),
             inbox: Arc::clone(&desk.stops.inbox),
             store: store(),
@@ -212,13 +212,12 @@ impl Parts {
             metrics: Metrics::default(),
         };
         let webchat = Webchat::new(store(), self.bell(), self.clock(), URL.to_owned());
-        let room = Arc::new(room);
-        let lines = self.life.street.clone();
-        let poster = SimPoster { world: Arc::clone(world) };
-        let posted = PostedLines::new(Arc::clone(&room), Arc::new(poster), lines);
+        let context = Arc::new(context);
+        let sender = Arc::new(SimPoster { world: Arc::clone(world) });
+        let posted = PostedLines::new(Arc::clone(&context), sender, self.life.street.clone());
         ApiParts {
             desk: Arc::clone(desk),
-            line_context: room,
+            line_context: context,
             posted: Arc::new(posted),
             relays: Relays::default(),
             webchat: Arc::new(webchat),

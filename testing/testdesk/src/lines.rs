@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
 use nightdesk_line::{CloseRecord, LineRequest, LineStart};
 use nightdesk_memory::Memory;
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 
 use crate::TestDesk;
@@ -32,6 +33,14 @@ impl nightdesk_line::Store for Lines {
         agent: AgentId,
     ) -> Result<Option<String>, StoreError> {
         nightdesk_line::Store::find_holder(&self.store, scope, agent).await
+    }
+
+    async fn tell_sessions(
+        &self,
+        line: &LineClaim,
+        sessions: &SessionNames,
+    ) -> Result<(), StoreError> {
+        nightdesk_line::Store::tell_sessions(&self.store, line, sessions).await
     }
 
     async fn close(&self, line: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {

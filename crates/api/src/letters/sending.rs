@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use nightdesk_letters::{ConnectorError, LetterSender, NotifyRequest, new_id};
+use nightdesk_letters::{ConnectorError, FailureCause, LetterSender, NotifyRequest, new_id};
 use nightdesk_protocol::delivery::{DeliveryOrigin, Meta, Payload, WakeOpts};
 use nightdesk_protocol::http::letters::{LetterOp, LetterSendRequest, LetterSendResponse};
 use nightdesk_types::limits::EXCHANGE_WAIT;
 
 use super::responses::{delivery_result, dispatch_result, wake_result};
+
+const ONLY_NOTIFY: &str = "only a notify goes several ways; leave connectors out, or use op notify";
 
 /// Sends a letter and returns its outcome.
 pub(crate) async fn send(
@@ -16,6 +18,9 @@ pub(crate) async fn send(
 ) -> Result<LetterSendResponse, ConnectorError> {
     let dispatch_id = requested.dispatch_id.clone().unwrap_or_else(new_id);
     let agent = requested.agent.clone();
+    if requested.connectors.is_some() && requested.op != LetterOp::Notify {
+        return Err(FailureCause::Invalid(ONLY_NOTIFY.to_owned()).into_error(&agent));
+    }
     let (dispatched, response) = match requested.op {
         LetterOp::Notify => {
             let outcome = letters.notify(&notify(requested, &dispatch_id)).await?;
@@ -52,7 +57,7 @@ fn notify(send: LetterSendRequest, dispatch_id: &str) -> NotifyRequest {
         event_type: send.event_type,
         correlation_id: send.correlation_id,
         origin: send.origin,
-        connectors: None,
+        connectors: send.connectors,
     }
 }
 
@@ -60,15 +65,17 @@ fn payload(letters: &LetterSender, send: &LetterSendRequest, dispatch_id: &str) 
     send.kind.make_payload(send.message.clone(), meta(letters, send, dispatch_id))
 }
 
-/// The origin of a letter. The sender is the authenticated agent, also if the body names another.
+/// Returns the meta of a letter. Without a skill in the body, the caller is the authenticated agent.
 fn meta(letters: &LetterSender, send: &LetterSendRequest, dispatch_id: &str) -> Meta {
     Meta {
         dispatch_id: dispatch_id.to_owned(),
         sent_at: letters.now(),
-        origin: DeliveryOrigin {
-            caller_agent_id: Some(letters.from().agent.to_string()),
-            ..send.origin.clone().unwrap_or_else(|| DeliveryOrigin::anonymous(None))
-        },
+        origin: send
+            .origin
+            .clone()
+            .filter(DeliveryOrigin::is_of_skill)
+            .unwrap_or_else(|| DeliveryOrigin::anonymous(Some(letters.from().agent.to_string()))),
+        sender: None,
         event_type: send.event_type.clone(),
         correlation_id: send.correlation_id.clone(),
     }

@@ -3,12 +3,14 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use nightdesk_desk::LimitedAction;
-use nightdesk_desk::shelf::{SkillRead, SkillWrite, SkillWriteReceipt};
+use nightdesk_desk::shelf::{SkillQueryResult, SkillWrite, SkillWriteReceipt};
 use nightdesk_shelf::{
-    Audience, CatalogueFilter, CatalogueResponse, SkillStatus, TriggerKind, VersionInfo,
+    Audience, CatalogueFilter, CatalogueResponse, SkillFilter, SkillSource, SkillStatus,
+    TriggerKind, VersionInfo,
 };
 use nightdesk_types::limits::SHELF_BODY_BYTES_MAX;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::extract::{JsonBody, QueryParameters, RequestBody, ShelfAgent, UrlQuery};
@@ -26,11 +28,16 @@ pub(super) struct SkillBody {
     /// True if the skill may replace one of the same name.
     #[serde(default)]
     overwrite: bool,
+    /// The status, in place of the one in the bytes: `Draft`, `Approved` or `Disabled`.
+    #[schema(value_type = Option<String>)]
+    status: Option<SkillStatus>,
+    /// Further metadata.
+    #[schema(value_type = Option<serde_json::Value>)]
+    metadata_bag: Option<Map<String, Value>>,
 }
 
 impl RequestBody for SkillBody {
-    const EXPECTED: &'static str =
-        "send JSON with name and source, and overwrite: true to replace a skill of that name";
+    const EXPECTED: &'static str = "send JSON with name and source, overwrite: true to replace a skill of that name, and status or metadata_bag";
     const BYTES_MAX: usize = SHELF_BODY_BYTES_MAX;
 }
 
@@ -124,8 +131,8 @@ pub(super) async fn write(
     ShelfAgent(agent): ShelfAgent,
     JsonBody(body): JsonBody<SkillBody>,
 ) -> Result<Json<SkillWriteReceipt>, Problem> {
-    let SkillBody { name, source, overwrite } = body;
-    let write = SkillWrite { name, source, overwrite };
+    let SkillBody { name, source, overwrite, status, metadata_bag } = body;
+    let write = SkillWrite { name, source, overwrite, status, metadata_bag };
     Ok(Json(api.desk.stops.shelf.skill_write(agent, &write).await?))
 }
 
@@ -147,7 +154,8 @@ impl QueryParameters for VersionQuery {
         ("version" = Option<String>, Query, description = "An earlier version"),
     ),
     responses(
-        (status = 200, description = "`name`, `version`, `status` and `source`", body = serde_json::Value),
+        (status = 200, description = "`name`, `version`, `content_hash`, `status`, `source` and `metadata`",
+         body = serde_json::Value),
         Problems,
     )
 )]
@@ -156,8 +164,49 @@ pub(super) async fn read(
     Path(name): Path<String>,
     ShelfAgent(agent): ShelfAgent,
     UrlQuery(VersionQuery { version }): UrlQuery<VersionQuery>,
-) -> Result<Json<SkillRead>, Problem> {
-    Ok(Json(api.desk.stops.shelf.skill_read(agent, &name, version.as_deref()).await?))
+) -> Result<Json<ReadSkill>, Problem> {
+    let skill = api.desk.stops.shelf.skill_load(agent, &name, version.as_deref()).await?;
+    Ok(Json(ReadSkill { status: skill.metadata.status, skill }))
+}
+
+/// A skill with its metadata.
+#[derive(Serialize)]
+pub(super) struct ReadSkill {
+    #[serde(flatten)]
+    skill: SkillSource,
+    status: SkillStatus,
+}
+
+impl RequestBody for SkillFilter {
+    const EXPECTED: &'static str =
+        "send JSON with any of status, type, tag, author, since, name_pattern, limit and offset";
+    const BYTES_MAX: usize = SHELF_BODY_BYTES_MAX;
+}
+
+/// Queries the metadata of the tenant's skills. Unknown filters are ignored. With the limit 0 it returns the token alone.
+#[utoipa::path(
+    post, path = "/v1/skill-query", tag = "shelf", security(("access_token" = []), ("agent" = [])),
+    request_body(
+        content = serde_json::Value,
+        description = "`status`, one or several; `type`; `tag`, one or several, all of which count; `author`; `since`, in \
+            seconds; `name_pattern`, a regular expression; `limit`; `offset`",
+    ),
+    responses(
+        (status = 200, description = "`skills`, by name, and `version`, which changes with every change of any skill",
+         body = serde_json::Value),
+        Problems,
+    )
+)]
+pub(super) async fn query(
+    State(api): State<ApiState>,
+    ShelfAgent(agent): ShelfAgent,
+    filter: Result<JsonBody<SkillFilter>, Problem>,
+) -> Result<Json<SkillQueryResult>, Problem> {
+    if !filter.as_ref().is_ok_and(|JsonBody(filter)| filter.limit == Some(0)) {
+        api.count_call(LimitedAction::Catalogue, agent)?;
+    }
+    let JsonBody(filter) = filter?;
+    Ok(Json(api.desk.stops.shelf.skill_query(agent, &filter).await?))
 }
 
 /// Lists the changes of a skill, newest first.

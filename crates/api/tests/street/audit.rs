@@ -28,7 +28,7 @@ const ACTS: [(&str, Kind); 13] = [
 ];
 
 /// Calls that change no rights. Messages have a record of their own.
-const OTHERS: [&str; 40] = [
+const OTHERS: [&str; 42] = [
     "/api/agent-cron/provision",
     "/api/agent-cron/cancel",
     "/api/agent-cron/list",
@@ -37,7 +37,9 @@ const OTHERS: [&str; 40] = [
     "/v1/line/take",
     "/v1/line/ack",
     "/v1/line/send",
+    "/v1/line/sessions",
     "/v1/line/idle",
+    "/v1/skill-query",
     "/v1/skills/{name}",
     "/v1/skills/{name}/versions",
     "/v1/data",

@@ -26,7 +26,7 @@ enum Guard {
 use Guard::{Open, Proof};
 
 /// Every route with its request and its access rule.
-const ROUTES: [(&str, &str, Guard); 53] = [
+const ROUTES: [(&str, &str, Guard); 55] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
     ("POST", "/manage/unlink", Proof),
@@ -53,8 +53,10 @@ const ROUTES: [(&str, &str, Guard); 53] = [
     ("POST", "/v1/line/take", Proof),
     ("POST", "/v1/line/ack", Proof),
     ("POST", "/v1/line/send", Proof),
+    ("POST", "/v1/line/sessions", Proof),
     ("POST", "/v1/line/idle", Proof),
     ("POST", "/v1/skills", Proof),
+    ("POST", "/v1/skill-query", Proof),
     ("GET", "/v1/skills/{name}", Proof),
     ("GET", "/v1/skills/{name}/versions", Proof),
     ("POST", "/v1/skills/{name}/status", Proof),
@@ -151,7 +153,7 @@ async fn share(desk: &TestDesk, ann: &Household) {
     let caller = Party { scope: ann.scope, agent: ann.agent };
     let shelf = &desk.desk.stops.shelf;
     let (name, source) = ("none".to_owned(), ANNS_EVENT.to_owned());
-    let skill = SkillWrite { name, source, overwrite: false };
+    let skill = SkillWrite { name, source, ..SkillWrite::default() };
     shelf.skill_write(caller, &skill).await.expect("write a skill");
     let entry = DataWrite { content: ANNS_EVENT.to_owned(), ..DataWrite::default() };
     shelf.data_write(caller, &entry).await.expect("write an entry");

@@ -1,5 +1,8 @@
 //! Letters between agents: awake or asleep, answered or not, of one tenant or of two.
 
+#[path = "letters/sessions.rs"]
+mod sessions;
+
 use std::time::Duration;
 
 use aws_lc_rs::{digest, hmac};
@@ -111,21 +114,6 @@ async fn a_letter_to_a_sleeper_waits_and_is_honest_about_it() {
     assert_eq!(street.waiting(&street.bob).await, 1, "the same dispatch is the same letter");
     assert_eq!(again.json()["dispatched"][0]["woken"]["woken"], true);
     assert_eq!(again.json()["dispatched"][0]["woken"]["session_id"], "gw-bob");
-}
-
-#[tokio::test]
-async fn a_session_that_is_not_up_is_not_said_to_be_woken() {
-    let street = street().await;
-    let _bob = street.up(&street.bob).await;
-    let body =
-        json!({ "op": "wake", "agent": "bob@gw-bob", "session_id": "cellar", "message": "x" });
-    let woken = street.send(&street.ann, &body).await.json()["dispatched"][0]["woken"].clone();
-
-    assert_eq!(
-        (woken["woken"].clone(), woken["session_id"].clone()),
-        (json!(false), json!("cellar"))
-    );
-    assert!(woken["warnings"][0].as_str().expect("a warning").contains("gw-bob"));
 }
 
 #[tokio::test]
@@ -323,6 +311,7 @@ async fn what_the_example_connector_posts_is_taken_by_bearer_or_signature_and_on
     let mut bob = street.up(&street.bob).await;
     let letter = bob.hear_frame("inbound").await["event"]["letter"].clone();
     assert_eq!(letter["from"], "ann", "whoever the body says called");
+    assert_eq!(letter["origin"]["caller_agent_id"], "mallory", "as the runtime reports it");
 }
 
 #[tokio::test]
@@ -346,12 +335,12 @@ async fn the_examples_bare_wake_calls_and_ours_carries_its_context() {
 }
 
 #[tokio::test]
-async fn which_skill_sent_a_letter_is_told_by_every_op_and_who_called_is_not_asked() {
+async fn which_skill_sent_a_letter_and_who_called_it_first_is_told_by_every_op() {
     let street = street().await;
     let mut bob = street.up(&street.bob).await;
     let origin = json!({
         "skill_name": "brief", "entry_skill_name": "morning", "trigger_kind": "supervisor",
-        "caller_agent_id": "somebody",
+        "caller_agent_id": "cc",
     });
     for op in ["notify", "deliver", "wake"] {
         let body = json!({ "op": op, "agent": "bob", "message": op, "origin": origin });
@@ -365,9 +354,10 @@ async fn which_skill_sent_a_letter_is_told_by_every_op_and_who_called_is_not_ask
         );
         assert_eq!(
             (&told["entry_skill_name"], &told["caller_agent_id"]),
-            (&json!("morning"), &json!("ann")),
+            (&json!("morning"), &json!("cc")),
             "{op}"
         );
+        assert_eq!(entry["event"]["letter"]["from"], "ann", "the sender is proven");
         bob.ack(&entry["bufferId"]).await;
     }
     let long = json!({ "agent": "bob", "origin": { "skill_name": "x".repeat(257), "trigger_kind": "cron" } });

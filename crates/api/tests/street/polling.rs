@@ -235,3 +235,32 @@ async fn a_malformed_request_is_refused() {
         assert!([400, 410].contains(&refused.status), "{path} {body}: {}", refused.text);
     }
 }
+
+#[tokio::test]
+async fn a_polling_agent_names_its_live_sessions() {
+    let (desk, ann) = open().await;
+    let mut agent = Poller::of(&desk, &ann);
+    agent.take().await;
+    let name = async |sessions: Value| {
+        agent.post("/v1/line/sessions", &json!({ "line": agent.line, "sessions": sessions })).await
+    };
+
+    assert_eq!(name(json!(["kitchen"])).await.status, 204);
+    for unusable in [json!([""]), json!(["a\u{0}"]), json!(["x".repeat(129)]), json!(vec!["x"; 65])]
+    {
+        assert_eq!(name(unusable.clone()).await.status, 400, "{unusable}");
+    }
+    let give_up = Instant::now() + Duration::from_secs(10);
+    let party = nightdesk_letters::Party { scope: ann.scope, agent: ann.agent };
+    loop {
+        let letters = &desk.desk.stops.letters.store;
+        let live = letters.find_line(party).await.expect("find the line").expect("it is up");
+        if live.has_session("kitchen") {
+            break;
+        }
+        assert!(Instant::now() < give_up, "the session is not stored");
+        tokio::task::yield_now().await;
+    }
+    let gone = json!({ "line": "L0", "sessions": [] });
+    assert_eq!(agent.post("/v1/line/sessions", &gone).await.status, 400, "no name of a line");
+}

@@ -82,6 +82,50 @@ async fn a_skill_is_written_read_approved_and_listed() {
 }
 
 #[tokio::test]
+async fn a_remote_store_queries_and_writes_as_the_contract_does() {
+    let street = Street::open().await;
+    let bearer = street.bearer.as_str();
+    let query = async |filter: Value| {
+        let answered = street.post(bearer, "/v1/skill-query", &filter).await;
+        assert_eq!(answered.status, 200, "{filter}: {}", answered.text);
+        answered.json()
+    };
+    let token = async || query(json!({ "limit": 0 })).await["version"].clone();
+    let empty = token().await;
+    let body = json!({
+        "name": "brief", "source": BRIEF, "overwrite": true, "status": "Approved",
+        "metadata_bag": { "from": "elsewhere" },
+    });
+    assert_eq!(street.post(bearer, "/v1/skills", &body).await.json()["status"], "Approved");
+    street.post(bearer, "/v1/skills", &json!({ "name": "other", "source": "x" })).await;
+    assert_ne!(token().await, empty, "the token moved");
+
+    let all = query(json!({})).await;
+    let read = street.get(bearer, "/v1/skills/brief").await.json();
+    assert_eq!(all["skills"][0], read["metadata"], "metadata is the same everywhere");
+    assert_eq!(read["metadata"]["metadata_bag"], json!({ "from": "elsewhere" }));
+    assert_eq!(read["metadata"]["content_hash"], read["content_hash"]);
+    let names = async |filter: Value| {
+        let found = query(filter).await;
+        let skills = found["skills"].as_array().cloned().expect("a list");
+        skills.iter().map(|skill| skill["name"].clone()).collect::<Vec<_>>()
+    };
+    let cases = [
+        (json!({ "limit": 0 }), json!([])),
+        (json!({ "status": ["Approved"] }), json!(["brief"])),
+        (json!({ "tag": "day" }), json!(["brief"])),
+        (json!({ "name_pattern": "^o", "unheard_of": true }), json!(["other"])),
+        (json!({ "offset": 1 }), json!(["other"])),
+        (json!({ "author": "none" }), json!([])),
+    ];
+    for (filter, want) in cases {
+        assert_eq!(json!(names(filter.clone()).await), want, "{filter}");
+    }
+    let odd = street.post(bearer, "/v1/skill-query", &json!({ "name_pattern": "(" })).await;
+    assert_eq!(odd.status, 400, "{}", odd.text);
+}
+
+#[tokio::test]
 async fn what_is_repeated_changes_nothing() {
     let street = Street::open().await;
     let bearer = street.bearer.as_str();
@@ -91,8 +135,10 @@ async fn what_is_repeated_changes_nothing() {
     let approved = street.post(bearer, "/v1/skills/brief/status", &status).await;
     let again = street.post(bearer, "/v1/skills/brief/status", &status).await;
     assert_eq!(approved.text, again.text);
-    // The bytes have changed since, and a read still returns the stored ones.
-    assert_eq!(street.write(bearer, BRIEF, false).await.json()["status"], "Approved");
+    // The stored bytes have another status since, so a late repeat would end the approval.
+    assert_eq!(street.write(bearer, BRIEF, false).await.json()["code"], "skill-conflict");
+    let same = street.write(bearer, &BRIEF.replace("Draft", "Approved"), false).await;
+    assert_eq!((same.status, same.json()["status"].clone()), (200, json!("Approved")));
     let entry = json!({ "content": "The kettle is blue." });
     let one = street.post(bearer, "/v1/data", &entry).await;
     assert_eq!((one.status, &street.post(bearer, "/v1/data", &entry).await.text), (200, &one.text));
@@ -158,7 +204,7 @@ async fn a_list_that_did_not_change_is_not_told_again() {
     assert_eq!(told, json!({ "not_modified": true, "catalog_version": seen }));
     let other = street.get(bearer, &format!("{again}&audience=all")).await.json();
     assert_eq!(other["not_modified"], Value::Null, "it was never asked so");
-    street.write(bearer, &BRIEF.replace("hi", "ho"), true).await;
+    street.write(bearer, &BRIEF.replace("hi", "ho").replace("Draft", "Approved"), true).await;
     assert_eq!(street.get(bearer, &again).await.json()["skills"][0]["name"], "brief");
 }
 

@@ -146,7 +146,8 @@ fn format_target(session: &str, window: Option<&str>) -> Result<String, BadTarge
 
 /// Formats a letter as one line: its sender and its text.
 fn format_line(meta: &Meta, words: &str) -> String {
-    let from = meta.origin.caller_agent_id.as_deref().unwrap_or(&meta.origin.skill_name);
+    let caller = meta.origin.caller_agent_id.as_deref();
+    let from = meta.sender.as_deref().or(caller).unwrap_or(&meta.origin.skill_name);
     let line = format!("[letter {} from {from}] {words}", meta.dispatch_id);
     line.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
 }

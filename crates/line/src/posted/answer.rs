@@ -1,7 +1,6 @@
 //! The answer of an agent in its response to a post, as actions of its line.
 
-use nightdesk_protocol::FromGateway;
-use nightdesk_protocol::frame::{Outbound, ToGateway};
+use nightdesk_protocol::frame::{Outbound, OutboundFields, ToGateway};
 use nightdesk_types::event::Source;
 use nightdesk_types::limits::SENDS_PER_ANSWER_MAX;
 use serde::Deserialize;
@@ -83,31 +82,23 @@ impl AnswerPlace {
         action
     }
 
-    /// Reads an action as the frame of a WebSocket, so that the same rules apply.
     fn outbound(&self, request_id: &str, mut action: Map<String, Value>) -> Option<Outbound> {
         let (mut platform, mut bot_handle) = (None, None);
         if !action.contains_key("chat_id") {
-            platform.clone_from(&self.platform);
-            bot_handle.clone_from(&self.bot_handle);
+            platform = self.platform.as_deref();
+            bot_handle = self.bot_handle.as_deref();
             action.insert("chat_id".to_owned(), json!(self.chat_id));
             let metadata = action.entry("metadata").or_insert(Value::Null);
             if metadata.as_object().is_none_or(Map::is_empty) {
                 *metadata = Value::Object(self.metadata.clone());
             }
         }
-        let frame = json!({
-            "type": "outbound", "requestId": request_id, "platform": platform, "botId": bot_handle,
-            "action": action,
-        });
-        match FromGateway::decode(frame.to_string().as_bytes()) {
-            FromGateway::Outbound(outbound) => Some(*outbound),
-            FromGateway::Hello(_)
-            | FromGateway::InboundAck { .. }
-            | FromGateway::Interrupt(_)
-            | FromGateway::GoingIdle
-            | FromGateway::Unknown { .. }
-            | FromGateway::Malformed(_) => None,
-        }
+        Outbound::from_fields(&OutboundFields {
+            request_id,
+            action: Value::Object(action),
+            platform,
+            bot_handle,
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
+use nightdesk_inbox::AckRange;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::frame::{FrameHead, Outbound};
 use nightdesk_protocol::{Frame, FromGateway};
@@ -34,6 +35,8 @@ struct WaitingEntry {
     id: String,
     frame: String,
     place: AnswerPlace,
+    /// True if its ack is stored, as that of an agent that is not asked for acks.
+    is_stored: bool,
 }
 
 /// An entry that was posted.
@@ -41,6 +44,8 @@ struct WaitingEntry {
 struct PostedEntry {
     place: AnswerPlace,
     state: PostState,
+    /// True if its ack is stored.
+    is_stored: bool,
 }
 
 #[derive(Debug)]
@@ -51,6 +56,9 @@ enum PostState {
     Answering(HashSet<RequestId>),
     /// The agent acknowledges the entry before this time.
     Later(Instant),
+    /// The agent acknowledged the entry. The next one of its chat is posted once the ack is stored: an entry that waited
+    /// for a turn may since have been acknowledged on a newer line, and the store takes no ack of this one then.
+    Acknowledged,
 }
 
 /// The end of a post.
@@ -111,8 +119,9 @@ impl PostTransport {
             && let Some(next) = self.waiting.iter().position(|entry| !self.is_busy(&entry.place))
             && let Some(entry) = self.waiting.remove(next)
         {
-            let WaitingEntry { id, frame, place } = entry;
-            self.entries.insert(id.clone(), PostedEntry { place, state: PostState::Posted });
+            let WaitingEntry { id, frame, place, is_stored } = entry;
+            let entry = PostedEntry { place, state: PostState::Posted, is_stored };
+            self.entries.insert(id.clone(), entry);
             self.post(id, &frame);
         }
     }
@@ -144,7 +153,7 @@ impl PostTransport {
     /// Sends the answer to an entry, which is acknowledged when the sends have their results: a node that dies before
     /// posts the entry again, and the repeated sends have no effect.
     fn answer(&mut self, id: &str, answer: PostAnswer) {
-        let Some(entry) = self.entries.get_mut(id) else { return };
+        let Some(entry) = self.posted(id) else { return };
         let sends = entry.place.sends(id, answer);
         if sends.is_empty() {
             return self.settle(id);
@@ -158,9 +167,15 @@ impl PostTransport {
     }
 
     fn wait_for_ack(&mut self, id: &str) {
-        if let Some(entry) = self.entries.get_mut(id) {
+        if let Some(entry) = self.posted(id) {
             entry.state = PostState::Later(Instant::now() + TURN_MAX);
         }
+    }
+
+    /// Returns an entry whose response is outstanding. The agent may have acknowledged it meanwhile.
+    fn posted(&mut self, id: &str) -> Option<&mut PostedEntry> {
+        let is_posted = |entry: &&mut PostedEntry| matches!(entry.state, PostState::Posted);
+        self.entries.get_mut(id).filter(is_posted)
     }
 
     fn fail(&mut self, id: &str, words: &str) -> &mut Failure {
@@ -178,7 +193,7 @@ impl PostTransport {
             PostState::Answering(open) => {
                 (open.remove(request_id) && open.is_empty()).then(|| id.clone())
             }
-            PostState::Posted | PostState::Later(_) => None,
+            PostState::Posted | PostState::Later(_) | PostState::Acknowledged => None,
         });
         if let Some(id) = answered {
             self.settle(&id);
@@ -188,13 +203,24 @@ impl PostTransport {
     /// Acknowledges an entry.
     fn settle(&mut self, id: &str) {
         let frame = FromGateway::InboundAck { buffer_id: id.to_owned() };
-        self.release(id);
+        self.acknowledge(id);
         self.events.push_back(TransportEvent::Frame(Box::new(frame)));
     }
 
-    /// Lets the next entry of the chat be posted.
-    fn release(&mut self, id: &str) {
-        self.entries.remove(id);
+    /// Records that the agent acknowledged an entry, possibly before its post on this line.
+    fn acknowledge(&mut self, id: &str) {
+        self.waiting.retain(|entry| entry.id != id);
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.state = PostState::Acknowledged;
+        }
+        self.release();
+    }
+
+    /// Lets the next entry of each chat be posted whose last one is done.
+    fn release(&mut self) {
+        let is_done =
+            |entry: &PostedEntry| entry.is_stored && matches!(entry.state, PostState::Acknowledged);
+        self.entries.retain(|_, entry| !is_done(entry));
         self.start_posts();
     }
 
@@ -204,7 +230,7 @@ impl PostTransport {
         let frame = match request {
             AgentRequest::Frame(frame) => {
                 if let FromGateway::InboundAck { buffer_id } = &frame {
-                    self.release(buffer_id);
+                    self.acknowledge(buffer_id);
                 }
                 frame
             }
@@ -241,7 +267,7 @@ impl PostTransport {
         }
         let acks = self.entries.values().filter_map(|entry| match entry.state {
             PostState::Later(by) => Some(by),
-            PostState::Posted | PostState::Answering(_) => None,
+            PostState::Posted | PostState::Answering(_) | PostState::Acknowledged => None,
         });
         acks.min()
     }
@@ -290,7 +316,8 @@ impl LineTransport for PostTransport {
             FrameHead::Entry { buffer_id } => {
                 let frame = frame.into_string();
                 let place = AnswerPlace::of_frame(&frame);
-                self.waiting.push_back(WaitingEntry { id: buffer_id, frame, place });
+                let entry = WaitingEntry { id: buffer_id, frame, place, is_stored: false };
+                self.waiting.push_back(entry);
             }
             FrameHead::Result { request_id } => {
                 self.record_result(&request_id);
@@ -302,6 +329,18 @@ impl LineTransport for PostTransport {
             FrameHead::Stop | FrameHead::Descriptor | FrameHead::Other => {}
         }
         Ok(())
+    }
+
+    fn note_stored(&mut self, range: AckRange) {
+        let seqs = range.from..=range.to;
+        let is_in = |id: &str| id.parse().is_ok_and(|entry: EntryId| seqs.contains(&entry.seq));
+        for (_, entry) in self.entries.iter_mut().filter(|(id, _)| is_in(id)) {
+            entry.is_stored = true;
+        }
+        for entry in self.waiting.iter_mut().filter(|entry| is_in(&entry.id)) {
+            entry.is_stored = true;
+        }
+        self.release();
     }
 
     async fn feed_ping(&mut self) -> Result<(), TransportBroken> {
@@ -322,113 +361,4 @@ impl LineTransport for PostTransport {
 }
 
 #[cfg(test)]
-mod tests {
-    use async_trait::async_trait;
-    use nightdesk_protocol::action::Action;
-    use nightdesk_protocol::outcome::Outcome;
-    use nightdesk_types::{AgentId, GatewayId, Incarnation, Seq, TenantId, TenantScope};
-    use tokio::time::timeout;
-    use uuid::Uuid;
-
-    use super::*;
-
-    /// An agent that does not answer.
-    struct Silent;
-
-    #[async_trait]
-    impl AgentPoster for Silent {
-        async fn post(&self, _: AgentPost) -> PostOutcome {
-            std::future::pending().await
-        }
-    }
-
-    fn posted() -> (mpsc::Sender<AgentRequest>, PostTransport) {
-        let caller = AuthenticatedGateway {
-            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
-            agent: AgentId::from_uuid(Uuid::nil()),
-            gateway: GatewayId::from_uuid(Uuid::nil()),
-            acks: true,
-        };
-        PostTransport::new(caller, Arc::new(Silent))
-    }
-
-    fn entry() -> Frame {
-        let agent = AgentId::from_uuid(Uuid::nil());
-        let id = EntryId { agent, incarnation: Incarnation::new(1), seq: Seq::new(1) };
-        let json = br#"{"type":"inbound","event":{}}"#.to_vec();
-        Frame::entry(id, &nightdesk_protocol::EntryJson::from_stored(json).expect("an entry"))
-    }
-
-    /// Waits longer than an idle line stays open. The clock moves only while every task sleeps, so a loop that does not
-    /// sleep hangs here.
-    async fn expect_nothing(line: &mut PostTransport) {
-        let long = WEBHOOK_REST * 10;
-        assert!(timeout(long, line.next_event()).await.is_err(), "something happened");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_long_post_is_awaited_without_work() {
-        let (_agent, mut line) = posted();
-        line.feed_frame(entry()).await.expect("there is room");
-        line.flush().await.expect("it is posted");
-
-        expect_nothing(&mut line).await;
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_post_is_awaited_after_its_entry_was_acknowledged() {
-        let (agent, mut line) = posted();
-        line.feed_frame(entry()).await.expect("there is room");
-        line.flush().await.expect("it is posted");
-        let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
-        let ack = FromGateway::InboundAck { buffer_id };
-        agent.send(AgentRequest::Frame(ack)).await.expect("the line is open");
-        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
-
-        expect_nothing(&mut line).await;
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_line_without_entries_goes_idle() {
-        let (_agent, mut line) = posted();
-
-        let first = timeout(WEBHOOK_REST * 2, line.next_event()).await.expect("it ends");
-        assert!(matches!(first, TransportEvent::Frame(_)), "{first:?}");
-        let then = line.next_event().await;
-        assert!(matches!(then, TransportEvent::Ended(1000)), "{then:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_line_stays_until_the_result_of_a_request_came() {
-        let (agent, mut line) = posted();
-        let frame =
-            r#"{"type":"outbound","requestId":"r1","action":{"op":"typing","chat_id":"c1"}}"#;
-        let FromGateway::Outbound(outbound) = FromGateway::decode(frame.as_bytes()) else {
-            panic!("it is an action")
-        };
-        let (request_id, (tell, told)) = (outbound.request_id.clone(), oneshot::channel());
-        agent.send(AgentRequest::Send { outbound, tell }).await.expect("the line is open");
-        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the action passes");
-        expect_nothing(&mut line).await;
-
-        let result = Frame::outbound_result(&request_id, &Outcome::delivered(None));
-        line.feed_frame(result.clone()).await.expect("there is room");
-        assert_eq!(told.await, Ok(result));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_line_that_ends_drops_the_requests_that_wait() {
-        let (agent, line) = posted();
-        let (tell, told) = oneshot::channel();
-        let outbound = Outbound {
-            request_id: RequestId::new("r1".to_owned()).expect("an id"),
-            action: Action::Unknown { op: "dance".to_owned() },
-            platform: None,
-            bot_handle: None,
-        };
-        let send = AgentRequest::Send { outbound: Box::new(outbound), tell };
-        agent.send(send).await.expect("the line is open");
-        drop(line);
-        assert!(told.await.is_err());
-    }
-}
+mod tests;

@@ -75,10 +75,15 @@ impl LiveLine {
     ) -> Self {
         let same_process = taken.restarted_ago.is_some_and(|ago| ago < SAME_PROCESS);
         let boots = !same_process && !is_sdk;
+        let mut window = DeliveryWindow::starting_after(taken.acked);
+        // No stock client uses another transport. Its frames may wait for a take or a post while the agent is at work.
+        if client.transport != Transport::WebSocket {
+            window.expect_passthrough_acks();
+        }
         Self {
             client,
             is_sdk,
-            window: DeliveryWindow::starting_after(taken.acked),
+            window,
             since: taken.since,
             taken_at: taken.head,
             known: taken.head,
@@ -297,8 +302,11 @@ impl LiveLine {
                 self.idle_until = Some(now.moment + IDLE_REST);
                 self.send_other_frame(Frame::going_idle_ack(), effects);
             }
-            // The session answers hellos; other frames belong to a newer contract or are noise.
-            FromGateway::Hello(_) | FromGateway::Unknown { .. } | FromGateway::Malformed(_) => {}
+            // The session answers hellos and learns sessions; other frames belong to a newer contract or are noise.
+            FromGateway::Hello(_)
+            | FromGateway::Sessions(_)
+            | FromGateway::Unknown { .. }
+            | FromGateway::Malformed(_) => {}
         }
     }
 

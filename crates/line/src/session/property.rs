@@ -113,6 +113,7 @@ impl World {
                 | LineEffect::Stop(_)
                 | LineEffect::Suspect
                 | LineEffect::FollowRules(_)
+                | LineEffect::TellSessions(_)
                 | LineEffect::Close(_) => {}
             }
         }

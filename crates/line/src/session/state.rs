@@ -6,6 +6,7 @@ use nightdesk_protocol::action::Action;
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{HELLO_WAIT, HELLOS_MAX, WINDOW_ENTRIES_MAX};
 use nightdesk_types::{ClientRules, Moment, Transport};
@@ -24,7 +25,17 @@ pub struct LineSession {
     shown: Option<ClientRules>,
     /// The rules in the store, once the line is the agent's newest.
     kept: Option<ClientRules>,
+    sessions: LiveSessions,
     state: LineState,
+}
+
+/// The live sessions of the agent. A line begins without any in the store.
+#[derive(Debug, Default)]
+struct LiveSessions {
+    /// Those that the agent named last.
+    named: SessionNames,
+    /// Those in the store.
+    stored: SessionNames,
 }
 
 /// The states, each with exactly its own data.
@@ -49,6 +60,7 @@ impl LineSession {
             hellos: Vec::new(),
             shown: None,
             kept: None,
+            sessions: LiveSessions::default(),
             state: LineState::Greeting { until },
         }
     }
@@ -60,7 +72,7 @@ impl LineSession {
         if self.is_closed() {
             return effects;
         }
-        self.learn_rules(&input);
+        self.learn_from(&input);
         if let LineInput::Heard(FromGateway::Hello(hello)) = input {
             self.accept_hello(hello, &mut effects);
         } else if let LineInput::Greeted(greeted) = input {
@@ -70,6 +82,7 @@ impl LineSession {
             self.state_step(now, input, &mut effects);
         }
         self.follow_rules(&mut effects);
+        self.tell_sessions(&mut effects);
         debug_assert!(
             self.unacked_entries() <= WINDOW_ENTRIES_MAX,
             "a line never holds more than its window"
@@ -104,8 +117,8 @@ impl LineSession {
         }
     }
 
-    /// Learns from the client's frames which rules it must be served by.
-    fn learn_rules(&mut self, input: &LineInput) {
+    /// Learns from the client's frames which rules it must be served by, and which sessions live.
+    fn learn_from(&mut self, input: &LineInput) {
         if let LineInput::Heard(FromGateway::Hello(hello)) = input {
             self.shown = hello.client_rules().or(self.shown);
         } else if let LineInput::Heard(FromGateway::Outbound(outbound)) = input {
@@ -113,9 +126,24 @@ impl LineSession {
             if is_newer && self.shown != Some(ClientRules::Sdk) {
                 self.shown = Some(ClientRules::Hermes020);
             }
+        } else if let LineInput::Heard(FromGateway::Sessions(sessions)) = input {
+            self.sessions.named = sessions.clone();
         } else if let LineInput::Taken(taken) = input {
             self.kept = Some(taken.rules);
         }
+    }
+
+    /// Stores the sessions that the agent named, once the line is the agent's newest.
+    fn tell_sessions(&mut self, effects: &mut Vec<LineEffect>) {
+        if self.kept.is_none() || self.is_closed() {
+            return;
+        }
+        let LiveSessions { named, stored } = &mut self.sessions;
+        if named == stored {
+            return;
+        }
+        stored.clone_from(named);
+        effects.push(LineEffect::TellSessions(stored.clone()));
     }
 
     fn follow_rules(&mut self, effects: &mut Vec<LineEffect>) {

@@ -40,7 +40,7 @@ pub(super) struct DeliveryWindow {
     bytes: usize,
     /// The last number that was read, delivered or not.
     read: Seq,
-    /// True if the client has acked a passthrough. Then no ack is implied for passthroughs.
+    /// True if the client acks passthroughs. Then no ack is implied for them.
     acks_passthroughs: bool,
     /// The time when an entry was last settled. A client that handles frames in order reached the next one then.
     settled_at: Moment,
@@ -55,6 +55,11 @@ impl DeliveryWindow {
             acks_passthroughs: false,
             settled_at: Moment::after_start(Duration::ZERO),
         }
+    }
+
+    /// Expects an ack of each passthrough from the beginning, before the client has sent one.
+    pub(super) const fn expect_passthrough_acks(&mut self) {
+        self.acks_passthroughs = true;
     }
 
     pub(super) const fn last_read(&self) -> Seq {

@@ -12,7 +12,8 @@ fn example() -> &'static str {
 }
 
 fn the_page_has_every_way(ways: &[WaySection]) {
-    let [hook, drop, tmux] = ways else { panic!("three ways") };
+    let [hook, drop, tmux, inbox] = ways else { panic!("four ways") };
+    assert!(inbox.inbox);
     assert_eq!(hook.secret_files().count(), 2);
     assert!(drop.file_drop.is_some() && tmux.tmux.is_some());
     let hook = hook.webhook.as_ref().unwrap();

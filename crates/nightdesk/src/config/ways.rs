@@ -1,4 +1,4 @@
-//! Configuration of the delivery ways for letters to agents that take none through their inboxes.
+//! Configuration of the delivery ways for letters to agents that take them elsewhere than in their inboxes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::secret_file;
 
-/// The delivery way for letters to one agent, in place of its inbox. Since 0.2.
+/// A delivery way for letters to one agent, in place of its inbox. An agent can have several. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WaySection {
@@ -23,6 +23,9 @@ pub(crate) struct WaySection {
     pub(crate) tenant: String,
     /// The agent, by name or id.
     pub(crate) agent: String,
+    /// Put letters into the agent's inbox too, beside its other ways.
+    #[serde(default)]
+    pub(crate) inbox: bool,
     /// Post letters to a URL.
     pub(crate) webhook: Option<WebhookWay>,
     /// Write letters as files into a folder.
@@ -74,6 +77,7 @@ impl WaySection {
     /// Returns the selected way.
     pub(crate) fn way(&self) -> anyhow::Result<DeliveryMethod> {
         let ways = [
+            self.inbox.then_some(DeliveryMethod::Road),
             self.webhook.as_ref().map(|_| DeliveryMethod::Webhook),
             self.file_drop.as_ref().map(|_| DeliveryMethod::FileDrop),
             self.tmux.as_ref().map(|_| DeliveryMethod::Tmux),
@@ -81,7 +85,7 @@ impl WaySection {
         let said: Vec<DeliveryMethod> = ways.into_iter().flatten().collect();
         ensure!(
             said.len() == 1,
-            "ways: {self} needs exactly one of webhook, file_drop and tmux, and has {}",
+            "ways: {self} needs exactly one of inbox, webhook, file_drop and tmux, and has {}",
             said.len()
         );
         Ok(said[0])
@@ -124,7 +128,7 @@ impl WaySection {
         let tmux = self
             .tmux
             .as_ref()
-            .with_context(|| format!("ways: {self} has none of webhook, file_drop and tmux"))?;
+            .with_context(|| format!("ways: {self} has no connector of its own"))?;
         Ok(Arc::new(tmux.open(agent)?))
     }
 }
@@ -166,13 +170,18 @@ fn secret(file: &Path) -> anyhow::Result<SecretString> {
     Ok(SecretString::from(text.to_owned()))
 }
 
-/// Checks all ways. No agent has two.
+/// Checks all ways. No agent has two of one kind.
 pub(crate) fn check(ways: &[WaySection], rules: &Rules) -> anyhow::Result<()> {
-    ensure!(ways.len() <= WAYS_MAX, "at most {WAYS_MAX} agents can have their own ways");
+    ensure!(ways.len() <= WAYS_MAX, "agents can have at most {WAYS_MAX} ways of their own");
     let mut seen = BTreeSet::new();
     for way in ways {
         way.check(rules)?;
-        ensure!(seen.insert((&way.tenant, &way.agent)), "ways: {way} is listed twice; remove one");
+        let method = way.way()?;
+        ensure!(
+            seen.insert((&way.tenant, &way.agent, method)),
+            "ways: {way} is listed twice with {}; remove one",
+            method.slug()
+        );
     }
     Ok(())
 }
@@ -200,9 +209,12 @@ mod tests {
             (format!("{owl}webhook = {{ url = \"https://owl.example/letters\" }}"), None),
             (format!("{owl}file_drop = {{ folder = \"letters\" }}"), None),
             (tmux.clone(), None),
-            (owl.to_owned(), Some("needs exactly one of webhook, file_drop and tmux, and has 0")),
+            (format!("{owl}inbox = true"), None),
+            ([tmux.as_str(), &format!("{owl}inbox = true")].concat(), None),
+            (format!("{tmux}inbox = true"), Some("and has 2")),
+            (owl.to_owned(), Some("one of inbox, webhook, file_drop and tmux, and has 0")),
             (format!("{tmux}file_drop = {{ folder = \"a\" }}"), Some("and has 2")),
-            ([tmux.as_str(), tmux.as_str()].concat(), Some("is listed twice")),
+            ([tmux.as_str(), tmux.as_str()].concat(), Some("is listed twice with tmux")),
             (format!("{owl}tmux = {{ session = \"a:b\" }}"), Some("letters, digits")),
             (format!("{owl}webhook = {{ url = \"http://10.0.0.1\" }}"), Some("http://10.0.0.1")),
             (format!("{owl}pigeon = {{}}"), Some("pigeon")),

@@ -1,7 +1,7 @@
 //! Opens the configured delivery ways of letters.
 
 use anyhow::{Context, ensure};
-use nightdesk_letters::{DeliveryMethod, Outlet, Outlets, Party};
+use nightdesk_letters::{ConfiguredWay, DeliveryMethod, Outlet, Outlets, Party};
 use nightdesk_outside::Outside;
 use nightdesk_register::Register;
 use nightdesk_types::limits::CONNECTOR_WAIT;
@@ -20,7 +20,9 @@ pub(super) async fn open(
     let mut ways = Vec::with_capacity(config.ways.len());
     for said in &config.ways {
         match find_agent(said, register).await {
-            Ok((party, called)) => ways.push((party, outlet(said, party, called, outside)?)),
+            Ok((party, called)) => {
+                ways.push((party, configured_way(said, party, called, outside)?))
+            }
             Err(error) => log_bad_way(said, &error),
         }
     }
@@ -41,8 +43,9 @@ pub(crate) async fn check(
 ) -> anyhow::Result<()> {
     for said in &config.ways {
         let (party, called) = find_agent(said, register).await?;
-        let outlet = outlet(said, party, called, outside)?;
-        check_way(said, &outlet).await?;
+        if let ConfiguredWay::Outlet(outlet) = configured_way(said, party, called, outside)? {
+            check_way(said, &outlet).await?;
+        }
     }
     Ok(())
 }
@@ -56,14 +59,17 @@ async fn find_agent(said: &WaySection, register: &Register) -> anyhow::Result<(P
     Ok((Party { scope, agent }, called.unwrap_or_else(|| said.agent.clone())))
 }
 
-fn outlet(
+fn configured_way(
     said: &WaySection,
     party: Party,
     called: String,
     outside: &Outside,
-) -> anyhow::Result<Outlet> {
+) -> anyhow::Result<ConfiguredWay> {
+    if said.inbox {
+        return Ok(ConfiguredWay::Inbox);
+    }
     let connector = said.open(party.scope.tenant(), &called, outside)?;
-    Ok(Outlet { method: said.way()?, name: called, connector })
+    Ok(ConfiguredWay::Outlet(Outlet { method: said.way()?, name: called, connector }))
 }
 
 /// Checks that a way leads to its agent.

@@ -63,6 +63,7 @@ async fn letters_are_dropped_as_files_now_later_and_from_a_shell() {
     assert_eq!(again.dispatched, sent.dispatched, "the same letter has the same receipt");
     let file = dropped(&desk, "d1");
     assert_eq!((&file["content"], &file["agent_id"]), (&"hello".into(), &"owl".into()));
+    assert_eq!(file["meta"]["sender"], "helper");
     assert_eq!(file["meta"]["origin"]["caller_agent_id"], "helper");
     let woken = helper.wake(&Letter::new("owl@kitchen", "look").dispatch_id("d2")).await;
     let woken = woken.expect("it is sent").dispatched[0].woken.clone().expect("a receipt");
@@ -236,5 +237,41 @@ fn the_page_shows_ways_that_can_be_and_a_way_to_nobody_is_said() {
         };
         desk.run(&line, &[]);
     }
+    desk.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notify_goes_every_way_of_its_agent_under_one_id() {
+    let drop = way("owl", "file_drop = { folder = \"letters\" }");
+    let (mut desk, helper) = going(&[drop, way("owl", "inbox = true")].concat(), &["owl"], &[]);
+    desk.run("mkdir -p letters/owl && nightdesk config check", &[]);
+    let head = |desk: &Desk| {
+        value(&desk.run("nightdesk inbox list --tenant acme --agent owl", &[]), "head")
+    };
+    let connectors = |sent: &nightdesk_sdk::peers::LetterSendResponse| {
+        let names = sent.dispatched.iter().map(|way| (way.connector.clone(), way.ok));
+        names.collect::<Vec<_>>()
+    };
+    let all = [("road".to_owned(), true), ("file-drop".to_owned(), true)];
+
+    let letter = Letter::new("owl", "hello").dispatch_id("d1");
+    let sent = helper.notify(&letter).await.expect("it is sent");
+    assert_eq!(connectors(&sent), all);
+    assert_eq!(dropped(&desk, "d1")["meta"]["dispatch_id"], "d1");
+    assert_eq!(head(&desk), "1");
+    let again = helper.notify(&letter).await.expect("it is sent");
+    assert_eq!((connectors(&again), head(&desk)), (all.to_vec(), "1".to_owned()), "once each way");
+
+    let one = Letter::new("owl", "file").dispatch_id("d2").connectors(["file-drop"]);
+    assert_eq!(connectors(&helper.notify(&one).await.expect("it is sent")), all[1..]);
+    assert_eq!((&dropped(&desk, "d2")["content"], head(&desk)), (&"file".into(), "1".to_owned()));
+    let other = Letter::new("owl", "file").dispatch_id("d2").connectors(["road"]);
+    let refused = helper.notify(&other).await.expect("it has a result");
+    assert_eq!(refused.dispatched[0].cause.as_deref(), Some("client_validation"));
+    assert_eq!(head(&desk), "1", "a letter that is not there is not said to be");
+    let none = Letter::new("owl", "file").connectors(["pigeon"]);
+    assert_eq!(connectors(&helper.notify(&none).await.expect("it has a result")), []);
+    let delivered = helper.deliver(&Letter::new("owl", "one way")).await.expect("it is sent");
+    assert_eq!((connectors(&delivered), head(&desk)), (all[..1].to_vec(), "2".to_owned()));
     desk.stop();
 }

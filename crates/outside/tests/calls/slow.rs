@@ -18,33 +18,39 @@ async fn timed(stage: &Stage) -> (Result<CallResponse, CallError>, Duration) {
     (stage.get().await, began.elapsed())
 }
 
-async fn gives_up_within(script: Script, wait: Duration) {
+async fn gives_up_within(script: Script, wait: Duration) -> CallError {
     let stage = Stage::with(script).await;
 
     let (result, took) = timed(&stage).await;
-    assert!(matches!(result, Err(CallError::TimedOut)), "{result:?}");
     assert!(took >= wait && took < wait + LEEWAY, "{took:?}");
+    result.expect_err("no response")
+}
+
+async fn times_out(script: Script) {
+    let error = gives_up_within(script, OUTSIDE_CALL_WAIT).await;
+    assert!(matches!(error, CallError::TimedOut), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_host_that_says_nothing_is_given_up() {
-    gives_up_within(Script::Hang, OUTSIDE_CALL_WAIT).await;
+    times_out(Script::Hang).await;
 }
 
 #[tokio::test]
 async fn a_body_that_comes_byte_by_byte_is_given_up() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 3600\r\n\r\n";
-    gives_up_within(Script::Drip(head), OUTSIDE_CALL_WAIT).await;
+    times_out(Script::Drip(head)).await;
 }
 
 #[tokio::test]
 async fn a_head_that_comes_byte_by_byte_is_given_up() {
-    gives_up_within(Script::Drip("HTTP/1.1 200 OK\r\nx-"), OUTSIDE_CALL_WAIT).await;
+    times_out(Script::Drip("HTTP/1.1 200 OK\r\nx-")).await;
 }
 
 #[tokio::test]
-async fn a_handshake_that_never_comes_is_given_up_sooner() {
-    gives_up_within(Script::HangBeforeTls, OUTSIDE_CONNECT_WAIT).await;
+async fn a_host_whose_handshake_never_comes_is_unreachable() {
+    let error = gives_up_within(Script::HangBeforeTls, OUTSIDE_CONNECT_WAIT).await;
+    assert!(matches!(error, CallError::Unreachable(_)), "the request was not begun: {error:?}");
 }
 
 #[tokio::test]

@@ -38,8 +38,11 @@ pub struct Meta {
     pub dispatch_id: String,
     /// The time of the emit, by the sender's clock.
     pub sent_at: Millis,
-    /// The sender.
+    /// The run that emitted it, as the sending runtime reports it.
     pub origin: DeliveryOrigin,
+    /// The sender that the desk has proven. The desk sets it, also if a request has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<String>,
     /// A label by which recipients sort. Recipients define its meaning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_type: Option<String>,
@@ -48,7 +51,7 @@ pub struct Meta {
     pub correlation_id: Option<String>,
 }
 
-/// The sender of a payload.
+/// The run that emitted a payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = DeliveryOrigin))]
@@ -61,7 +64,7 @@ pub struct DeliveryOrigin {
     /// The trigger of that skill.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub trigger_kind: TriggerKind,
-    /// The agent that triggered it, if it was verified.
+    /// The caller that fired the first skill of the chain, if the runtime has verified one. Composition does not change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller_agent_id: Option<String>,
 }
@@ -78,6 +81,11 @@ impl DeliveryOrigin {
             trigger_kind: TriggerKind::Agent,
             caller_agent_id,
         }
+    }
+
+    /// Returns true if it names a skill.
+    pub fn is_of_skill(&self) -> bool {
+        self.skill_name != Self::ANONYMOUS
     }
 }
 

@@ -10,6 +10,7 @@ use super::{Frame, MalformedFrame, TooLong, UNKNOWN_NAME_BYTES_MAX, read_line, r
 use crate::action::{self, Action};
 use crate::hello::{self, ClientVersion, Hello, RawCommand};
 use crate::session_key::SessionKey;
+use crate::session_names::SessionNames;
 use crate::{text, tolerant};
 
 /// A frame from a gateway.
@@ -28,6 +29,8 @@ pub enum FromGateway {
     Interrupt(Interrupt),
     /// The gateway is about to sleep or stop.
     GoingIdle,
+    /// The live sessions of the agent, in place of those that it named before.
+    Sessions(SessionNames),
     /// A frame of a newer contract.
     Unknown {
         /// Its type, truncated.
@@ -48,6 +51,34 @@ pub struct Outbound {
     pub platform: Option<String>,
     /// The platform's name of the bot, if the gateway knows it.
     pub bot_handle: Option<String>,
+}
+
+/// The fields of an `outbound` frame, from an agent that sends no frames. `A` is the action's JSON.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename = "outbound")]
+pub struct OutboundFields<'a, A> {
+    /// The id of the response.
+    #[serde(rename = "requestId")]
+    pub request_id: &'a str,
+    /// The action.
+    pub action: A,
+    /// The platform, if the agent knows it.
+    pub platform: Option<&'a str>,
+    /// The platform's name of the bot, if the agent knows it.
+    #[serde(rename = "botId")]
+    pub bot_handle: Option<&'a str>,
+}
+
+impl Outbound {
+    /// Reads the fields as the frame of a WebSocket, so that the same rules apply. `None` if they break a rule.
+    pub fn from_fields<A: Serialize>(fields: &OutboundFields<'_, A>) -> Option<Self> {
+        let frame = serde_json::to_vec(fields).ok()?;
+        if let FromGateway::Outbound(outbound) = FromGateway::decode(&frame) {
+            Some(*outbound)
+        } else {
+            None
+        }
+    }
 }
 
 /// A request to stop a turn.
@@ -92,6 +123,8 @@ struct GatewayEnvelope<'a> {
     session_key: Option<String>,
     #[serde(default, deserialize_with = "tolerant::text")]
     reason: Option<String>,
+    #[serde(default, deserialize_with = "tolerant::texts")]
+    sessions: Vec<String>,
 }
 
 impl GatewayEnvelope<'_> {
@@ -105,6 +138,7 @@ impl GatewayEnvelope<'_> {
             "outbound" => self.outbound(),
             "interrupt" => self.interrupt(),
             "going_idle" => Ok(FromGateway::GoingIdle),
+            "sessions" => Ok(FromGateway::Sessions(SessionNames::from_usable(self.sessions))),
             unknown => {
                 Ok(FromGateway::Unknown { kind: text::cut(unknown, UNKNOWN_NAME_BYTES_MAX) })
             }
@@ -191,6 +225,15 @@ impl Frame {
     /// Encodes a request to stop a turn.
     pub fn interrupt(interrupt: &Interrupt) -> Result<Self, TooLong> {
         from_gateway("interrupt", interrupt)
+    }
+
+    /// Encodes the live sessions of the agent.
+    pub fn sessions(sessions: &SessionNames) -> Result<Self, TooLong> {
+        #[derive(Serialize)]
+        struct SessionsBody<'a> {
+            sessions: &'a SessionNames,
+        }
+        from_gateway("sessions", &SessionsBody { sessions })
     }
 
     /// Encodes the announcement that a gateway is about to sleep or stop.

@@ -49,9 +49,13 @@ pub struct LetterSendRequest {
     /// The sender's id of the exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// The sender's skill and its trigger. The calling agent is always the authenticated one, not this field.
+    /// The sender's skill, its trigger and its first caller, as the sender's runtime reports them. The sender of the letter
+    /// is always the authenticated agent, not this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<DeliveryOrigin>,
+    /// The ways of a `notify`: `road`, `webhook`, `file-drop` or `tmux`. Without it, every way that the agent has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connectors: Option<Vec<String>>,
     /// The time of the wake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<serde_json::Value>))]
@@ -171,4 +175,7 @@ pub struct ReachableAgent {
     pub agent: AgentDescriptor,
     /// Its status.
     pub status: AgentStatus,
+    /// Its live sessions, which a letter addresses as `agent@session`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<String>,
 }

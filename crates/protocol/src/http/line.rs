@@ -85,6 +85,17 @@ pub struct SendRequest {
     pub action: Box<RawValue>,
 }
 
+/// `POST /v1/line/sessions`: the live sessions of the agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = LineSessions))]
+pub struct SessionsRequest {
+    /// The line.
+    pub line: String,
+    /// The names of all live sessions, at most 64. Letters address them as `agent@session`.
+    pub sessions: Vec<String>,
+}
+
 /// `POST /v1/line/idle`: the agent sleeps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

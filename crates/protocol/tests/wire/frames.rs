@@ -9,6 +9,7 @@ use nightdesk_protocol::frame::{Interrupt, Outbound};
 use nightdesk_protocol::hello::{ClientVersion, Hello, HelloCommand};
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{EntryJson, Frame, FromGateway, ToGateway};
 use nightdesk_types::event::{
     ChatType, Content, ContextLine, Draft, FireEvent, LetterEvent, LetterOrigin, Media, Message,
@@ -380,11 +381,13 @@ fn each_side_reads_what_the_other_wrote() {
     let (platform, bot_handle) = ("discord".to_owned(), "botD".to_owned());
     let hello = Hello { platform, bot_handle, commands, client };
     let interrupt = Interrupt { session_key, reason: Some("enough".to_owned()) };
+    let sessions = SessionNames::from_usable(["kitchen".to_owned(), "cellar".to_owned()]);
     let from_gateway = [
         (Frame::hello(&hello).unwrap(), FromGateway::Hello(hello)),
         (Frame::inbound_ack("b1").unwrap(), FromGateway::InboundAck { buffer_id: "b1".to_owned() }),
         (Frame::interrupt(&interrupt).unwrap(), FromGateway::Interrupt(interrupt)),
         (Frame::going_idle(), FromGateway::GoingIdle),
+        (Frame::sessions(&sessions).unwrap(), FromGateway::Sessions(sessions)),
     ];
     for (frame, meant) in from_gateway {
         assert_eq!(FromGateway::decode(frame.as_str().as_bytes()), meant);

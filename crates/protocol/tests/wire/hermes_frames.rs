@@ -65,6 +65,7 @@ fn reads_what_the_gateway_sent() {
             }
             FromGateway::GoingIdle => json!({"type": "going_idle"}),
             other @ (FromGateway::Interrupt(_)
+            | FromGateway::Sessions(_)
             | FromGateway::Unknown { .. }
             | FromGateway::Malformed(_)) => panic!("{line}: {other:?}"),
         };

@@ -37,6 +37,21 @@ pub(super) struct FireDelivery<'a> {
     pub(super) fire_id: &'a str,
 }
 
+/// Prefix of the id of a fire that the agent makes itself. A desk's id is a UUID.
+const LOCAL_FIRE: &str = "local:";
+
+/// Returns the id of an agent's own fire, the same in every process that shares the book.
+pub(super) fn local_fire_id(job: &str, fire_at: &str) -> String {
+    format!("{LOCAL_FIRE}{job}:{fire_at}")
+}
+
+impl FireDelivery<'_> {
+    /// Returns true if the agent made the fire itself.
+    pub(super) fn is_local(&self) -> bool {
+        self.fire_id.starts_with(LOCAL_FIRE)
+    }
+}
+
 /// The result of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Claim {

@@ -17,10 +17,12 @@ pub struct Fire {
     pub job: Job,
     /// The time at which it was due; the current time may be later.
     pub fire_at: Timestamp,
-    /// The desk's id of the fire.
+    /// The desk's id of the fire, or the agent's own for a local one.
     pub fire_id: String,
     /// The number of runs of the job, including this one.
     pub run: u32,
+    /// True if the agent fired the job itself, because the desk was unavailable.
+    pub is_local: bool,
 }
 
 /// Runs a fire, and returns a short error text if it fails.

@@ -13,10 +13,10 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::book::FireDelivery;
-use super::keys::Unavailable;
 use super::limits::{COME_AGAIN_SECS, FIRE_BYTES_MAX, FIRE_WAIT};
 use super::provider_state::{Cron, FireResult};
-use super::token::{BadToken, FireProof, read_key_id, verify};
+use super::token::BadToken;
+use super::verifier::{FireProof, FireRefusal};
 use super::warn;
 
 pub(super) fn router(cron: Arc<Cron>) -> Router {
@@ -34,21 +34,23 @@ struct FireRequest {
 async fn fire(State(cron): State<Arc<Cron>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let proven = match cron.prove(&head.headers).await {
-        Ok(Ok(proven)) => proven,
-        Ok(Err(bad)) => {
-            tracing::warn!("refused a fire by its token: {bad}");
-            return json_response(
-                StatusCode::UNAUTHORIZED,
-                json!({ "error": "invalid fire token" }),
-            );
-        }
-        Err(Unavailable) => return retry_response("the desk's keys cannot be read"),
+        Ok(proven) => proven,
+        Err(FireRefusal::Invalid(why)) => return refuse_token(&why),
+        Err(FireRefusal::Unavailable) => return retry_response("the desk's keys cannot be read"),
     };
     let asked = match read(body).await {
         Ok(asked) => asked,
         Err(refused) => return refused,
     };
+    if !proven.covers(&asked.job_id) {
+        return refuse_token("it is for another job");
+    }
     take(&cron, &proven, &asked).await
+}
+
+fn refuse_token(why: &str) -> Response {
+    tracing::warn!("refused a fire by its token: {why}");
+    json_response(StatusCode::UNAUTHORIZED, json!({ "error": "invalid fire token" }))
 }
 
 async fn take(cron: &Arc<Cron>, proven: &FireProof, asked: &FireRequest) -> Response {
@@ -69,16 +71,9 @@ async fn take(cron: &Arc<Cron>, proven: &FireProof, asked: &FireRequest) -> Resp
 }
 
 impl Cron {
-    async fn prove(&self, headers: &HeaderMap) -> Result<Result<FireProof, BadToken>, Unavailable> {
-        let Some(token) = bearer(headers) else { return Ok(Err(BadToken::OtherKind)) };
-        let kid = match read_key_id(token) {
-            Ok(kid) => kid,
-            Err(bad) => return Ok(Err(bad)),
-        };
-        let Some(key) = self.keys.find_key(&kid).await? else {
-            return Ok(Err(BadToken::UnknownKey));
-        };
-        Ok(verify(token, &key, &self.wanted, self.clock.now()))
+    async fn prove(&self, headers: &HeaderMap) -> Result<FireProof, FireRefusal> {
+        let token = bearer(headers).ok_or(BadToken::OtherKind)?;
+        self.verifier.verify(token).await
     }
 }
 

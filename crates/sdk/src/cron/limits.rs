@@ -73,6 +73,16 @@ pub(super) const KEYS_MAX: usize = 64;
 /// Maximum length of a key's name.
 pub(super) const KID_BYTES_MAX: usize = 512;
 
+/// Time after which a job that is due and was not fired makes the agent ask whether the desk is available. The desk fires
+/// within seconds.
+pub(super) const FALLBACK_AFTER: Duration = Duration::from_mins(1);
+
+/// Maximum time between two looks for such jobs: other processes can change the jobs.
+pub(super) const FALLBACK_LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// Minimum time between two such looks.
+pub(super) const FALLBACK_LOOK_MIN: Duration = Duration::from_secs(1);
+
 /// Maximum number of concurrent runs. Beyond it, fires are answered with a retry delay.
 pub(super) const RUNS_MAX: usize = 32;
 

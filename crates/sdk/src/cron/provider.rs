@@ -17,9 +17,11 @@ use super::job::Job;
 use super::keys::Keys;
 use super::limits::RUNS_MAX;
 use super::provider_state::{Cron, CronError, FireResult, Reconciliation};
+use super::runs::RunningJobs;
 use super::settings::{CheckedCronSettings, CronSettings};
 use super::store::{Store, change};
 use super::token::ExpectedFireClaims;
+use super::verifier::DeskVerifier;
 use crate::desk_client::{BadDeskSettings, DeskClient, TokenSource};
 
 /// Stores an agent's jobs at its desk, and runs them when they are due. Dropping it drops its running jobs;
@@ -56,11 +58,27 @@ impl Provider {
         clock: Arc<dyn Clock>,
         work: Work,
     ) -> Self {
-        let CheckedCronSettings { desk, issuer, audience, callback, login, client } = settings;
+        let CheckedCronSettings {
+            desk,
+            issuer,
+            audience,
+            callback,
+            login,
+            client,
+            verifier,
+            falls_back,
+        } = settings;
         let pass = TokenSource::new(login, &desk, Arc::clone(&clock));
+        let verifier = verifier.unwrap_or_else(|| {
+            let wanted = ExpectedFireClaims { issuer, audience: audience.clone() };
+            let keys = Keys::new(client.clone(), &desk);
+            Arc::new(DeskVerifier { keys, wanted, clock: Arc::clone(&clock) })
+        });
         let cron = Arc::new(Cron {
-            keys: Keys::new(client.clone(), &desk),
-            wanted: ExpectedFireClaims { issuer, audience },
+            verifier,
+            audience,
+            falls_back,
+            running: RunningJobs::default(),
             calls: CronClient::new(DeskClient::new(client, desk, pass), callback),
             clock,
             store,
@@ -73,6 +91,9 @@ impl Provider {
         });
         cron.unsettled.notify_one();
         cron.spawn(Arc::clone(&cron).keep_settled());
+        if cron.falls_back {
+            cron.spawn(Arc::clone(&cron).keep_ticking());
+        }
         Self { cron }
     }
 
@@ -165,6 +186,6 @@ impl Drop for Provider {
 
 impl std::fmt::Debug for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Provider({})", self.cron.wanted.audience)
+        write!(f, "Provider({})", self.cron.audience)
     }
 }

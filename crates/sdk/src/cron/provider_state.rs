@@ -11,17 +11,22 @@ use super::book::{Claim, FireDelivery};
 use super::calls::CronClient;
 use super::fire::{Fire, Work};
 use super::job::BadJob;
-use super::keys::Keys;
 use super::limits::JOBS_MAX;
+use super::runs::RunningJobs;
 use super::store::{Store, StoreError, change};
-use super::token::ExpectedFireClaims;
+use super::verifier::FireVerifier;
 use crate::desk_client::DeskCallError;
 
 /// The state that provider, door and runs share.
 pub(super) struct Cron {
     pub(super) calls: CronClient,
-    pub(super) keys: Keys,
-    pub(super) wanted: ExpectedFireClaims,
+    pub(super) verifier: Arc<dyn FireVerifier>,
+    /// The audience of this agent's fires, for logs.
+    pub(super) audience: String,
+    /// True if the agent fires its own jobs while the desk is unavailable.
+    pub(super) falls_back: bool,
+    /// The jobs that run in this process, and how often.
+    pub(super) running: RunningJobs,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) store: Arc<dyn Store>,
     pub(super) work: Work,
@@ -107,7 +112,8 @@ impl Cron {
         let now = self.clock.now();
         match change(&*self.store, |book| book.claim(came, now)).await? {
             Claim::Won { job, fire_at, run } => {
-                let fire = Fire { job, fire_at, fire_id: came.fire_id.to_owned(), run };
+                let (fire_id, is_local) = (came.fire_id.to_owned(), came.is_local());
+                let fire = Fire { job, fire_at, fire_id, run, is_local };
                 let run = Arc::clone(self).run(fire);
                 self.spawn(async move {
                     run.await;

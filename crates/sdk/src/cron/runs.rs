@@ -1,7 +1,8 @@
 //! Runs a claimed fire once and reports its end.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt;
 use tokio::time::sleep;
@@ -13,17 +14,60 @@ use super::limits::{AGAIN, REPORT_TRIES_MAX};
 use super::provider_state::Cron;
 use super::warn;
 
+/// The jobs that run in this process, and how often.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RunningJobs(Arc<Mutex<BTreeMap<String, usize>>>);
+
+/// A run, until it is dropped.
+#[must_use = "a run ends when it is dropped"]
+pub(super) struct RunningJob {
+    jobs: RunningJobs,
+    id: String,
+}
+
+impl RunningJobs {
+    pub(super) fn begin(&self, id: &str) -> RunningJob {
+        *self.lock().entry(id.to_owned()).or_default() += 1;
+        RunningJob { jobs: self.clone(), id: id.to_owned() }
+    }
+
+    /// Returns true if a run of this job is in progress.
+    pub(super) fn contains(&self, id: &str) -> bool {
+        self.lock().contains_key(id)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, usize>> {
+        // The map is consistent at every step, also if a holder of the lock panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RunningJob {
+    fn drop(&mut self) {
+        let mut jobs = self.jobs.lock();
+        if let Some(count) = jobs.get_mut(&self.id) {
+            *count -= 1;
+            if *count == 0 {
+                jobs.remove(&self.id);
+            }
+        }
+    }
+}
+
 impl Cron {
     /// Arms the next fire, runs this one, and reports its end. In this order the job continues even if the run dies.
     pub(super) async fn run(self: Arc<Self>, fire: Fire) {
         let (job, fire_id, run) = (fire.job.clone(), fire.fire_id.clone(), fire.run);
+        let is_local = fire.is_local;
+        let _running = self.running.begin(job.id());
         self.arm_next(job.id()).await;
         let ended = AssertUnwindSafe(async { (self.work)(fire).await }).catch_unwind().await;
         let ended = ended.unwrap_or_else(|_| Err("the run panicked".to_owned()));
         if let Err(note) = &ended {
             tracing::warn!(job = job.id(), fire = fire_id, "a run failed: {note}");
         }
-        if job.reports {
+        // The desk knows of no local fire.
+        if job.reports && !is_local {
             let note = ended.as_ref().err().map(String::as_str);
             self.report(&DoneReport { fire_id: &fire_id, ok: ended.is_ok(), note }).await;
         }

@@ -1,7 +1,10 @@
 //! Settings of a provider: the desk, the agent, and the agent's callback URL.
 
+use std::sync::Arc;
+
 use reqwest::Client;
 
+use super::verifier::FireVerifier;
 use crate::desk_client::{BadDeskSettings, Login, address, client};
 
 /// The desk that stores an agent's jobs, and the way of its fires.
@@ -16,13 +19,30 @@ pub struct CronSettings {
     issuer: Option<String>,
     callback: Option<String>,
     trusted: Vec<u8>,
+    verifier: Option<CustomVerifier>,
+    falls_back: bool,
 }
+
+/// A verifier that the agent sets.
+#[derive(Clone)]
+struct CustomVerifier(Arc<dyn FireVerifier>);
+
+nightdesk_types::opaque_debug!(CustomVerifier);
 
 impl CronSettings {
     /// Names the desk by its URL and the agent by its id at that desk.
     pub fn new(desk: impl Into<String>, agent: impl Into<String>, login: Login) -> Self {
         let (desk, agent) = (desk.into(), agent.into());
-        Self { desk, agent, login, issuer: None, callback: None, trusted: Vec::new() }
+        Self {
+            desk,
+            agent,
+            login,
+            issuer: None,
+            callback: None,
+            trusted: Vec::new(),
+            verifier: None,
+            falls_back: true,
+        }
     }
 
     /// Receives fires at this URL: the public address of the [door](super::Provider::router). Without it, fires arrive
@@ -36,6 +56,19 @@ impl CronSettings {
     /// compared exactly.
     pub fn issued_by(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
+        self
+    }
+
+    /// Verifies fires by this verifier, in place of the desk's signature.
+    pub fn verified_by(mut self, verifier: impl FireVerifier + 'static) -> Self {
+        self.verifier = Some(CustomVerifier(Arc::new(verifier)));
+        self
+    }
+
+    /// Leaves every fire to the desk. By default the agent fires a job itself if the desk has not fired it a minute after
+    /// its time, and cannot be reached.
+    pub const fn without_fallback(mut self) -> Self {
+        self.falls_back = false;
         self
     }
 
@@ -64,6 +97,8 @@ impl CronSettings {
             login: self.login,
             client,
             desk,
+            verifier: self.verifier.map(|CustomVerifier(verifier)| verifier),
+            falls_back: self.falls_back,
         })
     }
 }
@@ -77,6 +112,9 @@ pub(super) struct CheckedCronSettings {
     pub(super) callback: Option<String>,
     pub(super) login: Login,
     pub(super) client: Client,
+    /// `None`: the desk's signature is verified.
+    pub(super) verifier: Option<Arc<dyn FireVerifier>>,
+    pub(super) falls_back: bool,
 }
 
 #[cfg(test)]

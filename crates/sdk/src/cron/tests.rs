@@ -6,6 +6,7 @@ mod refusing;
 mod settling;
 mod logging_in;
 mod resting;
+mod falling_back;
 
 use std::sync::Arc;
 use std::time::Duration;

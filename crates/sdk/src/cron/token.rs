@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::keys::FireVerifyingKey;
 use super::limits::{CLOCKS_APART, FIRE_TOKEN_BYTES_MAX, FIRE_TOKEN_LIFE_MAX};
+use super::verifier::FireProof;
 
 /// The required purpose. A token for any other purpose is refused.
 const PURPOSE: &str = "cron_fire";
@@ -57,19 +58,6 @@ pub(super) struct ExpectedFireClaims {
     pub(super) audience: String,
 }
 
-/// Proof that the desk fires a job of this agent now.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct FireProof {
-    fire_id: String,
-}
-
-impl FireProof {
-    /// Returns the fire's id, which is the same for every attempt of one fire.
-    pub(super) fn fire_id(&self) -> &str {
-        &self.fire_id
-    }
-}
-
 /// The reason that a token is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadToken {
@@ -115,8 +103,7 @@ pub(super) fn verify(
     }
     // Only the canonical spelling is accepted, so that no fire has two ids.
     let id = Uuid::try_parse(&claims.jti).ok().filter(|id| id.to_string() == claims.jti);
-    id.ok_or(BadToken::NotSigned)?;
-    Ok(FireProof { fire_id: claims.jti })
+    id.map(FireProof::new).ok_or(BadToken::NotSigned)
 }
 
 /// Turns off the library's claim checks: the library would read the wall clock, and claims are checked here.

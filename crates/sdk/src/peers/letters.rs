@@ -53,6 +53,12 @@ impl Letter {
         self
     }
 
+    /// Lets a [`notify`](Peers::notify) go only these of the agent's ways: `road`, `webhook`, `file-drop` or `tmux`.
+    pub fn connectors<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.0.connectors = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Wakes this session of the agent, in place of the one in its address.
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.0.session_id = Some(session.into());

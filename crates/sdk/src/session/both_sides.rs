@@ -41,6 +41,8 @@ struct Between {
     delivered: Vec<String>,
     answers: Vec<(CallId, RequestResult)>,
     shown: Vec<Status>,
+    /// The sessions that the desk stored last.
+    sessions: Vec<String>,
     desk_end: Option<DeskEnd>,
 }
 
@@ -65,6 +67,7 @@ impl Between {
             delivered: Vec::new(),
             answers: Vec::new(),
             shown: Vec::new(),
+            sessions: Vec::new(),
             desk_end: None,
         }
     }
@@ -211,6 +214,10 @@ impl Between {
             desk::LineEffect::Stop(Interrupt { session_key, .. }) => {
                 let chat_id = String::new();
                 Next::AtTheDesk(desk::LineInput::Stop { session_key, chat_id })
+            }
+            desk::LineEffect::TellSessions(sessions) => {
+                self.sessions = sessions.to_vec();
+                return;
             }
             desk::LineEffect::Suspect | desk::LineEffect::FollowRules(_) => return,
             desk::LineEffect::Close(close) => {
@@ -374,4 +381,24 @@ fn a_revoked_gateway_learns_it_for_good_on_its_second_line() {
     both.pass(secs(0));
     both.at_the_desk(desk::LineInput::Revoked);
     assert_eq!(both.shown.last(), Some(&Status::Over(AgentEnd::Revoked)));
+}
+
+#[test]
+fn live_sessions_are_named_on_every_line() {
+    let mut between = Between::new();
+    let names =
+        |names: &[&str]| SessionNames::from_usable(names.iter().map(|&name| name.to_owned()));
+    between.at_the_agent(Input::Sessions(names(&["kitchen"])));
+    assert!(between.sessions.is_empty(), "there is no line yet");
+
+    between.at_the_agent(Input::Tick);
+    assert_eq!(between.sessions, ["kitchen"]);
+    between.at_the_agent(Input::Sessions(names(&["cellar", "kitchen"])));
+    assert_eq!(between.sessions, ["cellar", "kitchen"]);
+    between.sessions.clear();
+    between.at_the_desk(desk::LineInput::HistoryChanged);
+    for _ in 0..10 {
+        between.pass(Duration::from_secs(1));
+    }
+    assert_eq!(between.sessions, ["cellar", "kitchen"], "also on the next line");
 }

@@ -4,6 +4,7 @@ use std::mem;
 use std::time::Duration;
 
 use nightdesk_protocol::close::Close;
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, ToGateway};
 use nightdesk_types::Moment;
 
@@ -23,6 +24,8 @@ pub(crate) struct AgentSession {
     entries: Entries,
     sends: Sends,
     quiet: IdleTimer,
+    /// The live sessions that the agent named last, for every line.
+    named: Option<SessionNames>,
     state: SessionState,
 }
 
@@ -48,6 +51,7 @@ impl AgentSession {
             entries: Entries::new(),
             sends: Sends::new(seed.requests),
             quiet: IdleTimer::never_sleeping(now),
+            named: None,
             state: SessionState::Resting { until: now },
         }
     }
@@ -77,6 +81,7 @@ impl AgentSession {
             Input::Alive => self.record_alive(now),
             Input::Ended(ended) => self.end_line(now, &ended, &mut effects),
             Input::Busy(held) => self.quiet.set_busy(held),
+            Input::Sessions(sessions) => self.name_sessions(sessions, &mut effects),
             Input::GoIdle => self.go_idle(now, &mut effects),
             Input::Disconnect => self.hang_up(AgentEnd::Disconnected, &mut effects),
             Input::Tick => self.tick(now, &mut effects),
@@ -100,13 +105,31 @@ impl AgentSession {
         matches!(self.state, SessionState::Over)
     }
 
+    /// Returns true if a line is open and every hello is answered.
+    fn is_live(&self) -> bool {
+        matches!(&self.state, SessionState::Open(line) if line.is_live())
+    }
+
+    fn name_sessions(&mut self, sessions: SessionNames, effects: &mut Vec<SessionEffect>) {
+        self.named = Some(sessions);
+        if self.is_live() {
+            self.say_sessions(effects);
+        }
+    }
+
+    /// The desk forgets sessions with their line, so every line names them.
+    fn say_sessions(&self, effects: &mut Vec<SessionEffect>) {
+        let frame = self.named.as_ref().map(Frame::sessions);
+        effects.extend(frame.and_then(Result::ok).map(SessionEffect::Say));
+    }
+
     /// Performs steps that became possible: begins turns, writes sends, falls asleep, ends an idle line.
     fn go_on(&mut self, now: Moment, effects: &mut Vec<SessionEffect>) {
         if self.is_over() {
             return;
         }
         self.entries.begin(effects);
-        let live = matches!(&self.state, SessionState::Open(line) if line.is_live());
+        let live = self.is_live();
         if live {
             self.sends.write_queued(now, effects);
         }
@@ -183,6 +206,7 @@ impl AgentSession {
                 if let Some(all) = line.take_descriptor(*descriptor) {
                     effects
                         .extend([SessionEffect::Greeted(all), SessionEffect::Show(Status::Live)]);
+                    self.say_sessions(effects);
                 }
                 Ok(())
             }

@@ -110,3 +110,15 @@ fn a_query_has_bounds() {
     assert_eq!(read("{}").unwrap().limit, DATA_QUERY_DEFAULT);
     assert_eq!(read(r#"{"limit":100000}"#).unwrap().limit, DATA_QUERY_MAX);
 }
+
+#[test]
+fn the_client_for_a_remote_runtime_declares_the_same_filters() {
+    const CLIENT: &str = include_str!("../../../../clients/skillscript/src/data-store.ts");
+    let listed =
+        CLIENT.split("SUPPORTED_FILTERS = [").nth(1).and_then(|rest| rest.split(']').next());
+    let listed =
+        listed.unwrap_or_default().split(',').map(|filter| filter.trim().trim_matches('"'));
+    let listed: Vec<&str> = listed.filter(|filter| !filter.is_empty()).collect();
+
+    assert_eq!(listed, CURATED_FILTERS);
+}

@@ -19,7 +19,7 @@ fn status(status: SkillStatus) -> SkillPatch {
 }
 
 #[test]
-fn a_status_is_kept_unless_the_patch_says_otherwise() {
+fn the_bytes_decide_the_status_unless_the_patch_says_otherwise() {
     let (draft, approved) = (kept("# Status: Draft\nx", None), kept("# Status: Approved\nx", None));
     let none = SkillPatch::default();
     let cases = [
@@ -33,20 +33,20 @@ fn a_status_is_kept_unless_the_patch_says_otherwise() {
         ),
         ("new: says nothing", None, "y", &none, SkillStatus::Draft, "y"),
         (
-            "kept",
+            "over a draft",
             Some(&draft),
             "# Status: Approved\ny",
             &none,
-            SkillStatus::Draft,
-            "# Status: Draft\ny",
+            SkillStatus::Approved,
+            "# Status: Approved\ny",
         ),
         (
-            "kept, approved",
+            "over an approved one, says nothing",
             Some(&approved),
             "y",
             &none,
-            SkillStatus::Approved,
-            "# Status: Approved\ny",
+            SkillStatus::Draft,
+            "y",
         ),
         (
             "the patch wins",
@@ -108,8 +108,9 @@ fn the_same_again_changes_nothing() {
     let again =
         write(Some(&before), "# Status: Approved\nx", &patch, &Approval::Unsecured).unwrap();
     assert!(!again.changes);
-    let also = write(Some(&before), "# Status: Draft\nx", &patch, &Approval::Unsecured).unwrap();
-    assert!(!also.changes, "its status is kept, and so are its bytes");
+    let other = write(Some(&before), "# Status: Draft\nx", &patch, &Approval::Unsecured).unwrap();
+    assert!(other.changes);
+    assert_eq!(other.previous_status, Some(SkillStatus::Approved));
 }
 
 #[test]

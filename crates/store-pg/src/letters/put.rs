@@ -3,6 +3,7 @@
 use nightdesk_gate::LetterGrants;
 use nightdesk_letters::decide::{LetterDecision, LetterFacts, LetterPlace, decide_batch};
 use nightdesk_letters::{NewLetter, PeerLine, Posting, PostingOutcome};
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::HOP_REMEMBERED;
 use nightdesk_types::{Actor, LetterId, Seq, TenantScope, Timestamp};
@@ -233,7 +234,11 @@ impl WrittenRow {
             LetterPlace::Inbox => {
                 let seq = self.seq.ok_or_else(|| bad_column("letter_write", "seq"))?;
                 // The letter itself waits for its ack.
-                let live = self.session.map(|session| PeerLine { session, is_busy: true });
+                let live = self.session.map(|session| PeerLine {
+                    session,
+                    sessions: SessionNames::default(),
+                    is_busy: true,
+                });
                 PostingOutcome::Stored { seq: Seq::new(seq), live }
             }
             LetterPlace::Later => PostingOutcome::Scheduled,

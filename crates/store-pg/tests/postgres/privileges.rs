@@ -16,11 +16,12 @@ const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const RETENTION_TOO_SHORT: &str = "ND002";
 
 /// Functions that the desk's role may not run: migrations, triggers and other functions call them.
-const NOT_FOR_THE_DESK: [&str; 19] = [
+const NOT_FOR_THE_DESK: [&str; 20] = [
     "audit_bytes",
     "check_retention",
     "day_is_empty",
     "forget_data_keys",
+    "forget_sessions",
     "is_told",
     "keep_agent_quota",
     "keep_quota",

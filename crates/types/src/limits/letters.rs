@@ -11,6 +11,16 @@ pub const LETTER_BODY_BYTES_MAX: usize = 6 * LETTER_BYTES_MAX + 8 * 1024;
 /// Longest address including its session, in bytes.
 pub const ADDRESS_BYTES_MAX: usize = 256;
 
+/// Live sessions that an agent names on a line.
+pub const SESSIONS_MAX: usize = 64;
+
+/// Longest name of a session, in bytes.
+pub const SESSION_NAME_BYTES_MAX: usize = 128;
+const _: () = assert!(
+    SESSION_NAME_BYTES_MAX < ADDRESS_BYTES_MAX,
+    "an address has room for an agent and its session"
+);
+
 /// Longest dispatch or correlation id, in bytes.
 pub const DISPATCH_ID_BYTES_MAX: usize = 128;
 

@@ -116,3 +116,9 @@ fn a_post_has_each_field_once() {
         assert_eq!(PagePost::from_form(form.as_bytes()), Err(PagePostError::Unreadable), "{form}");
     }
 }
+
+#[test]
+fn a_page_has_an_emoji_and_its_ids_may_be_hidden() {
+    let can = capabilities();
+    assert_eq!((can.emoji, can.is_pii_safe), ("💬", true));
+}

@@ -52,7 +52,7 @@ pub async fn skill_store<H: SkillHarness>(harness: &H) -> Report {
         history::the_token_moves_when_only_bytes_do,
         history::a_skill_stays_its_first_authors,
         history::an_author_who_is_not_named_is_kept,
-        history::a_status_is_kept_when_it_is_written_again,
+        history::an_overwrite_stores_the_bytes_as_handed,
         history::a_patch_decides_the_status,
         history::changes_at_once_are_all_kept,
         looking::every_filter_counts,

@@ -10,6 +10,9 @@ use crate::history::{History, Mark, Receipt};
 /// is given up after up to two seconds, a second passes, and the second statement may take as long.
 const ACK_LOST_MS: u64 = 5_000;
 
+/// The same for an entry that was posted: the desk stores the ack after the results of the answer's sends.
+const POSTED_ACK_LOST_MS: u64 = 30_000 + ACK_LOST_MS;
+
 pub(super) fn check(history: &History, findings: &mut Findings) {
     for same in history.receipts.chunk_by(|a, b| (a.agent, a.nonce) == (b.agent, b.nonce)) {
         // Nearly all entries are handed over once.
@@ -49,7 +52,8 @@ fn wrong(history: &History, first: &Receipt, again: &Receipt) -> Option<&'static
 }
 
 fn may_be_lost(history: &History, first: &Receipt, ack: Mark) -> bool {
-    let until = ack.plus_ms(ACK_LOST_MS);
+    let is_posted = history.is_posted(first.agent);
+    let until = ack.plus_ms(if is_posted { POSTED_ACK_LOST_MS } else { ACK_LOST_MS });
     let Some(line) = history.line(first.conn) else { return false };
     line.closed.is_some_and(|close| close.mark.at_ns <= until.at_ns)
         || history.faults.iter().any(|f| f.was_on(ack, until) && f.is_on_path_of(line))
@@ -155,6 +159,16 @@ mod tests {
             tale.opened("c8", "carol").said("n8", &["carol"]);
             tale.handed("c8", "carol", "n8").acked("c8", "carol", "n8").wait_ms(after_ms);
             tale.note(Event::Killed { proc: "all".to_owned(), records: 0 }).opened("c9", "carol");
+            tale.handed("c9", "carol", "n8").acked("c9", "carol", "n8");
+            assert_eq!(tale.broken(), want, "{after_ms} ms");
+        }
+    }
+
+    #[test]
+    fn the_ack_of_a_posted_entry_is_written_after_its_answer() {
+        for (after_ms, want) in [(POSTED_ACK_LOST_MS - 1, &[][..]), (POSTED_ACK_LOST_MS, &["I4"])] {
+            let mut tale = acked_on_a_line_that_ends(after_ms);
+            tale.note(Event::Posted { agent: "carol".to_owned() });
             tale.handed("c9", "carol", "n8").acked("c9", "carol", "n8");
             assert_eq!(tale.broken(), want, "{after_ms} ms");
         }

@@ -10,6 +10,9 @@ use crate::names::{ByName, Name};
 /// Time limit of the recovery after the last fault.
 const HEAL_MS: u64 = 60_000;
 
+/// Time after a failed post before the next one, which a fault may cause at its end.
+const POST_AGAIN_MS: u64 = 60_000;
+
 pub(super) fn check(history: &History, findings: &mut Findings) {
     let mut excuses = Excuses::new(history);
     let healed = healed(history);
@@ -55,9 +58,12 @@ fn healed(history: &History) -> Option<Mark> {
 /// Returns true if an event that was accepted before the last fault ended was not done in time. If the agent received
 /// it since and left or was slow, the desk is not late.
 fn is_late(history: &History, pair: &Pair, healed: Mark) -> bool {
-    let since = healed.minus_ms(HEAL_MS).at_ns;
-    let in_time = |receipt: &Receipt| (since..=healed.at_ns).contains(&receipt.mark.at_ns);
-    pair.told.plus_ms(HEAL_MS).at_ns <= healed.at_ns
+    let mended = healed.minus_ms(HEAL_MS).at_ns;
+    let more_ms = if history.is_posted(pair.agent) { POST_AGAIN_MS } else { 0 };
+    let healed = healed.plus_ms(more_ms);
+    let in_time = |receipt: &Receipt| (mended..=healed.at_ns).contains(&receipt.mark.at_ns);
+    pair.told.at_ns <= mended
+        && history.last.is_some_and(|last| last.at_ns >= healed.at_ns)
         && pair.done.is_none_or(|done| done.at_ns > healed.at_ns)
         && !history.receipts_of(pair.agent, pair.nonce).iter().any(in_time)
 }
@@ -259,6 +265,18 @@ mod tests {
         for (late_ms, want) in [(59_000, &[][..]), (61_000, &["I24"])] {
             let mut tale = Tale::with_faults();
             tale.opened("c9", "carol").fault_on("f9", "postgres").said("n9", &["carol"]);
+            tale.fault_off("f9").wait_ms(late_ms);
+            tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
+            assert_eq!(tale.broken(), want, "{late_ms} ms");
+        }
+    }
+
+    #[test]
+    fn what_was_posted_in_vain_has_a_minute_more() {
+        for (late_ms, want) in [(119_000, &[][..]), (121_000, &["I24"])] {
+            let mut tale = Tale::with_faults();
+            tale.note(Event::Posted { agent: "carol".to_owned() }).opened("c9", "carol");
+            tale.fault_on("f9", "postgres").said("n9", &["carol"]);
             tale.fault_off("f9").wait_ms(late_ms);
             tale.handed("c9", "carol", "n9").acked("c9", "carol", "n9");
             assert_eq!(tale.broken(), want, "{late_ms} ms");

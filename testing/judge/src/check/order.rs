@@ -1,9 +1,10 @@
 //! I6: entries arrive in order.
 //!
 //! First receipts of an agent have rising numbers. All receipts on one line have rising numbers. Where the desk posts the
-//! entries, both hold in each chat. If a platform has its own order, the events of each chat follow it.
+//! entries, both hold in each chat. If a platform has its own order, the events of each chat follow it. A passthrough
+//! names no chat, so those that are posted have an order of their own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Findings, Invariant};
 use crate::history::{History, Receipt};
@@ -28,6 +29,26 @@ fn firsts(history: &History) -> Vec<&Receipt> {
     .collect()
 }
 
+/// A chat, as far as the order of posts knows it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Chat {
+    /// A chat of a bot.
+    Of(Name, Name),
+    /// The passthroughs of all chats.
+    Unnamed,
+}
+
+impl Chat {
+    /// Returns the chat in which a posted entry has its order. `None`: the agent's entries are not posted.
+    fn of_post(history: &History, receipt: &Receipt) -> Option<Self> {
+        if !history.is_posted(receipt.agent) {
+            return None;
+        }
+        let send = history.send(receipt.nonce)?;
+        Some(if receipt.passthrough { Self::Unnamed } else { Self::Of(send.bot, send.chat) })
+    }
+}
+
 /// Receipts that came after one that should have come later, by record: each is reported once.
 #[derive(Default)]
 struct Late<'a>(BTreeMap<u32, (&'a Receipt, &'a Receipt)>);
@@ -40,12 +61,7 @@ impl<'a> Late<'a> {
         mut receipts: Vec<&'a Receipt>,
         of: impl Fn(&Receipt) -> Name,
     ) {
-        let posted: BTreeSet<Name> = history.posted.iter().map(|about| about.name).collect();
-        let chat = |receipt: &Receipt| {
-            let is_posted = posted.contains(&receipt.agent);
-            let send = is_posted.then(|| history.send(receipt.nonce)).flatten()?;
-            Some((send.bot, send.chat))
-        };
+        let chat = |receipt: &Receipt| Chat::of_post(history, receipt);
         receipts.sort_by_cached_key(|receipt| (of(receipt), chat(receipt), receipt.mark));
         for same in receipts.chunk_by(|a, b| (of(a), chat(a)) == (of(b), chat(b))) {
             self.find(same, |receipt| history.entry(receipt.buffer).map(|entry| entry.seq));
@@ -72,7 +88,9 @@ impl<'a> Late<'a> {
             let send = history.send(receipt.nonce)?;
             // A resubmitted entry has lost its place.
             let again = history.times_resubmitted(receipt.nonce) > 0;
-            send.order.filter(|_| !again).map(|order| ((receipt.agent, send.bot, send.chat), order))
+            let is_unnamed = Chat::of_post(history, receipt) == Some(Chat::Unnamed);
+            let chat = (receipt.agent, send.bot, send.chat, is_unnamed);
+            send.order.filter(|_| !again).map(|order| (chat, order))
         };
         let mut ordered: Vec<_> =
             firsts.into_iter().filter_map(|receipt| Some((chat(receipt)?, receipt))).collect();
@@ -128,6 +146,27 @@ mod tests {
             tale.inbox("carol", 1, "n8", Acked).inbox("carol", 2, "n9", Acked);
 
             assert_eq!(tale.broken(), want, "{chats:?}");
+        }
+    }
+
+    #[test]
+    fn a_posted_passthrough_has_no_order_in_its_chat() {
+        for (passthroughs, want) in [(["n9", "-"], &[][..]), (["n9", "n8"], &["I6"])] {
+            let mut tale = Tale::clean();
+            tale.note(Event::Posted { agent: "carol".to_owned() }).opened("c9", "carol");
+            for (nonce, order) in [("n8", 1), ("n9", 2)] {
+                tale.said_in_order(nonce, &["carol"], Some(order));
+            }
+            for nonce in ["n9", "n8"] {
+                if passthroughs.contains(&nonce) {
+                    tale.passed("c9", "carol", nonce);
+                } else {
+                    tale.handed("c9", "carol", nonce);
+                }
+                tale.acked("c9", "carol", nonce);
+            }
+            tale.inbox("carol", 1, "n8", Acked).inbox("carol", 2, "n9", Acked);
+            assert_eq!(tale.broken(), want, "{passthroughs:?}");
         }
     }
 

@@ -110,6 +110,18 @@ mod tests {
     }
 
     #[test]
+    fn a_posted_passthrough_is_done_by_its_own_ack_alone() {
+        let mut tale = Tale::clean();
+        tale.note(Event::Posted { agent: "carol".to_owned() }).opened("c9", "carol");
+        tale.said("n8", &["carol"]).said("n9", &["carol"]).passed("c9", "carol", "n8");
+        takes(&mut tale, "n9");
+        tale.inbox("carol", 1, "n8", Acked).inbox("carol", 2, "n9", Acked);
+        tale.acked("c9", "carol", "n8");
+
+        assert_eq!(tale.broken(), ["I8"]);
+    }
+
+    #[test]
     fn what_is_never_acked_is_done_by_what_follows_on_its_line() {
         let ask = Event::OutReq {
             conn: "c9".to_owned(),

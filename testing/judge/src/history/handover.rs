@@ -40,10 +40,13 @@ impl History {
     /// entry of the line is acked, when a send to its chat follows, or when the line lives on.
     pub(super) fn find_done(&mut self) {
         let mut receipts = mem::take(&mut self.receipts);
+        for receipt in &mut receipts {
+            receipt.is_never_acked = receipt.passthrough && !self.is_posted(receipt.agent);
+        }
         for line in self.steps(&receipts).chunk_by(|(a, ..), (b, ..)| a == b) {
             self.follow(line, &mut receipts);
         }
-        for receipt in receipts.iter_mut().filter(|receipt| receipt.passthrough) {
+        for receipt in receipts.iter_mut().filter(|receipt| receipt.is_never_acked) {
             let outlived = self.outlived(receipt);
             receipt.done = receipt.done.into_iter().chain(outlived).min();
         }
@@ -74,8 +77,8 @@ impl History {
                     held.push(row);
                     let receipt = &mut receipts[row];
                     let chat = self.chat(receipt.nonce);
-                    receipt.crossed =
-                        receipt.passthrough && asking.iter().any(|(asked, _)| chat == Some(*asked));
+                    receipt.crossed = receipt.is_never_acked
+                        && asking.iter().any(|(asked, _)| chat == Some(*asked));
                     continue;
                 }
                 Step::Acked(buffer) => done_by_ack(&held, receipts, buffer),
@@ -87,7 +90,7 @@ impl History {
                     asking.push((chat, request));
                     let is_done = |row: &usize| {
                         let receipt = &receipts[*row];
-                        receipt.passthrough && self.chat(receipt.nonce) == Some(chat)
+                        receipt.is_never_acked && self.chat(receipt.nonce) == Some(chat)
                     };
                     held.iter().copied().filter(is_done).collect()
                 }
@@ -117,6 +120,6 @@ fn done_by_ack(held: &[usize], receipts: &[Receipt], buffer: Name) -> Vec<usize>
     let Some(acked) = held.iter().copied().find(|&row| receipts[row].buffer == buffer) else {
         return Vec::new();
     };
-    let is_done = |&row: &usize| row == acked || receipts[row].passthrough && row < acked;
+    let is_done = |&row: &usize| row == acked || receipts[row].is_never_acked && row < acked;
     held.iter().copied().filter(is_done).collect()
 }

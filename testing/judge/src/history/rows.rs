@@ -55,6 +55,8 @@ pub(crate) struct Receipt {
     pub(crate) nonce: Name,
     pub(crate) bytes: u32,
     pub(crate) passthrough: bool,
+    /// True if its client never acks it: a passthrough that was not posted.
+    pub(crate) is_never_acked: bool,
     /// The time when the gateway was done with it: its ack or an equivalent.
     pub(crate) done: Option<Mark>,
     /// True if a send to its chat was in progress when it arrived. The desk cannot distinguish that from a later send,

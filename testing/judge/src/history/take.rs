@@ -74,6 +74,7 @@ impl History {
                     nonce,
                     bytes,
                     passthrough,
+                    is_never_acked: false,
                     done,
                     crossed,
                 });

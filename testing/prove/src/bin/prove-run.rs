@@ -90,7 +90,7 @@ struct Arguments {
     looks: u64,
 
     /// Maximum seconds until the world is idle.
-    #[arg(long, default_value_t = 75)]
+    #[arg(long, default_value_t = 100)]
     patience: u64,
 
     /// Minimum number of accepted events, or the run proves too little. Sending continues for a while to reach it.
@@ -100,6 +100,10 @@ struct Arguments {
     /// Minimum number of different faults, or the run proves too little.
     #[arg(long, default_value_t = 0)]
     faults_min: usize,
+
+    /// Minimum number of different transports of agents' lines, or the run proves too little.
+    #[arg(long, default_value_t = 0)]
+    transports_min: usize,
 
     /// Name at the beginning of the last line.
     #[arg(long, default_value = "prove-run")]
@@ -143,6 +147,8 @@ fn prove(arguments: &Arguments) -> Result<()> {
     let faults = injected(&outcome);
     ensure!(faults >= arguments.faults_min, "only {faults} different faults were injected");
     ensure!(verdict.fires > 0 || arguments.jobs == 0, "no fire was taken");
+    let transports = outcome.transports.len();
+    ensure!(transports >= arguments.transports_min, "the lines used only {transports} transports");
     if arguments.letters > 0 {
         run::mixed(verdict)?;
     }
@@ -198,9 +204,11 @@ fn injected(outcome: &Outcome) -> usize {
 fn last_line(name: &str, outcome: &Outcome) -> String {
     let count = |invariant| outcome.verdict.count(invariant);
     let least = outcome.hits.iter().map(|(_, hits)| hits).min();
+    let transports = outcome.transports.iter().map(|(name, agents)| format!(" {name}={agents}"));
+    let transports: String = transports.collect();
     format!(
         "{name}: faults={} strikes={} events={} in_flight_hits_min={} lost={} doubled={} misdelivered={} \
-         misordered={} fires={} letters={} exchanges={} shelf={}",
+         misordered={} fires={} letters={} exchanges={} shelf={} transports={}{transports}",
         injected(outcome),
         outcome.hits.len(),
         outcome.events,
@@ -213,5 +221,6 @@ fn last_line(name: &str, outcome: &Outcome) -> String {
         outcome.verdict.letters,
         outcome.verdict.exchanges,
         outcome.verdict.shelved,
+        outcome.transports.len(),
     )
 }

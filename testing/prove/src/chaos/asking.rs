@@ -3,13 +3,19 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderMap};
+use hyper::{Method, Request as HttpRequest};
+use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::gateway::wire::{head_end, status};
+/// The beginning of an event's content in a stream of events.
+const EVENT: &str = "data: ";
 
 /// A request.
 #[derive(Clone, Copy, Debug)]
@@ -46,22 +52,60 @@ pub(super) async fn ask(node: SocketAddr, request: Request<'_>) -> Heard {
         .map_or(Heard::Nothing, |(status, body)| Heard::Answer(status, body))
 }
 
+/// Makes one exchange, on a connection of its own.
 async fn said(
-    mut stream: TcpStream,
+    stream: TcpStream,
     node: SocketAddr,
     Request { token, path, body, .. }: Request<'_>,
 ) -> Result<(u16, Value)> {
-    let method = if body.is_some() { "POST" } else { "GET" };
-    let body = body.map(Value::to_string).unwrap_or_default();
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\nhost: {node}\r\nauthorization: Bearer {token}\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await?;
-    let status = status(&answer).context("an answer without a status")?;
-    let at = head_end(&answer).context("an answer that broke off")?;
-    Ok((status, serde_json::from_slice(&answer[at..]).unwrap_or_default()))
+    let request = HttpRequest::builder()
+        .method(if body.is_some() { Method::POST } else { Method::GET })
+        .uri(path)
+        .header(HOST, node.to_string())
+        .header(AUTHORIZATION, format!("Bearer {token}"))
+        .header(CONTENT_TYPE, "application/json")
+        .header(ACCEPT, "application/json, text/event-stream")
+        .header(CONNECTION, "close")
+        .body(Full::new(Bytes::from(body.map(Value::to_string).unwrap_or_default())))?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let exchange = async move {
+        let (head, body) = sender.send_request(request).await?.into_parts();
+        let body = body.collect().await?.to_bytes();
+        anyhow::Ok((head.status.as_u16(), read_json(&head.headers, &body)))
+    };
+    // The exchange has the outcome of both.
+    let (said, _) = tokio::join!(exchange, connection);
+    said
+}
+
+/// Returns the JSON of a response: of a stream of events, the last one is the response.
+fn read_json(headers: &HeaderMap, body: &[u8]) -> Value {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.starts_with("text/event-stream") {
+        return serde_json::from_slice(body).unwrap_or_default();
+    }
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    let last = text.lines().filter_map(|line| line.strip_prefix(EVENT)).next_back();
+    serde_json::from_str(last.unwrap_or_default()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_response_is_json_or_the_last_event_of_a_stream() {
+        let cases = [
+            ("application/json", r#"{"a":1}"#, json!({ "a": 1 })),
+            ("text/event-stream", "data: {\"a\":1}\n\ndata: {\"a\":2}\n\n", json!({ "a": 2 })),
+            ("text/event-stream", ": no event\n\n", Value::Null),
+            ("application/json", "", Value::Null),
+        ];
+        for (kind, body, want) in cases {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, kind.parse().unwrap())]);
+            assert_eq!(read_json(&headers, body.as_bytes()), want, "{kind} {body}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod nodes;
 mod scarce;
 mod executor;
 mod surroundings;
+mod held_post;
 mod crash_points;
 mod key_rotation;
 mod frozen_gateway;
@@ -73,7 +74,7 @@ pub const MANNERS: &str = "F46";
 pub const TARGETS: &str = "F45";
 
 /// All faults.
-pub const ALL: [Fault; 58] = [
+pub const ALL: [Fault; 59] = [
     always("F01", "the owner of a bot is killed in a call", owners::kill).together(),
     always("F02", "a node is killed", nodes::kill_one),
     always("F03", "all nodes are killed", nodes::kill_all),
@@ -121,6 +122,8 @@ pub const ALL: [Fault; 58] = [
     always("F50", "nothing reads a node's log", surroundings::log_unread),
     always("F51", "a node's disk is full or read-only", surroundings::no_disk)
         .when(surroundings::can_fill_disk),
+    always("F52", "a node is killed while it posts entries", held_post::kill)
+        .when(|world| world.nodes.len() > 1 && world.has_posted()),
     crash("K1", "a node dies after it verified an event"),
     crash("K2", "a node dies before it writes events"),
     crash("K3", "a node dies before the commit"),

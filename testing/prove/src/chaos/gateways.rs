@@ -2,6 +2,9 @@
 
 mod agent;
 mod line;
+mod requests;
+mod polled;
+mod posted;
 mod duty;
 mod following;
 mod replying;
@@ -16,12 +19,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use nightdesk_judge::Recorder;
-use nightdesk_types::SystemClock;
+use nightdesk_types::{SystemClock, Transport};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use duty::answers;
+
+use posted::PostedAgent;
 
 use super::manner::Manner;
 use super::plan::Plan;
@@ -46,12 +51,14 @@ pub enum Order {
     Dial,
     /// Report the state of the gateways.
     Count,
-    /// Cut this percentage of the lines.
+    /// Cut this percentage of the lines that agents opened.
     Reset(u64),
-    /// Leave this percentage of the lines without a close frame, and sleep until a wake call.
+    /// Leave this percentage of these lines without a close frame, and sleep until a wake call.
     Sleep(u64),
     /// Freeze this agent's gateway at a step of going idle, until a wake call.
     Freeze(usize, Step),
+    /// Hold the posts of entries open from now on, or no longer.
+    HoldPosts(bool),
     /// Dial anew, and behave normally from now on.
     Settle,
     /// Close the lines and end the history.
@@ -72,7 +79,7 @@ pub enum Step {
 }
 
 /// State of the gateways.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Standing {
     /// Number of acks sent.
     pub acked: u64,
@@ -80,6 +87,10 @@ pub struct Standing {
     pub asking: u64,
     /// Number of gateways that are frozen, or will be.
     pub frozen: usize,
+    /// Members that hold posts open.
+    pub holding: Vec<usize>,
+    /// Members that got an entry again whose post they held open until the desk hung up.
+    pub posted_again: Vec<usize>,
 }
 
 /// Latest command to all gateways of a process.
@@ -87,6 +98,8 @@ pub struct Standing {
 struct Told {
     settled: bool,
     over: bool,
+    /// True while posts are held open.
+    holds: bool,
     cut: Option<Cut>,
 }
 
@@ -120,6 +133,8 @@ struct Hall {
     woken: Vec<Notify>,
     /// Agents that are frozen or are to be frozen.
     frozen: Mutex<BTreeMap<usize, Step>>,
+    /// Agents to which the desk posts.
+    posted: Mutex<BTreeMap<usize, PostedAgent>>,
 }
 
 impl Hall {
@@ -128,11 +143,30 @@ impl Hall {
             acked: self.acked.load(Ordering::Relaxed),
             asking: self.asking.load(Ordering::Relaxed),
             frozen: self.frozen().len(),
+            holding: self.posted_where(PostedAgent::is_holding),
+            posted_again: self.posted_where(PostedAgent::is_posted_again),
         }
+    }
+
+    fn posted_where(&self, is_one: impl Fn(&PostedAgent) -> bool) -> Vec<usize> {
+        let posted = self.posted();
+        posted.iter().filter(|(_, agent)| is_one(agent)).map(|(member, _)| *member).collect()
+    }
+
+    fn hold_posts(&self, holds: bool) {
+        if holds {
+            self.posted().values_mut().for_each(PostedAgent::begin_to_hold);
+        }
+        self.told.send_modify(|told| *told = Told { holds, cut: None, ..*told });
     }
 
     fn cut(&self, cut: Option<Cut>) {
         self.told.send_modify(|told| told.cut = cut);
+    }
+
+    fn posted(&self) -> MutexGuard<'_, BTreeMap<usize, PostedAgent>> {
+        // The map is consistent at every step, also if a holder panicked.
+        self.posted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn frozen(&self) -> MutexGuard<'_, BTreeMap<usize, Step>> {
@@ -153,6 +187,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         asking: AtomicU64::default(),
         woken: (0..members).map(|_| Notify::new()).collect(),
         frozen: Mutex::default(),
+        posted: Mutex::default(),
         plan,
     });
     let mine = |member: &usize| Plan::process_of(*member) == arguments.process;
@@ -177,6 +212,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
                 }
                 hall.cut(None);
             }
+            Order::HoldPosts(holds) => hall.hold_posts(holds),
             Order::Settle => hall.told.send_modify(|told| told.settled = true),
             Order::End => {
                 hall.told.send_modify(|told| told.over = true);
@@ -196,9 +232,12 @@ pub fn name(process: usize) -> String {
 
 async fn live(hall: Arc<Hall>, member: usize) {
     let manner = hall.plan.manners[member];
-    if manner == Manner::Sdk {
-        sdk::live(hall, member).await;
-    } else {
-        agent::live(&hall, member, manner).await;
+    match manner.transport() {
+        Transport::WebSocket if manner == Manner::Sdk => sdk::live(hall, member).await,
+        // The desk calls it.
+        Transport::Webhook => {}
+        Transport::WebSocket | Transport::Polling | Transport::Mcp => {
+            agent::live(&hall, member, manner).await;
+        }
     }
 }

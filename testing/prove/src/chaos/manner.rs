@@ -1,5 +1,6 @@
 //! Defines the behaviours of gateways, and assigns one to each.
 
+use nightdesk_types::Transport;
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Dice;
@@ -31,6 +32,13 @@ pub enum Manner {
     Leaves,
     /// Leaves its line open and dials another.
     Deserts,
+    /// Polls over HTTP, each request at a random node. It loses responses, repeats takes, sits still for a turn of up to
+    /// 20 seconds, and leaves until it is woken.
+    Polls,
+    /// Does the same by the MCP tools.
+    PollsByMcp,
+    /// Has its entries posted. It answers in the response, or acks later by a request, and fails once.
+    Posted,
 }
 
 /// Manners that no promise makes an exception for, with their percentages.
@@ -48,7 +56,37 @@ const ODD: [(Manner, usize); 7] = [
     (Manner::Deserts, 3),
 ];
 
+/// Manners of agents without a WebSocket. No promise makes an exception for them.
+const WITHOUT_SOCKET: [(Manner, usize); 3] =
+    [(Manner::Polls, 6), (Manner::PollsByMcp, 4), (Manner::Posted, 6)];
+
 impl Manner {
+    /// Returns the transport of its lines.
+    pub const fn transport(self) -> Transport {
+        match self {
+            Self::Polls => Transport::Polling,
+            Self::PollsByMcp => Transport::Mcp,
+            Self::Posted => Transport::Webhook,
+            Self::Normal
+            | Self::Sdk
+            | Self::AcksTwice
+            | Self::AcksLate
+            | Self::AcksUnknown
+            | Self::Stock
+            | Self::NeverAcks
+            | Self::Redials
+            | Self::Freezes
+            | Self::Idles
+            | Self::Leaves
+            | Self::Deserts => Transport::WebSocket,
+        }
+    }
+
+    /// Returns the manner once the run comes to rest.
+    pub fn settled(self) -> Self {
+        if self.transport() == Transport::WebSocket { Self::Normal } else { self }
+    }
+
     /// Returns true if entries are redelivered after this manner.
     pub fn is_odd(self) -> bool {
         ODD.iter().any(|(odd, _)| *odd == self)
@@ -64,7 +102,7 @@ impl Manner {
 /// The manners of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manners {
-    /// Manners that no promise makes an exception for.
+    /// WebSockets, and no manner that a promise makes an exception for.
     Polite,
     /// All manners.
     All,
@@ -72,8 +110,9 @@ pub enum Manners {
 
 /// Assigns a manner to each member, from the seed.
 pub fn assigned(seed: u64, manners: Manners, members: usize) -> Vec<Manner> {
-    let odd = if manners == Manners::All { &ODD[..] } else { &[] };
-    let shares = POLITE.iter().chain(odd);
+    let (odd, others) =
+        if manners == Manners::All { (&ODD[..], &WITHOUT_SOCKET[..]) } else { (&[][..], &[][..]) };
+    let shares = POLITE.iter().chain(odd).chain(others);
     let mut assigned: Vec<Manner> = shares
         .flat_map(|(manner, percent)| {
             // A small world also has one of each.
@@ -86,6 +125,12 @@ pub fn assigned(seed: u64, manners: Manners, members: usize) -> Vec<Manner> {
     assigned
 }
 
+/// Returns the members whose entries are posted.
+pub fn posted(manners: &[Manner]) -> impl Iterator<Item = usize> {
+    let is_posted = |(_, manner): &(usize, &Manner)| manner.transport() == Transport::Webhook;
+    manners.iter().enumerate().filter(is_posted).map(|(member, _)| member)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,15 +141,24 @@ mod tests {
 
         assert_eq!(all, assigned(7, Manners::All, 100));
         assert_ne!(all, assigned(8, Manners::All, 100));
-        for (manner, percent) in POLITE.iter().chain(&ODD) {
+        for (manner, percent) in POLITE.iter().chain(&ODD).chain(&WITHOUT_SOCKET) {
             let count = all.iter().filter(|other| *other == manner).count();
             assert_eq!(count, *percent, "{manner:?}");
         }
     }
 
     #[test]
+    fn a_world_with_all_manners_has_all_transports() {
+        let all = assigned(7, Manners::All, 30);
+
+        for transport in Transport::ALL {
+            assert!(all.iter().any(|manner| manner.transport() == transport), "{transport:?}");
+        }
+    }
+
+    #[test]
     fn in_a_polite_world_nobody_is_odd() {
-        for (manner, _) in ODD {
+        for (manner, _) in ODD.into_iter().chain(WITHOUT_SOCKET) {
             assert!(!assigned(7, Manners::Polite, 100).contains(&manner), "{manner:?}");
         }
     }

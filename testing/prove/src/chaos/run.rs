@@ -1,5 +1,6 @@
 //! Starts a world, injects faults while it works, waits until it is idle, and judges it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -85,6 +86,8 @@ pub struct Outcome {
     pub hits: Vec<(String, usize)>,
     /// Faults that were wanted and are not possible on this machine or in this world.
     pub impossible: Vec<&'static str>,
+    /// Number of agents by the transport of their lines.
+    pub transports: BTreeMap<&'static str, u64>,
     /// The judge's verdict.
     pub verdict: Verdict,
     /// Time for which events were sent.
@@ -95,13 +98,13 @@ pub struct Outcome {
 pub fn run(options: &Options) -> Result<Outcome> {
     let folder = make_folder(&options.folder, options.seed)?;
     let told = played(options, &folder);
-    let Played { sent, strikes, impossible, lasted } =
+    let Played { sent, strikes, impossible, transports, lasted } =
         told.with_context(|| format!("the histories so far are in {}", folder.display()))?;
     let hits = in_flight::hits(&folder, &strikes)?;
     ui::say("judging");
     let verdict = judge(&folder).with_context(|| format!("no verdict on {}", folder.display()))?;
     let (events, shared) = (sent.told, sent.shared);
-    Ok(Outcome { folder, events, shared, hits, impossible, verdict, lasted })
+    Ok(Outcome { folder, events, shared, hits, impossible, transports, verdict, lasted })
 }
 
 /// A run that is not judged yet.
@@ -109,6 +112,7 @@ struct Played {
     sent: Sent,
     strikes: Vec<Strike>,
     impossible: Vec<&'static str>,
+    transports: BTreeMap<&'static str, u64>,
     lasted: Duration,
 }
 
@@ -128,7 +132,8 @@ fn played(options: &Options, folder: &Path) -> Result<Played> {
     enough(&mut world, options.events_min)?;
     let lasted = began.elapsed();
     let sent = come_to_rest(&mut world, options.patience)?;
-    Ok(Played { sent, strikes: world.end()?, impossible, lasted })
+    let transports = world.transports()?;
+    Ok(Played { sent, strikes: world.end()?, impossible, transports, lasted })
 }
 
 /// Continues until enough events were accepted: a busy machine is slow, but not wrong.

@@ -1,6 +1,7 @@
 //! Starts and controls all processes of a run.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,12 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use nightdesk_judge::{Event, Recorder, monotonic_ns};
 use nightdesk_servers::Redis;
+use nightdesk_types::Transport;
 
 use super::afterwards;
 use super::gateways::{self, Order as GatewayOrder, Standing};
 use super::jobs::{self, Order as JobsOrder};
 use super::letters::{self, Order as LettersOrder};
-use super::manner::{Manner, Manners};
+use super::manner::{self, Manner, Manners};
 use super::mutation::Mutation;
 use super::node::Node;
 use super::plan::{self, GATEWAY_PROCESSES, Jobs, Plan, Scale};
@@ -140,6 +142,12 @@ impl World {
                 targets[Plan::process_of(member)]
             }
         })?;
+        let posted = manner::posted(&manners);
+        wakers::enter_webhooks(
+            &cluster,
+            &cast,
+            posted.map(|member| (member, targets[Plan::process_of(member)])),
+        )?;
         let jobs = Jobs {
             agents: design.scale.jobs.min(cast.members.len()),
             target: free_address()?,
@@ -191,7 +199,14 @@ impl World {
         let driver = plan.record("driver")?;
         let started = |proc: &str| driver.note(Event::Started { proc: proc.to_owned() });
         for member in 0..Plan::lured(plan.cast.members.len()) {
-            driver.note(Event::Wakeable { agent: Plan::agent(member) });
+            let agent = Plan::agent(member);
+            // A posted agent is woken by the post.
+            let is_posted = plan.manners[member].transport() == Transport::Webhook;
+            driver.note(if is_posted {
+                Event::Posted { agent }
+            } else {
+                Event::Wakeable { agent }
+            });
         }
         started("probe");
         let probe = Probe::start(plan)?;
@@ -302,6 +317,8 @@ impl World {
             all.acked += standing.acked;
             all.asking += standing.asking;
             all.frozen += standing.frozen;
+            all.holding.extend(standing.holding);
+            all.posted_again.extend(standing.posted_again);
         }
         Ok(all)
     }
@@ -365,11 +382,30 @@ impl World {
         untold.trim().parse().context("could not read how many fires are not over")
     }
 
-    /// Returns true if every agent has had a line.
+    /// Returns true if entries of some agents are posted.
+    pub fn has_posted(&self) -> bool {
+        manner::posted(&self.manners).next().is_some()
+    }
+
+    /// Returns the number of agents whose last line used each transport.
+    pub fn transports(&self) -> Result<BTreeMap<&'static str, u64>> {
+        let counts = "select transport, count(*) from lines group by transport";
+        let rows = self.cluster.ask(DATABASE, counts)?;
+        let count = |row: &str| {
+            let (slug, count) = row.split_once('|')?;
+            Some((Transport::from_slug(slug)?.slug(), count.trim().parse().ok()?))
+        };
+        Ok(rows.lines().filter_map(count).collect())
+    }
+
+    /// Returns true if every agent that opens its lines itself has had one.
     pub fn all_had_lines(&self) -> Result<bool> {
         let without = "select exists (
             select from agents a where not exists (
                 select from lines l where l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
+            ) and not exists (
+                select from agent_webhooks h
+                where h.tenant_id = a.tenant_id and h.agent_id = a.agent_id
             )
         )";
         Ok(self.cluster.ask(DATABASE, without)?.trim() == "f")

@@ -15,6 +15,7 @@ use nightdesk_inbox::{
 use nightdesk_lease::Owner;
 use nightdesk_line::{CloseRecord, LineRequest, LineStart};
 use nightdesk_media::{MediaId, MediaRecord};
+use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope, Timestamp};
 
 use super::through;
@@ -45,6 +46,7 @@ through! { nightdesk_inbox::InboxSweeper {
 through! { nightdesk_line::Store {
     fn take(line: LineRequest<'_>) -> LineStart;
     fn find_holder(scope: TenantScope, agent: AgentId) -> Option<String>;
+    fn tell_sessions(line: &LineClaim, sessions: &SessionNames) -> ();
     fn close(line: &LineClaim, end: CloseRecord) -> ();
 }}
 

@@ -113,6 +113,17 @@ async fn does(gateway: &mut TestGateway, request: &str, action: Value) -> Value 
 }
 
 #[tokio::test]
+async fn the_descriptor_has_discords_emoji_and_ids_stay_visible_for_mentions() {
+    let stage = stage().await;
+    let mut gateway = stage.desk.dial(&stage.household).await;
+    gateway.hello("discord").await;
+
+    let descriptor = gateway.hear_frame("descriptor").await["descriptor"].clone();
+    assert_eq!(descriptor["emoji"], json!("🎮"));
+    assert_eq!(descriptor["pii_safe"], json!(false));
+}
+
+#[tokio::test]
 async fn what_is_said_comes_to_the_agent_and_its_answer_back() {
     let stage = stage().await;
     let mut gateway = stage.on_a_line().await;

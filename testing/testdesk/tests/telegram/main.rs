@@ -109,6 +109,17 @@ impl Stage {
 }
 
 #[tokio::test]
+async fn the_descriptor_has_telegrams_emoji_and_ids_may_be_hidden() {
+    let stage = stage(json!({})).await;
+    let mut gateway = stage.desk.dial(&stage.household).await;
+    gateway.hello("telegram").await;
+
+    let descriptor = gateway.hear_frame("descriptor").await["descriptor"].clone();
+    assert_eq!(descriptor["emoji"], json!("✈️"));
+    assert_eq!(descriptor["pii_safe"], json!(true));
+}
+
+#[tokio::test]
 async fn what_is_said_comes_to_the_agent_and_its_answer_back() {
     let stage = stage(json!({})).await;
     stage.desk.listen();

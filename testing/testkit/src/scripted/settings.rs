@@ -81,6 +81,8 @@ pub(super) fn capabilities(bot: &Bot) -> PlatformCapabilities {
         message_length_max: settings.message_length_max.unwrap_or(claimed.message_length_max),
         length_unit: unit.unwrap_or(claimed.length_unit),
         markdown_dialect: settings.markdown_dialect.unwrap_or(claimed.markdown_dialect),
+        emoji: claimed.emoji,
+        is_pii_safe: claimed.is_pii_safe,
         hint: settings.hint,
         ops: OPS.into_iter().filter(wanted).collect(),
         threads: settings.threads.unwrap_or(claimed.threads),
@@ -96,11 +98,18 @@ fn claimed(platform: &str) -> PlatformCapabilities {
         "telegram" => ("Telegram", 4_096, LengthUnit::Utf16, "markdown_v2", true),
         other => (other, 4_096, LengthUnit::Chars, "plain", false),
     };
+    let (emoji, is_pii_safe) = match platform {
+        "discord" => ("🎮", false),
+        "telegram" => ("✈️", true),
+        _ => ("💬", true),
+    };
     PlatformCapabilities {
         label: label.to_owned(),
         message_length_max,
         length_unit,
         markdown_dialect: dialect.to_owned(),
+        emoji,
+        is_pii_safe,
         hint: String::new(),
         ops: OPS.to_vec(),
         threads,

@@ -54,8 +54,8 @@ impl<'a> Caller<'a> {
                 let call =
                     json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
                 let answer = self.post("/mcp", &call).await;
-                let events = answer.text.lines().filter_map(|line| line.strip_prefix("data: "));
-                let said = events.last().and_then(|last| serde_json::from_str(last).ok());
+                let mut events = answer.text.lines().filter_map(|line| line.strip_prefix("data: "));
+                let said = events.next_back().and_then(|last| serde_json::from_str(last).ok());
                 let said: Value = said.unwrap_or_else(|| json!({ "error": answer.text }));
                 let is_done = said.get("error").is_none();
                 let result = || said["result"]["structuredContent"].clone();

@@ -123,3 +123,33 @@ fn typing_in_many_chats_keeps_no_answer_back() {
     let sent = asks(&mut session, "s1", "send");
     assert!(sent.iter().any(|effect| matches!(effect, LineEffect::Send(_))), "{sent:?}");
 }
+
+/// Returns the sessions that a line is to store.
+fn told_sessions(effects: &[LineEffect]) -> Vec<Vec<String>> {
+    effects
+        .iter()
+        .filter_map(|effect| {
+            if let LineEffect::TellSessions(sessions) = effect {
+                Some(sessions.to_vec())
+            } else {
+                None
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn sessions_are_stored_once_the_line_is_taken_and_when_they_change() {
+    const SESSIONS: &str = r#"{"type":"sessions","sessions":["kitchen",7,"cellar",""]}"#;
+    let names = vec![vec!["7".to_owned(), "cellar".to_owned(), "kitchen".to_owned()]];
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
+    session.step(at(secs(0)), heard(HELLO));
+    let early = session.step(at(secs(0)), heard(SESSIONS));
+    assert!(told_sessions(&early).is_empty(), "the line is not the newest yet: {early:?}");
+
+    let taken = session.step(at(secs(0)), LineInput::Taken(taken(0)));
+    assert_eq!(told_sessions(&taken), names);
+    assert!(told_sessions(&session.step(at(secs(1)), heard(SESSIONS))).is_empty(), "no change");
+    let none = session.step(at(secs(1)), heard(r#"{"type":"sessions","sessions":[]}"#));
+    assert_eq!(told_sessions(&none), [Vec::<String>::new()]);
+}

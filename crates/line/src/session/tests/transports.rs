@@ -54,6 +54,20 @@ fn a_post_is_not_suspected_before_its_deadline() {
 }
 
 #[test]
+fn no_ack_is_implied_where_frames_may_wait_for_the_agent() {
+    let send = r#"{"type":"outbound","requestId":"r","action":{"op":"send","chat_id":"chat","content":"x"}}"#;
+    for transport in [Transport::Polling, Transport::Mcp, Transport::Webhook] {
+        let mut session = opened(LineClient { transport, ..CLIENT }, taken(3));
+        session.step(at(secs(0)), read(vec![passthrough(1), entry(2), passthrough(3)]));
+
+        assert_eq!(session.step(at(secs(1)), ack_of(2)), [range(2, 2)], "{transport:?}");
+        session.step(at(secs(2)), heard(send));
+        assert_eq!(session.unacked_entries(), 2, "{transport:?}");
+        assert_eq!(session.step(at(secs(3)), ack_of(1)), [range(1, 1)], "{transport:?}");
+    }
+}
+
+#[test]
 fn a_posted_line_that_the_desk_ends_has_no_client_to_wait_for() {
     let mut session = holding_an_entry(Transport::Webhook);
     session.step(at(secs(0)), LineInput::Drain);

@@ -42,8 +42,8 @@ pub enum SkillFault {
     NoAuthorLock,
     /// An anonymous writer removes the author.
     ErasesTheAuthor,
-    /// The status in the bytes always wins.
-    TakesTheBodysStatus,
+    /// An overwrite keeps the status of the skill and rewrites the status line of the new bytes.
+    KeepsTheStatus,
     /// The status in the patch is ignored.
     IgnoresThePatch,
     /// An offset without a limit is an error.
@@ -74,7 +74,7 @@ impl SkillFault {
         Self::TokenMovesByItself,
         Self::NoAuthorLock,
         Self::ErasesTheAuthor,
-        Self::TakesTheBodysStatus,
+        Self::KeepsTheStatus,
         Self::IgnoresThePatch,
         Self::OffsetNeedsALimit,
         Self::DropsTheAuthorFilter,
@@ -98,7 +98,7 @@ impl SkillFault {
             Self::TokenMovesByItself => "the_token_stays_when_nothing_changes",
             Self::NoAuthorLock => "a_skill_stays_its_first_authors",
             Self::ErasesTheAuthor => "an_author_who_is_not_named_is_kept",
-            Self::TakesTheBodysStatus => "a_status_is_kept_when_it_is_written_again",
+            Self::KeepsTheStatus => "an_overwrite_stores_the_bytes_as_handed",
             Self::IgnoresThePatch => "a_patch_decides_the_status",
             Self::OffsetNeedsALimit => "a_page_needs_no_length",
             Self::DropsTheAuthorFilter => "every_filter_counts",
@@ -177,14 +177,11 @@ impl<S: SkillStore> FaultySkills<S> {
     }
 
     /// Returns the patch that the faulty store applies.
-    fn bent_patch(&self, source: &str, patch: &SkillPatch) -> SkillPatch {
+    fn bent_patch(&self, patch: &SkillPatch) -> SkillPatch {
         let mut patch = patch.clone();
         match self.fault {
             SkillFault::NoAuthorLock | SkillFault::ErasesTheAuthor => patch.author = None,
             SkillFault::IgnoresThePatch => patch.status = None,
-            SkillFault::TakesTheBodysStatus => {
-                patch.status = Some(nightdesk_shelf::Header::parse(source).declared_status());
-            }
             _ => {}
         }
         patch
@@ -267,7 +264,11 @@ impl<S: SkillStore> SkillStore for FaultySkills<S> {
         patch: &SkillPatch,
     ) -> Result<VersionInfo, SkillStoreError> {
         let (stored, bent) = self.bent(name, source);
-        let answer = self.good.store(&stored, &bent, &self.bent_patch(source, patch)).await?;
+        let mut bent_patch = self.bent_patch(patch);
+        if self.has(SkillFault::KeepsTheStatus) && patch.status.is_none() {
+            bent_patch.status = self.good.metadata(name).await.ok().map(|before| before.status);
+        }
+        let answer = self.good.store(&stored, &bent, &bent_patch).await?;
         match self.fault {
             SkillFault::CountsRepeats => {
                 self.note(&answer.version, "");

@@ -1,6 +1,6 @@
 //! History and author of a skill, and the token of the whole store.
 
-use nightdesk_shelf::{SkillFilter, SkillStatus, SkillStore, SkillStoreError};
+use nightdesk_shelf::{SkillFilter, SkillStatus, SkillStore, SkillStoreError, content_hash};
 
 use super::{NONE, SAMPLE, as_status, by};
 use crate::shelf_contract::{Failed, Outcome, SkillHarness, must, same};
@@ -146,17 +146,27 @@ pub(super) async fn an_author_who_is_not_named_is_kept<H: SkillHarness>(harness:
     Ok(())
 }
 
-pub(super) async fn a_status_is_kept_when_it_is_written_again<H: SkillHarness>(
+pub(super) async fn an_overwrite_stores_the_bytes_as_handed<H: SkillHarness>(
     harness: &H,
 ) -> Outcome {
     let store = harness.fresh().await;
     store.store("here", SAMPLE, &NONE).await?;
-    let said = OTHER.replace("Draft", "Approved");
-    let again = store.store("here", &said, &NONE).await?;
-    same!(again.status, SkillStatus::Draft, "the status");
-    same!(store.load("here", None).await?.source, OTHER, "the bytes");
+    let approved = OTHER.replace("Draft", "Approved");
+    let bare = "t:\n    emit(text=\"ho\")\n".to_owned();
+    let bodies = [
+        (approved.clone(), SkillStatus::Approved),
+        (OTHER.to_owned(), SkillStatus::Draft),
+        (approved, SkillStatus::Approved),
+        (bare, SkillStatus::Draft),
+    ];
+    for (body, status) in bodies {
+        let stored = store.store("here", &body, &NONE).await?;
+        same!(stored.status, status, "the status");
+        same!(stored.content_hash, content_hash(&body), "the digest");
+        same!(store.load("here", None).await?.source, body, "the bytes");
+    }
     store.update_status("here", SkillStatus::Disabled).await?;
-    same!(store.store("here", SAMPLE, &NONE).await?.status, SkillStatus::Disabled, "the status");
+    same!(store.store("here", SAMPLE, &NONE).await?.status, SkillStatus::Draft, "the status");
     Ok(())
 }
 

@@ -1,12 +1,16 @@
-//! Simulates an agent that is always online, one line after the other.
+//! Simulates an agent that opens its lines itself, one after the other.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use nightdesk_judge::Event;
+use nightdesk_types::Transport;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use super::line::{Line, Parting};
+use super::polled::PolledLine;
+use super::requests::{Caller, Calls};
 use super::{Hall, Told};
 use crate::chance::Dice;
 use crate::chaos::manner::Manner;
@@ -32,21 +36,39 @@ pub(super) async fn live(hall: &Hall, member: usize, manner: Manner) {
     let mut deserted = Vec::new();
     while !told.borrow_and_update().over {
         lines += 1;
-        let manner = if told.borrow().settled { Manner::Normal } else { manner };
+        let manner = if told.borrow().settled { manner.settled() } else { manner };
         let dialled = Dialled { hall, member, conn: format!("{}#{lines}", Plan::agent(member)) };
-        let Some(socket) = dialled.dial(&mut dice).await else {
-            failed += 1;
-            sleep(rest(failed, &mut dice)).await;
-            continue;
-        };
-        failed = 0;
-        let line = Line::new(dialled, socket, manner, &mut dice);
-        match line.hold(&mut told).await {
-            Parting::Again(after) => sleep(after).await,
-            Parting::Asleep(at_most) => asleep(hall, member, &mut told, at_most).await,
-            Parting::Deserted(socket) => deserted.push(socket),
+        dialled.opens();
+        let parting = held(dialled, manner, &mut dice, &mut told).await;
+        failed = if parting.is_some() { 0 } else { failed + 1 };
+        match parting {
+            Some(Parting::Again(after)) => sleep(after).await,
+            Some(Parting::Asleep(at_most)) => asleep(hall, member, &mut told, at_most).await,
+            Some(Parting::Deserted(socket)) => deserted.push(socket),
+            None => sleep(rest(failed, &mut dice)).await,
         }
     }
+}
+
+/// Opens a line and holds it to its end. Returns `None` if it did not open.
+async fn held(
+    dialled: Dialled<'_>,
+    manner: Manner,
+    dice: &mut Dice,
+    told: &mut watch::Receiver<Told>,
+) -> Option<Parting> {
+    let Dialled { hall, member, .. } = dialled;
+    let calls = match manner.transport() {
+        Transport::Polling => Calls::Routes,
+        Transport::Mcp => Calls::Tools,
+        Transport::WebSocket | Transport::Webhook => {
+            let socket = dialled.dial(dice).await?;
+            return Some(Line::new(dialled, socket, manner, dice).hold(told).await);
+        }
+    };
+    let caller = Caller { hall, member, calls };
+    let line = PolledLine::open(dialled, caller, dice).await?;
+    Some(line.hold(told).await)
 }
 
 /// A dial of an agent.
@@ -69,13 +91,15 @@ impl Dialled<'_> {
         self.hall.notes.note(Event::GwClose { conn, code, reason });
     }
 
+    /// Records that the line is about to be opened.
+    pub(super) fn opens(&self) {
+        let gateway = self.hall.plan.cast.members[self.member].gateway.clone();
+        let (conn, agent) = (self.conn.clone(), self.agent());
+        self.hall.notes.note(Event::GwOpen { conn, gateway, agent });
+    }
+
     async fn dial(&self, dice: &mut Dice) -> Option<Socket> {
         let member = &self.hall.plan.cast.members[self.member];
-        self.hall.notes.note(Event::GwOpen {
-            conn: self.conn.clone(),
-            gateway: member.gateway.clone(),
-            agent: self.agent(),
-        });
         let token = member.token(&self.hall.clock);
         let node = node(&self.hall.plan, self.member, dice);
         match timeout(DIAL_WAIT, Socket::dial(node, token.expose())).await {
@@ -109,7 +133,7 @@ fn rest(failed: u32, dice: &mut Dice) -> Duration {
 pub(super) async fn asleep(
     hall: &Hall,
     member: usize,
-    told: &mut tokio::sync::watch::Receiver<Told>,
+    told: &mut watch::Receiver<Told>,
     at_most: Duration,
 ) {
     tokio::select! {

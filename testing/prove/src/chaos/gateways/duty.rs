@@ -10,7 +10,7 @@ use nightdesk_protocol::outcome::Outcome;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::{Frame, ToGateway};
 use nightdesk_types::send::Op;
-use nightdesk_types::{RequestId, Send};
+use nightdesk_types::{RequestId, Send, Transport};
 use tokio::time::Instant;
 
 use super::agent::Dialled;
@@ -18,7 +18,6 @@ use super::replying::Reply;
 use crate::chance::Dice;
 use crate::chaos::manner::Manner;
 use crate::chaos::platform::nonce_in;
-use crate::gateway::wire;
 
 /// Maximum delay of an ack of a late gateway.
 const LATE_MS_MAX: u64 = 5_000;
@@ -37,6 +36,14 @@ pub(crate) const fn answers(member: usize) -> bool {
     member.is_multiple_of(ANSWERS_EVERY)
 }
 
+/// A frame that a gateway sends.
+#[derive(Debug)]
+pub(super) enum OutgoingFrame {
+    /// The ack of an entry with this id, which may be no id at all.
+    Ack(String),
+    Frame(Frame),
+}
+
 /// Acks and replies that a gateway owes on one line.
 #[derive(Debug, Default)]
 pub(super) struct Duty {
@@ -50,12 +57,24 @@ pub(super) struct Duty {
     pub(super) replies: VecDeque<Reply>,
     pub(super) replied: u64,
     idle_known: bool,
+    /// Frames to send now.
+    pub(super) outgoing: Vec<OutgoingFrame>,
 }
 
 impl Duty {
+    /// Returns the frames to send now.
+    pub(super) fn take_outgoing(&mut self) -> Vec<OutgoingFrame> {
+        std::mem::take(&mut self.outgoing)
+    }
+
     /// Records a received frame.
     pub(super) fn seen(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, bytes: usize) {
-        if let Some(seen) = entry_seen(&dialled.conn, &dialled.agent(), frame, bytes) {
+        if let Some(mut seen) = entry_seen(&dialled.conn, &dialled.agent(), frame, bytes) {
+            let manner = dialled.hall.plan.manners[dialled.member];
+            if let Event::GwRecv { passthrough, .. } = &mut seen {
+                // An agent without a WebSocket acks everything, and the desk knows it.
+                *passthrough &= manner.transport() == Transport::WebSocket;
+            }
             dialled.hall.notes.note(seen);
         }
         if let ToGateway::InterruptInbound { session_key, chat_id } = frame {
@@ -102,7 +121,7 @@ impl Duty {
     }
 
     /// Sends the acks that are due. Each is recorded before it is sent.
-    pub(super) fn acks_due(&mut self, dialled: &Dialled<'_>, manner: Manner, say: &mut Vec<u8>) {
+    pub(super) fn acks_due(&mut self, dialled: &Dialled<'_>, manner: Manner) {
         let now = Instant::now();
         while let Some((_, id)) = self.acks.pop_front_if(|(due, _)| *due <= now) {
             dialled.hall.notes.note(Event::GwAck {
@@ -110,10 +129,11 @@ impl Duty {
                 agent: dialled.agent(),
                 buffer_id: id.clone(),
             });
-            wire::put_ack(say, id.as_bytes());
+            self.outgoing.push(OutgoingFrame::Ack(id));
             if manner == Manner::AcksUnknown {
-                wire::put_ack(say, UNKNOWN_ID.as_bytes());
-                wire::put_ack(say, b"not an id");
+                for unknown in [UNKNOWN_ID, "not an id"] {
+                    self.outgoing.push(OutgoingFrame::Ack(unknown.to_owned()));
+                }
             }
         }
     }
@@ -131,7 +151,7 @@ impl Duty {
     }
 
     /// Answers a message, if this agent does. A gateway that never acks a passthrough sends no answers: see above.
-    pub(super) fn answers(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, say: &mut Vec<u8>) {
+    pub(super) fn answers(&mut self, dialled: &Dialled<'_>, frame: &ToGateway) {
         let ToGateway::Inbound { event, .. } = frame else { return };
         let manner = dialled.hall.plan.manners[dialled.member];
         if !answers(dialled.member) || manner == Manner::Stock || event.message.letter.is_some() {
@@ -150,9 +170,10 @@ impl Duty {
             request,
             chat,
         });
-        wire::put_text(say, outbound.as_str().as_bytes());
-        if self.asked.is_multiple_of(STOPS_EVERY) {
-            stops(dialled, self.asked, say);
+        self.outgoing.push(OutgoingFrame::Frame(outbound));
+        // Only a WebSocket takes an interrupt.
+        if manner.transport() == Transport::WebSocket && self.asked.is_multiple_of(STOPS_EVERY) {
+            self.outgoing.extend(stops(dialled, self.asked).map(OutgoingFrame::Frame));
         }
     }
 
@@ -175,25 +196,24 @@ impl Duty {
 }
 
 /// Requests an interrupt of its own agent's turn, on any line of that agent. An interrupt from a line names no chat.
-fn stops(dialled: &Dialled<'_>, asked: u64, say: &mut Vec<u8>) {
+fn stops(dialled: &Dialled<'_>, asked: u64) -> Option<Frame> {
     let session_key = SessionKey::new(format!("session-of-{}", dialled.agent()));
     let interrupt = session_key.map(|session_key| Interrupt { session_key, reason: None });
-    let Some(frame) = interrupt.and_then(|interrupt| Frame::interrupt(&interrupt).ok()) else {
-        return;
-    };
+    let frame = interrupt.and_then(|interrupt| Frame::interrupt(&interrupt).ok())?;
     let (id, agent) = (format!("{}.{asked}", dialled.conn), Some(dialled.agent()));
     dialled.hall.notes.note(Event::StopReq { id, chat: String::new(), agent });
-    wire::put_text(say, frame.as_str().as_bytes());
+    Some(frame)
 }
 
 /// The parts of an entry that a gateway reads.
-struct Entry<'a> {
-    buffer_id: Option<&'a str>,
+pub(super) struct Entry<'a> {
+    pub(super) buffer_id: Option<&'a str>,
     nonce: &'a str,
     passthrough: bool,
 }
 
-fn entry(frame: &ToGateway) -> Option<Entry<'_>> {
+/// Returns the parts of a frame that is an entry.
+pub(super) fn entry(frame: &ToGateway) -> Option<Entry<'_>> {
     if let ToGateway::Inbound { event, buffer_id } = frame {
         let nonce = nonce_in(&event.message.text);
         return Some(Entry { buffer_id: buffer_id.as_deref(), nonce, passthrough: false });

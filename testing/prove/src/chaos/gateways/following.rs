@@ -8,12 +8,11 @@ use nightdesk_protocol::{Frame, ToGateway};
 use nightdesk_types::RequestId;
 
 use super::agent::Dialled;
-use super::duty::Duty;
+use super::duty::{Duty, OutgoingFrame};
 use crate::chance::Dice;
 use crate::chaos::manner::Manner;
 use crate::chaos::plan::Conversation;
 use crate::chaos::platform::is_lent;
-use crate::gateway::wire;
 use crate::secrets::load::KIND;
 
 /// Percentage of messages after which a gateway requests a capability lent to another agent of its tenant in the same
@@ -23,31 +22,25 @@ const PRIES_PERCENT: (u64, u64) = (60, 3);
 impl Duty {
     /// Follows up on a message, if a capability was lent with it. A client that never acks a passthrough sends nothing,
     /// as with answers.
-    pub(super) fn follows(
-        &mut self,
-        dialled: &Dialled<'_>,
-        frame: &ToGateway,
-        dice: &mut Dice,
-        say: &mut Vec<u8>,
-    ) {
+    pub(super) fn follows(&mut self, dialled: &Dialled<'_>, frame: &ToGateway, dice: &mut Dice) {
         let ToGateway::Inbound { event, .. } = frame else { return };
         if dialled.hall.plan.manners[dialled.member] == Manner::Stock {
             return;
         }
         if is_lent(&event.message.text) {
             let own = stock_key(&KeySource::from(&event.source), &Sharing::default());
-            self.follow_up(dialled, own.ok(), say);
+            self.follow_up(dialled, own.ok());
         }
         let (kin, others) = neighbours(dialled, &event.source.chat_id);
         let (pries_on, percent) =
             if kin.is_empty() { (others, PRIES_PERCENT.1) } else { (kin, PRIES_PERCENT.0) };
         if dice.percent(percent) && !pries_on.is_empty() {
             let session = session(pries_on[dice.below(pries_on.len())]);
-            self.follow_up(dialled, session, say);
+            self.follow_up(dialled, session);
         }
     }
 
-    fn follow_up(&mut self, dialled: &Dialled<'_>, session: Option<SessionKey>, say: &mut Vec<u8>) {
+    fn follow_up(&mut self, dialled: &Dialled<'_>, session: Option<SessionKey>) {
         self.followed += 1;
         let request = format!("{}.f{}", dialled.conn, self.followed);
         let Some((session_key, id)) = session.zip(RequestId::new(&*request)) else { return };
@@ -63,7 +56,7 @@ impl Duty {
         let Ok(frame) = Frame::outbound(&outbound) else { return };
         let (conn, agent) = (dialled.conn.clone(), dialled.agent());
         dialled.hall.notes.note(Event::FollowReq { conn, agent, request, session });
-        wire::put_text(say, frame.as_str().as_bytes());
+        self.outgoing.push(OutgoingFrame::Frame(frame));
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::agent::{CUT, Dialled};
-use super::duty::Duty;
+use super::duty::{Duty, OutgoingFrame};
 use super::{Cut, Told};
 use crate::chance::Dice;
 use crate::chaos::manner::Manner;
@@ -22,7 +22,7 @@ use crate::gateway::wire::{self, Said};
 const IDLE_WAIT: Duration = Duration::from_secs(2);
 
 /// Time that an agent stays away without a wake call: longer than a call may take.
-const AWAY_MS: (u64, u64) = (40_000, 60_000);
+pub(super) const AWAY_MS: (u64, u64) = (40_000, 60_000);
 
 /// An open line.
 pub(super) struct Line<'a> {
@@ -112,8 +112,15 @@ impl<'a> Line<'a> {
             begun += length;
         }
         self.socket.heard = heard[begun..].to_vec();
-        self.duty.acks_due(&self.dialled, self.manner, &mut self.socket.saying);
-        self.duty.replies_due(&self.dialled, &mut self.socket.saying);
+        self.duty.acks_due(&self.dialled, self.manner);
+        self.duty.replies_due(&self.dialled);
+        for outgoing in self.duty.take_outgoing() {
+            let saying = &mut self.socket.saying;
+            match outgoing {
+                OutgoingFrame::Ack(id) => wire::put_ack(saying, id.as_bytes()),
+                OutgoingFrame::Frame(frame) => wire::put_text(saying, frame.as_str().as_bytes()),
+            }
+        }
         self.socket.say().await.map_err(broken)
     }
 
@@ -122,8 +129,8 @@ impl<'a> Line<'a> {
         self.duty.seen(&self.dialled, &frame, text.len());
         self.duty.owed(&self.dialled, &frame, self.manner, self.dice);
         self.duty.replies(&self.dialled, &frame, self.dice);
-        self.duty.answers(&self.dialled, &frame, &mut self.socket.saying);
-        self.duty.follows(&self.dialled, &frame, self.dice, &mut self.socket.saying);
+        self.duty.answers(&self.dialled, &frame);
+        self.duty.follows(&self.dialled, &frame, self.dice);
     }
 
     /// Acts according to the manner, if it is time. Returns a manner if the line ends.
@@ -210,7 +217,10 @@ fn lasts(manner: Manner, dice: &mut Dice) -> Option<Duration> {
         | Manner::AcksLate
         | Manner::AcksUnknown
         | Manner::Stock
-        | Manner::NeverAcks => None,
+        | Manner::NeverAcks
+        | Manner::Polls
+        | Manner::PollsByMcp
+        | Manner::Posted => None,
     }
 }
 
@@ -219,7 +229,8 @@ fn broken(error: anyhow::Error) -> Ended {
     Ended(CUT, format!("{error:#}"))
 }
 
-async fn until(at: Option<Instant>) {
+/// Waits until a moment, or for ever.
+pub(super) async fn until(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,

@@ -12,12 +12,11 @@ use nightdesk_types::{RequestId, Send};
 use tokio::time::Instant;
 
 use super::agent::Dialled;
-use super::duty::Duty;
+use super::duty::{Duty, OutgoingFrame};
 use crate::chance::Dice;
 use crate::chaos::letters::asks;
 use crate::chaos::manner::Manner;
 use crate::chaos::platform::nonce_in;
-use crate::gateway::wire;
 
 /// Delay of a timely and of a late reply, in milliseconds. A sender waits at most half of the maximum.
 const SOON_MS: (u64, u64) = (0, 400);
@@ -71,13 +70,13 @@ impl Duty {
     }
 
     /// Sends the replies that are due. Each is recorded before it is sent.
-    pub(super) fn replies_due(&mut self, dialled: &Dialled<'_>, say: &mut Vec<u8>) {
+    pub(super) fn replies_due(&mut self, dialled: &Dialled<'_>) {
         let now = Instant::now();
         while let Some(reply) = self.replies.pop_front_if(|reply| reply.due <= now) {
             let Reply { nonce, words, frame, .. } = reply;
             let (conn, agent) = (dialled.conn.clone(), dialled.agent());
             dialled.hall.notes.note(Event::LetterReply { conn, agent, nonce, words });
-            wire::put_text(say, frame.as_str().as_bytes());
+            self.outgoing.push(OutgoingFrame::Frame(frame));
         }
     }
 

@@ -40,11 +40,7 @@ async fn pass(dialled: Dialled<'_>, inner: TcpStream) {
     let seed = dialled.hall.plan.seed ^ dialled.conn.len() as u64;
     let mut dice = Dice::of(seed, dialled.member as u64);
     let Some(outer) = reached(&dialled, &mut dice).await else { return };
-    dialled.hall.notes.note(Event::GwOpen {
-        conn: dialled.conn.clone(),
-        gateway: dialled.hall.plan.cast.members[dialled.member].gateway.clone(),
-        agent: dialled.agent(),
-    });
+    dialled.opens();
     let mut told = dialled.hall.told.subscribe();
     told.mark_unchanged();
     let (inner_read, inner_write) = inner.into_split();
@@ -143,6 +139,7 @@ fn note_said(dialled: &Dialled<'_>, frame: FromGateway) {
         FromGateway::Hello(_)
         | FromGateway::Interrupt(_)
         | FromGateway::GoingIdle
+        | FromGateway::Sessions(_)
         | FromGateway::Unknown { .. }
         | FromGateway::Malformed(_) => {}
     }

@@ -1,4 +1,4 @@
-//! Serves the targets of wake calls, and the addresses that must never be called.
+//! Serves the targets of wake calls and of posts, and the addresses that must never be called.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,12 +7,10 @@ use nightdesk_judge::Event;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use super::Hall;
-use crate::called;
+use super::{Hall, posted};
+use crate::called::{self, TargetCall};
 use crate::chaos::plan::Plan;
-
-/// Path of an agent's wake target: `/wake/17`.
-const WAKE: &str = "/wake/";
+use crate::wakers::{POST, WAKE};
 
 /// Records every connection to an address that the desk must not call.
 pub(super) async fn lure(hall: Arc<Hall>, address: SocketAddr) {
@@ -30,15 +28,20 @@ pub(super) async fn listen(hall: Arc<Hall>, address: SocketAddr) {
     let mut calls = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         calls.spawn(called(Arc::clone(&hall), stream));
+        while calls.try_join_next().is_some() {}
     }
 }
 
 async fn called(hall: Arc<Hall>, mut stream: TcpStream) {
     // A node that dies before it has sent the path has called no agent.
-    let Some(path) = called::path(&mut stream).await else { return };
-    if let Some(member) = member(&path).filter(|member| *member < hall.woken.len()) {
+    let Some(called) = TargetCall::read(&mut stream).await else { return };
+    let path = called.path().unwrap_or_default();
+    let member = |before| member(path, before).filter(|member| *member < hall.woken.len());
+    if let Some(member) = member(WAKE) {
         hall.notes.note(Event::WakeRecv { agent: Plan::agent(member) });
         hall.woken[member].notify_one();
+    } else if let Some(member) = member(POST) {
+        return posted::take(hall, member, called, stream).await;
     } else {
         let address = stream.local_addr().map_or_else(|_| String::new(), |at| at.to_string());
         hall.notes.note(Event::Honeypot { address });
@@ -46,9 +49,9 @@ async fn called(hall: Arc<Hall>, mut stream: TcpStream) {
     called::answer(stream).await;
 }
 
-/// Returns the member whose target was called.
-fn member(path: &str) -> Option<usize> {
-    path.strip_prefix(WAKE)?.parse().ok()
+/// Returns the member whose target was called, after the beginning of its path.
+fn member(path: &str, before: &str) -> Option<usize> {
+    path.strip_prefix(before)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -59,11 +62,12 @@ mod tests {
     fn a_path_says_who_is_called() {
         let cases = [
             ("a call", "/wake/17", Some(17)),
+            ("a post", "/post/17", None),
             ("nobody's path", "/latest/meta-data", None),
             ("not a request", "", None),
         ];
         for (name, path, want) in cases {
-            assert_eq!(member(path), want, "{name}");
+            assert_eq!(member(path, WAKE), want, "{name}");
         }
     }
 }

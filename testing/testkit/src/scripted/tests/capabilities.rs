@@ -40,6 +40,8 @@ fn settings_say_otherwise() {
         message_length_max: 9,
         length_unit: LengthUnit::Utf16,
         markdown_dialect: "plain".to_owned(),
+        emoji: "🎮",
+        is_pii_safe: false,
         hint: "be brief".to_owned(),
         ops: vec!["send", "typing"],
         threads: false,
