@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
-import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const START_MS = 60_000;
@@ -23,8 +22,11 @@ export interface RealDesk {
 export const binary = process.env.NIGHTDESK_BIN ?? "";
 export const REAL = { skip: binary === "" ? "NIGHTDESK_BIN names no desk" : false, timeout: 300_000 };
 
+/** A test, in any framework. */
+type Ending = { after: (end: () => Promise<void>) => void };
+
 /** Starts a trial desk, which the end of the test stops. */
-export async function startDesk(t: Pick<TestContext, "after">, ...options: string[]): Promise<RealDesk> {
+export async function startDesk(t: Ending, ...options: string[]): Promise<RealDesk> {
   const words = ["dev", "--json", "--listen", `127.0.0.1:${await freePort()}`, ...options];
   const child = spawn(binary, words, { stdio: ["ignore", "pipe", "ignore"] });
   t.after(() => stop(child));

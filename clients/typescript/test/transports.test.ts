@@ -52,8 +52,8 @@ test("a person, a polling agent and a real desk", REAL, async (t) => {
     await assert.rejects(poll.react(entry.event.source, entry.event.message_id ?? "", "👀"), FailedError);
     await assert.rejects(poll.send(STRANGER, "hi"), RefusedError);
     const op = { op: "send", content: "once" } as const;
-    const sent = await Promise.all([1, 2].map(() => poll.act(entry.event.source, op, "request-1")));
-    assert.deepEqual(sent[0], sent[1], "one request id is one message");
+    const sent = await poll.act(entry.event.source, op, "request-1");
+    assert.deepEqual(await poll.act(entry.event.source, op, "request-1"), sent, "one request id is one message");
     assert.equal((await person.read()).filter((text) => text === "once").length, 1);
     await poll.ack(entry.id ?? "");
   });

@@ -131,8 +131,8 @@ impl Agent {
         }
     }
 
-    /// Waits until a newer line of the same agent has ended one of this agent's, or the agent is over. It dials again by
-    /// itself: two that share an agent end each other's lines until one of them leaves.
+    /// Waits until a newer line of the same agent has ended one of this agent's, or the agent is over. It dials again
+    /// by itself: two that share an agent end each other's lines until one of them leaves.
     pub async fn wait_until_replaced(&self) {
         let mut shown = self.shown.clone();
         let is_replaced = |shown: &AgentState| {

@@ -259,8 +259,8 @@ impl PostTransport {
         }
     }
 
-    /// Returns the time at which something is to be done without an event. `None`: only a post or a result is awaited, and
-    /// each of them comes by itself.
+    /// Returns the time at which something is to be done without an event. `None`: only a post or a result is awaited,
+    /// and each of them comes by itself.
     fn deadline(&self) -> Option<Instant> {
         if self.entries.is_empty() && self.posts.is_empty() && self.asked.is_empty() {
             return Some(self.used_at + WEBHOOK_REST);
