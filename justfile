@@ -12,7 +12,7 @@ whole := "--locked --workspace --features nightdesk/scripted,nightdesk/failpoint
 no_loom := "--exclude nightdesk-interleavings"
 
 # The binaries for proofs.
-world := whole + " --bins --example fake-discord --example fake-telegram --example mint-fire"
+world := whole + " --bins --example fake-discord --example fake-telegram --example mint-fire --example steady_echo"
 
 # The simulation has its own compiler flags, so it needs its own target folder.
 sim_target := env("CARGO_TARGET_DIR", "target") / "sim"
@@ -114,6 +114,11 @@ clients: _world
     NIGHTDESK_BIN="$(just _built debug)" clients/python/test.sh
     NIGHTDESK_BIN="$(just _built debug)" clients/typescript/test.sh
     NIGHTDESK_BIN="$(just _built debug)" clients/chat-adapter/test.sh
+
+# Run agents of every SDK and transport through `nightdesk conformance agent`, and agents with planted faults; ARGS as in testing/agents/README.md. Budget: 30 minutes.
+agents *ARGS: _world
+    NIGHTDESK_BIN="$(just _built debug)" RUST_ECHO="$(dirname "$(just _built debug)")/examples/steady_echo" \
+        testing/agents/agents.sh {{ ARGS }}
 
 # Verify valid and forged fire tokens with the SDK and with the stock client's verifier. Budget: 1 minute.
 fire-tokens *ARGS: _world

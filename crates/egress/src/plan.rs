@@ -112,6 +112,8 @@ mod tests {
         let pace = CallRate::per_second(NonZeroU32::MIN);
         PlatformCapabilities {
             label: String::new(),
+            emoji: "🔌",
+            is_pii_safe: false,
             message_length_max: 100,
             length_unit: LengthUnit::Chars,
             markdown_dialect: String::new(),

@@ -3,6 +3,7 @@
 mod audit;
 mod bots;
 mod check;
+mod conformance;
 mod connect;
 mod data;
 mod dev;
@@ -23,13 +24,14 @@ mod schedule;
 mod skill;
 mod verify;
 mod wake;
-mod webhook;
+pub(crate) mod webhook;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
 pub(crate) use audit::AuditSubcommand;
+pub(crate) use conformance::{AgentTrialArgs, ConformanceSubcommand};
 pub(crate) use data::DataSubcommand;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use gateway::GatewaySubcommand;
@@ -81,6 +83,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "URL")]
         webhook: Option<reqwest::Url>,
     },
+    /// Test programs against a trial desk.
+    #[command(subcommand)]
+    Conformance(ConformanceSubcommand),
     /// Migrate the database to this version.
     #[command(after_help = "Example:\n  nightdesk migrate --config desk.toml")]
     Migrate,

@@ -7,6 +7,7 @@ mod bell;
 mod certificate;
 mod command;
 mod config;
+mod conformance;
 mod erasures;
 mod failpoints;
 mod failures;
@@ -14,6 +15,7 @@ mod issuers;
 mod lifecycle;
 mod peers;
 mod telemetry;
+mod trial_desk;
 mod ui;
 mod wiring;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use nightdesk_api::{AmbientAgent, ApiParts, ServedCertificate, TlsListener};
 use nightdesk_desk::posting::{self, WebhookKey, WebhookPoster};
-use nightdesk_desk::{Desk, LineBackend, Records};
+use nightdesk_desk::{Desk, LineBackend};
 use nightdesk_lease::{Lease, LeaseKeeper, PeerDirectory};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, PostedLines, TokenFailures};
 use nightdesk_outside::Outside;
@@ -170,19 +170,14 @@ impl RunningNode {
         Ok(Self { base, desk, keeper })
     }
 
+    /// Returns the node's store.
+    pub(crate) const fn pg(&self) -> &Arc<Pg> {
+        &self.base.pg
+    }
+
     /// Returns the node's register.
     pub(crate) fn register(&self) -> &Register {
         &self.desk.stops.register
-    }
-
-    /// Returns the records about agents and events.
-    pub(crate) fn records(&self) -> &dyn Records {
-        &*self.desk.stops.records
-    }
-
-    /// Returns the locksmith of this node's vault.
-    pub(crate) fn locksmith(&self, vault: Vault) -> Locksmith {
-        locksmith(&self.base.pg, vault)
     }
 
     /// Completes the work in progress and stops.

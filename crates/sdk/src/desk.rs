@@ -7,8 +7,8 @@ use nightdesk_protocol::frame::Interrupt;
 use nightdesk_protocol::outcome::{ChatSummary, EGRESS_DECLINED, Outcome};
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_protocol::session_names::{BadSessionNames, SessionNames};
-use nightdesk_types::Send;
 use nightdesk_types::send::Op;
+use nightdesk_types::{RequestId, Send};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::busy::Busy;
@@ -98,6 +98,17 @@ impl Desk {
         receipt_from(&self.ask_outbound(place, op).await?)
     }
 
+    /// Performs an operation under an id of the caller. The desk executes an id once within a day, so after
+    /// [`SendError::Unknown`] the same call may be repeated, also by another process of the agent.
+    pub async fn send_outbound_once(
+        &self,
+        id: RequestId,
+        place: &Place,
+        op: Op,
+    ) -> Result<SendReceipt, SendError> {
+        receipt_from(&self.outbound(self.routed(Some(id), place, op)).await?)
+    }
+
     /// Returns the name and the kind of a chat.
     pub async fn get_chat_info(&self, place: &Place) -> Result<ChatSummary, SendError> {
         let outcome = self.ask_outbound(place, Op::GetChatInfo).await?;
@@ -112,7 +123,8 @@ impl Desk {
         let platform = follow_up.platform().map(str::to_owned);
         let bot_handle = self.bot_of(platform.as_deref());
         let action = Action::FollowUp(follow_up);
-        receipt_from(&self.outbound(RoutedAction { action, platform, bot_handle }).await?)
+        let routed = RoutedAction { request_id: None, action, platform, bot_handle };
+        receipt_from(&self.outbound(routed).await?)
     }
 
     /// Stops the turn of a session of this agent, on any of its lines. The result only confirms that the request was
@@ -148,10 +160,15 @@ impl Desk {
     }
 
     async fn ask_outbound(&self, place: &Place, op: Op) -> Result<Outcome, SendError> {
+        self.outbound(self.routed(None, place, op)).await
+    }
+
+    /// Returns an action in a place, by the bot that the place names or the one of its platform.
+    fn routed(&self, request_id: Option<RequestId>, place: &Place, op: Op) -> RoutedAction {
         let Place { platform, chat_id, bot, metadata } = place.clone();
         let bot_handle = bot.or_else(|| self.bot_of(platform.as_deref()));
         let action = Action::Send(Send { chat_id, op, metadata });
-        self.outbound(RoutedAction { action, platform, bot_handle }).await
+        RoutedAction { request_id, action, platform, bot_handle }
     }
 
     async fn outbound(&self, tagged: RoutedAction) -> Result<Outcome, SendError> {

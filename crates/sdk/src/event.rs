@@ -3,6 +3,7 @@
 use nightdesk_protocol::event::Inbound;
 use nightdesk_protocol::passthrough::Forward;
 use nightdesk_protocol::session_key::SessionKey;
+use nightdesk_types::RequestId;
 use nightdesk_types::send::Op;
 use tokio_util::sync::CancellationToken;
 
@@ -44,14 +45,15 @@ pub struct ForwardedRequest {
 pub struct Turn {
     ticket: Ticket,
     session: SessionKey,
+    entry_id: Option<String>,
     desk: Desk,
     stop: CancellationToken,
 }
 
 impl Event {
     pub(crate) fn new(given: TurnStart, desk: Desk, stop: CancellationToken) -> Self {
-        let TurnStart { ticket, session, content } = given;
-        let turn = Turn { ticket, session, desk, stop };
+        let TurnStart { ticket, session, entry_id, content } = given;
+        let turn = Turn { ticket, session, entry_id, desk, stop };
         match content {
             Content::Message(content) => Self::Message(Message { content, turn }),
             Content::Forward(content) => Self::Forwarded(ForwardedRequest { content, turn }),
@@ -79,7 +81,27 @@ impl Message {
     }
 }
 
+impl Message {
+    /// Replies as [`Message::reply`], under an id made of the entry's. After [`SendError::Unknown`] or
+    /// [`SendError::NoLine`] call it again: the desk sends the reply once, also if the entry comes again to another
+    /// process of the agent. For turns with a single reply.
+    pub async fn reply_once(&self, text: impl Into<String>) -> Result<SendReceipt, SendError> {
+        let Some(id) = self.turn.entry_id().and_then(|id| RequestId::new(format!("reply-{id}")))
+        else {
+            return self.reply(text).await;
+        };
+        let reply_to = self.content.message.message_id.clone();
+        let op = Op::Send { content: text.into(), reply_to };
+        self.turn.desk.send_outbound_once(id, &self.place(), op).await
+    }
+}
+
 impl Turn {
+    /// Returns the entry's id, which is the same over all its deliveries. An entry without one needs no ack.
+    pub fn entry_id(&self) -> Option<&str> {
+        self.entry_id.as_deref()
+    }
+
     /// Returns the key of the conversation.
     pub const fn session_key(&self) -> &SessionKey {
         &self.session

@@ -41,6 +41,7 @@ pub use nightdesk_protocol::outcome::ChatSummary;
 pub use nightdesk_protocol::passthrough::Forward;
 pub use nightdesk_protocol::session_key::SessionKey;
 pub use nightdesk_protocol::session_names::BadSessionNames;
+pub use nightdesk_types::RequestId;
 pub use nightdesk_types::event::{
     ChatType, ContextLine, Media, Message as Content, MessageKind, Passthrough, PromptResponse,
     ReplyTo, Source,

@@ -30,6 +30,7 @@ use nightdesk_protocol::passthrough::Forward;
 use nightdesk_protocol::session_key::{KeySource, SessionKey, Sharing, newest_key};
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_protocol::{Frame, ToGateway, TooLong};
+use nightdesk_types::RequestId;
 
 use crate::status::{Status, Trouble};
 
@@ -64,6 +65,8 @@ pub(crate) enum DeskRequest {
 /// An action with the agent's routing data.
 #[derive(Clone, Debug)]
 pub(crate) struct RoutedAction {
+    /// An id of the caller, under which a repetition is the same request.
+    pub(crate) request_id: Option<RequestId>,
     pub(crate) action: Action,
     pub(crate) platform: Option<String>,
     pub(crate) bot_handle: Option<String>,
@@ -169,6 +172,8 @@ pub(crate) enum TurnResult {
 pub(crate) struct TurnStart {
     pub(crate) ticket: Ticket,
     pub(crate) session: SessionKey,
+    /// The entry's id over all its deliveries.
+    pub(crate) entry_id: Option<String>,
     pub(crate) content: Content,
 }
 

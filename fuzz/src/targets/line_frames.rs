@@ -236,6 +236,7 @@ impl LineWorld {
             | LineEffect::Stop(_)
             | LineEffect::Suspect
             | LineEffect::FollowRules(_)
+            | LineEffect::TellSessions(_)
             | LineEffect::Close(_) => {}
         }
     }

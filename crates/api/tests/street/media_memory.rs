@@ -113,6 +113,8 @@ impl Platform for SlowPlatform {
         let pace = CallRate::per_second(1_000.try_into().expect("not zero"));
         PlatformCapabilities {
             label: "Slow".to_owned(),
+            emoji: "🔌",
+            is_pii_safe: false,
             message_length_max: 64,
             length_unit: LengthUnit::Chars,
             markdown_dialect: "plain".to_owned(),

@@ -219,6 +219,8 @@ pub(crate) fn long(parts: usize) -> String {
 fn can() -> PlatformCapabilities {
     PlatformCapabilities {
         label: "Played".to_owned(),
+        emoji: "🔌",
+        is_pii_safe: false,
         message_length_max: 64,
         length_unit: LengthUnit::Chars,
         markdown_dialect: "plain".to_owned(),

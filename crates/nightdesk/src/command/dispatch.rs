@@ -62,6 +62,7 @@ async fn dispatch(
         }
         Command::Serve
         | Command::Dev { .. }
+        | Command::Conformance(_)
         | Command::Migrate
         | Command::Config(_)
         | Command::Verify(_)

@@ -6,13 +6,14 @@ use nightdesk_vault::Vault;
 use serde_json::json;
 
 use super::{
-    Arguments, Command, ConfigSubcommand, KeySubcommand, check, dev, dispatch, keys, verify,
+    Arguments, Command, ConfigSubcommand, ConformanceSubcommand, KeySubcommand, check, dev,
+    dispatch, keys, verify,
 };
 use super::dev::Trial;
 use crate::config::Config;
 use crate::config::secret_file::password;
 use crate::ui::CommandOutput;
-use crate::{failpoints, telemetry, ui, wiring};
+use crate::{conformance, failpoints, telemetry, ui, wiring};
 
 /// Runs a command.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -21,6 +22,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     match command {
         Command::Serve => serve(&read()?).await,
         Command::Dev { listen, webhook } => dev::run(Trial { listen, webhook, json }).await,
+        Command::Conformance(ConformanceSubcommand::Agent(trial)) => {
+            conformance::run(trial, json).await
+        }
         Command::Migrate => run_migrate(&read()?, json).await,
         Command::Config(ConfigSubcommand::Check) => check::run(&read()?, json).await,
         Command::Verify(asked) => verify::run(&read()?, asked, json).await,

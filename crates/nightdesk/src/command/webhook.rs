@@ -1,7 +1,7 @@
 //! `nightdesk agent webhook`: the URL to which the desk posts an agent's entries.
 
 use anyhow::Context;
-use nightdesk_desk::posting::{WebhookSecret, random_salt};
+use nightdesk_desk::posting::random_salt;
 use nightdesk_outside::TenantUrl;
 use nightdesk_types::{AgentId, TenantScope};
 use nightdesk_vault::Locksmith;
@@ -14,9 +14,9 @@ use crate::wiring;
 
 /// The agent whose webhook is set or shown.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WebhookOwner {
-    pub(super) scope: TenantScope,
-    pub(super) agent: AgentId,
+pub(crate) struct WebhookOwner {
+    pub(crate) scope: TenantScope,
+    pub(crate) agent: AgentId,
 }
 
 /// The change to make.
@@ -36,9 +36,8 @@ pub(super) async fn configure(
 ) -> anyhow::Result<CommandOutput> {
     let WebhookOwner { scope, agent } = owner;
     if let Some(url) = &change.url {
-        let SetWebhook { url, secret } = set(config, wakers, locksmith, owner, url).await?;
-        let shown = json!({ "agent_id": agent, "url": url, "secret": secret.to_string() });
-        return Ok(CommandOutput::One(shown));
+        let WebhookSetting { url, secret } = set(config, wakers, locksmith, owner, url).await?;
+        return Ok(CommandOutput::One(json!({ "agent_id": agent, "url": url, "secret": secret })));
     }
     if change.clear {
         wakers.set_webhook(scope, agent, None).await?;
@@ -47,26 +46,26 @@ pub(super) async fn configure(
     Ok(CommandOutput::One(json!({ "agent_id": agent, "url": url })))
 }
 
-/// A webhook that was set.
-pub(super) struct SetWebhook {
-    pub(super) url: String,
-    /// The secret of its signatures.
-    pub(super) secret: WebhookSecret,
+/// A webhook that was set, and the secret that signs its posts.
+#[derive(Debug)]
+pub(crate) struct WebhookSetting {
+    url: String,
+    pub(crate) secret: String,
 }
 
 /// Sets the webhook of an agent.
-pub(super) async fn set(
+pub(crate) async fn set(
     config: &Config,
     wakers: &dyn WakeAdmin,
     locksmith: &Locksmith,
     owner: WebhookOwner,
     url: &str,
-) -> anyhow::Result<SetWebhook> {
+) -> anyhow::Result<WebhookSetting> {
     let WebhookOwner { scope, agent } = owner;
     let read = TenantUrl::parse(url, &config.outside);
     let url = read.with_context(|| format!("{url} cannot be called"))?.as_str().to_owned();
     let salt = random_salt();
     let secret = wiring::webhook_key(locksmith).await?.secret(scope, agent, &salt);
     wakers.set_webhook(scope, agent, Some(&NewWebhook { url: url.clone(), salt })).await?;
-    Ok(SetWebhook { url, secret })
+    Ok(WebhookSetting { url, secret: secret.to_string() })
 }

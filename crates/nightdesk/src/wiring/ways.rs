@@ -21,7 +21,7 @@ pub(super) async fn open(
     for said in &config.ways {
         match find_agent(said, register).await {
             Ok((party, called)) => {
-                ways.push((party, configured_way(said, party, called, outside)?))
+                ways.push((party, configured_way(said, party, called, outside)?));
             }
             Err(error) => log_bad_way(said, &error),
         }

@@ -246,7 +246,7 @@ async fn a_notify_goes_every_way_of_its_agent_under_one_id() {
     let (mut desk, helper) = going(&[drop, way("owl", "inbox = true")].concat(), &["owl"], &[]);
     desk.run("mkdir -p letters/owl && nightdesk config check", &[]);
     let head = |desk: &Desk| {
-        value(&desk.run("nightdesk inbox list --tenant acme --agent owl", &[]), "head")
+        value(&desk.run("nightdesk inbox list --tenant acme --agent owl", &[]), "head").to_owned()
     };
     let connectors = |sent: &nightdesk_sdk::peers::LetterSendResponse| {
         let names = sent.dispatched.iter().map(|way| (way.connector.clone(), way.ok));

@@ -47,6 +47,12 @@ impl Cron {
             Err(_) => tracing::warn!("the desk does not respond; firing overdue jobs locally"),
         }
         self.unsettled.notify_one();
+        self.fire_overdue(now).await?;
+        Ok(next_look(&self.store.read().await?, now))
+    }
+
+    /// Fires the overdue jobs from this process.
+    async fn fire_overdue(self: &Arc<Self>, now: Timestamp) -> Result<(), StoreError> {
         // Times that are too old to be made up for are left behind, as after a failure of the desk.
         change(&*self.store, |book| book.move_on(&BTreeSet::new(), now)).await?;
         let book = self.store.read().await?;
@@ -59,7 +65,7 @@ impl Cron {
             let (job, fire_at) = (job.id(), Some(fire_at.as_str()));
             self.take_fire(FireDelivery { job, fire_at, fire_id: &fire_id }).await?;
         }
-        Ok(next_look(&self.store.read().await?, now))
+        Ok(())
     }
 }
 

@@ -263,7 +263,12 @@ impl Between {
         let op = Op::Send { content: text.to_owned(), reply_to: None };
         let metadata = serde_json::Map::default();
         let send = nightdesk_types::Send { chat_id: "c1".to_owned(), op, metadata };
-        let tagged = RoutedAction { action: Action::Send(send), platform: None, bot_handle: None };
+        let tagged = RoutedAction {
+            request_id: None,
+            action: Action::Send(send),
+            platform: None,
+            bot_handle: None,
+        };
         self.at_the_agent(Input::Asked(CallId(ask), DeskRequest::Outbound(Box::new(tagged))));
     }
 

@@ -88,8 +88,10 @@ impl Entries {
             };
             let ticket = Ticket(self.tickets);
             self.tickets += 1;
+            let entry_id = name.clone();
             self.turns.push(RunningTurn { ticket, session: session.clone(), name });
-            effects.push(SessionEffect::Handle(Box::new(TurnStart { ticket, session, content })));
+            let start = TurnStart { ticket, session, entry_id, content };
+            effects.push(SessionEffect::Handle(Box::new(start)));
         }
     }
 

@@ -296,7 +296,12 @@ fn wish() -> DeskRequest {
         metadata: serde_json::Map::default(),
     };
     let action = Action::FollowUp(follow_up);
-    DeskRequest::Outbound(Box::new(RoutedAction { action, platform: None, bot_handle: None }))
+    DeskRequest::Outbound(Box::new(RoutedAction {
+        request_id: None,
+        action,
+        platform: None,
+        bot_handle: None,
+    }))
 }
 
 /// Returns a process by its number: no two have the same request names.

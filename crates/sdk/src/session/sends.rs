@@ -151,7 +151,11 @@ impl Sends {
                 Ok((Frame::interrupt(&interrupt).map_err(RequestFailure::TooLong)?, None))
             }
             DeskRequest::Outbound(tagged) => {
-                let request_id = self.next_request()?;
+                let request_id = match tagged.request_id {
+                    Some(own) if self.is_pending(&own) => return Err(RequestFailure::Busy),
+                    Some(own) => own,
+                    None => self.next_request()?,
+                };
                 let outbound = Outbound {
                     request_id: request_id.clone(),
                     action: tagged.action,
@@ -161,6 +165,11 @@ impl Sends {
                 Ok((Frame::outbound(&outbound).map_err(RequestFailure::TooLong)?, Some(request_id)))
             }
         }
+    }
+
+    fn is_pending(&self, request: &RequestId) -> bool {
+        self.in_flight.iter().any(|sent| sent.request == *request)
+            || self.waiting.iter().any(|waiting| waiting.request.as_ref() == Some(request))
     }
 
     fn next_request(&mut self) -> Result<RequestId, RequestFailure> {

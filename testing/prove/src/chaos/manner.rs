@@ -83,6 +83,7 @@ impl Manner {
     }
 
     /// Returns the manner once the run comes to rest.
+    #[must_use]
     pub fn settled(self) -> Self {
         if self.transport() == Transport::WebSocket { Self::Normal } else { self }
     }
@@ -102,7 +103,7 @@ impl Manner {
 /// The manners of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manners {
-    /// WebSockets, and no manner that a promise makes an exception for.
+    /// `WebSockets`, and no manner that a promise makes an exception for.
     Polite,
     /// All manners.
     All,

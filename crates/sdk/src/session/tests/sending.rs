@@ -7,13 +7,23 @@ use super::*;
 use crate::limits::{LINE_WAIT, SENDS_WAITING_BYTES_MAX, SENDS_WAITING_MAX};
 
 pub(super) fn asked(ask: u64, text: &str) -> Input {
+    asked_as(ask, text, None)
+}
+
+/// A send under an id of the caller.
+fn asked_as(ask: u64, text: &str, request_id: Option<&str>) -> Input {
     let op = Op::Send { content: text.to_owned(), reply_to: None };
     let send = nightdesk_types::Send {
         chat_id: "c1".to_owned(),
         op,
         metadata: serde_json::Map::default(),
     };
-    let tagged = RoutedAction { action: Action::Send(send), platform: None, bot_handle: None };
+    let tagged = RoutedAction {
+        request_id: request_id.and_then(RequestId::new),
+        action: Action::Send(send),
+        platform: None,
+        bot_handle: None,
+    };
     Input::Asked(CallId(ask), DeskRequest::Outbound(Box::new(tagged)))
 }
 
@@ -59,6 +69,21 @@ fn two_processes_never_use_one_name_for_two_requests() {
     };
 
     assert_ne!(name([1; 16]), name([2; 16]));
+}
+
+#[test]
+fn a_send_under_an_own_id_is_repeated_under_it_and_never_twice_at_once() {
+    let mut session = live();
+    let own = |ask| asked_as(ask, "one", Some("reply-e1"));
+    let first = session.step(at(secs(1)), own(1));
+    assert_eq!(requests(&first), ["reply-e1"]);
+    assert_eq!(session.step(at(secs(1)), own(2)), [answer(2, RequestFailure::Busy)]);
+
+    let now = on_the_next_line(&mut session, at(secs(2)));
+    assert_eq!(requests(&session.step(now, own(3))), ["reply-e1"]);
+    let outcome = Outcome::delivered(Some("m1".to_owned()));
+    let answered = session.step(now, result("reply-e1"));
+    assert_eq!(answered, [SessionEffect::Answer(CallId(3), Ok(Some(Box::new(outcome))))]);
 }
 
 #[test]
