@@ -181,6 +181,10 @@ webchat-look FOLDER="target/webchat-look" *ARGS: _world
 quickstart:
     python3 testing/quickstart/quickstart.py
 
+# Follow docs/first-agent.md word for word: four kinds of agents answer in Chromium after they slept. Budget: 5 minutes.
+first-agent: _world
+    NIGHTDESK_BIN="$(just _built debug)" testing/first-agent/first-agent.sh
+
 # Measure the cost of ten thousand idle lines for the desk and PostgreSQL.
 idle-lines *ARGS: _proofs
     NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/idle-lines" {{ ARGS }}

@@ -11,7 +11,7 @@ test.runIf(binary)(
   "a person, a bot of the Chat SDK and a real desk",
   { timeout: 300_000 },
   async ({ onTestFinished }) => {
-    const { url, chat: page, gateway, secret } = await startDesk({ after: onTestFinished }, binary ?? "");
+    const { url, chat: page, gateway, secret } = await startDesk({ after: onTestFinished });
     const adapter = new NightdeskAdapter({ url, login: { gateway, secret } });
     const chat = new Chat({
       userName: "owl",
@@ -25,7 +25,9 @@ test.runIf(binary)(
     });
     await chat.initialize();
 
-    await new Person(page).ask("hello", "chat: hello");
+    // The trial's own agent answers until the adapter's line is open.
+    const person = new Person(page);
+    await person.ask("hello", "chat: hello").catch(() => person.ask("hello", "chat: hello"));
     await chat.shutdown();
     expect(await adapter.handleWebhook(new Request(url)).then(({ status }) => status)).toBe(404);
   },

@@ -131,6 +131,16 @@ async def test_a_revoked_gateway_dials_once_more_and_stops(desk: FakeDesk, conne
         await agent.send(Place("c1"), "too late")
 
 
+async def test_an_expired_token_is_no_revocation(desk: FakeDesk, connect: Connect) -> None:
+    async with connect() as agent:
+        for _ in range(4):
+            line = await desk.line()
+            await within(agent.handshake())
+            await line.close(4401, "expired")
+        await desk.line()
+        assert agent.end is None
+
+
 async def test_a_loop_over_entries_reports_a_revocation(desk: FakeDesk, connect: Connect) -> None:
     async with connect() as agent:
         loop = asyncio.ensure_future(anext(agent.entries()))

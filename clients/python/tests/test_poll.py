@@ -4,16 +4,24 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import pytest
 from conftest import serving, until, within
 from fakedesk import DESCRIPTOR, GATEWAY, SECRET, entry, entry_id, is_token
 
-from nightdesk import End, Entry, Place, limits
-from nightdesk.asgi import HttpApp, Receive, Reply, Scope, read_body
-from nightdesk.errors import FailedError, RefusedError, RevokedError, UnknownOutcomeError
-from nightdesk.poll import PollingDesk
+from nightdesk import End, Entry, Login, Place, limits
+from nightdesk.asgi import HttpApp, Receive, Reply, Scope, Send, read_body
+from nightdesk.errors import (
+    AmbiguousError,
+    CallRefusedError,
+    FailedError,
+    RefusedError,
+    RevokedError,
+    UnknownOutcomeError,
+)
+from nightdesk.poll import PollingDesk, PostedLine
 
 CHAT = Place("c1", "discord")
 
@@ -31,6 +39,7 @@ class PollDesk(HttpApp):
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     # Replies that take the place of the next ones, by route.
     replies: dict[str, list[Reply]] = field(default_factory=dict)
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     results: list[dict[str, Any]] = field(default_factory=list)
     ring: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -52,17 +61,28 @@ class PollDesk(HttpApp):
         if route == "take":
             return await self._take(body)
         if route == "ack":
-            return reply({"acknowledged": len(body["buffer_ids"])})
+            return Reply(204)
         if route == "send":
             return reply(self.results.pop(0) if self.results else {"success": True, "message_id": "m9"})
         return Reply(204)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers with the headers of the next reply, too."""
+
+        async def with_headers(message: Scope) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self.headers]
+                self.headers = []
+            await send(message)
+
+        await super().__call__(scope, receive, with_headers)
 
     async def _take(self, body: dict[str, Any]) -> Reply:
         answer: dict[str, Any] = {}
         if body.get("line") is None:
             self.lines += 1
             self.position = 0
-            answer["descriptors"] = [DESCRIPTOR for _ in body["hellos"]]
+            answer["descriptors"] = [{"type": "descriptor", "descriptor": DESCRIPTOR} for _ in body["hellos"]]
         elif not self.frames:
             self.ring.clear()
             try:
@@ -107,7 +127,7 @@ async def test_entries_come_and_are_acked(poll: PollDesk) -> None:
 
     first, second, third = poll.bodies("take")[:3]
     assert texts == ["one", "two"]
-    assert "line" not in first
+    assert first["line"] is None
     assert first["client"]["name"] == "nightdesk-python"
     assert first["hellos"] == [{"platform": "discord", "botId": "b1"}, {"platform": "telegram", "botId": ""}]
     assert second == {"wait_seconds": 25, "line": "1.1"}
@@ -152,9 +172,9 @@ async def test_a_line_that_is_gone_is_opened_again(poll: PollDesk) -> None:
     await until(lambda: poll.lines == 1)
     poll.deliver(entry(1))
     await until(lambda: poll.bodies("ack"))
-    poll.replies["take"] = [reply({"code": "line-gone", "close_code": 4409}, 410)]
+    poll.replies["take"] = [reply({"code": "line-gone", "detail": "replaced by a newer line"}, 410)]
     await until(lambda: poll.lines == 2)
-    assert "another process" in (agent.trouble or "")
+    assert "replaced by a newer line" in (agent.trouble or "")
     # The ack was lost with the line.
     poll.deliver(entry(1))
     await until(lambda: len(poll.bodies("ack")) == 2)
@@ -164,9 +184,45 @@ async def test_a_line_that_is_gone_is_opened_again(poll: PollDesk) -> None:
 
 
 async def test_a_revoked_gateway_stops(poll: PollDesk) -> None:
-    poll.replies["take"] = [Reply(403), Reply(403)]
+    poll.replies["take"] = [reply({"code": "gateway-revoked"}, 403)] * 2
     with pytest.raises(RevokedError):
         await within(connect(poll).run(lambda entry: entry.ack()))
+
+
+async def test_an_agent_without_a_gateway_is_not_revoked(poll: PollDesk) -> None:
+    poll.replies["take"] = [reply({"code": "forbidden", "detail": "the agent has no gateway"}, 403)] * 3
+    async with connect(poll) as agent:
+        await within(agent.handshake())
+
+
+async def test_a_busy_desk_is_called_again_when_it_says(poll: PollDesk) -> None:
+    async with connect(poll) as agent:
+        await within(agent.handshake())
+        takes = len(poll.bodies("take"))
+        poll.replies["take"], poll.headers = [Reply(503)], [(b"retry-after", b"1")]
+        await until(lambda: not poll.replies["take"])
+        began = monotonic()
+        await until(lambda: len(poll.bodies("take")) >= takes + 2)
+        # The fixture bounds the wait.
+        assert monotonic() - began >= limits.RETRY_AFTER_MAX - 0.1
+
+
+async def test_a_called_agent_sends_and_acknowledges_without_a_line(poll: PollDesk) -> None:
+    async with PostedLine(poll.url, Login.gateway(GATEWAY, SECRET)) as line:
+        assert (await line.send(Place("c1", "discord", "b1"), "hi", reply_to="m1")).message_id == "m9"
+        await line.ack(entry_id(1), entry_id(2))
+        poll.replies = {"send": [Reply(410)], "ack": [reply({"code": "line-gone"}, 410)]}
+        with pytest.raises(UnknownOutcomeError) as unknown:
+            await line.send(CHAT, "hi")
+        await line.act("send", CHAT, request_id=unknown.value.request_id, content="hi")
+        with pytest.raises(CallRefusedError, match="line-gone"):
+            await line.ack(entry_id(1))
+
+    first, lost, again = poll.bodies("send")
+    assert (first["platform"], first["bot_id"], first["action"]["reply_to"]) == ("discord", "b1", "m1")
+    assert lost["request_id"] == again["request_id"] != first["request_id"]
+    assert not any("line" in body for _, body in poll.calls)
+    assert poll.bodies("ack")[0] == {"buffer_ids": [entry_id(1), entry_id(2)]}
 
 
 async def test_a_refused_token_is_reported(poll: PollDesk) -> None:
@@ -183,16 +239,21 @@ async def test_sends_have_the_outcomes_of_the_line(poll: PollDesk) -> None:
         poll.results = [{"success": False, "code": "egress_declined", "error": "no"}]
         with pytest.raises(RefusedError):
             await within(agent.send(CHAT, "hi"))
-        poll.replies["send"] = [reply({"code": "bad", "detail": "no op"}, 400), Reply(500)]
-        with pytest.raises(FailedError, match="no op"):
+        poll.results = [{"success": False, "ambiguous": True}]
+        with pytest.raises(AmbiguousError):
             await within(agent.send(CHAT, "hi"))
-        with pytest.raises(UnknownOutcomeError):
-            await within(agent.send(CHAT, "hi"))
+        poll.replies["send"] = [reply({"code": "bad", "detail": "no op"}, 400), Reply(429), Reply(500), Reply(410)]
+        for reason in ("no op", "429"):
+            with pytest.raises(FailedError, match=reason):
+                await within(agent.send(CHAT, "hi"))
+        for _ in range(2):
+            with pytest.raises(UnknownOutcomeError, match="no result came"):
+                await within(agent.send(CHAT, "hi"))
 
     first = poll.bodies("send")[0]
     assert (first["platform"], first["bot_id"]) == ("discord", "b1")
     assert first["action"]["content"] == "hi"
-    assert len({body["request_id"] for body in poll.bodies("send")}) == 4
+    assert len({body["request_id"] for body in poll.bodies("send")}) == 7
 
 
 async def test_a_stop_is_answered(poll: PollDesk) -> None:

@@ -9,7 +9,7 @@ from conftest import SNAPSHOTS, VECTORS
 
 from nightdesk import Message, Place, Source, build_action
 from nightdesk.actions import read_receipt
-from nightdesk.errors import FailedError, RefusedError, UnknownOutcomeError
+from nightdesk.errors import AmbiguousError, FailedError, RefusedError, SendError
 from nightdesk.login import make_token
 from nightdesk.message import Descriptor
 from nightdesk.session_key import session_key
@@ -164,7 +164,7 @@ def test_reads_every_result_of_the_desk() -> None:
         try:
             receipt = read_receipt(result, "r1")
             outcomes.append((receipt.message_id, receipt.thread_id, receipt.chat))
-        except (RefusedError, FailedError, UnknownOutcomeError) as error:
+        except SendError as error:
             outcomes.append(type(error))
 
     chat = {"name": "general", "type": "channel"}
@@ -173,7 +173,7 @@ def test_reads_every_result_of_the_desk() -> None:
         ("msg-1", "thread1", None),
         RefusedError,
         FailedError,
-        UnknownOutcomeError,
+        AmbiguousError,
         (None, None, chat),
         FailedError,
         FailedError,

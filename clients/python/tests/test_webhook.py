@@ -15,7 +15,7 @@ from standardwebhooks import Webhook
 
 from nightdesk import Place, Turn, build_action, limits
 from nightdesk.errors import BadSignatureError
-from nightdesk.webhook import Answer, WebhookApp, verify
+from nightdesk.webhook import LATER, Answer, WebhookApp, verify
 
 SECRET = "whsec_" + base64.b64encode(b"a key of 24 bytes, or so").decode()
 OTHER = "whsec_" + base64.b64encode(b"another key of 24 bytes.").decode()
@@ -102,6 +102,25 @@ async def test_actions_are_the_answer() -> None:
 
     place = {"chat_id": "c1", "metadata": {"user_id": "u1"}}
     assert response.json() == {"actions": [{"op": "react", "message_id": "m1", "emoji": "👍", **place}]}
+
+
+async def test_a_text_and_actions_are_one_answer() -> None:
+    async def answer(_: Turn) -> Answer:
+        return {"text": "done", "actions": [build_action("typing", Place(""), {"content": ""})]}
+
+    response = await post(WebhookApp(answer, SECRET), entry(1))
+
+    # Without a chat, an action is for that of the entry.
+    assert response.json() == {"text": "done", "actions": [{"op": "typing", "content": "", "metadata": {}}]}
+
+
+async def test_an_answer_may_come_later() -> None:
+    async def answer(_: Turn) -> Answer:
+        return LATER
+
+    response = await post(WebhookApp(answer, SECRET), entry(1))
+
+    assert (response.status_code, response.content) == (202, b"")
 
 
 async def test_no_answer_acknowledges_too() -> None:

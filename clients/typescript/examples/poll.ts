@@ -14,6 +14,6 @@ for (;;) {
   } catch (error) {
     // A line that is gone, such as after a restart of the desk, is opened anew by the next take.
     if (!(error instanceof CallError && (error.passes || error.status === 410))) throw error;
-    await setTimeout(1_000 + 4_000 * Math.random());
+    await setTimeout(Math.max(1_000 + 4_000 * Math.random(), error.retryAfterMs));
   }
 }

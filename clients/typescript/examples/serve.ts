@@ -1,11 +1,11 @@
 // Serves a fetch handler with Node's own server. Deno, Bun and most frameworks need no such function.
-import { createServer } from "node:http";
+import { type Server, createServer } from "node:http";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
-export function serve(handler: Handler, port: number): void {
+export function serve(handler: Handler, port: number): Server {
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (incoming, outgoing) => {
     const { method = "GET", url = "/", headers } = incoming;
     const names = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
@@ -20,5 +20,5 @@ export function serve(handler: Handler, port: number): void {
       .catch(() => outgoing.destroy());
   });
   server.maxConnections = 32;
-  server.listen(port, "127.0.0.1");
+  return server.listen(port, "127.0.0.1");
 }

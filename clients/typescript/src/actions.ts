@@ -1,13 +1,11 @@
 import type { Delivered } from "./entry.js";
-import { FailedError, RefusedError, UnknownError } from "./errors.js";
+import { AmbiguousError, FailedError, RefusedError } from "./errors.js";
 import type { Action, MediaMessage, Op, Prompt, SendResult, Source } from "./wire.js";
 
 /** A chat, and what tells it apart from others of the same id. The source of an event is one. */
-export interface Place extends Partial<Pick<Source, "scope_id" | "thread_id" | "user_id" | "profile">> {
+export interface Place extends Partial<Pick<Source, "scope_id" | "thread_id" | "user_id" | "profile" | "botId">> {
   chat_id: string;
   platform?: string;
-  /** The platform's id of the bot. Needed only if several bots of the agent reach the chat. */
-  botId?: string;
 }
 
 /** The bot of an action. */
@@ -102,7 +100,7 @@ export abstract class Actions {
     const route = { platform: platform === "relay" ? undefined : platform, botId };
     const result = await this.request(action, route, requestId);
     if (result.success) return result;
-    if (result.ambiguous) throw new UnknownError(requestId);
+    if (result.ambiguous) throw new AmbiguousError(requestId);
     const reason = result.error ?? "no reason given";
     throw result.code === "egress_declined" ? new RefusedError(reason) : new FailedError(reason);
   }

@@ -245,7 +245,7 @@ export class Desk extends Actions {
       this.#finish(this.#end);
       return;
     }
-    const restMs = isRevoked ? 0 : this.#backoff.next(why.code === 1012);
+    const restMs = isRevoked ? 0 : Math.max(this.#backoff.next(why.code === 1012), why.retryAfterMs ?? 0);
     this.#trouble = why;
     this.#redial.set(restMs);
     this.#show({ state: "resting", why, restMs });
@@ -330,8 +330,7 @@ function reportFailure(error: unknown, entry: Entry): void {
 function checkSettings({ url, login, bots = [], sleepAfter }: Settings): void {
   lineUrl(url);
   checkLogin(login);
-  if (bots.length > limits.HELLOS_MAX)
-    throw new TypeError(`a line speaks for at most ${limits.HELLOS_MAX} bots; use several gateways`);
+  if (bots.length > limits.HELLOS_MAX) throw new TypeError(`over ${limits.HELLOS_MAX} bots; use several gateways`);
   if (sleepAfter !== undefined && !(sleepAfter >= limits.SLEEP_AFTER_MIN && sleepAfter <= limits.SLEEP_AFTER_MAX)) {
     throw new TypeError(`an agent sleeps after ${limits.SLEEP_AFTER_MIN} ms to ${limits.SLEEP_AFTER_MAX} ms of quiet`);
   }

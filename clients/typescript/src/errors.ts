@@ -1,18 +1,30 @@
 import { LINE_WAIT } from "./limits.js";
 
-/** The reason that a send was not made, or may not have been. */
-export abstract class SendError extends Error {
+abstract class NamedError extends Error {
   override readonly name = this.constructor.name;
 }
 
+/** The reason that a send was not made, or may not have been. */
+export abstract class SendError extends NamedError {}
+
 /**
- * The send was written, and then the line was lost, no result came within half a minute, or the desk does not know its
- * end. The SDK never repeats a send. Under the same request id, the desk executes a repeat at most once.
+ * The send was written, and then the line was lost, or no result came within half a minute. The SDK never repeats a send.
+ * Under the same request id, the desk executes a repeat at most once.
  */
 export class UnknownError extends SendError {
+  static readonly why: string = "no result came; repeat it under its request id";
+
   constructor(readonly requestId: string) {
-    super("the send may have been done; repeat it under its request id, or if a duplicate is better than a loss");
+    super(`the send may have been done: ${new.target.why}`);
   }
+}
+
+/**
+ * The desk itself does not know the end of the send, or only a part of it was done. A repeat under the same request id does
+ * nothing and gets this error again; under another id it may be a duplicate.
+ */
+export class AmbiguousError extends UnknownError {
+  static override readonly why = "in whole or in part; send it anew only if a duplicate is better than a loss";
 }
 
 /** Nothing was sent: there was no line. A later attempt may succeed. */
@@ -47,14 +59,10 @@ export class FailedError extends SendError {
 }
 
 /** The gateway was revoked, and a second dial proved it. */
-export class RevokedError extends Error {
-  override readonly name = "RevokedError";
-}
+export class RevokedError extends NamedError {}
 
 /** A call over HTTP failed. Without a status, no readable response arrived and the call may have been executed. */
-export class CallError extends Error {
-  override readonly name = "CallError";
-
+export class CallError extends NamedError {
   /** `code` is the reason for programs: `no-answer`, `unreadable`, or that of the desk, such as `no-reply`. */
   constructor(
     what: string,
@@ -62,6 +70,8 @@ export class CallError extends Error {
     readonly code: string,
     readonly status?: number,
     cause?: unknown,
+    /** The time after which the desk wants the call again, if it gave one. */
+    readonly retryAfterMs = 0,
   ) {
     super(`could not ${what}: ${detail} (${code}, status ${status ?? "unknown"})`, { cause });
   }
@@ -74,9 +84,7 @@ export class CallError extends Error {
 }
 
 /** A request is not signed by the desk, or not for this agent, or not now. */
-export class VerificationError extends Error {
-  override readonly name = "VerificationError";
-}
+export class VerificationError extends NamedError {}
 
 function notSent(why: string) {
   return class extends SendError {

@@ -54,7 +54,7 @@ function readEvent(value: unknown): InboundEvent {
   const { text = "", message_id = null, message_type = "" } = texts(raw);
   const from = object(raw.source);
   const flags = { is_bot: Boolean(from.is_bot), message_is_edit: Boolean(from.message_is_edit) };
-  const source: Source = { ...NO_SOURCE, ...texts(from), ...flags };
+  const source: Source = { ...NO_SOURCE, ...texts({ scope_id: from.guild_id, ...from }), ...flags };
   if (!CHAT_TYPES.includes(source.chat_type)) source.chat_type = "group";
   const type = MESSAGE_TYPES.includes(message_type) ? message_type : "text";
   return { ...raw, text, message_id, message_type: type, source } as InboundEvent;

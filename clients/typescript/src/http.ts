@@ -2,7 +2,7 @@ import { CallError } from "./errors.js";
 import { object, texts } from "./frame.js";
 import { BODY_WAIT, CALL_WAIT, RESPONSE_BYTES_MAX } from "./limits.js";
 import { type Login, bearer, checkLogin, deskUrl } from "./login.js";
-import { after } from "./timing.js";
+import { after, readRetryAfter } from "./timing.js";
 
 /** A call to the desk: a GET, or a POST if it has a body. A body that is not bytes is sent as JSON. */
 export type Call = { body?: object; headers?: Record<string, string>; waitMs?: number; bytesMax?: number };
@@ -39,7 +39,8 @@ export class DeskHttp {
     if (read === undefined) throw new CallError(what, "the desk's response is too long", "unreadable");
     if (response.ok) return read;
     const { detail = "the desk gave no reason", code = "" } = texts(parseObject(read));
-    throw new CallError(what, detail, code, response.status);
+    const retryAfterMs = readRetryAfter(response.headers.get("retry-after"));
+    throw new CallError(what, detail, code, response.status, undefined, retryAfterMs);
   }
 
   /** Sends a request, and returns the JSON object or list of a successful response. */

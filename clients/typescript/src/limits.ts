@@ -21,6 +21,9 @@ export const LIVED = 60_000;
 /** Time over which dials after a restart of the desk are spread. */
 export const RESTART_SPREAD = 5_000;
 
+/** Longest wait that the desk may ask for before a dial. */
+export const RETRY_AFTER_MAX = 60_000;
+
 /** Number of closes with 4401 that a gateway needs before it accepts the revocation. */
 export const REVOCATIONS_MAX = 2;
 

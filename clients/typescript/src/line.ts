@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 
 import { FrameSplitter, readFrame } from "./frame.js";
 import * as limits from "./limits.js";
-import { Deadline } from "./timing.js";
+import { Deadline, readRetryAfter } from "./timing.js";
 import type { Frame } from "./wire.js";
 
 /** The name of this client, in hellos and requests. A test compares the version with package.json. */
@@ -17,8 +17,10 @@ export interface Trouble {
   text: string;
   /** The HTTP status of a refused dial. */
   status?: number;
-  /** The close code of an ended line. */
-  code?: number;
+  /** The close code of an ended line. Of one whose token had expired there is none: the next dial has a new token. */
+  code?: number | undefined;
+  /** The time after which the desk wants the next dial. */
+  retryAfterMs?: number;
 }
 
 /** The receiver of a line's events. */
@@ -99,13 +101,13 @@ export class Line {
       request.destroy();
       const status = response.statusCode ?? 0;
       const text = `the desk refused the line with HTTP status ${status}; check the gateway, its secret and this clock`;
-      this.#finish({ reason: "refused", text, status });
+      this.#finish({ reason: "refused", text, status, retryAfterMs: readRetryAfter(response.headers["retry-after"]) });
     });
     // A close event follows each error. Of an open line it has the code.
     socket.on("error", (error: Error) => {
       if (this.#pings === undefined) this.#why ??= unreachable(error.message);
     });
-    socket.on("close", (code: number) => this.#finish(this.#why ?? ended(code)));
+    socket.on("close", (code: number, why: Buffer) => this.#finish(this.#why ?? ended(code, why.toString())));
   }
 
   #take(data: Buffer): void {
@@ -133,7 +135,8 @@ function unreachable(detail: string): Trouble {
   return { reason: "unreachable", text: `the desk cannot be reached (${detail}); check the URL and the network` };
 }
 
-function ended(code: number): Trouble {
+function ended(code: number, why = ""): Trouble {
   const by = code === 4409 ? " (another process took over as this agent)" : "";
-  return { reason: "ended", text: `the line ended with code ${code}${by}`, code };
+  const isExpired = code === 4401 && why === "expired";
+  return { reason: "ended", text: `the line ended with code ${code}${by}`, code: isExpired ? undefined : code };
 }

@@ -25,8 +25,7 @@ export function checkLogin(login: Login): void {
     throw new TypeError("not the name of a gateway; use the one that the desk printed, [A-Za-z0-9_.-]{1,64}");
   }
   const shown = "gateway" in login ? login.secret : login.token;
-  if (shown === "")
-    throw new TypeError("the gateway's secret or the token is empty; use the one that the desk printed");
+  if (shown === "") throw new TypeError("the secret or token is empty; use the one that the desk printed");
 }
 
 /** Returns the desk's address without a trailing slash. */

@@ -99,12 +99,8 @@ export class Peers {
   async exchange(letter: Letter, waitMs: number): Promise<Reply> {
     const timeout_ms = Math.min(waitMs, EXCHANGE_WAIT_MAX);
     const request = { op: "exchange", ...letter, timeout_ms };
-    const { response } = await this.#post<LetterSent>(
-      "exchange letters",
-      "/v1/letters",
-      request,
-      timeout_ms + CALL_WAIT,
-    );
+    const waitAll = timeout_ms + CALL_WAIT;
+    const { response } = await this.#post<LetterSent>("exchange letters", "/v1/letters", request, waitAll);
     if (response === undefined) throw new TypeError("the desk's response has no reply");
     return response;
   }

@@ -11,7 +11,8 @@ import type { Action, SendResult } from "./wire.js";
 
 /**
  * The line over HTTP, for processes that can hold no socket. It keeps no line of its own in the background: call `take`
- * again and again, ack what was handled, and take again after a `CallError` whose `passes` is true.
+ * again and again, ack what was handled, and take again after a `CallError` whose `passes` is true, not before its
+ * `retryAfterMs`. An agent that the desk calls by webhook never takes: its acks and sends need no line.
  */
 export class Poll extends Actions {
   readonly #desk: DeskHttp;
@@ -70,15 +71,17 @@ export class Poll extends Actions {
   }
 
   protected override async request(action: Action, route: Route, requestId: string): Promise<SendResult> {
-    if (this.#line === undefined) throw new errors.NoLineError();
+    const line = this.#line;
     const send = { request_id: requestId, platform: route.platform, bot_id: route.botId, action };
     try {
       return readResult(await this.#call("send", send, { waitMs: RESULT_WAIT + CALL_WAIT }));
     } catch (error) {
       if (!(error instanceof errors.CallError)) throw error;
-      if (error.status === 410) throw new errors.NoLineError();
+      // A line that had a name may have ended after the send.
+      if (error.status === 410 && line === undefined) throw new errors.NoLineError();
       if (error.status === 429) throw new errors.BusyError();
-      throw error.status && !error.passes ? new errors.FailedError(error.message) : new errors.UnknownError(requestId);
+      const isRefused = error.status !== undefined && error.status !== 410 && !error.passes;
+      throw isRefused ? new errors.FailedError(error.message) : new errors.UnknownError(requestId);
     }
   }
 

@@ -32,6 +32,5 @@ export function sessionKey(source: KeySource): string {
 
 /** Returns a WhatsApp address without its first plus sign, its device and its server. */
 function stablePart(address: string): string {
-  const plain = address.trim().replace("+", "");
-  return plain.replace(/[:@].*$/s, "");
+  return /^[^:@]*/.exec(address.trim().replace("+", ""))?.[0] ?? "";
 }

@@ -1,4 +1,4 @@
-import { BACKOFF_FIRST, BACKOFF_MAX, RESTART_SPREAD, REVOCATIONS_MAX } from "./limits.js";
+import { BACKOFF_FIRST, BACKOFF_MAX, RESTART_SPREAD, RETRY_AFTER_MAX, REVOCATIONS_MAX } from "./limits.js";
 
 /** A timer that can be set again. */
 export class Deadline {
@@ -38,6 +38,11 @@ export class Backoff {
   }
 }
 
+/** Returns the time of a `Retry-After` header in milliseconds, within a bound. */
+export function readRetryAfter(header?: string | null): number {
+  return /^\d{1,9}$/.test(header ?? "") ? Math.min(Number(header) * 1000, RETRY_AFTER_MAX) : 0;
+}
+
 /** Wakes all that wait. */
 export class Bell {
   #waiting: (() => void)[] = [];
@@ -53,7 +58,5 @@ export class Bell {
 
 /** Waits for a time, without keeping the process alive. */
 export function after(waitMs: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    AbortSignal.timeout(waitMs).addEventListener("abort", () => resolve(undefined));
-  });
+  return new Promise((resolve) => AbortSignal.timeout(waitMs).addEventListener("abort", () => resolve(undefined)));
 }

@@ -17,6 +17,8 @@ export interface Source {
   scope_id?: string;
   profile?: string;
   prospective_thread_id?: string;
+  /** The platform's id of the bot that got the message, or that acts there. */
+  botId?: string;
   /** `user_display_name`, `user_handle`, `chat_id_alt`, `guild_id`, `parent_chat_id`, `message_id`. */
   [further: string]: unknown;
 }

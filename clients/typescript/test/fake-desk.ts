@@ -128,7 +128,8 @@ export class FakeDesk {
     desk.#http.on("upgrade", (request, socket, head) => {
       const status = desk.refusals.shift();
       if (status !== undefined) {
-        socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
+        const retry = status === 503 ? "retry-after: 2\r\n" : "";
+        socket.end(`HTTP/1.1 ${status} No\r\n${retry}content-length: 0\r\n\r\n`);
         return;
       }
       desk.#sockets.handleUpgrade(request, socket, head, (open) => desk.#lines.put(new FakeLine(open, request)));

@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 /** A response: a status and a body, a closed connection, or silence. */
-export type Answer = [status: number, body?: unknown] | "hangs up" | "says nothing";
+export type Answer = [status: number, body?: unknown, headers?: Record<string, string>] | "hangs up" | "says nothing";
 
 /** A server with scripted responses, which the end of the test closes. */
 export class FakeHttp {
@@ -32,9 +32,9 @@ export class FakeHttp {
         const answer = fake.#answers.shift() ?? [200, {}];
         if (answer === "hangs up") request.socket.destroy();
         if (typeof answer === "string") return;
-        const [status, body] = answer;
+        const [status, body, more] = answer;
         const bytes = body instanceof Uint8Array || body === undefined ? body : JSON.stringify(body);
-        response.writeHead(status, { location: "/elsewhere" }).end(bytes);
+        response.writeHead(status, { location: "/elsewhere", ...more }).end(bytes);
       });
     });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 
 import {
+  AmbiguousError,
   BusyError,
   CallError,
   FailedError,
@@ -155,7 +156,7 @@ test("polling opens a line, sends back its newest name, and acks", async (t) => 
   const { fake } = await open(t);
   const poll = polling(fake);
   const window = { line: "L1", descriptors: [descriptor()], frames: [inbound("e1"), { type: "new" }] };
-  fake.will([200, window], [200, { acknowledged: 1 }], [200, { line: "L2", frames: [] }], [204]);
+  fake.will([200, window], [204], [200, { line: "L2", frames: [] }], [204]);
   const taken = await poll.take();
   assert.deepEqual(
     taken.map(({ id, text }) => [id, text]),
@@ -178,11 +179,31 @@ test("polling opens a line, sends back its newest name, and acks", async (t) => 
   ]);
 });
 
-test("an entry of a webhook is acknowledged later, without a line", async (t) => {
+test("an entry of a webhook is answered and acknowledged later, without a line", async (t) => {
   const { fake } = await open(t);
-  await polling(fake).ack("e1", "e2");
+  const poll = polling(fake);
+  fake.will([200, { success: true, message_id: "m4" }], [204]);
+  assert.equal((await poll.send({ platform: "discord", chat_id: "c1", botId: "b1" }, "hi")).message_id, "m4");
+  await poll.ack("e1", "e2");
 
-  assert.deepEqual(fake.calls(), [["POST", "/v1/line/ack", { buffer_ids: ["e1", "e2"] }]]);
+  const [send, ack] = fake.calls();
+  const { request_id, ...body } = send?.[2] as Record<string, unknown>;
+  const action = { op: "send", content: "hi", chat_id: "c1", metadata: {} };
+  assert.deepEqual([typeof request_id, body], ["string", { platform: "discord", bot_id: "b1", action }]);
+  assert.deepEqual(ack, ["POST", "/v1/line/ack", { buffer_ids: ["e1", "e2"] }]);
+});
+
+test("a refusal tells when the call may come again", async (t) => {
+  const { fake, peers } = await open(t);
+  for (const [header, want] of [
+    ["2", 2_000],
+    ["86400", 60_000],
+    ["soon", 0],
+    [undefined, 0],
+  ] as const) {
+    fake.will([503, {}, header === undefined ? {} : { "retry-after": header }]);
+    await assert.rejects(peers.listAgents(), (error: unknown) => (error as CallError).retryAfterMs === want, header);
+  }
 });
 
 test("polling gives a repeated entry once, and only acks one that was handled", async (t) => {
@@ -193,7 +214,7 @@ test("polling gives a repeated entry once, and only acks one that was handled", 
   assert.equal((await poll.take()).length, 1);
   assert.equal((await poll.take()).length, 0, "it is in work");
 
-  fake.will([410, { code: "line-gone", close_code: 1012 }], [200, { line: "M1", frames: [inbound("e1")] }], [200, {}]);
+  fake.will([410, { code: "line-gone" }], [200, { line: "M1", frames: [inbound("e1")] }], [200, {}]);
   await assert.rejects(poll.ack("e1"), (error: unknown) => error instanceof CallError && error.status === 410);
   fake.calls();
   assert.equal((await poll.take()).length, 0, "it was handled");
@@ -218,7 +239,9 @@ test("a send over HTTP has the outcomes of a send", async (t) => {
   const { fake } = await open(t);
   const poll = polling(fake);
   const place = { platform: "discord", chat_id: "c1" };
+  fake.will([410, { code: "line-gone" }]);
   await assert.rejects(poll.send(place, "hi"), NoLineError);
+  fake.calls();
   fake.will([200, { line: "L1", frames: [] }], [200, { success: true, message_id: "m4" }]);
   await poll.take();
   assert.equal((await poll.send(place, "hi")).message_id, "m4");
@@ -233,8 +256,8 @@ test("a send over HTTP has the outcomes of a send", async (t) => {
     ["unavailable", [503, {}], UnknownError],
     ["too often", [429, {}], BusyError],
     ["malformed", [400, {}], FailedError],
-    ["ambiguous", [200, { success: false, ambiguous: true }], UnknownError],
-    ["gone", [410, {}], NoLineError],
+    ["ambiguous", [200, { success: false, ambiguous: true }], AmbiguousError],
+    ["gone, and perhaps after the send", [410, {}], UnknownError],
   ];
   for (const [name, answer, kind] of cases) {
     fake.will(answer);

@@ -104,6 +104,32 @@ test("a gateway is revoked by the second 4401, and not by one", async (t) => {
   assert.equal(fake.dials, 0, "it does not dial again");
 });
 
+test("an expired token is no revocation", async (t) => {
+  const { fake, desk } = await pair(t);
+  for (let round = 0; round < 4; round++) (await fake.nextLive()).socket.close(4401, "expired");
+  await fake.nextLive();
+  assert.equal((await desk.handshake()).length, 1);
+});
+
+test("a dial waits as long as the desk says", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+  const rests: number[] = [];
+  const onStatus = (status: Status) => {
+    if (status.state === "resting") rests.push(status.restMs);
+  };
+  const { fake } = await pair(t, { onStatus }, [503, 401]);
+  await until(() => rests.length === 1, "the first refusal");
+  assert.deepEqual(rests, [2_000]);
+  t.mock.timers.tick(1_999);
+  await settle();
+  assert.equal(rests.length, 1);
+  t.mock.timers.tick(1);
+  await until(() => rests.length === 2, "the second refusal");
+  assert.equal(rests[1], 0, "without the header the backoff alone counts");
+  t.mock.timers.tick(0);
+  await fake.nextLive();
+});
+
 test("delays grow to half a minute, and begin anew only after a line that lived for a minute", async (t) => {
   t.mock.method(Math, "random", () => 0.999_999);
   t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });

@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const START_MS = 60_000;
 const STOP_MS = 30_000;
+const ANSWER_MS = 30_000;
 
 /** What `nightdesk dev --json` prints. */
 export interface RealDesk {
@@ -12,12 +14,21 @@ export interface RealDesk {
   url: string;
   gateway: string;
   secret: string;
+  /** The secret of the webhook, with `--webhook`. */
+  webhook_secret?: string;
 }
 
+/** The name of a `nightdesk` binary. Without it, the tests against a real desk are skipped. */
+export const binary = process.env.NIGHTDESK_BIN ?? "";
+export const REAL = { skip: binary === "" ? "NIGHTDESK_BIN names no desk" : false, timeout: 300_000 };
+
+/** A test, in any framework. */
+type Ending = { after: (end: () => Promise<void>) => void };
+
 /** Starts a trial desk, which the end of the test stops. */
-export async function startDesk(t: { after: (end: () => Promise<void>) => void }, binary: string): Promise<RealDesk> {
-  const listen = `127.0.0.1:${await freePort()}`;
-  const child = spawn(binary, ["dev", "--json", "--listen", listen], { stdio: ["ignore", "pipe", "ignore"] });
+export async function startDesk(t: Ending, ...options: string[]): Promise<RealDesk> {
+  const words = ["dev", "--json", "--listen", `127.0.0.1:${await freePort()}`, ...options];
+  const child = spawn(binary, words, { stdio: ["ignore", "pipe", "ignore"] });
   t.after(() => stop(child));
   const signal = AbortSignal.timeout(START_MS);
   for await (const line of createInterface({ input: child.stdout, signal })) {
@@ -33,7 +44,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, "exit", { signal: AbortSignal.timeout(STOP_MS) });
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -64,15 +75,19 @@ export class Person {
     return lines.map((line) => /<div class="bubble"><p>(.*?)<\/p>/.exec(line)?.[1] ?? "");
   }
 
-  /** Writes until an answer appears: a trial desk has an agent of its own, which takes the line over again and again. */
+  /** Writes, and waits until an answer appears. */
   async ask(text: string, answer: string): Promise<void> {
-    for (let round = 0; round < 20; round++) {
-      await this.write(text);
-      for (let look = 0; look < 10; look++) {
-        if ((await this.read()).includes(answer)) return;
-        await new Promise((resolve) => setTimeout(resolve, 200));
-      }
+    await this.write(text);
+    await this.sees(answer);
+  }
+
+  /** Waits until the agent's last text on the page is this one. */
+  async sees(answer: string): Promise<void> {
+    const until = Date.now() + ANSWER_MS;
+    while (Date.now() < until) {
+      if ((await this.read()).at(-1) === answer) return;
+      await sleep(100);
     }
-    throw new Error(`no answer ${answer}`);
+    throw new Error(`no answer ${answer}, but ${(await this.read()).join("; ")}`);
   }
 }

@@ -53,12 +53,26 @@ pub(crate) trait LineRequestBody: RequestBody + Serialize {
     /// The path of the route.
     const PATH: &'static str;
 
+    /// The line of a request that names none.
+    const UNNAMED: UnnamedLine;
+
     /// The name of the line, if the request has one.
     fn line(&self) -> Option<&str>;
 }
 
+/// The line of a request that names none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum UnnamedLine {
+    /// A new one.
+    New,
+    /// That on which the desk posts entries to the agent.
+    Posted,
+    /// The same, and if the agent has no line, it opens.
+    PostedOrOpened,
+}
+
 macro_rules! line_requests {
-    ($($request:ident $path:literal $bytes_max:expr, $line:expr, $expected:literal;)+) => {
+    ($($request:ident $path:literal $unnamed:ident $bytes_max:expr, $line:expr, $expected:literal;)+) => {
         $(
             impl RequestBody for $request {
                 const EXPECTED: &'static str = $expected;
@@ -67,6 +81,7 @@ macro_rules! line_requests {
 
             impl LineRequestBody for $request {
                 const PATH: &'static str = $path;
+                const UNNAMED: UnnamedLine = UnnamedLine::$unnamed;
 
                 fn line(&self) -> Option<&str> {
                     let line: fn(&Self) -> Option<&str> = $line;
@@ -78,17 +93,17 @@ macro_rules! line_requests {
 }
 
 line_requests! {
-    TakeRequest "/v1/line/take" LINE_REQUEST_BYTES_MAX, |it| it.line.as_deref(),
+    TakeRequest "/v1/line/take" New LINE_REQUEST_BYTES_MAX, |it| it.line.as_deref(),
         "send JSON with line, if there is one, wait_seconds, at most sixteen hellos, and client";
-    AckRequest "/v1/line/ack" LINE_REQUEST_BYTES_MAX, |it| it.line.as_deref(),
+    AckRequest "/v1/line/ack" Posted LINE_REQUEST_BYTES_MAX, |it| it.line.as_deref(),
         "send JSON with line, unless the entries were posted, and at most 64 buffer_ids";
-    SendRequest "/v1/line/send" FRAME_IN_BYTES_MAX, |it| Some(&it.line),
-        "send JSON with line, request_id and action";
-    SessionsRequest "/v1/line/sessions" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
+    SendRequest "/v1/line/send" PostedOrOpened FRAME_IN_BYTES_MAX, |it| it.line.as_deref(),
+        "send JSON with line, unless the desk posts entries to the agent, request_id and action";
+    SessionsRequest "/v1/line/sessions" New LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
         "send JSON with line, and sessions: the names of at most 64 live sessions";
-    StoppedRequest "/v1/line/stopped" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
+    StoppedRequest "/v1/line/stopped" New LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
         "send JSON with line, stop_id and stopped";
-    IdleRequest "/v1/line/idle" LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
+    IdleRequest "/v1/line/idle" New LINE_REQUEST_BYTES_MAX, |it| Some(&it.line),
         "send JSON with line";
 }
 
@@ -122,11 +137,7 @@ async fn ack(
     caller: LineCaller,
     JsonBody(request): JsonBody<AckRequest>,
 ) -> Result<Response, Problem> {
-    let passed_on = match request.line {
-        Some(_) => pass_on(&api, &caller, &request).await?,
-        None => pass_on_to_holder(&api, &caller, &request).await?,
-    };
-    if let Some(passed_on) = passed_on {
+    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
         return Ok(passed_on.into_response());
     }
     ack_entries(&api, &caller, request)?;
@@ -216,22 +227,30 @@ pub(crate) async fn pass_on<R: LineRequestBody>(
     caller: &LineCaller,
     request: &R,
 ) -> Result<Option<PeerResponse>, Problem> {
-    let Some(line) = request.line() else { return Ok(None) };
-    let line = read_line_name(line)?;
-    pass_on_to(api, caller, line.node(), request).await
-}
-
-/// Passes a request without a line on to the node that holds the agent's line. `None`: this node does.
-async fn pass_on_to_holder<R: LineRequestBody>(
-    api: &ApiState,
-    caller: &LineCaller,
-    request: &R,
-) -> Result<Option<PeerResponse>, Problem> {
+    if let Some(line) = request.line() {
+        return pass_on_to(api, caller, read_line_name(line)?.node(), request).await;
+    }
+    let is_opened = match R::UNNAMED {
+        UnnamedLine::New => return Ok(None),
+        UnnamedLine::Posted => false,
+        UnnamedLine::PostedOrOpened => true,
+    };
     let AuthenticatedGateway { scope, agent, .. } = caller.gateway;
     let holder = api.line_context.store.find_holder(scope, agent).await;
-    let holder = holder.or_unavailable("the holder of a line could not be looked up")?;
-    let holder = holder.ok_or_else(|| poll_problem(PollError::Gone(None)))?;
-    pass_on_to(api, caller, &holder, request).await
+    match holder.or_unavailable("the holder of a line could not be looked up")? {
+        Some(holder) => pass_on_to(api, caller, &holder, request).await,
+        None if is_opened && has_webhook(api, caller).await? => {
+            api.posted.open(caller.gateway);
+            Ok(None)
+        }
+        None => Err(poll_problem(PollError::Gone(None))),
+    }
+}
+
+async fn has_webhook(api: &ApiState, caller: &LineCaller) -> Result<bool, Problem> {
+    let AuthenticatedGateway { scope, agent, .. } = caller.gateway;
+    let webhook = api.desk.stops.records.webhook(scope, agent).await;
+    Ok(webhook.or_unavailable("a webhook could not be looked up")?.is_some())
 }
 
 async fn pass_on_to<R: LineRequestBody>(
@@ -309,10 +328,13 @@ pub(crate) async fn send_action(
     caller: &LineCaller,
     request: &SendRequest,
 ) -> Result<Box<RawValue>, Problem> {
-    let line = read_line_name(&request.line)?;
     let outbound = read_outbound(request)
         .ok_or_else(|| problem::BAD_REQUEST.with_detail(SendRequest::EXPECTED))?;
-    let sent = api.polled.send(caller.gateway.agent, &line, outbound).await;
+    let agent = caller.gateway.agent;
+    let sent = match &request.line {
+        Some(line) => api.polled.send(agent, &read_line_name(line)?, outbound).await,
+        None => api.posted.send(agent, outbound).await,
+    };
     sent.map_err(poll_problem)?.result().ok_or_else(|| {
         problem::UNAVAILABLE.with_detail("repeat the request with the same request_id")
     })

@@ -83,7 +83,7 @@ pub fn build_entry(letter: &NewLetter, text: LetterText<'_>) -> Option<LetterEnt
     let content = Content::Message(Box::new(message));
     let key = letter.id.to_string();
     let event = Event::normalise(Draft { key, source, content }).ok()?;
-    let body = event::encode(&event, PLATFORM).ok()?.into_bytes();
+    let body = event::encode(&event, "").ok()?.into_bytes();
     Some(LetterEntry { bot: NO_BOT, chat_id, body })
 }
 

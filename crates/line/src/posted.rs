@@ -12,19 +12,21 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use nightdesk_protocol::FromGateway;
+use nightdesk_protocol::frame::Outbound;
+use nightdesk_protocol::{Frame, FromGateway};
+use nightdesk_types::limits::SEND_ANSWER_WAIT;
 use nightdesk_types::{AgentId, TenantScope, Transport};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::context::LineContext;
 use crate::driver::LineDriver;
 use crate::polled::{PollError, hellos_of_line, named_client};
 use crate::store::AuthenticatedGateway;
-use crate::transport::TransportEvent;
 
 pub use answer::PostAnswer;
-use post_transport::PostTransport;
+use post_transport::{AgentRequest, PostTransport};
 
 /// One entry, or an order to stop a turn, for an agent's URL.
 #[derive(Debug)]
@@ -67,7 +69,9 @@ pub struct PostedLines {
     lines: Arc<PostedLineMap>,
 }
 
-type PostedLineMap = Mutex<HashMap<AgentId, mpsc::Sender<TransportEvent>>>;
+type PostedLineMap = Mutex<OpenLines>;
+
+type OpenLines = HashMap<AgentId, mpsc::Sender<AgentRequest>>;
 
 nightdesk_types::opaque_debug!(PostedLines);
 
@@ -93,7 +97,7 @@ impl PostedLines {
         let (to_session, transport) = PostTransport::new(caller, Arc::clone(&self.poster));
         for hello in hellos_of_line(Vec::new(), &named_client(CLIENT)) {
             // The channel is new, so it has room.
-            drop(to_session.try_send(TransportEvent::Frame(Box::new(FromGateway::Hello(hello)))));
+            drop(to_session.try_send(AgentRequest::Frame(FromGateway::Hello(hello))));
         }
         lines.insert(caller.agent, to_session);
         drop(lines);
@@ -107,24 +111,35 @@ impl PostedLines {
 
     /// Acknowledges entries that the agent took before.
     pub fn ack(&self, agent: AgentId, buffer_ids: Vec<String>) -> Result<(), PollError> {
-        let found = self.lock().get(&agent).cloned().ok_or(PollError::Gone(None))?;
         for buffer_id in buffer_ids {
-            let frame = FromGateway::InboundAck { buffer_id };
-            let told = found.try_send(TransportEvent::Frame(Box::new(frame)));
-            told.map_err(|error| match error {
-                mpsc::error::TrySendError::Full(_) => PollError::Busy,
-                mpsc::error::TrySendError::Closed(_) => PollError::Gone(None),
-            })?;
+            self.push(agent, AgentRequest::Frame(FromGateway::InboundAck { buffer_id }))?;
         }
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<AgentId, mpsc::Sender<TransportEvent>>> {
+    /// Performs an action of the agent and returns the frame with its result.
+    pub async fn send(&self, agent: AgentId, outbound: Outbound) -> Result<Frame, PollError> {
+        let (tell, told) = oneshot::channel();
+        self.push(agent, AgentRequest::Send { outbound: Box::new(outbound), tell })?;
+        let answered = timeout(SEND_ANSWER_WAIT, told).await;
+        answered.map_err(|_| PollError::TimedOut)?.map_err(|_| PollError::Gone(None))
+    }
+
+    /// Passes a request of the agent to its line.
+    fn push(&self, agent: AgentId, request: AgentRequest) -> Result<(), PollError> {
+        let found = self.lock().get(&agent).cloned().ok_or(PollError::Gone(None))?;
+        found.try_send(request).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => PollError::Busy,
+            mpsc::error::TrySendError::Closed(_) => PollError::Gone(None),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpenLines> {
         lock(&self.lines)
     }
 }
 
-fn lock(lines: &PostedLineMap) -> MutexGuard<'_, HashMap<AgentId, mpsc::Sender<TransportEvent>>> {
+fn lock(lines: &PostedLineMap) -> MutexGuard<'_, OpenLines> {
     // The map is consistent at every step, also if a holder of the lock panicked.
     lines.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -124,9 +124,10 @@ impl Tool {
             Self::DataQuery => &["query"],
             Self::DataRead => &["id"],
             Self::DataWrite => &["content"],
-            Self::InboxAck => &["line", "buffer_ids"],
             Self::InboxStopped => &["line", "stop_id", "stopped"],
-            Self::Send => &["line", "request_id", "action"],
+            // Agents that the desk calls by webhook have no name of their line.
+            Self::InboxAck => &["buffer_ids"],
+            Self::Send => &["request_id", "action"],
         }
     }
 

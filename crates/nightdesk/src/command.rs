@@ -80,6 +80,9 @@ pub(crate) enum Command {
         /// The address that it listens on.
         #[arg(long, default_value = "127.0.0.1:8800", value_name = "ADDRESS")]
         listen: std::net::SocketAddr,
+        /// The URL to which the desk posts the entries of your agent, in place of the agent that echoes.
+        #[arg(long, value_name = "URL")]
+        webhook: Option<reqwest::Url>,
     },
     /// Test programs against a trial desk.
     #[command(subcommand)]

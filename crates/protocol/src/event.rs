@@ -39,7 +39,7 @@ pub enum EntryKind {
     Passthrough,
 }
 
-/// Encodes an event for the wire. A passthrough contains the platform's name of its bot.
+/// Encodes an event for the wire, with the platform's id of the bot that got it. An event of the desk itself has none.
 pub fn encode(event: &Event, bot_handle: &str) -> Result<EntryJson, EncodeError> {
     let source = event.source();
     // Of all content of a cleaned event, only a WhatsApp address can still kill a client.
@@ -52,7 +52,7 @@ pub fn encode(event: &Event, bot_handle: &str) -> Result<EntryJson, EncodeError>
             kind: EntryKind::Message.name(),
             event: wire::WireEvent::from_message(
                 message,
-                source::WireSource::from_source(source, message.is_edit),
+                source::WireSource::from_source(source, message.is_edit, bot_handle),
             ),
         }),
         Content::Passthrough(request) => json(&PassthroughFrame {
@@ -187,4 +187,6 @@ pub struct Inbound {
     pub source: Source,
     /// The message.
     pub message: Message,
+    /// The platform's id of the bot that got it.
+    pub bot_handle: Option<String>,
 }

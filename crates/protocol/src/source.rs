@@ -40,12 +40,20 @@ pub(crate) struct WireSource<'a> {
     profile: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prospective_thread_id: Option<&'a str>,
+    /// Stock clients ignore it.
+    #[serde(rename = "botId", skip_serializing_if = "str::is_empty")]
+    bot_handle: &'a str,
     is_bot: bool,
     message_is_edit: bool,
 }
 
 impl<'a> WireSource<'a> {
-    pub(crate) fn from_source(source: &'a Source, message_is_edit: bool) -> Self {
+    /// An empty handle is left out: the chats of the desk itself have no bot.
+    pub(crate) fn from_source(
+        source: &'a Source,
+        message_is_edit: bool,
+        bot_handle: &'a str,
+    ) -> Self {
         Self {
             platform: &source.platform,
             chat_id: &source.chat_id,
@@ -65,6 +73,7 @@ impl<'a> WireSource<'a> {
             message_id: source.message_id.as_deref(),
             profile: source.profile.as_deref(),
             prospective_thread_id: source.prospective_thread_id.as_deref(),
+            bot_handle,
             is_bot: source.is_bot,
             message_is_edit,
         }
@@ -115,6 +124,8 @@ pub(crate) struct RawSource {
     is_bot: bool,
     #[serde(deserialize_with = "tolerant::truth")]
     pub(crate) message_is_edit: bool,
+    #[serde(rename = "botId", deserialize_with = "tolerant::text")]
+    pub(crate) bot_handle: Option<String>,
 }
 
 impl From<RawSource> for Source {

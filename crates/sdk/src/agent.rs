@@ -131,6 +131,18 @@ impl Agent {
         }
     }
 
+    /// Waits until a newer line of the same agent has ended one of this agent's, or the agent is over. It dials again
+    /// by itself: two that share an agent end each other's lines until one of them leaves.
+    pub async fn wait_until_replaced(&self) {
+        let mut shown = self.shown.clone();
+        let is_replaced = |shown: &AgentState| {
+            matches!(shown.status, Status::Over(_))
+                || shown.trouble.as_ref().is_some_and(Trouble::is_replacement)
+        };
+        // A driver that ended without a status has no line either.
+        drop(shown.wait_for(is_replaced).await);
+    }
+
     /// Waits until the agent is over, and returns the end.
     ///
     /// # Errors

@@ -106,9 +106,7 @@ impl Desk {
         place: &Place,
         op: Op,
     ) -> Result<SendReceipt, SendError> {
-        let Place { platform, chat_id, metadata } = place.clone();
-        let action = Action::Send(Send { chat_id, op, metadata });
-        receipt_from(&self.outbound(Some(id), action, platform).await?)
+        receipt_from(&self.outbound(self.routed(Some(id), place, op)).await?)
     }
 
     /// Returns the name and the kind of a chat.
@@ -123,7 +121,10 @@ impl Desk {
     /// the session and never sees the token.
     pub async fn send_follow_up(&self, follow_up: FollowUp) -> Result<SendReceipt, SendError> {
         let platform = follow_up.platform().map(str::to_owned);
-        receipt_from(&self.outbound(None, Action::FollowUp(follow_up), platform).await?)
+        let bot_handle = self.bot_of(platform.as_deref());
+        let action = Action::FollowUp(follow_up);
+        let routed = RoutedAction { request_id: None, action, platform, bot_handle };
+        receipt_from(&self.outbound(routed).await?)
     }
 
     /// Stops the turn of a session of this agent, on any of its lines. The result only confirms that the request was
@@ -159,18 +160,18 @@ impl Desk {
     }
 
     async fn ask_outbound(&self, place: &Place, op: Op) -> Result<Outcome, SendError> {
-        let Place { platform, chat_id, metadata } = place.clone();
-        self.outbound(None, Action::Send(Send { chat_id, op, metadata }), platform).await
+        self.outbound(self.routed(None, place, op)).await
     }
 
-    async fn outbound(
-        &self,
-        request_id: Option<RequestId>,
-        action: Action,
-        platform: Option<String>,
-    ) -> Result<Outcome, SendError> {
-        let bot_handle = platform.as_deref().and_then(|platform| self.bot_of(platform));
-        let tagged = RoutedAction { request_id, action, platform, bot_handle };
+    /// Returns an action in a place, by the bot that the place names or the one of its platform.
+    fn routed(&self, request_id: Option<RequestId>, place: &Place, op: Op) -> RoutedAction {
+        let Place { platform, chat_id, bot, metadata } = place.clone();
+        let bot_handle = bot.or_else(|| self.bot_of(platform.as_deref()));
+        let action = Action::Send(Send { chat_id, op, metadata });
+        RoutedAction { request_id, action, platform, bot_handle }
+    }
+
+    async fn outbound(&self, tagged: RoutedAction) -> Result<Outcome, SendError> {
         let outcome = self.ask(DeskRequest::Outbound(Box::new(tagged))).await?;
         outcome.ok_or(SendError::Unknown)
     }
@@ -184,7 +185,8 @@ impl Desk {
         Ok(answered?.map(|outcome| *outcome))
     }
 
-    fn bot_of(&self, platform: &str) -> Option<String> {
+    fn bot_of(&self, platform: Option<&str>) -> Option<String> {
+        let platform = platform?;
         let named = |known: &&BotIdentity| known.platform == platform && !known.bot.is_empty();
         self.bots.iter().find(named).map(|known| known.bot.clone())
     }

@@ -69,7 +69,8 @@ impl Message {
 
     /// Returns the place that the message came from, which is also the place of a reply.
     pub fn place(&self) -> Place {
-        Place::from_source(&self.content.source)
+        let place = Place::from_source(&self.content.source);
+        Place { bot: self.content.bot_handle.clone(), ..place }
     }
 
     /// Replies where the message was written.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 pub struct Place {
     pub(crate) platform: Option<String>,
     pub(crate) chat_id: String,
+    pub(crate) bot: Option<String>,
     pub(crate) metadata: Map<String, Value>,
 }
 
@@ -17,7 +18,7 @@ impl Place {
     /// Returns a chat of a platform.
     pub fn chat(platform: impl Into<String>, chat_id: impl Into<String>) -> Self {
         let platform = Some(platform.into()).filter(|platform| platform != RELAY_PLATFORM);
-        Self { platform, chat_id: chat_id.into(), metadata: Map::new() }
+        Self { platform, chat_id: chat_id.into(), bot: None, metadata: Map::new() }
     }
 
     /// Returns the place of a message: its chat, thread, server and author.
@@ -32,6 +33,12 @@ impl Place {
         known.fold(Self::chat(&source.platform, &source.chat_id), |place, (key, id)| {
             place.with(key, id)
         })
+    }
+
+    /// Sets the platform's id of the bot that is to act. Needed only if several bots of the agent reach the chat.
+    #[must_use]
+    pub fn bot(self, bot: impl Into<String>) -> Self {
+        Self { bot: Some(bot.into()), ..self }
     }
 
     /// Sets the thread of the chat.

@@ -53,6 +53,13 @@ pub enum Trouble {
     Flooded,
 }
 
+impl Trouble {
+    /// Returns true if a newer line of the same agent ended this one.
+    pub const fn is_replacement(&self) -> bool {
+        matches!(self, Self::Ended { code } if *code == Close::Replaced.code())
+    }
+}
+
 /// The end of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nightdesk.errors import FailedError, RefusedError, UnknownOutcomeError
+from nightdesk.errors import AmbiguousError, FailedError, RefusedError, UnknownOutcomeError
 from nightdesk.message import Place
 from nightdesk.wire import Json, read_object, read_text
 
@@ -31,16 +31,17 @@ def build_action(op: str, place: Place, fields: Mapping[str, object]) -> Json:
     return {"op": op, **chat, **set_fields, "metadata": dict(place.metadata)}
 
 
-def read_receipt(result: Json, request_id: str) -> Receipt:
-    """Returns the receipt of a result, or raises the error that it reports."""
+def read_receipt(result: Json | None, request_id: str) -> Receipt:
+    """Returns the receipt of a result, or raises the error that it reports. None: no result came."""
+    if result is None:
+        raise UnknownOutcomeError(request_id)
     if result.get("success") is True:
         message_id, thread_id, note = (read_text(result, name) for name in ("message_id", "thread_id", "note"))
         return Receipt(message_id, thread_id, note, read_object(result, "chat_info") or None)
     if result.get("ambiguous") is True:
-        raise UnknownOutcomeError(request_id)
+        raise AmbiguousError(request_id)
     reason = read_text(result, "error") or "the desk gave no reason"
-    is_refusal = result.get("code") == "egress_declined"
-    raise RefusedError(reason) if is_refusal else FailedError(reason)
+    raise (RefusedError if result.get("code") == "egress_declined" else FailedError)(reason)
 
 
 class Sender(ABC):

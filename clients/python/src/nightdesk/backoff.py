@@ -11,8 +11,7 @@ class Backoff:
 
     def __init__(self, chance: Callable[[], float] = random.random) -> None:
         self._chance = chance
-        self._steps = 0
-        self._revocations = 0
+        self._steps = self._revocations = 0
 
     def record_line(self, lived: float) -> None:
         """Records the life of a line. Only a line that lived resets the backoff."""

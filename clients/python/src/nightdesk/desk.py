@@ -144,8 +144,7 @@ class Desk(Sender):
     async def handshake(self) -> list[Descriptor]:
         """Waits for a line, and returns the descriptors of the bots."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(limits.GREET_WAIT):
-                await self._live_or_over.wait()
+            await asyncio.wait_for(self._live_or_over.wait(), limits.GREET_WAIT)
         self._raise_if_revoked()
         if not self.is_live:
             raise NoLineError(f"no line: {self.trouble or 'the desk did not answer'}")
@@ -278,7 +277,7 @@ class Desk(Sender):
         elif kind in ("inbound", "passthrough_forward"):
             await self._turns.take(frame)
         elif kind == "outbound_result":
-            self._sends.take_result(read_text(frame, "requestId"), read_object(frame, "result"))
+            self._sends.take_result(read_text(frame, "requestId"), read_object(frame, "result") or None)
         elif kind == "interrupt_inbound":
             stopped = self._turns.stop(read_text(frame, "session_key") or "")
             if stop_id := read_text(frame, "stop_id"):
@@ -305,7 +304,7 @@ class Desk(Sender):
 
     def _sleep_at(self, line: Line) -> float:
         """Returns the time to fall asleep: never without a live line or with work in hand."""
-        has_work = self._busy or self._turns.has_unacked or not self._turns.is_settled
+        has_work = self._busy or self._turns.given or not self._turns.is_settled
         may_sleep = self.is_live and line.idle_until is None and not has_work
         return self._worked_at + self._sleep_after if self._sleep_after is not None and may_sleep else _NEVER
 

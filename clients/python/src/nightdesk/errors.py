@@ -27,14 +27,26 @@ class SendError(NightdeskError):
 
 
 class UnknownOutcomeError(SendError):
-    """The send may have been made. The SDK never repeats it.
+    """The send may have been made: no result came. The SDK never repeats it.
 
     A repeat with the same `request_id` is safe for a day: the desk executes an id once.
     """
 
+    text = "the send may have been made, and no result came; repeat it with this request_id"
+
     def __init__(self, request_id: str) -> None:
-        super().__init__("the send may have been made, and its result is unknown; repeat it with this request_id")
+        super().__init__(self.text)
         self.request_id = request_id
+
+
+class AmbiguousError(UnknownOutcomeError):
+    """The send may have been made, or made in part: the desk itself does not know its end.
+
+    A repeat with the same `request_id` makes no other send, and gets the same error once the desk gave it up. Another
+    `request_id` may send twice.
+    """
+
+    text = "the send may have been made, or in part; send it anew only if twice is better than never"
 
 
 class NoLineError(SendError):
@@ -75,11 +87,11 @@ class UnansweredError(CallError):
 
 
 class CallRefusedError(CallError):
-    """The desk refused the call: `status` and `code` are for programs."""
+    """The desk refused the call: `status`, `code` and `retry_after` (seconds, or 0) are for programs."""
 
-    def __init__(self, what: str, status: int, code: str, detail: str) -> None:
+    def __init__(self, what: str, status: int, code: str, detail: str, retry_after: float = 0.0) -> None:
         super().__init__(f"could not {what}: {detail or 'refused'} ({code}, status {status})")
-        self.status, self.code = status, code
+        self.status, self.code, self.retry_after = status, code, retry_after
         self.passes = status in (408, 429) or status >= 500
 
 

@@ -1,7 +1,6 @@
 """HTTP calls to the desk besides the line, each with a timeout and a bound on its response."""
 
 import asyncio
-import json
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from typing import Self, TypeVar
 import httpx
 
 from nightdesk import limits
-from nightdesk.errors import CallRefusedError, UnansweredError, UnreadableError
+from nightdesk.errors import CallRefusedError, UnansweredError, UnreadableError, read_retry_after
 from nightdesk.login import Login, read_address
-from nightdesk.wire import Json, decode, read_text
+from nightdesk.wire import Json, decode, parse, read_text
 
 T = TypeVar("T")
 
@@ -30,16 +29,19 @@ class Response:
         """Returns the error of a response that is no success."""
         problem = decode(self.body) or {}
         code, detail = (read_text(problem, name) or "" for name in ("code", "detail"))
-        return CallRefusedError(self.what, self.status, code, detail)
+        retry_after = read_retry_after(self.headers.get("Retry-After"))
+        return CallRefusedError(self.what, self.status, code, detail, retry_after)
+
+    @property
+    def is_success(self) -> bool:
+        """True if the desk did what the call asked for."""
+        return 200 <= self.status < 300
 
     def read(self, kind: type[T]) -> T:
         """Returns the JSON of a success, or raises the error."""
-        if not 200 <= self.status < 300:
+        if not self.is_success:
             raise self.refusal()
-        try:
-            value = json.loads(self.body)
-        except (ValueError, RecursionError):
-            value = None
+        value = parse(self.body)
         if not isinstance(value, kind):
             raise UnreadableError(f"could not {self.what}: the response cannot be read")
         return value

@@ -32,15 +32,17 @@ class Source:
     message_id: str | None = None
     profile: str | None = None
     prospective_thread_id: str | None = None
+    # The platform's id of the bot that got the message.
+    bot_id: str | None = None
     is_bot: bool = False
     message_is_edit: bool = False
 
     @classmethod
     def read(cls, source: Json) -> Self:
         """Reads a source tolerantly."""
-        texts = {name: read_text(source, name) for name in _TEXTS}
-        found: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
+        found: dict[str, Any] = {name: text for name in _TEXTS if (text := read_text(source, name)) is not None}
         found.setdefault("scope_id", read_text(source, "guild_id"))
+        found["bot_id"] = read_text(source, "botId")
         if found.setdefault("chat_type", "dm") not in get_args(ChatType):
             found["chat_type"] = "group"
         found |= {name: source.get(name) is True for name in ("is_bot", "message_is_edit")}
@@ -52,7 +54,7 @@ _TEXTS = [f.name for f in fields(Source) if f.name not in ("is_bot", "message_is
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A chat, and the fields that distinguish it from others of the same id."""
+    """A chat, and the fields that distinguish it from others of the same id. `bot` is the bot that acts there."""
 
     chat_id: str
     platform: str | None = None
@@ -65,7 +67,7 @@ class Place:
         known = ("scope_id", "thread_id", "user_id", "profile")
         metadata = {name: value for name in known if (value := getattr(source, name))}
         platform = source.platform if source.platform not in ("", "relay") else None
-        return cls(source.chat_id, platform, None, metadata)
+        return cls(source.chat_id, platform, source.bot_id, metadata)
 
 
 class Message:

@@ -31,7 +31,7 @@ class Peers(DeskClient):
 
     async def list_agents(self) -> list[Json]:
         """Returns the agents that can be written to, and their state."""
-        return read_objects(await self._get("list agents", "/v1/agents"), "agents")
+        return read_objects(await self._call("list agents", "/v1/agents"), "agents")
 
     async def notify(self, agent: str, message: str, **options: Unpack[LetterOptions]) -> Json:
         """Sends a letter by its address: `agent@session` wakes, `agent` alone delivers."""
@@ -48,15 +48,15 @@ class Peers(DeskClient):
     async def exchange(self, agent: str, message: str, wait: float = 60.0, **options: Unpack[LetterOptions]) -> Json:
         """Delivers a letter and returns the reply. Without one in time: `code` is `no-reply`."""
         wait = min(wait, limits.EXCHANGE_WAIT_MAX)
-        timeout = {"timeout_ms": int(wait * 1000), **options}
-        sent = await self._send("exchange", agent, message, wait + limits.CALL_WAIT, **timeout)
+        timeout_ms = int(wait * 1000)
+        sent = await self._send("exchange", agent, message, wait + limits.CALL_WAIT, timeout_ms=timeout_ms, **options)
         if not isinstance(reply := sent.get("response"), dict):
             raise UnreadableError("the desk's response has no reply")
         return reply
 
     async def letters(self, before: str | None = None) -> list[Json]:
         """Returns a page of the letters that the agent sent, newest first."""
-        return read_objects(await self._get("list letters", _path("letters", before=before)), "letters")
+        return read_objects(await self._call("list letters", _path("letters", before=before)), "letters")
 
     async def letter(self, letter_id: str) -> Json | None:
         """Returns a letter that the agent sent, and its outcome. None: there is none."""
@@ -64,7 +64,7 @@ class Peers(DeskClient):
 
     async def skill_list(self, **filters: str) -> Json:
         """Returns the catalogue: `receives`, `skills`, `headless` and `catalog_version`."""
-        return await self._get("list skills", _path("skills", **filters))
+        return await self._call("list skills", _path("skills", **filters))
 
     async def skill_read(self, name: str, version: str | None = None) -> Json | None:
         """Returns a skill in its current or an earlier version. None: there is none."""
@@ -76,18 +76,16 @@ class Peers(DeskClient):
 
     async def skill_write(self, name: str, source: str, *, overwrite: bool = False) -> Json:
         """Stores a skill of the agent: headers first."""
-        body = {"name": name, "source": source, "overwrite": overwrite}
-        return await self._post("write a skill", "/v1/skills", body)
+        return await self._call("write a skill", "/v1/skills", {"name": name, "source": source, "overwrite": overwrite})
 
     async def skill_status(self, name: str, status: Literal["Draft", "Approved", "Disabled"]) -> Json:
         """Changes the status of a skill."""
-        path = _path("skills", name, "status")
-        return await self._post("change a skill's status", path, {"status": status})
+        return await self._call("change a skill's status", _path("skills", name, "status"), {"status": status})
 
     async def data_query(self, query: str = "", limit: int = 20, **filters: object) -> list[Json]:
         """Returns the entries with all of these words, or the newest ones."""
         body = {"query": query, "limit": limit, **filters}
-        return read_objects(await self._post("query data", "/v1/data/query", body), "items")
+        return read_objects(await self._call("query data", "/v1/data/query", body), "items")
 
     async def data_read(self, data_id: str) -> Json | None:
         """Returns an entry. None: it does not exist, or it expired."""
@@ -95,21 +93,18 @@ class Peers(DeskClient):
 
     async def data_write(self, content: str, **fields: object) -> Json:
         """Stores an entry. Fields are `tags`, `recipients`, `expires_at` and `metadata`."""
-        return await self._post("write data", "/v1/data", {"content": content, **fields})
+        return await self._call("write data", "/v1/data", {"content": content, **fields})
 
     async def _send(self, op: str, agent: str, message: str, wait: float = limits.CALL_WAIT, **more: object) -> Json:
         body = {"op": op, "agent": agent, "message": message, **more}
-        return await self._post("send a letter", "/v1/letters", body, wait)
-
-    async def _get(self, what: str, path: str) -> Json:
-        return (await self.request(what, "GET", path)).read(dict)
+        return await self._call("send a letter", "/v1/letters", body, wait)
 
     async def _find(self, what: str, path: str, kind: type[T]) -> T | None:
         response = await self.request(what, "GET", path)
         return None if response.status == 404 else response.read(kind)
 
-    async def _post(self, what: str, path: str, body: Json, wait: float = limits.CALL_WAIT) -> Json:
-        return (await self.request(what, "POST", path, body, wait=wait)).read(dict)
+    async def _call(self, what: str, path: str, body: Json | None = None, wait: float = limits.CALL_WAIT) -> Json:
+        return (await self.request(what, "GET" if body is None else "POST", path, body, wait=wait)).read(dict)
 
 
 def _path(*parts: str, **query: str | None) -> str:

@@ -2,15 +2,16 @@
 
 import asyncio
 import contextlib
+import secrets
 
 from nightdesk import limits
+from nightdesk.actions import Receipt, Sender, build_action, read_receipt
 from nightdesk.desk import Desk
-from nightdesk.errors import DONE, REVOKED, CallError, LineError, read_retry_after
+from nightdesk.errors import DONE, REVOKED, CallError, LineError
 from nightdesk.http import DeskClient, Response
 from nightdesk.line import Line
+from nightdesk.message import Place
 from nightdesk.wire import Json, decode, read_objects, read_text
-
-_RETRIED = (429, 500, 502, 503, 504)
 
 
 class PollingDesk(Desk):
@@ -46,7 +47,8 @@ class PollLine(Line):
             self._acks.add(fields["bufferId"])
             await self._write_acks()
         elif kind == "outbound":
-            result = await self._send(fields)
+            names = {"line": self._name, "request_id": fields["requestId"], "bot_id": fields.get("botId")}
+            result = await call_send(self._client, {**fields, **names})
             await self._received.put([{"type": "outbound_result", "requestId": fields["requestId"], "result": result}])
         elif kind == "interrupt_result":
             with contextlib.suppress(CallError):
@@ -54,9 +56,6 @@ class PollLine(Line):
         elif kind == "going_idle":
             # The desk hears of it when the line closes.
             self.is_idle_acked = True
-
-    async def ping(self) -> None:
-        """Does nothing: a take is a sign of life for both sides."""
 
     async def close(self, code: int) -> None:
         """Ends the takes, and the line if the agent leaves."""
@@ -87,40 +86,56 @@ class PollLine(Line):
     async def _take(self) -> list[Json] | None:
         """Takes frames once. None: the response was lost, or the desk has none now; the same name gets them again."""
         await self._write_acks()
-        body, response = {"wait_seconds": limits.TAKE_WAIT, **({} if self._name else self._opening)}, None
+        # The first take is to return the descriptors at once.
+        body: Json = {"wait_seconds": limits.TAKE_WAIT} if self._name else {"wait_seconds": 0, **self._opening}
+        response = None
         with contextlib.suppress(CallError):
             response = await self._call("take", body, limits.TAKE_WAIT + limits.CALL_WAIT)
-        if response is None or response.status in _RETRIED:
-            retry_after = read_retry_after(response.headers.get("Retry-After") if response is not None else None)
-            await asyncio.sleep(max(limits.TAKE_AGAIN, retry_after))
+        refusal = None if response is None or response.is_success else response.refusal()
+        if response is None or (refusal and refusal.passes):
+            await asyncio.sleep(max(limits.TAKE_AGAIN, refusal.retry_after if refusal else 0.0))
             return None
+        if refusal:
+            raise LineError(str(refusal), REVOKED if refusal.code == "gateway-revoked" else refusal.status)
         taken = decode(response.body) or {}
-        if response.status != 200:
-            code = REVOKED if response.status == 403 else taken.get("close_code")
-            raise LineError(str(response.refusal()), code if isinstance(code, int) else None)
         self._name = read_text(taken, "line")
-        descriptors = [{"type": "descriptor", "descriptor": one} for one in read_objects(taken, "descriptors")]
-        return [*descriptors, *read_objects(taken, "frames")]
-
-    async def _send(self, fields: Json) -> Json:
-        """Returns the result of a send."""
-        names = {"requestId": "request_id", "botId": "bot_id"}
-        body = {names.get(name, name): value for name, value in fields.items()}
-        try:
-            response = await self._call("send", body, limits.RESULT_WAIT)
-        except CallError:
-            return {"success": False, "ambiguous": True}
-        if response.status == 200:
-            return decode(response.body) or {}
-        return {"success": False, "ambiguous": response.status >= 500, "error": str(response.refusal())}
+        return [*read_objects(taken, "descriptors"), *read_objects(taken, "frames")]
 
     async def _write_acks(self) -> None:
         async with self._acking:
             ids = sorted(self._acks)[: limits.ACKS_MAX]
             with contextlib.suppress(CallError):
-                if ids and (await self._call("ack", {"buffer_ids": ids})).status == 200:
+                if ids and (await self._call("ack", {"buffer_ids": ids})).is_success:
                     self._acks.difference_update(ids)
 
     async def _call(self, name: str, body: Json, wait: float = limits.CALL_WAIT) -> Response:
-        named = {**body, "line": self._name} if self._name else body
-        return await self._client.request(f"call the line ({name})", "POST", f"/v1/line/{name}", named, wait=wait)
+        body = {**body, "line": self._name}
+        return await self._client.request(f"call the line ({name})", "POST", f"/v1/line/{name}", body, wait=wait)
+
+
+class PostedLine(DeskClient, Sender):
+    """The line on which the desk posts to an agent: for acks after `LATER`, and for sends beside the answers."""
+
+    async def act(self, op: str, place: Place, *, request_id: str | None = None, **fields: object) -> Receipt:
+        """Performs any op, at most once."""
+        request_id = request_id or secrets.token_hex(16)
+        route = {"platform": place.platform, "bot_id": place.bot}
+        body = {"request_id": request_id, **route, "action": build_action(op, place, fields)}
+        return read_receipt(await call_send(self, body), request_id)
+
+    async def ack(self, *ids: str) -> None:
+        """Acknowledges entries that the agent took with `LATER`."""
+        response = await self.request("acknowledge", "POST", "/v1/line/ack", {"buffer_ids": ids})
+        if not response.is_success:
+            raise response.refusal()
+
+
+async def call_send(client: DeskClient, body: Json) -> Json | None:
+    """Returns the result of a send over HTTP. None: no result came, and the line may have ended before or after it."""
+    try:
+        response = await client.request("send", "POST", "/v1/line/send", body, wait=limits.RESULT_WAIT)
+    except CallError:
+        return None
+    if response.is_success or response.status == 410 or response.status >= 500:
+        return decode(response.body) if response.is_success else None
+    return {"success": False, "error": str(response.refusal())}

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from nightdesk import limits
-from nightdesk.errors import BusyError, NoLineError, OverError, UnknownOutcomeError
+from nightdesk.errors import BusyError, NoLineError, OverError
 from nightdesk.line import Line
 from nightdesk.wire import Json
 
@@ -32,8 +32,8 @@ class Sends:
         """Returns a request id that no other process uses."""
         return f"{self._prefix}{next(self._numbers):08x}"
 
-    async def request(self, request_id: str, frame: bytes) -> Json:
-        """Writes a frame once there is a place for it, and waits for its result."""
+    async def request(self, request_id: str, frame: bytes) -> Json | None:
+        """Writes a frame once there is a place for it, and waits for its result. None: none came."""
         async with self._place_for(frame) as line:
             if request_id in self._in_flight:
                 raise BusyError("nothing was sent: the same request is in progress")
@@ -41,15 +41,11 @@ class Sends:
             self._in_flight[request_id] = answer
             try:
                 await line.write(frame)
-                async with asyncio.timeout(limits.RESULT_WAIT):
-                    result = await answer
+                return await asyncio.wait_for(answer, limits.RESULT_WAIT)
             except TimeoutError:
-                result = None
+                return None
             finally:
                 del self._in_flight[request_id]
-        if result is None:
-            raise UnknownOutcomeError(request_id)
-        return result
 
     async def say(self, frame: bytes) -> None:
         """Writes a frame that has no result."""

@@ -7,13 +7,11 @@ if TYPE_CHECKING:
     from nightdesk.message import Source
 
 # The platforms that Hermes knows. It calls every other one `relay`.
-_KNOWN = frozenset(
-    """
+_KNOWN = """
     local telegram discord whatsapp whatsapp_cloud slack signal mattermost matrix homeassistant email sms dingtalk
     api_server webhook msgraph_webhook feishu wecom wecom_callback weixin bluebubbles qqbot yuanbao relay google_chat
     irc line ntfy photon raft simplex teams
-    """.split()  # noqa: SIM905 - a list has a line for each
-)
+""".split()  # noqa: SIM905 - a list has a line for each
 
 
 def session_key(source: "Source") -> str:

@@ -109,7 +109,7 @@ class Turns:
         # The ids of handled entries, oldest first.
         self._handled: dict[str, None] = {}
         # Entries that the current line delivered and that were not acknowledged on it.
-        self._given: set[str] = set()
+        self.given: set[str] = set()
         self._changed = asyncio.Event()
         self._is_over = False
 
@@ -118,16 +118,11 @@ class Turns:
         """True if no entry waits and no turn runs."""
         return not self._waiting and not self._running
 
-    @property
-    def has_unacked(self) -> bool:
-        """True if the line delivered an entry that was not acknowledged on it."""
-        return bool(self._given)
-
     async def take(self, frame: Json) -> None:
         """Takes an entry of the line. One that was handled before is only acknowledged."""
         entry = Entry(frame, self._desk, self)
         if entry.id is not None:
-            self._given.add(entry.id)
+            self.given.add(entry.id)
             if entry.id in self._handled:
                 return await self._ack(entry.id)
             if any(entry.id == held.id for held in (*self._waiting, *self._running.values())):
@@ -170,7 +165,7 @@ class Turns:
 
     def end_line(self) -> None:
         """Forgets the line's entries that wait: they come again, here or in another process."""
-        self._given.clear()
+        self.given.clear()
         self._waiting = deque(entry for entry in self._waiting if entry.id is None)
 
     def close(self) -> None:
@@ -189,8 +184,8 @@ class Turns:
         return None
 
     async def _ack(self, entry_id: str) -> None:
-        if entry_id in self._given:
-            self._given.remove(entry_id)
+        if entry_id in self.given:
+            self.given.remove(entry_id)
             self._record_work()
             await self._write({"type": "inbound_ack", "bufferId": entry_id})
 

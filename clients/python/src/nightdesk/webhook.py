@@ -14,8 +14,12 @@ from nightdesk.errors import BadSignatureError
 from nightdesk.turns import Turn, log_failed_turn
 from nightdesk.wire import Json, decode, read_text
 
-# A text is sent to the entry's chat as a reply. Actions are made with `nightdesk.build_action`.
-Answer = str | Sequence[Json] | None
+# The agent acknowledges the entry within fifteen minutes, with `nightdesk.poll.PostedLine`.
+LATER = Reply(202)
+
+# A text is a reply to the entry. Actions are made with `nightdesk.build_action`; an object has both, as `text` and
+# `actions`. Nothing acknowledges the entry without an answer.
+Answer = str | Sequence[Json] | Json | Reply | None
 
 
 def sign(secret: str, post_id: str, timestamp: int, body: bytes) -> str:
@@ -100,9 +104,11 @@ class WebhookApp(HttpApp):
         except Exception as error:  # noqa: BLE001 - a handler may fail in any way
             log_failed_turn(error)
             return Reply(500)
-        if answer is None:
-            return Reply(204)
-        return Reply(200, answer.encode()) if isinstance(answer, str) else _json_reply({"actions": list(answer)})
+        if answer is None or isinstance(answer, Reply):
+            return answer or Reply(204)
+        if isinstance(answer, str):
+            return Reply(200, answer.encode())
+        return _json_reply(answer if isinstance(answer, dict) else {"actions": list(answer)})
 
     def _stop(self, frame: Json) -> bool:
         key = read_text(frame, "session_key")

@@ -12,7 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from nightdesk import limits
-from nightdesk.errors import LineError, read_retry_after
+from nightdesk.errors import REVOKED, LineError, read_retry_after
 from nightdesk.line import Line
 from nightdesk.wire import Json, LineSplitter
 
@@ -87,7 +87,9 @@ class SocketLine(Line):
         except ConnectionClosed as closed:
             end = closed.rcvd or closed.sent
             code = end.code if end is not None else _BROKEN
-            raise LineError(f"the line ended with code {code}", code) from None
+            # An expired token is no revocation: the next dial has another one.
+            is_expired = code == REVOKED and end is not None and end.reason == "expired"
+            raise LineError(f"the line ended with code {code}", None if is_expired else code) from None
 
     async def receive(self, until: float) -> list[Json]:
         """Waits for frames, and not beyond the next ping."""

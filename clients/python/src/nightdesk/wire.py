@@ -24,11 +24,16 @@ def encode(frame: Mapping[str, object]) -> bytes:
 
 def decode(line: bytes) -> Json | None:
     """Returns the object of a line, or None if it is no object."""
+    frame = parse(line)
+    return frame if isinstance(frame, dict) else None
+
+
+def parse(text: bytes) -> Any:
+    """Returns the value of a JSON text, or None if it is none."""
     try:
-        frame = json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return frame if isinstance(frame, dict) else None
 
 
 def read_text(fields: Mapping[str, Any], name: str) -> str | None:
@@ -55,16 +60,12 @@ class LineSplitter:
     """Joins frames that come in several messages, and splits messages with several frames."""
 
     def __init__(self) -> None:
-        self._partial = bytearray()
+        self._partial = b""
 
     def push(self, message: str | bytes) -> list[Json]:
         """Takes a message and returns the frames that it completes."""
         data = message.encode() if isinstance(message, str) else message
-        *lines, rest = data.split(b"\n")
-        if lines:
-            lines[0] = bytes(self._partial) + lines[0]
-            self._partial.clear()
-        self._partial += rest
+        *lines, self._partial = (self._partial + data).split(b"\n")
         if len(self._partial) > limits.FRAME_BYTES_MAX:
             raise LineError("the desk sent a frame that is too long", close_with=TOO_BIG)
         return [frame for line in lines if (frame := decode(line)) is not None]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nightdesk_line::{PostAnswer, PostOutcome};
-use nightdesk_testdesk::{Household, TestDesk, TestPlatform, post, upgrade_token_at};
+use nightdesk_testdesk::{Answered, Household, TestDesk, TestPlatform, post, upgrade_token_at};
 use serde_json::{Value, json};
 
 /// A household whose agent has a webhook.
@@ -18,6 +18,21 @@ async fn with_webhook() -> (TestDesk, TestPlatform, Household) {
 
 fn answer(text: &str) -> PostOutcome {
     PostOutcome::Handled(PostAnswer { text: Some(text.to_owned()), ..PostAnswer::default() })
+}
+
+/// Calls a route of the line with the agent's own token, and without naming a line.
+async fn calls_line(desk: &TestDesk, agent: &Household, route: &str, body: &Value) -> Answered {
+    let token = upgrade_token_at(&agent.name, &agent.secret, 300);
+    let bearer = format!("Bearer {token}");
+    let headers = [("authorization", bearer.as_str())];
+    let path = format!("/v1/line/{route}");
+    post(desk.address(), &path, &headers, body.to_string().as_bytes()).await
+}
+
+async fn sends(desk: &TestDesk, agent: &Household, request_id: &str) -> Answered {
+    let action = json!({ "op": "send", "chat_id": "c1", "content": request_id });
+    let send = json!({ "request_id": request_id, "action": action });
+    calls_line(desk, agent, "send", &send).await
 }
 
 /// Waits until a condition holds.
@@ -62,11 +77,7 @@ async fn one_chat_gets_one_post_at_a_time_and_two_chats_get_two() {
     }
     wait_until("two chats were posted", async || desk.posts.ids().len() == 2).await;
     let first = desk.posts.ids()[0].clone();
-    let token = upgrade_token_at(&ann.name, &ann.secret, 300);
-    let bearer = format!("Bearer {token}");
-    let body = json!({ "buffer_ids": [first] }).to_string();
-    let headers = [("authorization", bearer.as_str())];
-    let acked = post(desk.address(), "/v1/line/ack", &headers, body.as_bytes()).await;
+    let acked = calls_line(&desk, &ann, "ack", &json!({ "buffer_ids": [first] })).await;
     assert_eq!(acked.status, 204);
     wait_until("the second entry of the chat follows", async || desk.posts.ids().len() == 3).await;
     assert_eq!(desk.acked(&ann).await, 1);
@@ -108,4 +119,54 @@ async fn an_unreachable_agent_costs_no_try() {
         desk.wakes_after(Duration::from_mins(2)).await;
     }
     wait_until("the entry passes", async || desk.acked(&ann).await == 1).await;
+}
+
+#[tokio::test]
+async fn an_agent_that_answers_later_sends_and_then_acknowledges() {
+    let (desk, platform, ann) = with_webhook().await;
+    desk.posts.answer(|_| PostOutcome::Later);
+    assert_eq!(desk.says_in("c1", &ann, "ann", "k1").await, 200);
+    wait_until("the entry is posted", async || desk.posts.ids().len() == 1).await;
+
+    let sent = sends(&desk, &ann, "r1").await;
+    assert_eq!((sent.status, &sent.json()["success"]), (200, &json!(true)), "{}", sent.text);
+    assert_eq!(desk.acked(&ann).await, 0, "a send acknowledges nothing");
+    assert_eq!(sends(&desk, &ann, "r1").await.status, 200, "a repeat gets the result");
+    let ids = json!({ "buffer_ids": desk.posts.ids() });
+    assert_eq!(calls_line(&desk, &ann, "ack", &ids).await.status, 204);
+    wait_until("the entry is acknowledged", async || desk.acked(&ann).await == 1).await;
+    assert_eq!(said(&platform), ["r1"]);
+}
+
+#[tokio::test]
+async fn an_agent_without_a_line_sends_and_its_line_opens() {
+    let (desk, platform, ann) = with_webhook().await;
+    desk.posts.answer(|_| PostOutcome::Failed("answered with status 500".to_owned()));
+    assert_eq!(desk.says_in("c1", &ann, "ann", "k1").await, 200);
+    wait_until("the entry is posted", async || desk.posts.ids().len() == 1).await;
+    wait_until("the line ends", async || desk.ears.find_line(ann.agent).is_none()).await;
+
+    desk.posts.answer(|_| PostOutcome::Later);
+    let sent = sends(&desk, &ann, "r1").await;
+    assert_eq!((sent.status, &sent.json()["success"]), (200, &json!(true)), "{}", sent.text);
+    assert_eq!(said(&platform), ["r1"]);
+    assert!(desk.ears.find_line(ann.agent).is_some());
+}
+
+#[tokio::test]
+async fn only_an_agent_with_a_webhook_sends_without_a_line() {
+    let (desk, platform) = (TestDesk::open().await, TestPlatform::open().await);
+    let ann = desk.household_with("ann", "gw-1", platform.settings()).await;
+    assert_eq!(desk.says_in("c1", &ann, "ann", "k1").await, 200);
+
+    let refused = sends(&desk, &ann, "r1").await;
+    assert_eq!((refused.status, &refused.json()["code"]), (410, &json!("line-gone")));
+    let opened = calls_line(&desk, &ann, "take", &json!({ "wait_seconds": 0 })).await;
+    assert_eq!(opened.status, 200);
+    assert_eq!(
+        sends(&desk, &ann, "r1").await.status,
+        410,
+        "a line that the agent polls has a name"
+    );
+    assert_eq!(said(&platform), Vec::<Value>::new());
 }

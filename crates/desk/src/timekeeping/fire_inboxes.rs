@@ -82,7 +82,7 @@ fn build_entry(fire: &FireClaim, words: &str) -> Option<FireEntry> {
     let message = Message { text, message_id, fire: said, ..Message::default() };
     let content = Content::Message(Box::new(message));
     let event = Event::normalise(Draft { key: id.to_string(), source, content }).ok()?;
-    let body = event::encode(&event, PLATFORM).ok()?.into_bytes();
+    let body = event::encode(&event, "").ok()?.into_bytes();
     Some(FireEntry { bot: NO_BOT, chat_id, body })
 }
 

@@ -25,6 +25,7 @@ pub struct PostAnswer {
 pub(super) struct AnswerPlace {
     pub(super) chat_id: String,
     platform: Option<String>,
+    bot_handle: Option<String>,
     message_id: Option<String>,
     metadata: Map<String, Value>,
 }
@@ -35,7 +36,8 @@ impl AnswerPlace {
         match ToGateway::decode(frame.trim_end().as_bytes()) {
             ToGateway::Inbound { event, .. } => {
                 let place = Self::of_source(&event.source);
-                Self { message_id: event.message.message_id.clone(), ..place }
+                let message_id = event.message.message_id.clone();
+                Self { message_id, bot_handle: event.bot_handle.clone(), ..place }
             }
             ToGateway::Descriptor(_)
             | ToGateway::OutboundResult { .. }
@@ -58,6 +60,7 @@ impl AnswerPlace {
         Self {
             chat_id: source.chat_id.clone(),
             platform: Some(source.platform.clone()),
+            bot_handle: None,
             message_id: None,
             metadata: known.map(|(key, id)| (key.to_owned(), Value::String(id))).collect(),
         }
@@ -83,17 +86,21 @@ impl AnswerPlace {
     }
 
     fn outbound(&self, request_id: &str, mut action: Map<String, Value>) -> Option<Outbound> {
-        let mut platform = None;
+        let (mut platform, mut bot_handle) = (None, None);
         if !action.contains_key("chat_id") {
             platform = self.platform.as_deref();
+            bot_handle = self.bot_handle.as_deref();
             action.insert("chat_id".to_owned(), json!(self.chat_id));
-            action.entry("metadata").or_insert_with(|| Value::Object(self.metadata.clone()));
+            let metadata = action.entry("metadata").or_insert(Value::Null);
+            if metadata.as_object().is_none_or(Map::is_empty) {
+                *metadata = Value::Object(self.metadata.clone());
+            }
         }
         Outbound::from_fields(&OutboundFields {
             request_id,
             action: Value::Object(action),
             platform,
-            bot_handle: None,
+            bot_handle,
         })
     }
 }
@@ -104,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    const ENTRY: &str = r#"{"type":"inbound","event":{"text":"hi","message_type":"text","message_id":"m3","source":{"platform":"discord","chat_id":"c1","chat_type":"thread","chat_name":null,"user_id":"u1","user_name":"Ann","thread_id":"t1","chat_topic":null}},"bufferId":"b"}"#;
+    const ENTRY: &str = r#"{"type":"inbound","event":{"text":"hi","message_type":"text","message_id":"m3","source":{"platform":"discord","chat_id":"c1","chat_type":"thread","chat_name":null,"user_id":"u1","user_name":"Ann","thread_id":"t1","chat_topic":null,"botId":"b1"}},"bufferId":"b"}"#;
 
     fn actions(answer: Value) -> Vec<Outbound> {
         let answer = serde_json::from_value(answer).expect("an answer");
@@ -123,6 +130,11 @@ mod tests {
             (sends[0].request_id.as_str(), sends[0].platform.as_deref()),
             ("b.0", Some("discord"))
         );
+        assert_eq!(
+            sends[0].bot_handle.as_deref(),
+            Some("b1"),
+            "the bot that was addressed answers"
+        );
     }
 
     #[test]
@@ -130,7 +142,7 @@ mod tests {
         let sends = actions(json!({
             "text": "one",
             "actions": [
-                { "op": "typing" },
+                { "op": "typing", "metadata": {} },
                 { "op": "send", "chat_id": "c2", "content": "two" },
             ],
         }));
@@ -143,8 +155,11 @@ mod tests {
             })
             .collect();
         assert_eq!(chats, ["c1", "c1", "c2"]);
+        let Action::Send(typing) = &sends[1].action else { panic!("{:?}", sends[1]) };
+        assert_eq!(typing.metadata.get("thread_id"), Some(&json!("t1")));
         assert_eq!(sends[2].request_id.as_str(), "b.2");
-        assert_eq!(sends[2].platform, None, "the agent chose the chat");
+        let route = (&sends[2].platform, &sends[2].bot_handle);
+        assert_eq!(route, (&None, &None), "the agent chose the chat");
     }
 
     #[test]

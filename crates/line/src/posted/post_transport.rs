@@ -8,11 +8,11 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use nightdesk_inbox::AckRange;
 use nightdesk_protocol::close::Close;
-use nightdesk_protocol::frame::FrameHead;
+use nightdesk_protocol::frame::{FrameHead, Outbound};
 use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{LINE_REQUESTS_MAX, TURN_MAX, WEBHOOK_REST};
 use nightdesk_types::{EntryId, RequestId, Transport};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::answer::{AnswerPlace, PostAnswer};
@@ -20,6 +20,15 @@ use super::stop_posts::StopPosts;
 use super::{AgentPost, AgentPoster, KIND, PostOutcome};
 use crate::store::AuthenticatedGateway;
 use crate::transport::{LineTransport, TransportBroken, TransportEvent};
+
+/// A request of the agent to its line.
+#[derive(Debug)]
+pub(super) enum AgentRequest {
+    /// A frame without a result.
+    Frame(FromGateway),
+    /// An action, and the place for the frame with its result.
+    Send { outbound: Box<Outbound>, tell: oneshot::Sender<Frame> },
+}
 
 /// An entry that waits for its post: those of one chat are posted one after the other.
 #[derive(Debug)]
@@ -63,11 +72,13 @@ struct PostEnd {
 pub(super) struct PostTransport {
     caller: AuthenticatedGateway,
     poster: Arc<dyn AgentPoster>,
-    from_agent: mpsc::Receiver<TransportEvent>,
+    from_agent: mpsc::Receiver<AgentRequest>,
     waiting: VecDeque<WaitingEntry>,
     entries: HashMap<String, PostedEntry>,
     posts: FuturesUnordered<BoxFuture<'static, PostEnd>>,
     stops: StopPosts,
+    /// The agent's own requests that wait for the result of a send. The end of the line drops them.
+    asked: HashMap<RequestId, oneshot::Sender<Frame>>,
     /// Events for the session.
     events: VecDeque<TransportEvent>,
     /// Set when a post failed: no further one begins, and the line ends when the others have ended.
@@ -87,7 +98,7 @@ impl PostTransport {
     pub(super) fn new(
         caller: AuthenticatedGateway,
         poster: Arc<dyn AgentPoster>,
-    ) -> (mpsc::Sender<TransportEvent>, Self) {
+    ) -> (mpsc::Sender<AgentRequest>, Self) {
         let (to_session, from_agent) = mpsc::channel(LINE_REQUESTS_MAX);
         let transport = Self {
             caller,
@@ -97,6 +108,7 @@ impl PostTransport {
             waiting: VecDeque::new(),
             entries: HashMap::new(),
             posts: FuturesUnordered::new(),
+            asked: HashMap::new(),
             events: VecDeque::new(),
             failure: None,
             used_at: Instant::now(),
@@ -215,6 +227,25 @@ impl PostTransport {
         self.start_posts();
     }
 
+    /// Passes a request of the agent to the session.
+    fn take_request(&mut self, request: AgentRequest) -> TransportEvent {
+        self.used_at = Instant::now();
+        let frame = match request {
+            AgentRequest::Frame(frame) => {
+                if let FromGateway::InboundAck { buffer_id } = &frame {
+                    self.acknowledge(buffer_id);
+                }
+                frame
+            }
+            AgentRequest::Send { outbound, tell } => {
+                // A repeat of the request id takes the place of the earlier request.
+                self.asked.insert(outbound.request_id.clone(), tell);
+                FromGateway::Outbound(outbound)
+            }
+        };
+        TransportEvent::Frame(Box::new(frame))
+    }
+
     /// Fails the entries whose acks did not come in time.
     fn expire(&mut self, now: Instant) {
         let late = |entry: &PostedEntry| matches!(entry.state, PostState::Later(by) if by <= now);
@@ -231,10 +262,10 @@ impl PostTransport {
         }
     }
 
-    /// Returns the time at which something is to be done without an event. `None`: only a post or an answer is awaited,
-    /// and each of them ends by itself.
+    /// Returns the time at which something is to be done without an event. `None`: only a post or a result is awaited,
+    /// and each of them comes by itself.
     fn deadline(&self) -> Option<Instant> {
-        if self.entries.is_empty() && self.posts.is_empty() && self.stops.is_empty() {
+        if self.entries.is_empty() && self.is_quiet() {
             return Some(self.used_at + WEBHOOK_REST);
         }
         let acks = self.entries.values().filter_map(|entry| match entry.state {
@@ -244,10 +275,14 @@ impl PostTransport {
         acks.min()
     }
 
+    /// Returns true if no post, no order to stop and no send is under way.
+    fn is_quiet(&self) -> bool {
+        self.posts.is_empty() && self.stops.is_empty() && self.asked.is_empty()
+    }
+
     /// Ends the line if nothing is under way: because of a failure, or because no entry came for a while.
     fn end_if_settled(&mut self, now: Instant) {
-        let is_posting = !self.posts.is_empty() || !self.stops.is_empty();
-        if !self.entries.is_empty() || is_posting || !self.events.is_empty() {
+        if !self.entries.is_empty() || !self.is_quiet() || !self.events.is_empty() {
             return;
         }
         if let Some(Failure { tried }) = self.failure.take() {
@@ -278,14 +313,7 @@ impl LineTransport for PostTransport {
                     self.used_at = Instant::now();
                     self.events.extend(ended);
                 }
-                Some(event) = self.from_agent.recv() => {
-                    if let TransportEvent::Frame(frame) = &event
-                        && let FromGateway::InboundAck { buffer_id } = &**frame
-                    {
-                        self.acknowledge(&buffer_id.clone());
-                    }
-                    return event;
-                }
+                Some(request) = self.from_agent.recv() => return self.take_request(request),
                 () = sleep_until(deadline.unwrap_or(self.used_at)), if deadline.is_some() => {
                     self.expire(Instant::now());
                 }
@@ -302,7 +330,13 @@ impl LineTransport for PostTransport {
                 let entry = WaitingEntry { id: buffer_id, frame, place, is_stored: false };
                 self.waiting.push_back(entry);
             }
-            FrameHead::Result { request_id } => self.record_result(&request_id),
+            FrameHead::Result { request_id } => {
+                self.record_result(&request_id);
+                if let Some(tell) = self.asked.remove(&request_id) {
+                    // The request may have gone.
+                    drop(tell.send(frame));
+                }
+            }
             FrameHead::Stop { stop_id } => self.stops.begin(stop_id, frame),
             FrameHead::Descriptor | FrameHead::Other => {}
         }
@@ -339,137 +373,4 @@ impl LineTransport for PostTransport {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use async_trait::async_trait;
-    use nightdesk_types::{AgentId, GatewayId, Incarnation, Seq, TenantId, TenantScope, Timestamp};
-    use tokio::time::timeout;
-    use uuid::Uuid;
-
-    use super::*;
-
-    /// An agent that does not answer.
-    struct Silent;
-
-    #[async_trait]
-    impl AgentPoster for Silent {
-        async fn post(&self, _: AgentPost) -> PostOutcome {
-            std::future::pending().await
-        }
-    }
-
-    /// An agent that handles every entry at once, and counts the posts.
-    #[derive(Default)]
-    struct Busy(AtomicUsize);
-
-    #[async_trait]
-    impl AgentPoster for Busy {
-        async fn post(&self, _: AgentPost) -> PostOutcome {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            PostOutcome::Handled(PostAnswer::default())
-        }
-    }
-
-    fn posted() -> (mpsc::Sender<TransportEvent>, PostTransport) {
-        posted_by(Arc::new(Silent))
-    }
-
-    fn posted_by(poster: Arc<dyn AgentPoster>) -> (mpsc::Sender<TransportEvent>, PostTransport) {
-        let caller = AuthenticatedGateway {
-            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
-            agent: AgentId::from_uuid(Uuid::nil()),
-            gateway: GatewayId::from_uuid(Uuid::nil()),
-            acks: true,
-        };
-        PostTransport::new(caller, poster)
-    }
-
-    fn entry() -> Frame {
-        entry_of(1)
-    }
-
-    fn entry_of(seq: i64) -> Frame {
-        let agent = AgentId::from_uuid(Uuid::nil());
-        let id = EntryId { agent, incarnation: Incarnation::new(1), seq: Seq::new(seq) };
-        let json = br#"{"type":"inbound","event":{}}"#.to_vec();
-        Frame::entry(id, &nightdesk_protocol::EntryJson::from_stored(json).expect("an entry"))
-    }
-
-    /// Waits longer than an idle line stays open. The clock moves only while every task sleeps, so a loop that does not
-    /// sleep hangs here.
-    async fn expect_nothing(line: &mut PostTransport) {
-        let long = WEBHOOK_REST * 10;
-        assert!(timeout(long, line.next_event()).await.is_err(), "something happened");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_long_post_is_awaited_without_work() {
-        let (_agent, mut line) = posted();
-        line.feed_frame(entry()).await.expect("there is room");
-        line.flush().await.expect("it is posted");
-
-        expect_nothing(&mut line).await;
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_post_is_awaited_after_its_entry_was_acknowledged() {
-        let (agent, mut line) = posted();
-        line.feed_frame(entry()).await.expect("there is room");
-        line.flush().await.expect("it is posted");
-        let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
-        let ack = FromGateway::InboundAck { buffer_id };
-        agent.send(TransportEvent::Frame(Box::new(ack))).await.expect("the line is open");
-        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
-
-        expect_nothing(&mut line).await;
-    }
-
-    fn stored(seq: i64) -> AckRange {
-        let (from, to) = (Seq::new(seq), Seq::new(seq));
-        AckRange { from, to, at: Timestamp::UNIX_EPOCH, handed_at: Timestamp::UNIX_EPOCH }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_entry_is_posted_once_the_ack_of_the_one_before_is_stored() {
-        let agent = Arc::new(Busy::default());
-        let (_requests, mut line) = posted_by(Arc::<Busy>::clone(&agent));
-        for seq in [1, 2] {
-            line.feed_frame(entry_of(seq)).await.expect("there is room");
-        }
-        line.flush().await.expect("the first is posted");
-        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "it is acknowledged");
-
-        expect_nothing(&mut line).await;
-        assert_eq!(agent.0.load(Ordering::Relaxed), 1, "another node may have posted the second");
-        line.note_stored(stored(1));
-        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "so is the second");
-        assert_eq!(agent.0.load(Ordering::Relaxed), 2);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_entry_that_was_acknowledged_before_its_post_is_not_posted() {
-        let agent = Arc::new(Busy::default());
-        let (requests, mut line) = posted_by(Arc::<Busy>::clone(&agent));
-        line.feed_frame(entry()).await.expect("there is room");
-        let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
-        let ack = FromGateway::InboundAck { buffer_id };
-        requests.send(TransportEvent::Frame(Box::new(ack))).await.expect("the line is open");
-        assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
-        line.note_stored(stored(1));
-        line.flush().await.expect("nothing is posted");
-
-        assert_eq!(agent.0.load(Ordering::Relaxed), 0);
-        assert!(line.waiting.is_empty() && line.entries.is_empty());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_line_without_entries_goes_idle() {
-        let (_agent, mut line) = posted();
-
-        let first = timeout(WEBHOOK_REST * 2, line.next_event()).await.expect("it ends");
-        assert!(matches!(first, TransportEvent::Frame(_)), "{first:?}");
-        let then = line.next_event().await;
-        assert!(matches!(then, TransportEvent::Ended(1000)), "{then:?}");
-    }
-}
+mod tests;

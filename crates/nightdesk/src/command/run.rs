@@ -9,6 +9,7 @@ use super::{
     Arguments, Command, ConfigSubcommand, ConformanceSubcommand, KeySubcommand, check, dev,
     dispatch, keys, verify,
 };
+use super::dev::Trial;
 use crate::config::Config;
 use crate::config::secret_file::password;
 use crate::ui::CommandOutput;
@@ -20,7 +21,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let read = || Config::read(&config);
     match command {
         Command::Serve => serve(&read()?).await,
-        Command::Dev { listen } => dev::run(listen, json).await,
+        Command::Dev { listen, webhook } => dev::run(Trial { listen, webhook, json }).await,
         Command::Conformance(ConformanceSubcommand::Agent(trial)) => {
             conformance::run(trial, json).await
         }

@@ -15,9 +15,9 @@ use crate::webchat::written;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A request as the agent got it.
-struct Posted {
+pub(crate) struct Posted {
     head: String,
-    frame: Value,
+    pub(crate) frame: Value,
 }
 
 impl Posted {
@@ -28,7 +28,7 @@ impl Posted {
 }
 
 /// Starts an agent that answers each request with its text, and reports the requests.
-fn agent() -> (u16, Receiver<Posted>) {
+pub(crate) fn agent() -> (u16, Receiver<Posted>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let port = listener.local_addr().expect("a bound port").port();
     let (put, came) = channel();

@@ -149,8 +149,9 @@ struct RawOrigin {
 
 impl From<RawEvent> for Inbound {
     fn from(raw: RawEvent) -> Self {
-        let source = raw.source.unwrap_or_default();
+        let mut source = raw.source.unwrap_or_default();
         let is_edit = source.message_is_edit;
+        let bot_handle = source.bot_handle.take().filter(|handle| !handle.is_empty());
         let media = if raw.media.is_empty() {
             raw.media_urls.into_iter().map(|url| Media { url, ..Media::default() }).collect()
         } else {
@@ -171,7 +172,7 @@ impl From<RawEvent> for Inbound {
             // Only the desk uses it.
             mentions_bot: false,
         };
-        Self { source: source.into(), message }
+        Self { source: source.into(), message, bot_handle }
     }
 }
 

@@ -69,8 +69,10 @@ pub struct AckRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LineSend))]
 pub struct SendRequest {
-    /// The line.
-    pub line: String,
+    /// The line. Without it, the line on which the desk posts entries to the agent's webhook; it opens if the agent has
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
     /// An id that is unique for the agent over a day. A repeat gets the stored result.
     pub request_id: String,
     /// The platform, if several bots could send.

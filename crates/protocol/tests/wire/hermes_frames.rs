@@ -102,7 +102,7 @@ fn sent_again(frame: &Value) -> Frame {
     match ToGateway::decode(frame.to_string().as_bytes()) {
         ToGateway::Descriptor(descriptor) => Frame::descriptor(&descriptor),
         ToGateway::Inbound { event, .. } => {
-            let Inbound { source, message } = *event;
+            let Inbound { source, message, .. } = *event;
             let event = normalised(source, Content::Message(Box::new(message)));
             Frame::entry(entry, &encode(&event, "botD").expect("it is short"))
         }

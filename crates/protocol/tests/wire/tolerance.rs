@@ -280,7 +280,8 @@ proptest! {
         match (ToGateway::decode(frame.as_str().as_bytes()), event.content()) {
             (ToGateway::Inbound { event: read, buffer_id }, Content::Message(message)) => {
                 let source = event.source().clone();
-                prop_assert_eq!(*read, Inbound { source, message: (**message).clone() });
+                let bot_handle = Some("bot".to_owned());
+                prop_assert_eq!(*read, Inbound { source, message: (**message).clone(), bot_handle });
                 prop_assert_eq!(buffer_id, Some(entry.to_string()));
             }
             (ToGateway::PassthroughForward { forward, buffer_id }, Content::Passthrough(request)) => {

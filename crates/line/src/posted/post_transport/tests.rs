@@ -1,0 +1,167 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use nightdesk_protocol::action::Action;
+use nightdesk_protocol::outcome::Outcome;
+use nightdesk_types::{AgentId, GatewayId, Incarnation, Seq, TenantId, TenantScope, Timestamp};
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use super::*;
+
+/// An agent that does not answer.
+struct Silent;
+
+#[async_trait]
+impl AgentPoster for Silent {
+    async fn post(&self, _: AgentPost) -> PostOutcome {
+        std::future::pending().await
+    }
+}
+
+/// An agent that handles every entry at once, and counts the posts.
+#[derive(Default)]
+struct Busy(AtomicUsize);
+
+#[async_trait]
+impl AgentPoster for Busy {
+    async fn post(&self, _: AgentPost) -> PostOutcome {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        PostOutcome::Handled(PostAnswer::default())
+    }
+}
+
+fn posted() -> (mpsc::Sender<AgentRequest>, PostTransport) {
+    posted_by(Arc::new(Silent))
+}
+
+fn posted_by(poster: Arc<dyn AgentPoster>) -> (mpsc::Sender<AgentRequest>, PostTransport) {
+    let caller = AuthenticatedGateway {
+        scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
+        agent: AgentId::from_uuid(Uuid::nil()),
+        gateway: GatewayId::from_uuid(Uuid::nil()),
+        acks: true,
+    };
+    PostTransport::new(caller, poster)
+}
+
+fn entry() -> Frame {
+    entry_of(1)
+}
+
+fn entry_of(seq: i64) -> Frame {
+    let agent = AgentId::from_uuid(Uuid::nil());
+    let id = EntryId { agent, incarnation: Incarnation::new(1), seq: Seq::new(seq) };
+    let json = br#"{"type":"inbound","event":{}}"#.to_vec();
+    Frame::entry(id, &nightdesk_protocol::EntryJson::from_stored(json).expect("an entry"))
+}
+
+/// Waits longer than an idle line stays open. The clock moves only while every task sleeps, so a loop that does not
+/// sleep hangs here.
+async fn expect_nothing(line: &mut PostTransport) {
+    let long = WEBHOOK_REST * 10;
+    assert!(timeout(long, line.next_event()).await.is_err(), "something happened");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_post_is_awaited_without_work() {
+    let (_agent, mut line) = posted();
+    line.feed_frame(entry()).await.expect("there is room");
+    line.flush().await.expect("it is posted");
+
+    expect_nothing(&mut line).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_post_is_awaited_after_its_entry_was_acknowledged() {
+    let (agent, mut line) = posted();
+    line.feed_frame(entry()).await.expect("there is room");
+    line.flush().await.expect("it is posted");
+    let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
+    let ack = FromGateway::InboundAck { buffer_id };
+    agent.send(AgentRequest::Frame(ack)).await.expect("the line is open");
+    assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
+
+    expect_nothing(&mut line).await;
+}
+
+fn stored(seq: i64) -> AckRange {
+    let (from, to) = (Seq::new(seq), Seq::new(seq));
+    AckRange { from, to, at: Timestamp::UNIX_EPOCH, handed_at: Timestamp::UNIX_EPOCH }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_is_posted_once_the_ack_of_the_one_before_is_stored() {
+    let agent = Arc::new(Busy::default());
+    let (_requests, mut line) = posted_by(Arc::<Busy>::clone(&agent));
+    for seq in [1, 2] {
+        line.feed_frame(entry_of(seq)).await.expect("there is room");
+    }
+    line.flush().await.expect("the first is posted");
+    assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "it is acknowledged");
+
+    expect_nothing(&mut line).await;
+    assert_eq!(agent.0.load(Ordering::Relaxed), 1, "another node may have posted the second");
+    line.note_stored(stored(1));
+    assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "so is the second");
+    assert_eq!(agent.0.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_that_was_acknowledged_before_its_post_is_not_posted() {
+    let agent = Arc::new(Busy::default());
+    let (requests, mut line) = posted_by(Arc::<Busy>::clone(&agent));
+    line.feed_frame(entry()).await.expect("there is room");
+    let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
+    let ack = FromGateway::InboundAck { buffer_id };
+    requests.send(AgentRequest::Frame(ack)).await.expect("the line is open");
+    assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
+    line.note_stored(stored(1));
+    line.flush().await.expect("nothing is posted");
+
+    assert_eq!(agent.0.load(Ordering::Relaxed), 0);
+    assert!(line.waiting.is_empty() && line.entries.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_without_entries_goes_idle() {
+    let (_agent, mut line) = posted();
+
+    let first = timeout(WEBHOOK_REST * 2, line.next_event()).await.expect("it ends");
+    assert!(matches!(first, TransportEvent::Frame(_)), "{first:?}");
+    let then = line.next_event().await;
+    assert!(matches!(then, TransportEvent::Ended(1000)), "{then:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_stays_until_the_result_of_a_request_came() {
+    let (agent, mut line) = posted();
+    let frame = r#"{"type":"outbound","requestId":"r1","action":{"op":"typing","chat_id":"c1"}}"#;
+    let FromGateway::Outbound(outbound) = FromGateway::decode(frame.as_bytes()) else {
+        panic!("it is an action")
+    };
+    let (request_id, (tell, told)) = (outbound.request_id.clone(), oneshot::channel());
+    agent.send(AgentRequest::Send { outbound, tell }).await.expect("the line is open");
+    assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the action passes");
+    expect_nothing(&mut line).await;
+
+    let result = Frame::outbound_result(&request_id, &Outcome::delivered(None));
+    line.feed_frame(result.clone()).await.expect("there is room");
+    assert_eq!(told.await, Ok(result));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_that_ends_drops_the_requests_that_wait() {
+    let (agent, line) = posted();
+    let (tell, told) = oneshot::channel();
+    let outbound = Outbound {
+        request_id: RequestId::new("r1".to_owned()).expect("an id"),
+        action: Action::Unknown { op: "dance".to_owned() },
+        platform: None,
+        bot_handle: None,
+    };
+    let send = AgentRequest::Send { outbound: Box::new(outbound), tell };
+    agent.send(send).await.expect("the line is open");
+    drop(line);
+    assert!(told.await.is_err());
+}
