@@ -5,11 +5,11 @@ use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
 use serde_json::json;
 
+use super::dev::Trial;
 use super::{
     Arguments, Command, ConfigSubcommand, ConformanceSubcommand, KeySubcommand, check, dev,
     dispatch, keys, verify,
 };
-use super::dev::Trial;
 use crate::config::Config;
 use crate::config::secret_file::password;
 use crate::ui::CommandOutput;
