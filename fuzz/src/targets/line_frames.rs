@@ -234,6 +234,7 @@ impl LineWorld {
             LineEffect::End(_) => self.is_ended = true,
             LineEffect::Ping
             | LineEffect::Stop(_)
+            | LineEffect::ReportStop(_, _)
             | LineEffect::Suspect
             | LineEffect::FollowRules(_)
             | LineEffect::TellSessions(_)

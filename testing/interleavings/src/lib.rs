@@ -67,5 +67,5 @@ mod inbox {
 }
 
 // The files name each other from the root of their crate.
-use bus::{bell, lines_in_doubt, mark_set, registered_line, wait};
+use bus::{bell, lines_in_doubt, mark_set, registered_line, stop_results, wait};
 use media::metrics::Metrics;

@@ -318,7 +318,8 @@ async fn the_sender_of_a_letter_stops_the_turn_on_it_and_no_other_agent_does() {
 
     let foreign = stage.call(&stage.ann, &path, &json!({})).await;
     assert_eq!(foreign.status, 404, "the recipient is not the sender: {}", foreign.text);
-    let stopping = stage.call(&bob, &path, &json!({}));
+    let nothing = json!({});
+    let stopping = stage.call(&bob, &path, &nothing);
     let (answered, stop) = tokio::join!(stopping, answer(&mut gateway, true));
     assert_eq!(answered.json()["outcome"], "stopped");
     assert_eq!(stop["session_key"], format!("agent:main:relay:dm:letter:{letter}"));
