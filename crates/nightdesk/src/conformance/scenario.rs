@@ -93,8 +93,8 @@ impl TrialScenario {
             | Self::Cuts
             | Self::LostAcks
             | Self::Window
+            | Self::Stop
             | Self::Kill => true,
-            Self::Stop => false,
             Self::LostResults | Self::BusyDesk | Self::Replaced | Self::Revoked => !is_posted,
             Self::Forgery => is_posted,
         }
