@@ -144,11 +144,12 @@ impl Street {
     async fn ask(&self, path: &str, bearer: &str, enrolment: &Value) -> Answered {
         let bearer = format!("Bearer {bearer}");
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        let status = if path.ends_with("/status") { "Approved" } else { "Draft" };
         let body = json!({
             "platform": "discord", "botId": "bot-ann", "userId": "ann", "userIds": ["bob"],
             "scopeId": "guild", "chatId": "c9", "chat_id": "c9", "principal": "any", "requireAddress": true,
             "gatewayId": "gw-new", "enrollmentToken": enrolment,
-            "name": "brief", "source": "# Status: Draft\n", "status": "Approved",
+            "name": "brief", "source": "# Status: Draft\n", "status": status,
         });
         let path = path.replace("{name}", "brief");
         post(self.desk.address(), &path, &headers, body.to_string().as_bytes()).await

@@ -111,6 +111,7 @@ impl World {
                 | LineEffect::Ping
                 | LineEffect::Send(_)
                 | LineEffect::Stop(_)
+                | LineEffect::ReportStop(..)
                 | LineEffect::Suspect
                 | LineEffect::FollowRules(_)
                 | LineEffect::TellSessions(_)

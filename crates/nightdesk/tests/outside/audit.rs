@@ -77,8 +77,9 @@ const ACTS: [(&str, &str, Whose, &str); 55] = [
 ];
 
 /// Commands that only read, serve, or use no database. A node records `agent stop`.
-const OTHERS: [&str; 35] = [
+const OTHERS: [&str; 36] = [
     "agent stop",
+    "conformance agent",
     "letter list",
     "letter show",
     "letter hooks",

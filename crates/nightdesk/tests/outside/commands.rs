@@ -8,10 +8,11 @@ use crate::waking::{asleep, target, wake_url};
 use crate::webchat::written;
 
 /// Commands that run until they are stopped or until an agent woke, and the test file that runs each.
-const ELSEWHERE: [(&str, &str); 3] = [
+const ELSEWHERE: [(&str, &str); 4] = [
     ("serve", include_str!("desk.rs")),
     ("dev", include_str!("dev.rs")),
     ("verify", include_str!("waking.rs")),
+    ("conformance agent", include_str!("agent_trial.rs")),
 ];
 
 const ISSUER: &str = "[[issuers]]\nurl = \"https://login.example.org\"\naudience = \"nightdesk\"\n\
@@ -112,6 +113,9 @@ fn agents_that_sleep(operator: &mut Operator, page: &str) {
     let status = operator.asks(&format!("wake status {WHOSE}"));
     assert_eq!((&status["agent"], &status["line"]), (&"helper".into(), &"none".into()), "{status}");
     assert!(operator.asks("notice list --tenant acme").is_array());
+    operator.asks(&format!("agent let-stop {WHOSE}"));
+    let stopped = operator.asks(&format!("agent stop {WHOSE} --platform webchat --chat 4711"));
+    assert_eq!(stopped["outcome"], "undelivered", "it has no line: {stopped}");
 
     assert!(written(&operator.desk, page, "hello").contains("200 OK"));
     let listed = operator.asks(&format!("inbox list {WHOSE}"));

@@ -1,6 +1,7 @@
 //! The binary, tested from outside: a shell, a socket, and a test server for the store.
 #![expect(clippy::expect_used, reason = "a test that cannot set up should stop")]
 
+mod agent_trial;
 mod audit;
 mod commands;
 mod desk;
