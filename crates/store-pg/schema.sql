@@ -4104,6 +4104,7 @@ CREATE TABLE public.agents (
     principal text DEFAULT 'owner-only'::text NOT NULL,
     client_rules text DEFAULT 'hermes-0.19'::text NOT NULL,
     display_name text,
+    stops_others boolean DEFAULT false NOT NULL,
     CONSTRAINT agents_known_client_rules CHECK ((client_rules = ANY (ARRAY['hermes-0.19'::text, 'hermes-0.20'::text, 'nightdesk-sdk'::text]))),
     CONSTRAINT agents_known_principal CHECK ((principal = ANY (ARRAY['owner-only'::text, 'allow-list'::text, 'any'::text]))),
     CONSTRAINT agents_short_display_name CHECK (((char_length(display_name) >= 1) AND (char_length(display_name) <= 64)))
@@ -4447,8 +4448,7 @@ CREATE TABLE public.inbox_parked (
     reason text NOT NULL,
     parked_at timestamp with time zone DEFAULT now() NOT NULL,
     resubmitted_as bigint,
-    incarnation bigint DEFAULT public.current_incarnation() NOT NULL,
-    CONSTRAINT inbox_parked_known_reason CHECK ((reason = ANY (ARRAY['unsendable'::text, 'tries'::text, 'full'::text, 'rate-limit'::text, 'expired'::text, 'unreadable'::text, 'operator'::text])))
+    incarnation bigint DEFAULT public.current_incarnation() NOT NULL
 );
 
 ALTER TABLE ONLY public.inbox_parked FORCE ROW LEVEL SECURITY;
@@ -5083,7 +5083,7 @@ ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'entries-discarded'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'history-begun'::text, 'auth-failed'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'entries-discarded'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'history-begun'::text, 'auth-failed'::text, 'turn-stopped'::text, 'stops-allowed'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
@@ -5168,6 +5168,9 @@ ALTER TABLE ONLY public.inbox_entries
 
 ALTER TABLE ONLY public.inbox_heads
     ADD CONSTRAINT inbox_heads_pkey PRIMARY KEY (tenant_id, agent_id);
+
+ALTER TABLE public.inbox_parked
+    ADD CONSTRAINT inbox_parked_known_reason CHECK ((reason = ANY (ARRAY['unsendable'::text, 'tries'::text, 'full'::text, 'rate-limit'::text, 'expired'::text, 'unreadable'::text, 'operator'::text, 'stopped'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.inbox_parked
     ADD CONSTRAINT inbox_parked_pkey PRIMARY KEY (tenant_id, agent_id, seq);
@@ -5535,6 +5538,8 @@ CREATE CONSTRAINT TRIGGER tell_skill AFTER INSERT ON public.skill_revisions DEFE
 CREATE CONSTRAINT TRIGGER tell_skill_deleted AFTER DELETE ON public.skills DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('skill-deleted', 'name');
 
 CREATE CONSTRAINT TRIGGER tell_skill_status AFTER INSERT ON public.skill_revisions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.previous_status IS NOT NULL)) EXECUTE FUNCTION public.tell_row('skill-status-set', 'name', 'version', 'status');
+
+CREATE CONSTRAINT TRIGGER tell_stops_allowed AFTER UPDATE OF stops_others ON public.agents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('stops-allowed', 'agent_id', 'stops_others');
 
 CREATE CONSTRAINT TRIGGER tell_tenant AFTER INSERT ON public.tenants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('tenant-created');
 

@@ -337,7 +337,7 @@ impl LineTransport for PostTransport {
                     drop(tell.send(frame));
                 }
             }
-            FrameHead::Stop { stop_id } => self.stops.begin(stop_id, frame),
+            FrameHead::Stop { stop_id } => self.stops.begin(stop_id, &frame),
             FrameHead::Descriptor | FrameHead::Other => {}
         }
         Ok(())

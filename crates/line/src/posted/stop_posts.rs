@@ -37,7 +37,7 @@ impl StopPosts {
     }
 
     /// Begins to post a stop. Above the limit it fails at once.
-    pub(super) fn begin(&self, stop_id: Option<StopId>, frame: Frame) {
+    pub(super) fn begin(&self, stop_id: Option<StopId>, frame: &Frame) {
         if self.posts.len() >= STOP_POSTS_MAX {
             let failed = stop_id.map(TransportEvent::StopFailed);
             self.posts.push(Box::pin(std::future::ready(failed)));

@@ -147,7 +147,11 @@ fn the_echo_leaves_when_another_agent_connects() {
     wait_until("the message waited for it", || visitor.page().contains("yours: wombat"));
     for text in ["quokka", "wombat"] {
         let page = visitor.page();
-        assert_eq!(page.matches(text).count(), 2, "the echo answered too: {page}");
+        assert_eq!(
+            page.matches(&format!("{text}</p>")).count(),
+            2,
+            "the echo answered too: {page}"
+        );
     }
     runtime.block_on(agent.go_idle());
     dev.stop();
