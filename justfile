@@ -349,12 +349,19 @@ release FOLDER="target/dist":
 _built profile:
     @echo "${CARGO_TARGET_DIR:-target}/{{ profile }}/nightdesk" | xargs realpath
 
-# Write the generated files: schema.sql and .sqlx from the migrations, docs/openapi.json from the routes.
+# Write the generated files: schema.sql and .sqlx from the migrations, docs/openapi.json from the routes, and test vectors.
 gen:
     cargo xtask schema
     cargo xtask sqlx
     cargo build {{ whole }} --example openapi
     "$(dirname "$(just _built debug)")/examples/openapi" > docs/openapi.json
+    cargo build {{ whole }} --example vectors
+    "$(dirname "$(just _built debug)")/examples/vectors" crates/protocol/tests/vectors
+
+# Write the test vectors of fire tokens with new keys, after a change to their table.
+gen-fire-tokens:
+    cargo build {{ whole }} --example fire-vectors
+    "$(dirname "$(just _built debug)")/examples/fire-vectors" > crates/protocol/tests/vectors/fire_tokens.json
 
 # Compare the files generated from the migrations with the checked-in ones; a test compares the rest.
 gen-check:

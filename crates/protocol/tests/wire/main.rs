@@ -9,3 +9,5 @@ mod frames;
 mod poison;
 mod tolerance;
 mod bodies;
+mod made_vectors;
+mod vectors;
