@@ -123,31 +123,44 @@ impl Stopping {
 
     /// Stops the turn of a session, wherever its agent's line is.
     pub async fn stop(&self, party: Party, order: &StopOrder) -> Result<StopReport, StoreError> {
-        let Party { scope, agent } = party;
-        let session = &order.session;
-        let outcome = match self.find_client(party).await? {
-            Some(client) => match decide_delivery(client, &session.source.platform) {
-                StopDelivery::Order => self.send_order(party, session).await,
-                StopDelivery::Frames => self.send_frames(party, session).await,
-                StopDelivery::Text => self.send_text(party, session).await?,
-                StopDelivery::Nothing(outcome) => outcome,
-            },
-            None => StopOutcome::Undelivered,
-        };
+        let outcome = self.deliver(party, &order.session).await?;
         let dropped =
-            if order.drops_waiting { self.drop_waiting(party, session).await? } else { 0 };
+            if order.drops_waiting { self.drop_waiting(party, &order.session).await? } else { 0 };
+        let report = StopReport { outcome, dropped };
+        self.record(party, order.origin, report).await;
+        Ok(report)
+    }
+
+    /// Delivers a stop in the form that the agent's client obeys.
+    async fn deliver(
+        &self,
+        party: Party,
+        session: &StopSession,
+    ) -> Result<StopOutcome, StoreError> {
+        let Some(client) = self.find_client(party).await? else {
+            return Ok(StopOutcome::Undelivered);
+        };
+        Ok(match decide_delivery(client, &session.source.platform) {
+            StopDelivery::Order => self.send_order(party, session).await,
+            StopDelivery::Frames => self.send_frames(party, session).await,
+            StopDelivery::Text => self.send_text(party, session).await?,
+            StopDelivery::Nothing(outcome) => outcome,
+        })
+    }
+
+    /// Records a stop in the log and in the audit log. It has happened, so its caller gets the result in any case.
+    async fn record(&self, party: Party, origin: StopOrigin, report: StopReport) {
+        let Party { scope, agent } = party;
+        let StopReport { outcome, dropped } = report;
+        let (origin, outcome) = (origin.slug(), outcome.slug());
         tracing::info!(
-            agent.id = %agent, origin = order.origin.slug(), outcome = outcome.slug(), dropped,
-            "a turn of agent {agent} was to be stopped"
+            agent.id = %agent, origin, outcome, dropped, "a turn of agent {agent} was to be stopped"
         );
-        let about =
-            json!({ "agent_id": agent, "origin": order.origin.slug(), "outcome": outcome.slug() });
+        let about = json!({ "agent_id": agent, "origin": origin, "outcome": outcome });
         let noted = self.register.store().note(scope, Kind::TurnStopped, &about).await;
         if let Err(error) = noted {
-            // The stop has happened, so its caller gets the result all the same.
             tracing::warn!(error = &error as &dyn Error, "a stop could not be recorded");
         }
-        Ok(StopReport { outcome, dropped })
     }
 
     async fn find_client(&self, party: Party) -> Result<Option<ClientFacts>, StoreError> {

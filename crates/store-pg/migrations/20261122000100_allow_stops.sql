@@ -9,6 +9,7 @@ alter table audit_log drop constraint audit_log_known_kind;
 alter table audit_log
     add constraint audit_log_known_kind check (kind in (
         'tenant-created', 'tenant-erased', 'keys-rotated', 'quota-set', 'gateways-trusted',
+        'stops-allowed', 'turn-stopped',
         'agent-created', 'agent-deprovisioned', 'agent-token-made', 'bot-created', 'bot-shared',
         'bot-key-rotated', 'bot-removed', 'gateway-created', 'gateway-invited', 'gateway-enrolled',
         'gateway-provisioned', 'gateway-rotated', 'gateway-revoked', 'client-revoked',
@@ -18,8 +19,7 @@ alter table audit_log
         'skill-status-set', 'skill-deleted', 'shelf-secured', 'letters-granted',
         'letters-released', 'letter-hook-made', 'letter-hook-removed', 'entry-put', 'entry-set-aside',
         'entry-resubmitted', 'entry-removed', 'entries-parked', 'entries-discarded', 'capability-used',
-        'signing-key-made', 'signing-key-retired', 'vault-rotated', 'history-begun', 'auth-failed', 'turn-stopped',
-        'stops-allowed'
+        'signing-key-made', 'signing-key-retired', 'vault-rotated', 'history-begun', 'auth-failed'
     )) not valid;
 
 alter table inbox_parked drop constraint inbox_parked_known_reason;

@@ -41,9 +41,8 @@ pub fn decide_delivery(client: ClientFacts, platform: &str) -> StopDelivery {
         Some(Transport::Polling | Transport::Webhook | Transport::Mcp) => StopDelivery::Order,
         Some(Transport::WebSocket) => match client.rules {
             ClientRules::Sdk => StopDelivery::Order,
-            ClientRules::Hermes020 => StopDelivery::Frames,
             ClientRules::Hermes019 if is_known_to_stock_clients(platform) => StopDelivery::Text,
-            ClientRules::Hermes019 => StopDelivery::Frames,
+            ClientRules::Hermes019 | ClientRules::Hermes020 => StopDelivery::Frames,
         },
     }
 }

@@ -58,7 +58,7 @@ fn read_frame(frame: &ToGateway) -> Value {
             "type": "descriptor", "platform": descriptor.platform(), "label": descriptor.label(),
             "max_message_length": descriptor.max_message_length(),
             "len_unit": descriptor.len_unit(),
-            "ops": ["send", "react"].map(|op| descriptor.accepts_op(op)),
+            "ops": (["send", "react"].map(|op| descriptor.accepts_op(op))),
         }),
         ToGateway::Inbound { event, buffer_id } => read_event(event, buffer_id.as_deref()),
         ToGateway::OutboundResult { request_id, result } => json!({

@@ -120,7 +120,7 @@ pub async fn a_stopped_chat_is_set_aside_while_its_agent_sleeps(harness: &impl H
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     cast.several(&ann, 4).await;
-    cast.several(&bob, 1).await;
+    cast.stored(&bob.says(5)).await;
     let line = cast.line(&ann).await;
     cast.ack(&line, &[(1, 1)]).await;
     let chat_id =
