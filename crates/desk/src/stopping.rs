@@ -127,7 +127,8 @@ impl Stopping {
         let dropped =
             if order.drops_waiting { self.drop_waiting(party, &order.session).await? } else { 0 };
         let report = StopReport { outcome, dropped };
-        self.record(party, order.origin, report).await;
+        log_stop(party, order.origin, report);
+        self.record(party, order.origin, outcome).await;
         Ok(report)
     }
 
@@ -148,15 +149,11 @@ impl Stopping {
         })
     }
 
-    /// Records a stop in the log and in the audit log. It has happened, so its caller gets the result in any case.
-    async fn record(&self, party: Party, origin: StopOrigin, report: StopReport) {
+    /// Records a stop in the audit log. It has happened, so its caller gets the result in any case.
+    async fn record(&self, party: Party, origin: StopOrigin, outcome: StopOutcome) {
         let Party { scope, agent } = party;
-        let StopReport { outcome, dropped } = report;
-        let (origin, outcome) = (origin.slug(), outcome.slug());
-        tracing::info!(
-            agent.id = %agent, origin, outcome, dropped, "a turn of agent {agent} was to be stopped"
-        );
-        let about = json!({ "agent_id": agent, "origin": origin, "outcome": outcome });
+        let about =
+            json!({ "agent_id": agent, "origin": origin.slug(), "outcome": outcome.slug() });
         let noted = self.register.store().note(scope, Kind::TurnStopped, &about).await;
         if let Err(error) = noted {
             tracing::warn!(error = &error as &dyn Error, "a stop could not be recorded");
@@ -255,4 +252,12 @@ impl Stopping {
         let chat = StoppedChat { bot: session.bot, chat_id, entries_max: STOPPED_ENTRIES_MAX };
         self.records.park_chat(party.scope, party.agent, chat).await
     }
+}
+
+fn log_stop(party: Party, origin: StopOrigin, report: StopReport) {
+    let (agent, StopReport { outcome, dropped }) = (party.agent, report);
+    let (origin, outcome) = (origin.slug(), outcome.slug());
+    tracing::info!(
+        agent.id = %agent, origin, outcome, dropped, "a turn of agent {agent} was to be stopped"
+    );
 }

@@ -157,7 +157,7 @@ fn with(source: &Value, more: &Value) -> Value {
 
 /// Calls of a client, each with the body of its request, and responses of the desk.
 fn letters() -> Value {
-    let send = |op: &str, letter: Value| {
+    let request = |op: &str, letter: Value| {
         let body = with(&json!({ "op": op }), &letter);
         let read: LetterSendRequest =
             serde_json::from_value(body.clone()).expect("the desk reads it");
@@ -191,14 +191,14 @@ fn letters() -> Value {
     };
     json!({
         "requests": [
-            send("notify", json!({ "agent": "owl@kitchen", "message": "hello" })),
-            send("deliver", json!({
+            request("notify", json!({ "agent": "owl@kitchen", "message": "hello" })),
+            request("deliver", json!({
                 "agent": "owl", "message": "hello", "kind": "template", "dispatch_id": "weather-1",
             })),
-            send("wake", json!({
+            request("wake", json!({
                 "agent": "owl", "message": "hello", "session_id": "kitchen", "when": 1_800_000_000_000_i64,
             })),
-            send("exchange", json!({
+            request("exchange", json!({
                 "agent": "owl", "message": "How is the weather?", "correlation_id": "c1",
                 "timeout_ms": 60_000,
             })),

@@ -1,5 +1,7 @@
 //! Checks the operator's view of an inbox, and the operator's actions on it.
 
+use std::time::Duration;
+
 use nightdesk_inbox::{
     EntryDetails, EntryStatus, InboxOverview, ParkReason, ParkRecord, StoppedChat,
 };
@@ -121,6 +123,7 @@ pub async fn a_stopped_chat_is_set_aside_while_its_agent_sleeps(harness: &impl H
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     cast.several(&ann, 4).await;
     cast.stored(&bob.says(5)).await;
+    harness.lease().begin("node-1", Duration::from_mins(1)).await.expect("a node lives");
     let line = cast.line(&ann).await;
     cast.ack(&line, &[(1, 1)]).await;
     let chat_id =

@@ -212,7 +212,7 @@ fn the_vectors_are_those_of_the_table() {
     let table = cases(&judge.signer, &judge.between, &vectors.fire_id, now);
 
     // Keys and signatures are new in each run.
-    let said = |token: &str| token.rsplit_once('.').map(|(said, _)| said.to_owned());
+    let said = |token: &str| token.split('.').take(2).collect::<Vec<_>>().join(".");
     let kept: Vec<_> =
         vectors.cases.iter().map(|case| (&*case.name, case.good, said(&case.token))).collect();
     let made: Vec<_> = table.iter().map(|case| (case.name, case.good, said(&case.token))).collect();
