@@ -116,7 +116,7 @@ impl LiveLine {
     }
 
     pub(super) fn deadline(&self) -> Option<Moment> {
-        let dead = sooner(Some(self.dead_at()), self.leave_by);
+        let dead = sooner(Some(self.signs().dead_at(self.client.transport)), self.leave_by);
         // A leaving line reads no more and a booting client gets no entries, so the hold-back sets no deadline.
         let reads_later = self.leave_by.is_none() && self.boot.is_none() && self.wants_to_read();
         let held_back = if reads_later { self.held_back } else { None };
@@ -182,7 +182,7 @@ impl LiveLine {
             LineInput::Ended { code } => return Some(self.end(now, code, ClosingSide::Client)),
             LineInput::Undelivered(tried) => return Some(self.give_back(&tried, effects)),
             LineInput::Tick => {
-                if now.moment >= self.dead_at() {
+                if now.moment >= self.signs().dead_at(self.client.transport) {
                     return Some(self.bury(now, effects));
                 }
                 self.ping(now, effects);
@@ -277,12 +277,6 @@ impl LiveLine {
         Some(self.suspects_after.map_or(suspect, |after| suspect.max(after)))
     }
 
-    /// Returns the time when the line is dead if no sign of life comes before.
-    fn dead_at(&self) -> Moment {
-        self.signs().dead_at(self.client.transport)
-    }
-
-    /// Returns the signs of life of the client.
     fn signs(&self) -> SignsOfLife {
         SignsOfLife {
             alive_at: self.alive_at,

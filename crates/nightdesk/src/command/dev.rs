@@ -17,9 +17,9 @@ use crate::trial_desk::{NewPage, TrialDesk};
 use crate::ui;
 use crate::ui::CommandOutput;
 
-/// A trial, as the command line asks for it.
+/// The settings of `nightdesk dev`.
 #[derive(Debug)]
-pub(super) struct Trial {
+pub(super) struct DevSettings {
     pub(super) listen: SocketAddr,
     /// The URL of the agent. Without it, an agent echoes until another one connects.
     pub(super) webhook: Option<Url>,
@@ -27,7 +27,7 @@ pub(super) struct Trial {
 }
 
 /// Runs a trial desk until it is stopped.
-pub(super) async fn run(trial: Trial) -> anyhow::Result<()> {
+pub(super) async fn run(trial: DevSettings) -> anyhow::Result<()> {
     let set = |config: &mut Config| {
         if let Some(url) = &trial.webhook {
             config.outside = rules_for(url);
@@ -48,7 +48,7 @@ fn rules_for(url: &Url) -> Rules {
 }
 
 /// Creates the trial identities, gives the agent its transport, and waits.
-async fn run_trial(desk: &TrialDesk, trial: &Trial) -> anyhow::Result<()> {
+async fn run_trial(desk: &TrialDesk, trial: &DevSettings) -> anyhow::Result<()> {
     let mut stop_signals = StopSignals::listen()?;
     let identities = TrialIdentities::create(desk).await?;
     if let Some(url) = &trial.webhook {

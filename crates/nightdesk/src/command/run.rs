@@ -5,7 +5,7 @@ use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
 use serde_json::json;
 
-use super::dev::Trial;
+use super::dev::DevSettings;
 use super::{
     Arguments, Command, ConfigSubcommand, ConformanceSubcommand, KeySubcommand, check, dev,
     dispatch, keys, verify,
@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let read = || Config::read(&config);
     match command {
         Command::Serve => serve(&read()?).await,
-        Command::Dev { listen, webhook } => dev::run(Trial { listen, webhook, json }).await,
+        Command::Dev { listen, webhook } => dev::run(DevSettings { listen, webhook, json }).await,
         Command::Conformance(ConformanceSubcommand::Agent(trial)) => {
             conformance::run(trial, json).await
         }
