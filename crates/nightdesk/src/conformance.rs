@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: AgentTrialArgs, json: bool) -> anyhow::Result
     let port = posts.port();
     let set = |config: &mut Config| {
         config.outside = loopback_rules(port);
-        config.log.filter = LOG_FILTER.to_owned();
+        LOG_FILTER.clone_into(&mut config.log.filter);
     };
     let work = async |desk: &TrialDesk| {
         let stage = TrialStage::prepare(desk, posts, tasks.clone(), &arguments).await?;

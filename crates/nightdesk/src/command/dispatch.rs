@@ -138,11 +138,7 @@ async fn agents(
             reach::show_reach(register, &whose, open_to).await
         }
         AgentSubcommand::Stop(args) => stop::run(config, register, pg, args).await,
-        AgentSubcommand::LetStop { whose, forbid } => {
-            let (scope, agent) = whose.resolve(register).await?;
-            register.store().let_stop_others(scope, agent, !forbid).await?;
-            Ok(CommandOutput::One(json!({ "agent_id": agent, "stops_others": !forbid })))
-        }
+        AgentSubcommand::LetStop { whose, forbid } => stop::permit(register, &whose, forbid).await,
         AgentSubcommand::Deprovision { whose } => {
             let (scope, agent) = whose.resolve(register).await?;
             let revoked = register.store().deprovision(scope, agent).await?;

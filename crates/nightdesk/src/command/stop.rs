@@ -74,6 +74,17 @@ pub(super) async fn run(
     Ok(CommandOutput::One(json!({ "agent_id": agent, "outcome": outcome, "dropped": dropped })))
 }
 
+/// Lets an agent stop the turns of its tenant's other agents, or forbids it.
+pub(super) async fn permit(
+    register: &Register,
+    whose: &AgentArgs,
+    forbid: bool,
+) -> anyhow::Result<CommandOutput> {
+    let (scope, agent) = whose.resolve(register).await?;
+    register.store().let_stop_others(scope, agent, !forbid).await?;
+    Ok(CommandOutput::One(json!({ "agent_id": agent, "stops_others": !forbid })))
+}
+
 fn request(args: StopArgs) -> StopSessionRequest {
     let StopArgs { platform, chat, chat_type, thread, user, session, drop_waiting, whose: _ } =
         args;

@@ -294,7 +294,7 @@ fn find_hasty_dials(facts: &[TimedFact]) -> Finding {
     let dials: Vec<Duration> =
         facts.iter().filter(|it| it.fact == TrialFact::Dial).map(|timed| timed.at).collect();
     let is_hasty = |window: &[Duration]| match window {
-        [first, .., last] => *last - *first < Duration::from_secs(1),
+        [first, .., last] => last.saturating_sub(*first) < Duration::from_secs(1),
         [] | [_] => false,
     };
     dials.windows(DIALS_PER_SECOND_MAX + 1).any(is_hasty).then(|| {

@@ -53,17 +53,17 @@ pub(crate) enum TrialScenario {
 
 impl TrialTransport {
     pub(super) fn name(self) -> String {
-        value_name(self)
+        value_name(&self)
     }
 }
 
-fn value_name(value: impl ValueEnum) -> String {
+fn value_name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 impl TrialScenario {
     pub(super) fn name(self) -> String {
-        value_name(self)
+        value_name(&self)
     }
 
     /// Returns the description, which is that of the command's help.

@@ -10,6 +10,7 @@ use super::scenario::{TrialScenario, TrialTransport};
 use super::trial::Trial;
 
 /// Plays a scenario. An error means that it could not go on; the judge reads the observations in any case.
+#[expect(clippy::cognitive_complexity, reason = "each scenario has one arm")]
 pub(super) async fn play(trial: &mut Trial<'_>, scenario: TrialScenario) -> anyhow::Result<()> {
     match scenario {
         TrialScenario::Echo => play_echo(trial).await,

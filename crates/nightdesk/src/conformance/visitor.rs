@@ -76,6 +76,7 @@ impl PageVisitor {
     }
 
     /// Notes the answers that appear on the page, until it is cancelled.
+    #[expect(clippy::infinite_loop, reason = "the owner of the task ends it")]
     pub(super) async fn watch(self, notebook: Arc<TrialNotebook>) {
         let mut noted = BTreeSet::new();
         loop {

@@ -225,7 +225,7 @@ impl World {
             }
             Happens::Answer(nth) => {
                 if let Some(request) = self.requests.get(nth).filter(|_| self.open) {
-                    let request_id = nightdesk_types::RequestId::new(request.clone()).unwrap();
+                    let request_id = RequestId::new(request.clone()).unwrap();
                     let result = Box::new(Outcome::delivered(None));
                     let answer = ToGateway::OutboundResult { request_id, result };
                     self.step(Input::Heard(answer));

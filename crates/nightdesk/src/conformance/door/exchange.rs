@@ -99,7 +99,9 @@ impl DoorState {
             self.notebook.record(TrialFact::Cut);
             return ConnectionFate::Cut;
         }
-        frames.iter().for_each(|frame| self.note_frame(frame));
+        for frame in &frames {
+            self.note_frame(frame);
+        }
         if has_copies || frames.len() != arrived.len() {
             call.set_frames(response, &frames);
         }

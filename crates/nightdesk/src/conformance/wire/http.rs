@@ -61,7 +61,7 @@ impl PlainHttp {
     pub(in crate::conformance) fn head_bytes(&self) -> Vec<u8> {
         let mut text = format!("{}\r\n", self.first_line);
         for (name, value) in &self.headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            text.extend([name, ": ", value, "\r\n"]);
         }
         text.push_str("\r\n");
         text.into_bytes()
