@@ -92,8 +92,11 @@ impl Outbound {
     }
 
     async fn deliver(&self, admitted: &AdmittedSend, turn: Option<SendTurn>) -> Outcome {
-        let Some(turn) = turn else { return send_outcome(SendResult::without_turn()) };
-        match self.egress.deliver(admitted, &turn).await {
+        let settled = match turn {
+            Some(turn) => self.egress.deliver(admitted, &turn).await,
+            None => self.egress.settle_without_turn(admitted).await,
+        };
+        match settled {
             Ok(settled) => send_outcome(settled),
             Err(error) if error.over_quota().is_some() => unstored_outcome(&error),
             // The send may be stored, and then it will be executed.

@@ -117,6 +117,16 @@ impl Egress {
         }
     }
 
+    /// Settles an admitted send that got no turn, and returns its result. An earlier request of the same send may still
+    /// wait for a turn elsewhere: it makes no call after this, so the agent may send again.
+    pub async fn settle_without_turn(&self, send: &AdmittedSend) -> Result<SendResult, StoreError> {
+        match self.store.record_request(send, &self.node().name).await? {
+            SendState::New => self.retract_late(&SendKey::from(send)).await,
+            SendState::Settled(settled) => Ok(settled),
+            SendState::UnderWay => Ok(SendResult::Ambiguous),
+        }
+    }
+
     /// Returns the calls of a send, or the result if there are none.
     pub(crate) async fn plan_send(
         &self,

@@ -85,7 +85,7 @@ impl Egress {
     }
 
     /// Retracts a send after its deadline, unless its owner has begun it.
-    async fn retract_late(&self, key: &SendKey) -> Result<SendResult, StoreError> {
+    pub(crate) async fn retract_late(&self, key: &SendKey) -> Result<SendResult, StoreError> {
         let late = SendResult::without_turn();
         if self.store.retract(key, self.node(), &late).await? {
             return Ok(late);

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import sys
 import time
 from asyncio.subprocess import Process
@@ -293,6 +294,11 @@ class Webhook(Client):
             stop.set()
 
 
+# Lines of a stock gateway's log. The first names the session of a question.
+BEGAN = re.compile(r"conversation turn: session=(\S+) .*?\b(t\d{4})\b")
+INTERRUPTED = re.compile(r"Turn ended: reason=interrupted.* session=(\S+)")
+
+
 class Stock(Client):
     """A whole stock gateway, in the middle of a turn: its model thinks until its connection is closed."""
 
@@ -306,6 +312,11 @@ class Stock(Client):
         self._hired = hired
         self._bots = bots
         self._words: dict[str, str] = {}
+        # The question of each session's newest turn, and the times at which turns were interrupted.
+        self._asked: dict[str, str] = {}
+        self._interrupted: dict[str, float] = {}
+        # The begin of a line of the log.
+        self._rest = ""
 
     async def start(self, desk: Desk, ends: AsyncExitStack) -> None:
         """Starts the gateway; returns when it is on the line."""
@@ -336,14 +347,27 @@ class Stock(Client):
         self.began(chat)
 
     async def _watch(self) -> None:
-        """Records turns whose thoughts end: the gateway closed the connection to its model."""
-        while True:
-            for chat in list(self.running):
-                turns = self._hired.model.turns_of(self._words[chat])
-                if ends := [turn.hung_up_at for turn in turns if turn.hung_up_at is not None]:
-                    self.running.discard(chat)
-                    self.stops.setdefault(chat, []).append(max(ends))
-            await asyncio.sleep(POLL_SECS)
+        """Records turns that the gateway interrupted: by its log, or because it closed the connection to its model.
+
+        0.19.0 leaves some of these connections open after the turn, and a letter's text is too long for the log."""
+        with self._hired.hermes.log.open(errors="replace") as log:
+            while True:
+                self._read(log.read())
+                for chat in list(self.running):
+                    word = self._words[chat]
+                    ends = [turn.hung_up_at for turn in self._hired.model.turns_of(word)]
+                    if known := [end for end in [*ends, self._interrupted.get(word)] if end is not None]:
+                        self.running.discard(chat)
+                        self.stops.setdefault(chat, []).append(min(known))
+                await asyncio.sleep(POLL_SECS)
+
+    def _read(self, logged: str) -> None:
+        *lines, self._rest = (self._rest + logged).split("\n")
+        for line in lines:
+            if began := BEGAN.search(line):
+                self._asked[began[1]] = began[2]
+            elif (ended := INTERRUPTED.search(line)) and ended[1] in self._asked:
+                self._interrupted[self._asked[ended[1]]] = time.monotonic()
 
     async def rests(self) -> None:
         """Waits until the gateway has read everything: 0.19.0 does not read for half a minute after a command."""

@@ -184,7 +184,7 @@ class Trial:
             f"{self._stage.desk.front.public_url}/v1/letters", headers=headers
         )
         letters = [one for one in listed.json()["letters"] if one["dispatch_id"] == sent["dispatch_id"]]
-        chat = f"letter:{letters[0]['id']}"
+        chat = f"letter:{letters[0]['letter_id']}"
         self._client.rename("letter", chat)
         if waits:
             await self._client.works(chat)
@@ -248,8 +248,8 @@ async def nothing() -> list[str]:
 
 
 async def told_by(texts: list[str]) -> list[str]:
-    """Returns these texts."""
-    return texts
+    """Returns these texts without the space around them."""
+    return [text.strip() for text in texts]
 
 
 async def run(folder: Path, only: set[str]) -> list[Stop]:

@@ -33,14 +33,14 @@ class Hermes:
         (self.home / "config.yaml").write_text(CONFIG.format(model_url=model_url))
         self.settings = settings
         self._folder = folder
-        self._log = folder / f"{name}-hermes.log"
+        self.log = folder / f"{name}-hermes.log"
         self._process: Process | None = None
 
     async def start(self) -> None:
         """Starts the gateway; it dials by itself."""
         program = Path(sys.executable).parent / "hermes"
         env = environment(self.home, HERMES_HOME=str(self.home), **self.settings)
-        with self._log.open("ab") as log:
+        with self.log.open("ab") as log:
             words = [str(program), "gateway", "run", "-v"]
             self._process = await spawn(words, self._folder, env, log)
 

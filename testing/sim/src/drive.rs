@@ -33,8 +33,8 @@ const PROBE_EVERY: Duration = Duration::from_secs(1);
 
 /// Time limit to settle after the last fault and the last message. Then the world is judged, settled or not.
 ///
-/// A restless gateway stays for 1 to 12 s, gets no entries in the first 3 s of a connection, and takes up to 6 s for an
-/// ack: about half of its lines end before the ack. Twenty lines in a row do not.
+/// A restless gateway stays on its line from then on, but sleeps for up to 12 s before it, gets no entries in the first
+/// 3 s of a connection, and takes up to 6 s for an ack.
 const SETTLE_WAIT: Duration = Duration::from_mins(3);
 
 /// Time that a settled world continues, to detect unexpected events.
@@ -168,10 +168,7 @@ impl Driver {
 
     /// Returns true if there are no more events to observe.
     fn is_over(&mut self, now: Duration) -> bool {
-        let Plan { says, feed, faults, .. } = &self.world.plan;
-        let said = says.iter().map(|say| say.at).chain(feed.iter().map(|fed| fed.at)).max();
-        let mended = faults.iter().map(|fault| fault.off).max().unwrap_or_default();
-        let last = said.unwrap_or_default().max(mended);
+        let last = self.world.plan.last_event_at();
         let settled = now > last && self.world.is_settled();
         self.settled_at = if settled { self.settled_at.or(Some(now)) } else { None };
         let wait = SETTLE_WAIT + self.world.plan.longest_turn();

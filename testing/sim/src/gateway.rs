@@ -21,7 +21,7 @@ pub use habit::{Habit, LONG_TURN, Leave};
 use crate::cast::{Agent, Login};
 use crate::chance::Chance;
 use crate::notes::Notes;
-use crate::time::SimClock;
+use crate::time::{self, SimClock};
 use crate::world::{PORT, World};
 use line::{Ended, Line, Request};
 use polled::{PolledLine, PollingAgent};
@@ -127,7 +127,7 @@ impl Gateway {
     /// Polls a line until either side ends it. An agent that polls does not use two lines at once.
     async fn poll(&mut self, mut line: PolledLine) {
         loop {
-            let (stays, leave) = self.habit.next(&mut self.chance);
+            let (stays, leave) = self.next_leave();
             if let Some(ended) = line.run(Instant::now() + stays).await {
                 return self.ended(ended);
             }
@@ -143,6 +143,14 @@ impl Gateway {
                 }
             }
         }
+    }
+
+    /// Returns the time that the gateway stays, and the way that it leaves then. It stays after the plan's last event.
+    fn next_leave(&mut self) -> (Duration, Leave) {
+        if time::elapsed() > self.world.plan.last_event_at() {
+            self.habit.settle();
+        }
+        self.habit.next(&mut self.chance)
     }
 
     /// Records that it is about to open a line, and returns the line's name.
@@ -177,7 +185,7 @@ impl Gateway {
     /// Holds a line until either side ends it.
     async fn hold(&mut self, mut line: Line, old: &mut JoinSet<Ended>) {
         loop {
-            let (stays, leave) = self.habit.next(&mut self.chance);
+            let (stays, leave) = self.next_leave();
             if let Some(ended) = line.run(Instant::now() + stays).await {
                 return self.ended(ended);
             }

@@ -125,6 +125,12 @@ impl Plan {
         self
     }
 
+    /// Returns the time of the last message and the last fault.
+    pub fn last_event_at(&self) -> Duration {
+        let said = self.says.iter().map(|say| say.at).chain(self.feed.iter().map(|fed| fed.at));
+        said.chain(self.faults.iter().map(|fault| fault.off)).max().unwrap_or_default()
+    }
+
     /// Returns the time of the longest turn.
     pub fn longest_turn(&self) -> Duration {
         let takes_long = self.habits.iter().any(Habit::takes_long);

@@ -52,3 +52,31 @@ async fn a_node_that_dies_before_it_writes_the_receipt_calls_nobody_again() {
     assert_eq!(settled, SendState::Settled(SendResult::Ambiguous));
     assert_eq!(stage.calls(), []);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_send_that_was_told_to_have_failed_is_not_made_by_an_earlier_request() {
+    let stage = Stage::set(&[]).await;
+    let (first, second) = (stage.life("node-1").await, stage.life("node-2").await);
+    let turn = first.lanes().enter((stage.agents[0], "c1".to_owned())).expect("there is room");
+    let send = stage.send(stage.agents[0], "r1", message("c1", "hi")).await;
+
+    // The agent repeated the request on another node, which has no turn for it.
+    let told = second.settle_without_turn(&send).await.expect("memory does not fail");
+    assert_eq!(told, SendResult::without_turn());
+    let made = first.deliver(&send, &turn).await.expect("memory does not fail");
+    assert_eq!(made, SendResult::without_turn());
+    assert_eq!(stage.calls().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repeat_without_a_turn_gets_what_became_of_the_first_request() {
+    let stage = Stage::set(&[]).await;
+    let (first, second) = (stage.life("node-1").await, stage.life("node-2").await);
+    let turn = first.lanes().enter((stage.agents[0], "c1".to_owned())).expect("there is room");
+    let send = stage.send(stage.agents[0], "r1", message("c1", "hi")).await;
+    let made = first.deliver(&send, &turn).await.expect("memory does not fail");
+
+    let told = second.settle_without_turn(&send).await.expect("memory does not fail");
+    assert_eq!(told, made);
+    assert_eq!(stage.calls().len(), 1);
+}

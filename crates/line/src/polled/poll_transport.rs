@@ -43,6 +43,12 @@ struct PollState {
 #[derive(Clone, Copy, Debug)]
 struct LineEnd(Option<Close>);
 
+impl PollState {
+    fn gone(&self) -> PollError {
+        PollError::Gone(self.ended.and_then(|LineEnd(close)| close))
+    }
+}
+
 impl PolledLine {
     pub(super) const fn agent(&self) -> AgentId {
         self.agent
@@ -50,9 +56,13 @@ impl PolledLine {
 
     /// Passes an event to the session.
     pub(super) fn push(&self, event: TransportEvent) -> Result<(), PollError> {
+        self.push_to(&self.lock(), event)
+    }
+
+    fn push_to(&self, state: &PollState, event: TransportEvent) -> Result<(), PollError> {
         self.to_session.try_send(event).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => PollError::Busy,
-            mpsc::error::TrySendError::Closed(_) => self.gone(),
+            mpsc::error::TrySendError::Closed(_) => state.gone(),
         })
     }
 
@@ -89,18 +99,28 @@ impl PolledLine {
     }
 
     /// Performs an action and waits for the frame with its result.
+    ///
+    /// A repeat of a request that is under way waits for that one's result in its place: a second attempt could fail
+    /// for lack of a turn, and tell the agent so, while the first one is still to be made.
     pub(super) async fn send(&self, outbound: Outbound) -> Result<Frame, PollError> {
+        // An ending line drops the sender, and so does a repeat.
+        self.begin_send(outbound)?.await.map_err(|_| self.gone())
+    }
+
+    fn begin_send(&self, outbound: Outbound) -> Result<oneshot::Receiver<Frame>, PollError> {
         let (tell, told) = oneshot::channel();
-        self.lock().sends.insert(outbound.request_id.clone(), tell);
         let request_id = outbound.request_id.clone();
-        let pushed =
-            self.push(TransportEvent::Frame(Box::new(FromGateway::Outbound(Box::new(outbound)))));
-        if let Err(error) = pushed {
-            self.lock().sends.remove(&request_id);
-            return Err(error);
+        let mut state = self.lock();
+        if state.ended.is_some() {
+            return Err(state.gone());
         }
-        // A repeat of the request id takes the place of this one, and an ending line drops it.
-        told.await.map_err(|_| self.gone())
+        if !state.sends.contains_key(&request_id) {
+            let frame = FromGateway::Outbound(Box::new(outbound));
+            self.push_to(&state, TransportEvent::Frame(Box::new(frame)))?;
+        }
+        state.sends.insert(request_id, tell);
+        drop(state);
+        Ok(told)
     }
 
     fn begin_take(&self) -> u64 {
@@ -130,7 +150,7 @@ impl PolledLine {
     }
 
     fn gone(&self) -> PollError {
-        PollError::Gone(self.lock().ended.and_then(|LineEnd(close)| close))
+        self.lock().gone()
     }
 
     fn end(&self, close: Option<Close>) {
@@ -239,3 +259,6 @@ impl Drop for PollTransport {
         self.line.end(None);
     }
 }
+
+#[cfg(test)]
+mod tests;

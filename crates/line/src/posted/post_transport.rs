@@ -227,8 +227,9 @@ impl PostTransport {
         self.start_posts();
     }
 
-    /// Passes a request of the agent to the session.
-    fn take_request(&mut self, request: AgentRequest) -> TransportEvent {
+    /// Passes a request of the agent to the session. A repeat of a send that is under way waits for its result in the
+    /// place of the earlier request.
+    fn take_request(&mut self, request: AgentRequest) {
         self.used_at = Instant::now();
         let frame = match request {
             AgentRequest::Frame(frame) => {
@@ -238,12 +239,13 @@ impl PostTransport {
                 frame
             }
             AgentRequest::Send { outbound, tell } => {
-                // A repeat of the request id takes the place of the earlier request.
-                self.asked.insert(outbound.request_id.clone(), tell);
+                if self.asked.insert(outbound.request_id.clone(), tell).is_some() {
+                    return;
+                }
                 FromGateway::Outbound(outbound)
             }
         };
-        TransportEvent::Frame(Box::new(frame))
+        self.events.push_back(TransportEvent::Frame(Box::new(frame)));
     }
 
     /// Fails the entries whose acks did not come in time.
@@ -313,7 +315,7 @@ impl LineTransport for PostTransport {
                     self.used_at = Instant::now();
                     self.events.extend(ended);
                 }
-                Some(request) = self.from_agent.recv() => return self.take_request(request),
+                Some(request) = self.from_agent.recv() => self.take_request(request),
                 () = sleep_until(deadline.unwrap_or(self.used_at)), if deadline.is_some() => {
                     self.expire(Instant::now());
                 }

@@ -83,6 +83,11 @@ impl Habit {
         (stays, *chance.one_of(&self.leaves))
     }
 
+    /// Makes it stay on its line, so that it does not delay the recovery from the last fault.
+    pub(super) const fn settle(&mut self) {
+        self.stays_ms = None;
+    }
+
     /// Returns the delay of the next ack.
     pub(super) const fn acks_after(&self, chance: &mut Chance) -> Duration {
         chance.millis(self.acks_ms.0, self.acks_ms.1)

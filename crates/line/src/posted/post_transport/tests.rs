@@ -133,19 +133,32 @@ async fn a_line_without_entries_goes_idle() {
     assert!(matches!(then, TransportEvent::Ended(1000)), "{then:?}");
 }
 
+/// Sends an action of the agent, with the request id `r1`.
+async fn ask(agent: &mpsc::Sender<AgentRequest>) -> oneshot::Receiver<Frame> {
+    let (tell, told) = oneshot::channel();
+    let outbound = Outbound {
+        request_id: r1(),
+        action: Action::Unknown { op: "dance".to_owned() },
+        platform: None,
+        bot_handle: None,
+    };
+    let send = AgentRequest::Send { outbound: Box::new(outbound), tell };
+    agent.send(send).await.expect("the line is open");
+    told
+}
+
+fn r1() -> RequestId {
+    RequestId::new("r1".to_owned()).expect("an id")
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_line_stays_until_the_result_of_a_request_came() {
     let (agent, mut line) = posted();
-    let frame = r#"{"type":"outbound","requestId":"r1","action":{"op":"typing","chat_id":"c1"}}"#;
-    let FromGateway::Outbound(outbound) = FromGateway::decode(frame.as_bytes()) else {
-        panic!("it is an action")
-    };
-    let (request_id, (tell, told)) = (outbound.request_id.clone(), oneshot::channel());
-    agent.send(AgentRequest::Send { outbound, tell }).await.expect("the line is open");
+    let told = ask(&agent).await;
     assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the action passes");
     expect_nothing(&mut line).await;
 
-    let result = Frame::outbound_result(&request_id, &Outcome::delivered(None));
+    let result = Frame::outbound_result(&r1(), &Outcome::delivered(None));
     line.feed_frame(result.clone()).await.expect("there is room");
     assert_eq!(told.await, Ok(result));
 }
@@ -153,15 +166,21 @@ async fn a_line_stays_until_the_result_of_a_request_came() {
 #[tokio::test(start_paused = true)]
 async fn a_line_that_ends_drops_the_requests_that_wait() {
     let (agent, line) = posted();
-    let (tell, told) = oneshot::channel();
-    let outbound = Outbound {
-        request_id: RequestId::new("r1".to_owned()).expect("an id"),
-        action: Action::Unknown { op: "dance".to_owned() },
-        platform: None,
-        bot_handle: None,
-    };
-    let send = AgentRequest::Send { outbound: Box::new(outbound), tell };
-    agent.send(send).await.expect("the line is open");
+    let told = ask(&agent).await;
     drop(line);
     assert!(told.await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repeated_request_gets_the_result_of_the_one_under_way() {
+    let (agent, mut line) = posted();
+    let first = ask(&agent).await;
+    assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the action passes");
+    let repeat = ask(&agent).await;
+    expect_nothing(&mut line).await;
+
+    let result = Frame::outbound_result(&r1(), &Outcome::delivered(None));
+    line.feed_frame(result.clone()).await.expect("there is room");
+    assert!(first.await.is_err(), "the repeat took its place");
+    assert_eq!(repeat.await, Ok(result));
 }
