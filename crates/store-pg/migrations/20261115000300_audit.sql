@@ -37,6 +37,7 @@ create index audit_log_by_age on audit_log (at);
 alter table audit_log
     add constraint audit_log_known_kind check (kind in (
         'tenant-created', 'tenant-erased', 'keys-rotated', 'quota-set', 'gateways-trusted',
+        'stops-allowed', 'turn-stopped',
         'agent-created', 'agent-deprovisioned', 'agent-token-made', 'bot-created', 'bot-shared',
         'bot-key-rotated', 'bot-removed', 'gateway-created', 'gateway-invited', 'gateway-enrolled',
         'gateway-provisioned', 'gateway-rotated', 'gateway-revoked', 'client-revoked',

@@ -12,6 +12,8 @@ create table agents (
     -- The agent's name where several agents speak through one bot, as its gateway said at boot.
     -- Null: nothing is put before the agent's messages.
     display_name text,
+    -- True: the operator lets the agent stop running turns of its tenant's other agents.
+    stops_others boolean     not null default false,
     primary key (tenant_id, agent_id),
     constraint agents_one_per_name unique (tenant_id, name),
     constraint agents_known_principal check (principal in ('owner-only', 'allow-list', 'any')),
@@ -26,6 +28,9 @@ create constraint trigger tell_agent after insert on agents
 create constraint trigger tell_principal after update of principal on agents
     deferrable initially deferred for each row
     execute function tell_row('principal-opened', 'agent_id', 'principal');
+create constraint trigger tell_stops_allowed after update of stops_others on agents
+    deferrable initially deferred for each row
+    execute function tell_row('stops-allowed', 'agent_id', 'stops_others');
 create trigger keep_quota after insert on agents
     referencing new table as entered for each statement execute function keep_quota('agents');
 

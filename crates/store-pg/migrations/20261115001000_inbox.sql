@@ -73,11 +73,14 @@ create table inbox_parked (
     -- The number under which it was put into the inbox again.
     resubmitted_as bigint,
     incarnation    bigint      not null default current_incarnation(),
-    primary key (tenant_id, agent_id, seq),
-    constraint inbox_parked_known_reason
-        check (reason in (
-            'unsendable', 'tries', 'full', 'rate-limit', 'expired', 'unreadable', 'operator'))
+    primary key (tenant_id, agent_id, seq)
 );
+-- Entries that are set aside because a running turn is stopped have a reason of their own. The constraint stays
+-- `not valid`, as in the audit log; new rows are checked either way.
+alter table inbox_parked
+    add constraint inbox_parked_known_reason check (reason in (
+        'unsendable', 'tries', 'full', 'rate-limit', 'expired', 'unreadable', 'operator', 'stopped'
+    )) not valid;
 create index inbox_parked_by_age on inbox_parked (parked_at);
 -- For the data keys that are still needed.
 create index inbox_parked_by_key on inbox_parked (tenant_id, key_id);

@@ -106,6 +106,9 @@ create table lines (
     -- The side that ended the line: its client, which said that it goes idle or did not, the desk, which
     -- may have delivered an entry in vain, or a node that died.
     parting    text,
+    -- The agent's live sessions, as the open line named them, so that a letter to `agent@session` tells whether its
+    -- session lives. A trigger clears them with the line.
+    sessions   text[]      not null default '{}',
     primary key (tenant_id, agent_id),
     constraint lines_known_parting
         check (parting in ('idle', 'client', 'desk', 'undelivered', 'node')),
@@ -116,6 +119,18 @@ create table lines (
 create index lines_open_by_node on lines (node, node_epoch, incarnation, tenant_id, agent_id)
     where closed_at is null;
 select wall_off('lines');
+
+-- Clears the sessions of a line when it ends and when a newer line replaces it.
+create function forget_sessions() returns trigger language plpgsql as $$
+begin
+    new.sessions := '{}';
+    return new;
+end
+$$;
+
+create trigger lines_forget_sessions before update on lines for each row
+when (new.generation <> old.generation or (old.closed_at is null and new.closed_at is not null))
+execute function forget_sessions();
 
 -- Gives an agent's newest line its number, and fences every older one: the agent is awake. The
 -- oldest waiting entry is set aside first if it was handed over often enough. `client_rules` are the

@@ -121,10 +121,11 @@ create table letter_receipts (
 create index letter_receipts_by_time on letter_receipts (noted_at);
 select wall_off('letter_receipts');
 
--- The session of an agent whose line is up, and whether something waits for its ack.
-create function letter_live(p_tenant uuid, p_agent uuid, out session text, out is_busy boolean)
-language sql stable as $$
-    select g.name, h.next_seq - 1 > c.acked_seq
+-- The session of an agent whose line is up, its live sessions, and whether something waits for its ack.
+create function letter_live(
+    p_tenant uuid, p_agent uuid, out session text, out is_busy boolean, out sessions text[]
+) language sql stable as $$
+    select g.name, h.next_seq - 1 > c.acked_seq, l.sessions
     from lines l
         join gateways g on g.tenant_id = l.tenant_id and g.gateway_id = l.gateway_id
         join inbox_heads h on h.tenant_id = l.tenant_id and h.agent_id = l.agent_id
@@ -579,7 +580,9 @@ $$;
 -- The agents that an agent can write to, and whether their lines are up: the tenant's own by name, then those of others
 -- if both sides granted it.
 create function letter_peers(p_tenant uuid, p_agent uuid, peers_max integer)
-returns table (tenant uuid, agent uuid, name text, session text, is_busy boolean)
+returns table (
+    tenant uuid, agent uuid, name text, session text, is_busy boolean, sessions text[]
+)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -592,7 +595,7 @@ begin
     from letter_grants_of(p_tenant, p_agent) as g where g.is_mutual;
     perform set_config('app.tenants', (v_tenants || p_tenant)::text, true);
     return query
-    select k.tenant, k.agent, k.name, l.session, l.is_busy
+    select k.tenant, k.agent, k.name, l.session, l.is_busy, l.sessions
     from (
         (select a.tenant_id as tenant, a.agent_id as agent, a.name, 0 as of_others from agents a
         where a.tenant_id = p_tenant order by a.name limit peers_max)
