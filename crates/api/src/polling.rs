@@ -236,9 +236,9 @@ pub(crate) async fn pass_on<R: LineRequestBody>(
         UnnamedLine::PostedOrOpened => true,
     };
     let AuthenticatedGateway { scope, agent, .. } = caller.gateway;
-    let holder = api.line_context.store.find_holder(scope, agent).await;
+    let holder = api.line_context.store.find_held_line(scope, agent).await;
     match holder.or_unavailable("the holder of a line could not be looked up")? {
-        Some(holder) => pass_on_to(api, caller, &holder, request).await,
+        Some(line) => pass_on_to(api, caller, &line.node.name, request).await,
         None if is_opened && has_webhook(api, caller).await? => {
             api.posted.open(caller.gateway);
             Ok(None)

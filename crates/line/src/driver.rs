@@ -21,14 +21,14 @@ use nightdesk_types::limits::{
     CONTROL_FRAMES_MAX, CONTROL_WINDOW, LAST_ACKS_WAIT, LINE_END_AGAIN, REPLACED_WAIT,
 };
 use nightdesk_types::rate_limit::{Bucket, Rate};
-use nightdesk_types::{ClientRules, Clock, Moment, RequestId, StoreError};
+use nightdesk_types::{ClientRules, Clock, Moment, RequestId, StoreError, Transport};
 use tokio::time::{sleep, timeout};
 
 use crate::acks::{Acks, WrittenAcks};
 use crate::context::LineContext;
-use crate::ending::retry_recording_end;
+use crate::ending::{LostLine, end_lost_line, retry_recording_end};
 use crate::session::{LineClient, LineEffect, LineInput, LineSession, SessionTime, sooner};
-use crate::store::{AuthenticatedGateway, LineRequest, LineStart};
+use crate::store::{AuthenticatedGateway, CloseRecord, ClosingSide, LineRequest, LineStart};
 use crate::transport::{LineTransport, TransportBroken, TransportEvent};
 
 type Sends = FuturesUnordered<BoxFuture<'static, (RequestId, Outcome)>>;
@@ -52,6 +52,8 @@ pub(crate) struct LineDriver<T> {
     /// The rate of frames other than acks. Acks are bounded by the number of delivered entries.
     frame_rate: Bucket,
     leave: DrainPhase,
+    /// True if the store's answer was lost when the line was taken.
+    is_lost: bool,
 }
 
 /// The line's state while its node stops.
@@ -80,6 +82,7 @@ impl<T: LineTransport> LineDriver<T> {
             controls: Bucket::default(),
             frame_rate: Bucket::default(),
             leave: DrainPhase::Staying,
+            is_lost: false,
         }
     }
 
@@ -95,6 +98,19 @@ impl<T: LineTransport> LineDriver<T> {
             }
         }
         self.transport.linger().await;
+        if self.is_lost {
+            self.end_lost_line().await;
+        }
+    }
+
+    /// Ends the line that the store may have taken, so that the desk calls its agent again.
+    async fn end_lost_line(self) {
+        let LineContext { store, lines, node, drain, .. } = &*self.context;
+        let is_posted = self.transport.kind() == Transport::Webhook;
+        let closed_by = if is_posted { ClosingSide::Idle } else { ClosingSide::Desk };
+        let end = CloseRecord { code: Close::TryLater.code(), tried: None, closed_by };
+        let lost = LostLine { caller: &self.caller, node, lines };
+        end_lost_line(&**store, lost, end, LINE_END_AGAIN, drain).await;
     }
 
     /// Waits for the first event.
@@ -329,6 +345,7 @@ impl<T: LineTransport> LineDriver<T> {
         let request = LineRequest { caller: &self.caller, node, transport, rules };
         let taken = dials.run_in_turn(store.take(request)).await;
         let Some(taken) = self.log_store_error("take a line", taken) else {
+            self.is_lost = true;
             return LineInput::StoreLost;
         };
         if let Some(seq) = taken.parked {
@@ -348,7 +365,7 @@ impl<T: LineTransport> LineDriver<T> {
         LineInput::Taken(taken)
     }
 
-    async fn end(&mut self, end: crate::store::CloseRecord) {
+    async fn end(&mut self, end: CloseRecord) {
         self.context.metrics.count_ended(end.code);
         let Some((ear, line)) = self.claimed_line.take() else { return };
         self.acks.flush(&self.context.inbox, line, LAST_ACKS_WAIT).await;

@@ -4,12 +4,14 @@
 
 use std::time::Duration;
 
+use nightdesk_bus::LineRegistry;
 use nightdesk_inbox::LineClaim;
+use nightdesk_types::Node;
 use nightdesk_types::limits::LINE_END_TRIES_MAX;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::store::{CloseRecord, Store};
+use crate::store::{AuthenticatedGateway, CloseRecord, HeldLine, Store};
 
 /// Retries recording the end of a line until the node stops. A stopping node ends its lines anyway.
 pub(crate) async fn retry_recording_end(
@@ -22,88 +24,55 @@ pub(crate) async fn retry_recording_end(
     // The failed write may have been committed, and then the try was counted.
     let end = CloseRecord { tried: None, ..end };
     for _ in 0..LINE_END_TRIES_MAX {
-        tokio::select! {
-            biased;
-            () = drain.cancelled() => return,
-            () = sleep(again) => {}
+        if drain.run_until_cancelled(sleep(again)).await.is_none()
+            || store.close(line, end).await.is_ok()
+        {
+            return;
         }
-        if store.close(line, end).await.is_ok() {
+    }
+}
+
+/// A line that was to be taken. The store did not answer, so its number is unknown, and it may be open.
+#[derive(Clone, Copy)]
+pub(crate) struct LostLine<'a> {
+    pub(crate) caller: &'a AuthenticatedGateway,
+    /// This node, and the lines that it holds.
+    pub(crate) node: &'a Node,
+    pub(crate) lines: &'a LineRegistry,
+}
+
+impl LostLine<'_> {
+    /// Returns true if no part of this node holds the line although the store says so.
+    fn may_be(&self, line: &HeldLine) -> bool {
+        (&line.node, line.gateway) == (self.node, self.caller.gateway)
+            && self.lines.generation(self.caller.agent) != Some(line.claim.generation)
+    }
+}
+
+/// Ends a lost line. A line of the same gateway that is being taken now looks alike, so a line is lost if it does so
+/// twice.
+pub(crate) async fn end_lost_line(
+    store: &dyn Store,
+    lost: LostLine<'_>,
+    end: CloseRecord,
+    again: Duration,
+    drain: &CancellationToken,
+) {
+    let AuthenticatedGateway { scope, agent, .. } = *lost.caller;
+    let mut seen = None;
+    for _ in 0..LINE_END_TRIES_MAX {
+        if drain.run_until_cancelled(sleep(again)).await.is_none() {
+            return;
+        }
+        let Ok(found) = store.find_held_line(scope, agent).await else { continue };
+        let Some(line) = found.filter(|line| lost.may_be(line)) else { return };
+        if seen.replace(line.claim) == Some(line.claim)
+            && store.close(&line.claim, end).await.is_ok()
+        {
             return;
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    use async_trait::async_trait;
-    use nightdesk_protocol::session_names::SessionNames;
-    use nightdesk_types::{
-        AgentId, Generation, Incarnation, Seq, StoreError, TenantId, TenantScope,
-    };
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::store::{ClosingSide, LineRequest, LineStart};
-
-    /// A store that fails the first `for_tries` calls.
-    struct Away {
-        for_tries: u32,
-        asked: AtomicU32,
-    }
-
-    #[async_trait]
-    impl Store for Away {
-        async fn take(&self, _: LineRequest<'_>) -> Result<LineStart, StoreError> {
-            unreachable!("nobody takes a line")
-        }
-
-        async fn find_holder(
-            &self,
-            _: TenantScope,
-            _: AgentId,
-        ) -> Result<Option<String>, StoreError> {
-            unreachable!("nobody looks for a line")
-        }
-
-        async fn tell_sessions(&self, _: &LineClaim, _: &SessionNames) -> Result<(), StoreError> {
-            unreachable!("no agent names its sessions")
-        }
-
-        async fn close(&self, _: &LineClaim, end: CloseRecord) -> Result<(), StoreError> {
-            assert_eq!(end.tried, None, "a try counts once");
-            let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-            if asked < self.for_tries {
-                return Err(StoreError::unavailable("close a line", "it is away"));
-            }
-            Ok(())
-        }
-    }
-
-    async fn asked(for_tries: u32, drain: &CancellationToken) -> u32 {
-        let store = Away { for_tries, asked: AtomicU32::new(0) };
-        let line = LineClaim {
-            scope: TenantScope::for_tenant(TenantId::from_uuid(Uuid::nil())),
-            agent: AgentId::from_uuid(Uuid::nil()),
-            incarnation: Incarnation::new(1),
-            generation: Generation::new(1),
-        };
-        let end =
-            CloseRecord { code: 1006, tried: Some(Seq::new(1)), closed_by: ClosingSide::Client };
-        retry_recording_end(&store, &line, end, Duration::ZERO, drain).await;
-        store.asked.into_inner()
-    }
-
-    #[tokio::test]
-    async fn an_end_is_noted_once_the_store_is_back() {
-        assert_eq!(asked(20, &CancellationToken::new()).await, 21);
-    }
-
-    #[tokio::test]
-    async fn a_node_that_stops_waits_for_no_store() {
-        let drain = CancellationToken::new();
-        drain.cancel();
-        assert_eq!(asked(20, &drain).await, 0);
-    }
-}
+mod tests;

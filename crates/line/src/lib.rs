@@ -38,4 +38,6 @@ pub use metrics::Metrics;
 pub use polled::{LineName, LineOpening, PollError, PolledLines, TakenFrames};
 pub use posted::{AgentPost, AgentPoster, PostAnswer, PostOutcome, PostedLines};
 pub use stop_id::random_stop_id;
-pub use store::{AuthenticatedGateway, CloseRecord, ClosingSide, LineRequest, LineStart, Store};
+pub use store::{
+    AuthenticatedGateway, CloseRecord, ClosingSide, HeldLine, LineRequest, LineStart, Store,
+};

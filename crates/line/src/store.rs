@@ -70,6 +70,17 @@ pub struct LineStart {
     pub rules: ClientRules,
 }
 
+/// A line that is open on a node that lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldLine {
+    /// The line.
+    pub claim: LineClaim,
+    /// The gateway that dialled it.
+    pub gateway: GatewayId,
+    /// The node that holds it.
+    pub node: Node,
+}
+
 /// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CloseRecord {
@@ -128,12 +139,12 @@ pub trait Store: Send + Sync {
     /// used up. Stores the rules for serving the client, if its first hello shows them.
     async fn take(&self, line: LineRequest<'_>) -> Result<LineStart, StoreError>;
 
-    /// Returns the name of the node that holds the agent's line, if one is open.
-    async fn find_holder(
+    /// Returns the agent's line, if it is open on a node that lives.
+    async fn find_held_line(
         &self,
         scope: TenantScope,
         agent: AgentId,
-    ) -> Result<Option<String>, StoreError>;
+    ) -> Result<Option<HeldLine>, StoreError>;
 
     /// Stores the live sessions of the line's agent, in place of those before. They end with the line: a line that is
     /// not open, or not the agent's newest, has none.

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::{AuthenticatedGateway, CloseRecord, LineRequest, LineStart, Store};
+use nightdesk_line::{AuthenticatedGateway, CloseRecord, HeldLine, LineRequest, LineStart, Store};
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::limits::TRIES_MAX;
 use nightdesk_types::{
-    AgentId, ClientRules, Generation, Incarnation, Seq, StoreError, TenantScope,
+    AgentId, ClientRules, GatewayId, Generation, Incarnation, Node, NodeEpoch, Seq, StoreError,
+    TenantScope,
 };
 use nightdesk_wake::LineEnd;
 
@@ -59,21 +60,31 @@ impl Store for Pg {
         })
     }
 
-    async fn find_holder(
+    async fn find_held_line(
         &self,
         scope: TenantScope,
         agent: AgentId,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<HeldLine>, StoreError> {
         run_to_end!(self.for_tenant("find the holder of a line", scope), |connection| {
-            sqlx::query_scalar!(
-                "select node from lines
+            let row = sqlx::query!(
+                "select incarnation, generation, gateway_id, node, node_epoch from lines
                  where tenant_id = $1 and agent_id = $2 and closed_at is null
                    and node_lives(node, node_epoch)",
                 scope.tenant().uuid(),
                 agent.uuid()
             )
             .fetch_optional(connection)
-            .await
+            .await?;
+            Ok(row.map(|row| HeldLine {
+                claim: LineClaim {
+                    scope,
+                    agent,
+                    incarnation: Incarnation::new(row.incarnation),
+                    generation: Generation::new(row.generation),
+                },
+                gateway: GatewayId::from_uuid(row.gateway_id),
+                node: Node { name: row.node, epoch: NodeEpoch::new(row.node_epoch) },
+            }))
         })
     }
 

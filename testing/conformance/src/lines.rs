@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nightdesk_inbox::{AckOutcome, LineClaim, ParkReason, ReadResponse};
 use nightdesk_letters::Party;
-use nightdesk_line::{AuthenticatedGateway, LineRequest};
+use nightdesk_line::{AuthenticatedGateway, HeldLine, LineRequest};
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::{GatewayId, Node, NodeEpoch, Seq, Transport};
 
@@ -248,18 +248,19 @@ pub async fn nobody_closes_a_line_of_another_tenant(harness: &impl Harness) {
     assert_eq!((next.taken.restarted_ago, next.taken.parked), (None, None));
 }
 
-/// Checks that the node of an agent's line is found while the line is open, by its own tenant.
+/// Checks that an agent's line is found with its node while it is open, by its own tenant.
 pub async fn the_holder_of_an_open_line_is_found(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
     let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
     let begun = harness.lease().begin("node-1", Duration::from_hours(1)).await;
-    begun.expect("a node begins");
+    let node = Node { name: "node-1".to_owned(), epoch: begun.expect("a node begins") };
     let lines = harness.lines();
-    let holder = async |scope, agent| lines.find_holder(scope, agent).await.expect("find a holder");
+    let holder = async |scope, agent| lines.find_held_line(scope, agent).await.expect("find it");
     assert_eq!(holder(ann.scope, ann.agent).await, None, "no line yet");
 
     let line = cast.line(&ann).await;
-    assert_eq!(holder(ann.scope, ann.agent).await.as_deref(), Some("node-1"));
+    let held = HeldLine { claim: line.claim, gateway: ann.gateway, node };
+    assert_eq!(holder(ann.scope, ann.agent).await, Some(held));
     assert_eq!(holder(bob.scope, ann.agent).await, None, "another tenant");
     cast.goes_idle(&line).await;
     assert_eq!(holder(ann.scope, ann.agent).await, None, "the line ended");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::{LineClaim, ParkReason};
-use nightdesk_line::{CloseRecord, LineRequest, LineStart, Store};
+use nightdesk_line::{CloseRecord, HeldLine, LineRequest, LineStart, Store};
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::limits::TRIES_MAX;
 use nightdesk_types::{
@@ -38,14 +38,18 @@ impl Store for Memory {
         Ok(taken)
     }
 
-    async fn find_holder(
+    async fn find_held_line(
         &self,
         scope: TenantScope,
         agent: AgentId,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<HeldLine>, StoreError> {
         let state = self.lock();
         let line = state.agents.get(&(scope, agent)).and_then(|agent| agent.line.as_ref());
-        Ok(line.filter(|line| state.is_open(line)).map(|line| line.node.name.clone()))
+        Ok(line.filter(|line| state.is_open(line)).map(|line| {
+            let Line { incarnation, generation, gateway, ref node, .. } = *line;
+            let claim = LineClaim { scope, agent, incarnation, generation };
+            HeldLine { claim, gateway, node: node.clone() }
+        }))
     }
 
     async fn tell_sessions(

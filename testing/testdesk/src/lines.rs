@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_inbox::LineClaim;
-use nightdesk_line::{CloseRecord, LineRequest, LineStart};
+use nightdesk_line::{CloseRecord, HeldLine, LineRequest, LineStart};
 use nightdesk_memory::Memory;
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::{AgentId, StoreError, TenantScope};
@@ -27,12 +27,12 @@ impl nightdesk_line::Store for Lines {
         nightdesk_line::Store::take(&self.store, line).await
     }
 
-    async fn find_holder(
+    async fn find_held_line(
         &self,
         scope: TenantScope,
         agent: AgentId,
-    ) -> Result<Option<String>, StoreError> {
-        nightdesk_line::Store::find_holder(&self.store, scope, agent).await
+    ) -> Result<Option<HeldLine>, StoreError> {
+        nightdesk_line::Store::find_held_line(&self.store, scope, agent).await
     }
 
     async fn tell_sessions(

@@ -13,7 +13,7 @@ use nightdesk_inbox::{
     StoppedChat, SweepReport,
 };
 use nightdesk_lease::Owner;
-use nightdesk_line::{CloseRecord, LineRequest, LineStart};
+use nightdesk_line::{CloseRecord, HeldLine, LineRequest, LineStart};
 use nightdesk_media::{MediaId, MediaRecord};
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_types::{AgentId, BotId, Node, NodeEpoch, Seq, TenantScope, Timestamp};
@@ -46,7 +46,7 @@ through! { nightdesk_inbox::InboxSweeper {
 
 through! { nightdesk_line::Store {
     fn take(line: LineRequest<'_>) -> LineStart;
-    fn find_holder(scope: TenantScope, agent: AgentId) -> Option<String>;
+    fn find_held_line(scope: TenantScope, agent: AgentId) -> Option<HeldLine>;
     fn tell_sessions(line: &LineClaim, sessions: &SessionNames) -> ();
     fn close(line: &LineClaim, end: CloseRecord) -> ();
 }}
