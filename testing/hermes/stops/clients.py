@@ -297,6 +297,8 @@ class Webhook(Client):
 # Lines of a stock gateway's log. The first names the session of a question.
 BEGAN = re.compile(r"conversation turn: session=(\S+) .*?\b(t\d{4})\b")
 INTERRUPTED = re.compile(r"Turn ended: reason=interrupted.* session=(\S+)")
+# The last line of a turn in a chat on Telegram.
+FREE = re.compile(r"(?:response ready: .* chat=|Discarding stale agent result for agent:main:telegram:dm:)(\d+)")
 
 
 class Stock(Client):
@@ -315,6 +317,8 @@ class Stock(Client):
         # The question of each session's newest turn, and the times at which turns were interrupted.
         self._asked: dict[str, str] = {}
         self._interrupted: dict[str, float] = {}
+        # The chats on Telegram whose interrupted turn is not over. 0.20.1 adds a message to such a turn, and drops both.
+        self._interrupting: set[str] = set()
         # The begin of a line of the log.
         self._rest = ""
 
@@ -344,6 +348,8 @@ class Stock(Client):
             return any(turn.thoughts >= 3 for turn in self._hired.model.turns_of(word))
 
         await until(f"{self.name} works in {chat}", thinks, 180)
+        # A late interrupt of the turn before may have ended a first attempt.
+        self._interrupted.pop(word, None)
         self.began(chat)
 
     async def _watch(self) -> None:
@@ -366,10 +372,15 @@ class Stock(Client):
         for line in lines:
             if began := BEGAN.search(line):
                 self._asked[began[1]] = began[2]
-            elif (ended := INTERRUPTED.search(line)) and ended[1] in self._asked:
-                self._interrupted[self._asked[ended[1]]] = time.monotonic()
+            elif (ended := INTERRUPTED.search(line)) and (word := self._asked.get(ended[1])):
+                self._interrupted[word] = time.monotonic()
+                chats = {chat for chat, asked in self._words.items() if asked == word}
+                self._interrupting |= {chat for chat in chats if chat.isdigit()}
+            elif free := FREE.search(line):
+                self._interrupting.discard(free[1])
 
     async def rests(self) -> None:
         """Waits until the gateway has read everything: 0.19.0 does not read for half a minute after a command."""
         tap = self._hired.tap
         await until("everything is acked", lambda: set(tap.handed()) <= set(tap.acked()), 90)
+        await until("no turn is being interrupted", lambda: not self._interrupting, 90)
