@@ -349,12 +349,14 @@ release FOLDER="target/dist":
 _built profile:
     @echo "${CARGO_TARGET_DIR:-target}/{{ profile }}/nightdesk" | xargs realpath
 
-# Write the generated files: schema.sql and .sqlx from the migrations, docs/openapi.json from the routes, and test vectors.
+# Write the generated files: schema.sql and .sqlx from the migrations, docs/openapi.json from the routes, docs/frames.schema.json from the frames, and test vectors.
 gen:
     cargo xtask schema
     cargo xtask sqlx
     cargo build {{ whole }} --example openapi
     "$(dirname "$(just _built debug)")/examples/openapi" > docs/openapi.json
+    cargo build {{ whole }} --example frame_schemas
+    "$(dirname "$(just _built debug)")/examples/frame_schemas" > docs/frames.schema.json
     cargo build {{ whole }} --example vectors
     "$(dirname "$(just _built debug)")/examples/vectors" crates/protocol/tests/vectors
 

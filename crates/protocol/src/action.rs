@@ -43,6 +43,7 @@ pub enum Action {
 /// A message sent with a capability, such as the token of an interaction, that never reaches the gateway. It names a
 /// session and no chat.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct FollowUp {
     /// The session whose capability is used.
     pub session_key: SessionKey,
@@ -51,6 +52,7 @@ pub struct FollowUp {
     /// The text.
     pub content: String,
     /// Further fields of the client.
+    #[cfg_attr(feature = "openapi", schemars(default))]
     pub metadata: Map<String, Value>,
 }
 
@@ -73,20 +75,32 @@ impl Serialize for Action {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Send(send) => send.serialize(to),
-            Self::FollowUp(follow_up) => tag_follow_up(follow_up).serialize(to),
+            Self::FollowUp(follow_up) => TaggedFollowUp { follow_up }.serialize(to),
             Self::Unknown { op } | Self::Malformed { op, missing: _ } => serialize_op(op, to),
         }
     }
 }
 
-fn tag_follow_up(follow_up: &FollowUp) -> impl Serialize {
-    #[derive(Serialize)]
-    struct TaggedFollowUp<'a> {
-        op: &'static str,
-        #[serde(flatten)]
-        follow_up: &'a FollowUp,
+/// A follow-up in the form of the other ops.
+#[derive(Serialize)]
+#[serde(tag = "op", rename = "follow_up")]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+struct TaggedFollowUp<'a> {
+    #[serde(flatten)]
+    follow_up: &'a FollowUp,
+}
+
+#[cfg(feature = "openapi")]
+impl schemars::JsonSchema for Action {
+    fn schema_name() -> Cow<'static, str> {
+        "Action".into()
     }
-    TaggedFollowUp { op: "follow_up", follow_up }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let send = generator.subschema_for::<Send>();
+        let follow_up = generator.subschema_for::<TaggedFollowUp<'_>>();
+        schemars::json_schema!({ "anyOf": [send, follow_up] })
+    }
 }
 
 fn serialize_op<S: Serializer>(op: &str, to: S) -> Result<S::Ok, S::Error> {

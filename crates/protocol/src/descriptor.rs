@@ -25,6 +25,7 @@ const EMOJI_DEFAULT: &str = "\u{1f50c}";
 ///
 /// Its texts are bounded, so its frame is too. The nine fields that clients require are always sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "the contract has one field for each")]
 pub struct Descriptor {
     contract_version: i64,
@@ -48,6 +49,7 @@ pub struct Descriptor {
 
 /// The unit of a message's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LenUnit {
     /// Unicode characters.

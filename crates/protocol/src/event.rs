@@ -49,14 +49,12 @@ pub fn encode(event: &Event, bot_handle: &str) -> Result<EntryJson, EncodeError>
     }
     let text = match event.content() {
         Content::Message(message) => json(&MessageFrame {
-            kind: EntryKind::Message.name(),
             event: wire::WireEvent::from_message(
                 message,
                 source::WireSource::from_source(source, message.is_edit, bot_handle),
             ),
         }),
         Content::Passthrough(request) => json(&PassthroughFrame {
-            kind: EntryKind::Passthrough.name(),
             forward: passthrough::WireForward::from_request(source, bot_handle, request),
         }),
     };
@@ -75,17 +73,19 @@ pub enum EncodeError {
     Unkeyable,
 }
 
+/// An `inbound` frame before its entry has an id.
 #[derive(Serialize)]
-struct MessageFrame<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "inbound")]
+pub(crate) struct MessageFrame<'a> {
     event: wire::WireEvent<'a>,
 }
 
+/// A `passthrough_forward` frame before its entry has an id.
 #[derive(Serialize)]
-struct PassthroughFrame<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "passthrough_forward")]
+pub(crate) struct PassthroughFrame<'a> {
     forward: passthrough::WireForward<'a>,
 }
 
@@ -159,13 +159,6 @@ const NAMED_BYTES: usize = NAME_OPENING.len() + EntryId::TEXT_BYTES + NAME_CLOSI
 
 impl EntryKind {
     const ALL: [Self; 2] = [Self::Message, Self::Passthrough];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Message => "inbound",
-            Self::Passthrough => "passthrough_forward",
-        }
-    }
 
     const fn opening(self) -> &'static str {
         match self {

@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 mod head;
 mod to_gateway;
 mod from_gateway;
+#[cfg(feature = "openapi")]
+pub mod schema;
 
 pub use from_gateway::{FromGateway, Interrupt, InterruptResult, Outbound, OutboundFields};
 pub use head::FrameHead;
@@ -133,12 +135,3 @@ fn read_object<'a, T: Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<Opt
 
 /// Longest stored name of an unknown frame or op.
 pub(crate) const UNKNOWN_NAME_BYTES_MAX: usize = 64;
-
-/// The type of a frame and its fields.
-#[derive(Serialize)]
-struct TypedFrame<'a, T> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(flatten)]
-    content: &'a T,
-}

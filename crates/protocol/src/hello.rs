@@ -27,11 +27,15 @@ const COMMANDS_PLATFORM: &str = "discord";
 
 /// A gateway's announcement of the bot that it connects for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "hello")]
 pub struct Hello {
     /// The platform's name.
+    #[cfg_attr(feature = "openapi", schemars(default))]
     pub platform: String,
     /// The platform's name of the bot; empty if the gateway does not know it.
     #[serde(rename = "botId")]
+    #[cfg_attr(feature = "openapi", schemars(default))]
     pub bot_handle: String,
     /// The agent's commands. Only clients newer than 0.19.0 send them.
     #[serde(rename = "command_manifest", skip_serializing_if = "Option::is_none")]
@@ -43,18 +47,22 @@ pub struct Hello {
 
 /// A command of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct HelloCommand {
     /// Its name, without a slash: `[a-z0-9_-]{1,32}`.
     pub name: String,
     /// The description.
+    #[cfg_attr(feature = "openapi", schemars(default))]
     pub description: String,
     /// The options in the platform's format.
+    #[cfg_attr(feature = "openapi", schemars(default))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Value>,
 }
 
 /// The name and version of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ClientVersion {
     /// Its name.
     #[serde(default, deserialize_with = "tolerant::text_or_empty")]

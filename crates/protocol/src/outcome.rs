@@ -19,6 +19,7 @@ pub const EGRESS_DECLINED: &str = "egress_declined";
 ///
 /// Its texts are bounded, so its frame is too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Outcome {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,6 +45,7 @@ pub struct Outcome {
 
 /// The name and type of a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ChatSummary {
     /// Its name.
     pub name: String,

@@ -24,6 +24,7 @@ pub struct Forward {
 
 /// A forwarded request as it is sent.
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub(crate) struct WireForward<'a> {
     platform: &'a str,
     #[serde(rename = "botId")]

@@ -30,6 +30,7 @@ pub const SESSION_KEY_BYTES_MAX: usize = 4 * 1024;
 
 /// A gateway's name for a conversation. To the desk it is opaque.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct SessionKey(String);
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// The names of an agent's live sessions: usable ones, each once, and not too many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct SessionNames(BTreeSet<String>);
 

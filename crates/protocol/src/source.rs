@@ -11,6 +11,7 @@ use crate::tolerant;
 
 /// A source as it is sent.
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub(crate) struct WireSource<'a> {
     platform: &'a str,
     chat_id: &'a str,

@@ -67,6 +67,7 @@ pub struct Message {
 
 /// The message kinds that clients know. A client treats any other kind as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum MessageKind {
@@ -98,6 +99,7 @@ pub struct ReplyTo {
 
 /// An attachment of a message, by reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Media {
     /// The URL of the file.
@@ -133,6 +135,7 @@ pub struct ContextLine {
 
 /// A button pressed on a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct PromptResponse {
     /// The id of the prompt.
@@ -149,6 +152,7 @@ pub struct PromptResponse {
 
 /// A job that is due. The desk makes this event, not a platform.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct FireEvent {
     /// The agent's id of the job.
@@ -161,6 +165,7 @@ pub struct FireEvent {
 
 /// A letter from another agent. The desk makes this event, not a platform, and has verified its fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct LetterEvent {
     /// The letter's id. A send to its chat is the reply to it.
@@ -187,6 +192,7 @@ pub struct LetterEvent {
 
 /// The skill that sent a letter, as claimed by the sender. Only the calling agent is verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct LetterOrigin {
     /// The skill that emitted it.

@@ -125,6 +125,7 @@ numbers! {
 
 /// A gateway's id of its own request, which matches the response to it and identifies a repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct RequestId(String);
 

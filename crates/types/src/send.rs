@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 /// One action of an agent on a platform, as the lane and the platform see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Send {
     /// The destination chat.
     pub chat_id: String,
@@ -44,6 +45,7 @@ impl Send {
 
 /// The operations in a chat. Each platform declares the ones it supports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Op {
     /// Writes a message.
@@ -78,6 +80,7 @@ pub enum Op {
         content: String,
         /// True if the text is complete.
         #[serde(rename = "final")]
+        #[cfg_attr(feature = "openapi", schemars(default))]
         is_final: bool,
     },
     /// Shows the steps of a turn.
@@ -99,6 +102,7 @@ pub enum Op {
         /// The URL of the file.
         source_url: String,
         /// The caption.
+        #[cfg_attr(feature = "openapi", schemars(default))]
         content: String,
         /// The message it answers.
         reply_to: Option<String>,
@@ -127,6 +131,7 @@ pub enum Op {
         /// The reaction.
         emoji: String,
         /// True if the reaction is removed.
+        #[cfg_attr(feature = "openapi", schemars(default))]
         remove: bool,
     },
     /// Opens a thread.
@@ -145,6 +150,7 @@ pub enum Op {
     GetChatInfo,
     /// Writes a message with a capability that the desk holds. Only the desk makes this operation, for a session of an
     /// agent; the capability itself is never part of it.
+    #[cfg_attr(feature = "openapi", schemars(skip))]
     FollowUp {
         /// The client's key of the session that the capability was lent for.
         session_key: String,
@@ -157,10 +163,12 @@ pub enum Op {
 
 /// One button of an [`Op::Prompt`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct PromptOption {
     /// The id that a press returns.
     pub id: String,
     /// The text on the button.
+    #[cfg_attr(feature = "openapi", schemars(default))]
     pub label: String,
     /// The style of the button.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ use crate::limits::STOP_ID_BYTES_MAX;
 
 /// The id of one stop, by which the answer of a client finds the node that waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct StopId(String);
 

@@ -9,6 +9,7 @@ use crate::source;
 
 /// The `event` of an `inbound` frame.
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub(super) struct WireEvent<'a> {
     text: &'a str,
     message_type: MessageKind,
@@ -37,6 +38,7 @@ pub(super) struct WireEvent<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 struct WireReply<'a> {
     text: Option<&'a str>,
     author: Option<&'a str>,
@@ -44,12 +46,14 @@ struct WireReply<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 struct WireContextLine<'a> {
     text: &'a str,
     source: WireSpeaker<'a>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 struct WireSpeaker<'a> {
     user_name: Option<&'a str>,
     user_id: Option<&'a str>,

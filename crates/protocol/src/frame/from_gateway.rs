@@ -85,6 +85,8 @@ impl Outbound {
 
 /// A request to stop a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "interrupt")]
 pub struct Interrupt {
     /// The session of the turn.
     pub session_key: SessionKey,
@@ -94,6 +96,8 @@ pub struct Interrupt {
 
 /// The answer to a stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "interrupt_result")]
 pub struct InterruptResult {
     /// The id of the stop.
     pub stop_id: StopId,
@@ -210,57 +214,66 @@ fn is_tag(name: &str) -> bool {
     (1..=PLATFORM_ID_BYTES_MAX).contains(&name.len())
 }
 
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "inbound_ack")]
+pub(super) struct AckFrame<'a> {
+    #[serde(rename = "bufferId")]
+    buffer_id: &'a str,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "outbound")]
+pub(super) struct OutboundFrame<'a> {
+    #[serde(rename = "requestId")]
+    request_id: &'a RequestId,
+    action: &'a Action,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platform: Option<&'a str>,
+    #[serde(rename = "botId", skip_serializing_if = "Option::is_none")]
+    bot_handle: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "sessions")]
+pub(super) struct SessionsFrame<'a> {
+    sessions: &'a SessionNames,
+}
+
 /// The frames that a gateway sends, for the SDK.
 impl Frame {
     /// Encodes a hello for a bot.
     pub fn hello(hello: &Hello) -> Result<Self, TooLong> {
-        from_gateway("hello", hello)
+        from_gateway(hello)
     }
 
     /// Encodes the ack of an entry.
     pub fn inbound_ack(buffer_id: &str) -> Result<Self, TooLong> {
-        #[derive(Serialize)]
-        struct AckBody<'a> {
-            #[serde(rename = "bufferId")]
-            buffer_id: &'a str,
-        }
-        from_gateway("inbound_ack", &AckBody { buffer_id })
+        from_gateway(&AckFrame { buffer_id })
     }
 
     /// Encodes an action on a platform.
     pub fn outbound(outbound: &Outbound) -> Result<Self, TooLong> {
-        #[derive(Serialize)]
-        struct OutboundBody<'a> {
-            #[serde(rename = "requestId")]
-            request_id: &'a RequestId,
-            action: &'a Action,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            platform: Option<&'a str>,
-            #[serde(rename = "botId", skip_serializing_if = "Option::is_none")]
-            bot_handle: Option<&'a str>,
-        }
         let Outbound { request_id, action, platform, bot_handle } = outbound;
         let (platform, bot_handle) = (platform.as_deref(), bot_handle.as_deref());
-        from_gateway("outbound", &OutboundBody { request_id, action, platform, bot_handle })
+        from_gateway(&OutboundFrame { request_id, action, platform, bot_handle })
     }
 
     /// Encodes a request to stop a turn.
     pub fn interrupt(interrupt: &Interrupt) -> Result<Self, TooLong> {
-        from_gateway("interrupt", interrupt)
+        from_gateway(interrupt)
     }
 
     /// Encodes the live sessions of the agent.
     pub fn sessions(sessions: &SessionNames) -> Result<Self, TooLong> {
-        #[derive(Serialize)]
-        struct SessionsBody<'a> {
-            sessions: &'a SessionNames,
-        }
-        from_gateway("sessions", &SessionsBody { sessions })
+        from_gateway(&SessionsFrame { sessions })
     }
 
     /// Encodes the answer to a stop.
     pub fn interrupt_result(answer: &InterruptResult) -> Result<Self, TooLong> {
-        from_gateway("interrupt_result", answer)
+        from_gateway(answer)
     }
 
     /// Encodes the announcement that a gateway is about to sleep or stop.
@@ -269,6 +282,6 @@ impl Frame {
     }
 }
 
-fn from_gateway<T: Serialize>(kind: &'static str, content: &T) -> Result<Frame, TooLong> {
-    Frame::encode_within(FRAME_IN_BYTES_MAX, &super::TypedFrame { kind, content })
+fn from_gateway(frame: &impl Serialize) -> Result<Frame, TooLong> {
+    Frame::encode_within(FRAME_IN_BYTES_MAX, frame)
 }

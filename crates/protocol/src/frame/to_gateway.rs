@@ -6,9 +6,7 @@ use nightdesk_types::limits::FRAME_OUT_BYTES_MAX;
 use nightdesk_types::{EntryId, RequestId, StopId};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Frame, MalformedFrame, TooLong, TypedFrame, UNKNOWN_NAME_BYTES_MAX, read_line, read_object,
-};
+use super::{Frame, MalformedFrame, TooLong, UNKNOWN_NAME_BYTES_MAX, read_line, read_object};
 use crate::descriptor::{self, Descriptor};
 use crate::event::{self, EntryJson, Inbound};
 use crate::outcome::{self, Outcome};
@@ -16,18 +14,37 @@ use crate::passthrough::{self, Forward};
 use crate::session_key::SessionKey;
 use crate::{text, tolerant};
 
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "descriptor")]
+pub(super) struct DescriptorFrame<'a> {
+    descriptor: &'a Descriptor,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "outbound_result")]
+pub(super) struct OutboundResultFrame<'a> {
+    #[serde(rename = "requestId")]
+    request_id: &'a RequestId,
+    result: &'a Outcome,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename = "interrupt_inbound")]
+pub(super) struct InterruptInboundFrame<'a> {
+    session_key: &'a SessionKey,
+    chat_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_id: Option<&'a StopId>,
+}
+
 /// The frames that the desk sends.
 impl Frame {
     /// Encodes the capabilities of a platform.
     pub fn descriptor(descriptor: &Descriptor) -> Self {
-        #[derive(Serialize)]
-        struct DescriptorBody<'a> {
-            descriptor: &'a Descriptor,
-        }
-        Self::encode_bounded(&TypedFrame {
-            kind: "descriptor",
-            content: &DescriptorBody { descriptor },
-        })
+        Self::encode_bounded(&DescriptorFrame { descriptor })
     }
 
     /// Encodes an entry with its id, which requests an ack.
@@ -42,16 +59,7 @@ impl Frame {
 
     /// Encodes the result of a gateway's request.
     pub fn outbound_result(request_id: &RequestId, result: &Outcome) -> Self {
-        #[derive(Serialize)]
-        struct OutboundResultBody<'a> {
-            #[serde(rename = "requestId")]
-            request_id: &'a RequestId,
-            result: &'a Outcome,
-        }
-        Self::encode_bounded(&TypedFrame {
-            kind: "outbound_result",
-            content: &OutboundResultBody { request_id, result },
-        })
+        Self::encode_bounded(&OutboundResultFrame { request_id, result })
     }
 
     /// Encodes a request to stop a turn. A client that gets an id answers with an `interrupt_result`.
@@ -60,15 +68,8 @@ impl Frame {
         chat_id: &str,
         stop_id: Option<&StopId>,
     ) -> Result<Self, TooLong> {
-        #[derive(Serialize)]
-        struct InterruptBody<'a> {
-            session_key: &'a SessionKey,
-            chat_id: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            stop_id: Option<&'a StopId>,
-        }
-        let content = &InterruptBody { session_key, chat_id, stop_id };
-        Self::encode_within(FRAME_OUT_BYTES_MAX, &TypedFrame { kind: "interrupt_inbound", content })
+        let frame = InterruptInboundFrame { session_key, chat_id, stop_id };
+        Self::encode_within(FRAME_OUT_BYTES_MAX, &frame)
     }
 
     /// Encodes the confirmation that no more entries follow.

@@ -272,6 +272,13 @@ fn acks_and_interrupts_of_a_gateway_on_the_wire() {
 }
 
 #[test]
+fn the_live_sessions_on_the_wire() {
+    let sessions = SessionNames::from_usable(["kitchen".to_owned(), "cellar".to_owned()]);
+
+    insta::assert_snapshot!(Frame::sessions(&sessions).unwrap().as_str());
+}
+
+#[test]
 fn sends_on_the_wire() {
     let send = Send {
         chat_id: "c1".to_owned(),

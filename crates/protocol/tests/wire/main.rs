@@ -11,3 +11,6 @@ mod tolerance;
 mod bodies;
 mod made_vectors;
 mod vectors;
+// `nightdesk-api` turns the feature on in every build of the workspace.
+#[cfg(feature = "openapi")]
+mod schemas;

@@ -50,6 +50,7 @@ pub struct Source {
 
 /// The kinds of chat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChatType {
     /// One person and the bot.
