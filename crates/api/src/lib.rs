@@ -21,6 +21,7 @@ mod listen;
 mod metrics;
 mod ambient;
 mod openapi;
+mod peers;
 mod polling;
 mod problem;
 mod state;
@@ -41,7 +42,7 @@ pub use client_address::{BadProxies, TrustedProxies};
 pub use listen::{Listener, serve};
 pub use metrics::metrics_routes;
 pub use openapi::openapi;
-pub use polling::{NoPeerNodes, PeerError, PeerNodes, PeerRequest, PeerResponse};
+pub use peers::{NoPeerNodes, PeerError, PeerNodes, PeerRequest, PeerResponse};
 pub use relays::Relays;
 pub use tls::{
     CertificateError, CertificatePair, OfferedCertificate, ServedCertificate, TlsListener,

@@ -3,7 +3,6 @@
 //! The node that holds a line serves its requests; any other node passes them on to it.
 
 mod caller;
-mod peers;
 
 use std::time::Duration;
 
@@ -32,11 +31,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::extract::{JsonBody, RequestBody};
+use crate::peers::{PeerError, PeerRequest, PeerResponse};
 use crate::problem::{self, OrUnavailable, Problem, Problems};
 use crate::state::ApiState;
 
 pub(crate) use caller::LineCaller;
-pub use peers::{NoPeerNodes, PeerError, PeerNodes, PeerRequest, PeerResponse};
 
 pub(crate) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()

@@ -9,7 +9,7 @@ use nightdesk_line::{LineContext, PolledLines, PostedLines};
 use nightdesk_register::Issuer;
 use nightdesk_types::Timestamp;
 
-use crate::polling::PeerNodes;
+use crate::peers::PeerNodes;
 use crate::problem::{self, Problem};
 use crate::relays::Relays;
 

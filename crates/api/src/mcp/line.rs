@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{ToolCaller, read_arguments, write_result};
+use crate::peers::PeerResponse;
 use crate::polling::{
-    LineCaller, LineRequestBody, PeerResponse, ack_entries, pass_on, report_stopped, send_action,
-    take_frames,
+    LineCaller, LineRequestBody, ack_entries, pass_on, report_stopped, send_action, take_frames,
 };
 use crate::problem::Problem;
 use crate::state::ApiState;

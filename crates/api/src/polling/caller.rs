@@ -1,9 +1,9 @@
 //! The gateway that calls a line's routes.
 
 use axum::extract::{FromRef, FromRequestParts};
+use axum::http::HeaderValue;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue};
 use nightdesk_desk::LimitedAction;
 use nightdesk_letters::Party;
 use nightdesk_line::upgrade::bearer_token;
@@ -11,11 +11,9 @@ use nightdesk_line::{AuthenticatedGateway, ConnectionProof, IdentifyOutcome};
 use nightdesk_protocol::Bearer;
 
 use crate::extract::AuthenticatedAgent;
+use crate::peers::PeerRequest;
 use crate::problem::{self, OrUnavailable, Problem};
 use crate::state::ApiState;
-
-/// Marks a request that another node passed on.
-pub(super) const PASSED_ON: HeaderName = HeaderName::from_static("nightdesk-passed-on");
 
 /// The gateway of a request to a line: that of the upgrade token, or the newest one of the agent whose token it is.
 pub(crate) struct LineCaller {
@@ -43,7 +41,7 @@ where
         api.count_call(LimitedAction::Line, agent)?;
         let authorization = parts.headers.get(AUTHORIZATION).cloned();
         let authorization = authorization.unwrap_or(HeaderValue::from_static(""));
-        let is_passed_on = parts.headers.contains_key(PASSED_ON);
+        let is_passed_on = parts.headers.contains_key(PeerRequest::MARK);
         Ok(Self { gateway, authorization, is_passed_on })
     }
 }

@@ -6,8 +6,6 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-use super::caller::PASSED_ON;
-
 /// A request that goes on to the node that holds its line.
 #[derive(Debug)]
 pub struct PeerRequest {
@@ -59,7 +57,7 @@ impl PeerNodes for NoPeerNodes {
 
 impl PeerRequest {
     /// The header that marks the request, so that it is passed on once.
-    pub const MARK: HeaderName = PASSED_ON;
+    pub const MARK: HeaderName = HeaderName::from_static("nightdesk-passed-on");
 }
 
 impl IntoResponse for PeerResponse {
