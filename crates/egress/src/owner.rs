@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::SendResult;
 use crate::egress::{Egress, SendTurn};
-use crate::platform_call::SendPlan;
+use crate::plan::SendPlan;
 use crate::store::{AbandonedSend, SendKey, SendState, WaitingSend};
 
 impl Egress {

@@ -4,8 +4,18 @@ use nightdesk_port::PlatformCapabilities;
 use nightdesk_types::Send;
 use nightdesk_types::limits::PARTS_MAX;
 use nightdesk_types::send::Op;
+use tokio::time::Instant;
 
+use crate::account::Account;
 use crate::split::{LengthLimit, MESSAGE_LENGTH_MIN, split};
+
+/// The calls of a send, and their deadline.
+pub(crate) struct SendPlan {
+    pub(crate) account: Account,
+    pub(crate) chat: String,
+    pub(crate) calls: Vec<Send>,
+    pub(crate) until: Instant,
+}
 
 /// The reason why a send is refused before its first call.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,25 +1,15 @@
 //! Platform calls, and the capabilities that they need.
 
-use std::error::Error;
-
 use nightdesk_port::{CAPABILITY_GONE, DeliverError, Receipt};
 use nightdesk_types::Send;
 use nightdesk_types::send::Op;
 use nightdesk_vault::Key;
-use tokio::time::Instant;
 
 use crate::SendResult;
 use crate::account::{Account, Accounts, CapabilityRequest};
+use crate::plan::SendPlan;
 use crate::send_file::SendFile;
 use crate::store::SendKey;
-
-/// The calls of a send, and their deadline.
-pub(crate) struct SendPlan {
-    pub(crate) account: Account,
-    pub(crate) chat: String,
-    pub(crate) calls: Vec<Send>,
-    pub(crate) until: Instant,
-}
 
 /// The resource that a call needs besides its content.
 pub(crate) enum CallResource {
@@ -87,14 +77,7 @@ impl CallResource {
         match accounts.find_capability(&asked).await {
             Ok(Some(lent)) => Ok(Self::Lent(lent)),
             Ok(None) => Ok(Self::Ended),
-            Err(error) => Err(unavailable_result(error)),
+            Err(error) => Err(SendResult::unavailable(error)),
         }
     }
-}
-
-/// Returns the result of a send for which no call was made.
-pub(crate) fn unavailable_result(
-    error: impl Into<Box<dyn Error + std::marker::Send + Sync>>,
-) -> SendResult {
-    SendResult::from(Err(DeliverError::Unavailable(error.into())))
 }

@@ -11,7 +11,7 @@ use nightdesk_types::send::Op;
 
 use crate::SendResult;
 use crate::account::{Account, Accounts, FileError, FileRequest};
-use crate::platform_call::{SendPlan, unavailable_result};
+use crate::plan::SendPlan;
 use crate::store::SendKey;
 
 /// A file that is read while it is uploaded.
@@ -37,7 +37,7 @@ impl SendFile {
             Err(busy @ FileError::Busy) => {
                 Err(SendResult::Failed(format!("network: {busy}; nothing was sent")))
             }
-            Err(FileError::Unavailable(error)) => Err(unavailable_result(error)),
+            Err(FileError::Unavailable(error)) => Err(SendResult::unavailable(error)),
         }
     }
 

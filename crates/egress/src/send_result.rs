@@ -3,6 +3,8 @@
 //! The texts matter: a stock client retries after an error that contains "network", and sends once more as plain text
 //! after most others. So an error for lack of a connection or of time contains "network", and no other error does.
 
+use std::error::Error;
+
 use nightdesk_port::{DeliverError, Receipt};
 use nightdesk_types::limits::PLATFORM_ID_BYTES_MAX;
 use serde::{Deserialize, Serialize};
@@ -76,6 +78,11 @@ impl SendResult {
             in_chat.chain(thread.map(|id| MadeMessage { own_chat: Some(id.clone()), id }))
         });
         made.filter(|made| made.id.len() <= PLATFORM_ID_BYTES_MAX).collect()
+    }
+
+    /// Returns the result of a send for which no call was made, because something it needs could not be read.
+    pub(crate) fn unavailable(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Err(DeliverError::Unavailable(error.into())).into()
     }
 
     /// Returns the result of a send whose parts were all sent.
