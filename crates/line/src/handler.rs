@@ -9,7 +9,7 @@ use nightdesk_protocol::hello::Hello;
 use nightdesk_protocol::outcome::Outcome;
 use nightdesk_types::{ClientRules, StopOutcome, StopReceiver, StoreError, Timestamp};
 
-use crate::context::DialLimits;
+use crate::admission::DialLimits;
 use crate::session::HelloLookup;
 use crate::store::AuthenticatedGateway;
 

@@ -29,8 +29,9 @@ mod stop_id;
 mod store;
 mod transport;
 
+pub use admission::DialLimits;
 pub use connection_proof::ConnectionProof;
-pub use context::{DialLimits, LineContext};
+pub use context::LineContext;
 pub use drain::DrainOrder;
 pub use failures::TokenFailures;
 pub use handler::{IdentifyOutcome, LineHandler};
