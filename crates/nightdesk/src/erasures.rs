@@ -16,7 +16,6 @@ use nightdesk_vault::{ErasureList, ListedErasure, Locksmith, Vault};
 
 use crate::command::names;
 use crate::config::Config;
-use crate::wiring;
 
 /// The list of erased tenants of a desk.
 pub(crate) struct Erasures {
@@ -29,7 +28,8 @@ impl Erasures {
     /// Returns the list, if one is configured.
     pub(crate) fn open(config: &Config, pg: &Arc<Pg>, vault: &Vault) -> Option<Self> {
         let file = config.erasure.list_file.clone()?;
-        Some(Self { file, vault: vault.clone(), locksmith: wiring::locksmith(pg, vault.clone()) })
+        let locksmith = Locksmith::new(Arc::<Pg>::clone(pg), vault.clone());
+        Some(Self { file, vault: vault.clone(), locksmith })
     }
 
     /// Verifies the list. Returns the number of erased tenants.
