@@ -47,6 +47,7 @@ mod keys;
 mod token;
 mod verifier;
 mod fire;
+mod running_jobs;
 mod provider_state;
 mod arming;
 mod fallback;

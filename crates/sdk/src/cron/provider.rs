@@ -17,7 +17,7 @@ use super::job::Job;
 use super::keys::Keys;
 use super::limits::RUNS_MAX;
 use super::provider_state::{Cron, CronError, FireResult, Reconciliation};
-use super::runs::RunningJobs;
+use super::running_jobs::RunningJobs;
 use super::settings::{CheckedCronSettings, CronSettings};
 use super::store::{Store, change};
 use super::token::ExpectedFireClaims;

@@ -12,7 +12,7 @@ use super::calls::CronClient;
 use super::fire::{Fire, Work};
 use super::job::BadJob;
 use super::limits::JOBS_MAX;
-use super::runs::RunningJobs;
+use super::running_jobs::RunningJobs;
 use super::store::{Store, StoreError, change};
 use super::verifier::FireVerifier;
 use crate::desk_client::DeskCallError;

@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 use super::keys::FireVerifyingKey;
 use super::limits::{CLOCKS_APART, FIRE_TOKEN_BYTES_MAX, FIRE_TOKEN_LIFE_MAX};
-use super::verifier::FireProof;
 
 /// The required purpose. A token for any other purpose is refused.
 const PURPOSE: &str = "cron_fire";
@@ -85,13 +84,13 @@ pub(super) fn read_key_id(token: &str) -> Result<String, BadToken> {
     header.kid.filter(|_| known && header.crit.is_none()).ok_or(BadToken::OtherKind)
 }
 
-/// Verifies a token with the key that it names. The algorithm is the key's own.
+/// Verifies a token with the key that it names, and returns the id of its fire. The algorithm is the key's own.
 pub(super) fn verify(
     token: &str,
     key: &FireVerifyingKey,
     wanted: &ExpectedFireClaims,
     now: Timestamp,
-) -> Result<FireProof, BadToken> {
+) -> Result<Uuid, BadToken> {
     let claims = decode(token, &key.key, &signature_only(key.algorithm));
     let claims: FireClaims = claims.map_err(|_| BadToken::NotSigned)?.claims;
     let for_us = claims.iss == wanted.issuer && claims.aud.contains(&wanted.audience);
@@ -103,7 +102,7 @@ pub(super) fn verify(
     }
     // Only the canonical spelling is accepted, so that no fire has two ids.
     let id = Uuid::try_parse(&claims.jti).ok().filter(|id| id.to_string() == claims.jti);
-    id.map(FireProof::new).ok_or(BadToken::NotSigned)
+    id.ok_or(BadToken::NotSigned)
 }
 
 /// Turns off the library's claim checks: the library would read the wall clock, and claims are checked here.

@@ -80,6 +80,7 @@ impl FireVerifier for DeskVerifier {
         let kid = read_key_id(token)?;
         let key = self.keys.find_key(&kid).await.map_err(|Unavailable| FireRefusal::Unavailable)?;
         let key = key.ok_or(BadToken::UnknownKey)?;
-        Ok(verify(token, &key, &self.wanted, self.clock.now())?)
+        let fire_id = verify(token, &key, &self.wanted, self.clock.now())?;
+        Ok(FireProof::new(fire_id))
     }
 }

@@ -29,14 +29,14 @@ impl Judge {
     }
 
     /// Verifies as the door does, without a desk.
-    fn judge(&self, token: &str) -> Result<FireProof, BadToken> {
+    fn judge(&self, token: &str) -> Result<Uuid, BadToken> {
         let kid = read_key_id(token)?;
         let key = self.keys.iter().find(|key| key.kid == kid).ok_or(BadToken::UnknownKey)?;
         let Between { issuer, audience } = self.between.clone();
         verify(token, key, &ExpectedFireClaims { issuer, audience }, NOW)
     }
 
-    fn says(&self, claims: &Value) -> Result<FireProof, BadToken> {
+    fn says(&self, claims: &Value) -> Result<Uuid, BadToken> {
         self.judge(&self.signer.sign(By::Es256, &header(By::Es256), claims))
     }
 }
@@ -49,7 +49,7 @@ fn believes_what_the_desk_signed_for_this_agent_and_nothing_else() {
     for case in cases {
         let judged = judge.judge(&case.token);
         assert_eq!(judged.is_ok(), case.good, "{}: {judged:?}", case.name);
-        assert!(judged.is_err() || judged.unwrap().fire_id() == FIRE, "{}", case.name);
+        assert!(judged.is_err() || judged.unwrap().to_string() == FIRE, "{}", case.name);
     }
 }
 
@@ -201,7 +201,11 @@ fn judges_the_vectors_as_every_sdk_does() {
     for vector in vectors.cases {
         let judged = judge(&vector.token);
         assert_eq!(judged.is_ok(), vector.good, "{}: {judged:?}", vector.name);
-        assert!(judged.is_err() || judged.unwrap().fire_id() == vectors.fire_id, "{}", vector.name);
+        assert!(
+            judged.is_err() || judged.unwrap().to_string() == vectors.fire_id,
+            "{}",
+            vector.name
+        );
     }
 }
 
