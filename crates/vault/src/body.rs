@@ -1,9 +1,9 @@
-//! The place of a sealed message.
+//! Seals and opens messages.
 
 use nightdesk_types::TenantId;
 use uuid::Uuid;
 
-use crate::envelope::{VERSION, fill_random};
+use crate::envelope::{DataKey, OpenError, VERSION, fill_random};
 
 /// The random id of a sealed body. It is stored beside the body and moves with it, because an entry's number and table
 /// change on its way.
@@ -70,7 +70,7 @@ pub struct BodyOwner {
 impl BodyOwner {
     /// Returns the bytes that are bound into the tag. The zero byte separates bodies from secrets, whose kinds have
     /// none.
-    pub(crate) fn associated_bytes(&self, id: BodyId) -> Vec<u8> {
+    fn associated_bytes(&self, id: BodyId) -> Vec<u8> {
         let kind = self.kind.slug();
         let mut bytes = Vec::with_capacity(2 + 3 * 16 + kind.len());
         bytes.push(VERSION);
@@ -83,13 +83,31 @@ impl BodyOwner {
     }
 }
 
+impl DataKey {
+    /// Seals a message for its owner.
+    pub fn seal_body(&self, owner: &BodyOwner, id: BodyId, body: &[u8]) -> Vec<u8> {
+        self.seal_bound(owner.associated_bytes(id), body)
+    }
+
+    /// Opens a message that was sealed for this owner under this id.
+    pub fn open_body(
+        &self,
+        owner: &BodyOwner,
+        id: BodyId,
+        mut sealed: Vec<u8>,
+    ) -> Result<Vec<u8>, OpenError> {
+        self.open_bound(owner.associated_bytes(id), &mut sealed)?;
+        Ok(sealed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::SEALED_EXTRA_BYTES;
-    use crate::envelope::{DataKey, random_key};
+    use crate::envelope::random_key;
 
     fn owner(tenant: u128, party: u128, kind: BodyKind) -> BodyOwner {
         let tenant = TenantId::from_uuid(Uuid::from_u128(tenant));

@@ -10,7 +10,6 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use crate::Key;
-use crate::body::{BodyId, BodyOwner};
 
 pub(crate) const VERSION: u8 = 1;
 const KEY_BYTES: usize = 32;
@@ -102,24 +101,9 @@ impl DataKey {
         Ok(bytes)
     }
 
-    /// Seals a message for its owner.
-    pub fn seal_body(&self, owner: &BodyOwner, id: BodyId, body: &[u8]) -> Vec<u8> {
-        self.seal_bound(owner.associated_bytes(id), body)
-    }
-
-    /// Opens a message that was sealed for this owner under this id.
-    pub fn open_body(
-        &self,
-        owner: &BodyOwner,
-        id: BodyId,
-        mut sealed: Vec<u8>,
-    ) -> Result<Vec<u8>, OpenError> {
-        self.open_bound(owner.associated_bytes(id), &mut sealed)?;
-        Ok(sealed)
-    }
-
+    /// Seals bytes with a tag that covers `associated`, too.
     #[expect(clippy::expect_used, reason = "sealing fails only for bodies of many gigabytes")]
-    fn seal_bound(&self, associated: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn seal_bound(&self, associated: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
         let mut nonce = [0; NONCE_LEN];
         fill_random(&mut nonce);
         let mut sealed = Vec::with_capacity(bytes.len() + SEALED_EXTRA_BYTES);
@@ -139,7 +123,11 @@ impl DataKey {
     }
 
     /// Opens in place, so that no second copy is made.
-    fn open_bound(&self, associated: Vec<u8>, sealed: &mut Vec<u8>) -> Result<(), OpenError> {
+    pub(crate) fn open_bound(
+        &self,
+        associated: Vec<u8>,
+        sealed: &mut Vec<u8>,
+    ) -> Result<(), OpenError> {
         if sealed.first() != Some(&VERSION) {
             return Err(OpenError);
         }
