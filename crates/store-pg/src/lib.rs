@@ -6,10 +6,11 @@
 //! outcome can be found by the key it carried. No method can access a tenant that it was not given: row-level security
 //! checks every statement.
 //!
-//! [`access`](crate::Pg) runs the statements; each port has its own file. Code that must be fast or must lock in one
-//! order is a function in `migrations/`.
+//! [`access`](crate::Pg) has the connections, and `operation` runs the statements; each port has its own file. Code that
+//! must be fast or must lock in one order is a function in `migrations/`.
 
 #[macro_use]
+mod operation;
 mod access;
 mod bodies;
 mod lookup;

@@ -21,8 +21,8 @@ use sqlx::{PgConnection, PgPool};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
-use crate::access::{Operation, run_in_background};
 use crate::letters::LetterHookByDigest;
+use crate::operation::{Operation, run_in_background};
 use crate::register::{BotByPath, ClientById, GatewaysByName, KnownRefreshToken};
 use queue::LookupQueue;
 use unknown::UnknownNames;

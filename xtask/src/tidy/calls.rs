@@ -25,7 +25,7 @@ const ONLY_IN: [(&str, &[&str], &str); 3] = [
         "tokio::spawn(",
         &[
             // Database work has its own task, so that no caller can drop it.
-            "crates/store-pg/src/access.rs",
+            "crates/store-pg/src/operation.rs",
         ],
         "a task has an owner: spawn it on a tracker",
     ),
@@ -33,7 +33,7 @@ const ONLY_IN: [(&str, &[&str], &str); 3] = [
         "AssertSqlSafe(",
         &[
             // The text that begins a transaction contains ids and no other values.
-            "crates/store-pg/src/access.rs",
+            "crates/store-pg/src/operation.rs",
         ],
         "a query is known when compiling: bind its values",
     ),
@@ -101,7 +101,7 @@ mod tests {
             ("a body is believed", "crates/api/src/hooks.rs", scope, 1),
             ("a test", "crates/api/tests/street.rs", scope, 0),
             ("a suite", "testing/conformance/src/lib.rs", scope, 0),
-            ("work nobody may drop", "crates/store-pg/src/access.rs", spawn, 0),
+            ("work nobody may drop", "crates/store-pg/src/operation.rs", spawn, 0),
             ("a task nobody owns", "crates/line/src/upgrade.rs", spawn, 1),
             ("a computed query", "crates/store-pg/src/gate.rs", query, 1),
             ("a comment", "crates/line/src/upgrade.rs", "// not tokio::spawn(work)", 0),
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_rule_whose_call_was_renamed_is_found() {
-        let spawns = RustFile::new("crates/store-pg/src/access.rs", "tokio::spawn(work);");
+        let spawns = RustFile::new("crates/store-pg/src/operation.rs", "tokio::spawn(work);");
 
         let found: Vec<String> = check_rules(&[spawns]).iter().map(ToString::to_string).collect();
         assert_eq!(

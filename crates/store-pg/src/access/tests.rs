@@ -5,8 +5,9 @@ use std::task::Poll;
 
 use futures_util::future::join_all;
 use nightdesk_testkit::logs::Log;
-use nightdesk_types::TenantId;
-use sqlx::{ConnectOptions, Connection};
+use nightdesk_types::{StoreError, TenantId};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use tracing::Instrument;
 use tracing_subscriber::util::SubscriberInitExt;
 use uuid::Uuid;
 
