@@ -3,14 +3,14 @@
 //! The node that holds a line serves its requests; any other node passes them on to it.
 
 mod caller;
+mod local_request;
 
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use nightdesk_line::{AuthenticatedGateway, LineName, LineOpening, PollError, TakenFrames};
+use nightdesk_line::{LineName, LineOpening, PollError, TakenFrames};
 use nightdesk_protocol::close::Close;
 use nightdesk_protocol::frame::{InterruptResult, Outbound, OutboundFields};
 use nightdesk_protocol::hello::Hello;
@@ -30,12 +30,13 @@ use serde_json::value::RawValue;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::extract::{JsonBody, RequestBody};
-use crate::peers::{PeerError, PeerRequest, PeerResponse};
-use crate::problem::{self, OrUnavailable, Problem, Problems};
+use crate::extract::RequestBody;
+use crate::problem::{self, Problem, Problems};
 use crate::state::ApiState;
+use local_request::LocalRequest;
 
 pub(crate) use caller::LineCaller;
+pub(crate) use local_request::pass_on;
 
 pub(crate) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
@@ -114,14 +115,9 @@ line_requests! {
 )]
 async fn take(
     State(api): State<ApiState>,
-    caller: LineCaller,
-    JsonBody(request): JsonBody<TakeRequest>,
-) -> Result<Response, Problem> {
-    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
-        return Ok(passed_on.into_response());
-    }
-    let taken = take_frames(&api, &caller, request, Transport::Polling).await?;
-    Ok(Json(taken).into_response())
+    LocalRequest { caller, request }: LocalRequest<TakeRequest>,
+) -> Result<Json<TakeResponse>, Problem> {
+    take_frames(&api, &caller, request, Transport::Polling).await.map(Json)
 }
 
 /// Acknowledges entries of a line. The desk stores the acknowledgement within moments; one that is lost with its node is
@@ -133,14 +129,10 @@ async fn take(
 )]
 async fn ack(
     State(api): State<ApiState>,
-    caller: LineCaller,
-    JsonBody(request): JsonBody<AckRequest>,
-) -> Result<Response, Problem> {
-    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
-        return Ok(passed_on.into_response());
-    }
+    LocalRequest { caller, request }: LocalRequest<AckRequest>,
+) -> Result<StatusCode, Problem> {
     ack_entries(&api, &caller, request)?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Performs an action of the agent on a platform, and returns its result.
@@ -151,13 +143,9 @@ async fn ack(
 )]
 async fn send(
     State(api): State<ApiState>,
-    caller: LineCaller,
-    JsonBody(request): JsonBody<SendRequest>,
-) -> Result<Response, Problem> {
-    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
-        return Ok(passed_on.into_response());
-    }
-    Ok(Json(send_action(&api, &caller, &request).await?).into_response())
+    LocalRequest { caller, request }: LocalRequest<SendRequest>,
+) -> Result<Json<Box<RawValue>>, Problem> {
+    send_action(&api, &caller, &request).await.map(Json)
 }
 
 /// Names the live sessions of the agent, in place of those that it named before. They end with the line.
@@ -168,19 +156,15 @@ async fn send(
 )]
 async fn sessions(
     State(api): State<ApiState>,
-    caller: LineCaller,
-    JsonBody(request): JsonBody<SessionsRequest>,
-) -> Result<Response, Problem> {
-    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
-        return Ok(passed_on.into_response());
-    }
+    LocalRequest { caller, request }: LocalRequest<SessionsRequest>,
+) -> Result<StatusCode, Problem> {
     let SessionsRequest { line, sessions } = request;
     let line = read_line_name(&line)?;
     let sessions = SessionNames::check(sessions);
     let sessions = sessions.map_err(|bad| problem::BAD_REQUEST.with_detail(bad.to_string()))?;
     let told = api.polled.tell(caller.gateway.agent, &line, FromGateway::Sessions(sessions));
     told.map_err(poll_problem)?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Reports whether an order to stop a turn stopped one.
@@ -191,14 +175,10 @@ async fn sessions(
 )]
 async fn stopped(
     State(api): State<ApiState>,
-    caller: LineCaller,
-    JsonBody(request): JsonBody<StoppedRequest>,
-) -> Result<Response, Problem> {
-    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
-        return Ok(passed_on.into_response());
-    }
+    LocalRequest { caller, request }: LocalRequest<StoppedRequest>,
+) -> Result<StatusCode, Problem> {
     report_stopped(&api, &caller, &request)?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Ends a line whose agent sleeps. Entries that it did not acknowledge wait in the inbox.
@@ -209,73 +189,11 @@ async fn stopped(
 )]
 async fn idle(
     State(api): State<ApiState>,
-    caller: LineCaller,
-    JsonBody(request): JsonBody<IdleRequest>,
-) -> Result<Response, Problem> {
-    if let Some(passed_on) = pass_on(&api, &caller, &request).await? {
-        return Ok(passed_on.into_response());
-    }
+    LocalRequest { caller, request }: LocalRequest<IdleRequest>,
+) -> Result<StatusCode, Problem> {
     let line = read_line_name(&request.line)?;
     api.polled.end(caller.gateway.agent, &line).map_err(poll_problem)?;
-    Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-/// Passes a request on to the node that holds its line. `None`: this node does.
-pub(crate) async fn pass_on<R: LineRequestBody>(
-    api: &ApiState,
-    caller: &LineCaller,
-    request: &R,
-) -> Result<Option<PeerResponse>, Problem> {
-    if let Some(line) = request.line() {
-        return pass_on_to(api, caller, read_line_name(line)?.node(), request).await;
-    }
-    let is_opened = match R::UNNAMED {
-        UnnamedLine::New => return Ok(None),
-        UnnamedLine::Posted => false,
-        UnnamedLine::PostedOrOpened => true,
-    };
-    let AuthenticatedGateway { scope, agent, .. } = caller.gateway;
-    let holder = api.line_context.store.find_held_line(scope, agent).await;
-    match holder.or_unavailable("the holder of a line could not be looked up")? {
-        Some(line) => pass_on_to(api, caller, &line.node.name, request).await,
-        None if is_opened && has_webhook(api, caller).await? => {
-            api.posted.open(caller.gateway);
-            Ok(None)
-        }
-        None => Err(poll_problem(PollError::Gone(None))),
-    }
-}
-
-async fn has_webhook(api: &ApiState, caller: &LineCaller) -> Result<bool, Problem> {
-    let AuthenticatedGateway { scope, agent, .. } = caller.gateway;
-    let webhook = api.desk.stops.records.webhook(scope, agent).await;
-    Ok(webhook.or_unavailable("a webhook could not be looked up")?.is_some())
-}
-
-async fn pass_on_to<R: LineRequestBody>(
-    api: &ApiState,
-    caller: &LineCaller,
-    node: &str,
-    request: &R,
-) -> Result<Option<PeerResponse>, Problem> {
-    if node == api.line_context.node.name {
-        return Ok(None);
-    }
-    if caller.is_passed_on {
-        return Err(poll_problem(PollError::Gone(None)));
-    }
-    let body = serde_json::to_vec(request).unwrap_or_default();
-    let passed_on = PeerRequest {
-        path: R::PATH,
-        authorization: caller.authorization.clone(),
-        body: body.into(),
-    };
-    match api.peers.pass_on(node, passed_on).await {
-        Ok(response) => Ok(Some(response)),
-        Err(PeerError::Gone) => Err(poll_problem(PollError::Gone(None))),
-        Err(PeerError::Unreachable) => Err(problem::UNAVAILABLE
-            .with_detail("the node that holds the line does not respond; repeat the request")),
-    }
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Takes frames of a line on this node, or opens a line here.
