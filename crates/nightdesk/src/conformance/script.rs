@@ -30,15 +30,28 @@ pub(super) async fn play(trial: &mut Trial<'_>, scenario: TrialScenario) -> anyh
     }
 }
 
+/// Invites people and starts the program.
+async fn start_with(trial: &mut Trial<'_>, people: usize) -> anyhow::Result<()> {
+    trial.invite(people).await?;
+    trial.start().await
+}
+
 /// A message, and its answer.
 async fn ask(trial: &mut Trial<'_>, chat: usize, turn_secs: u32) -> anyhow::Result<()> {
     trial.write(chat, turn_secs).await?;
     trial.wait_for_answers(ANSWER_WAIT).await
 }
 
+/// Writes a message whose turn lasts, and returns in the middle of that turn.
+async fn begin_long_turn(trial: &mut Trial<'_>, chat: usize, turn_secs: u32) -> anyhow::Result<()> {
+    let message = trial.write(chat, turn_secs).await?;
+    trial.wait_for_turn(&message).await?;
+    sleep(INTO_THE_TURN).await;
+    Ok(())
+}
+
 async fn play_echo(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(1).await?;
-    trial.start().await?;
+    start_with(trial, 1).await?;
     ask(trial, 0, 0).await?;
     ask(trial, 0, 1).await?;
     trial.settle().await;
@@ -55,8 +68,7 @@ async fn play_busy_desk(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 
 /// Messages of three people, one after the other.
 async fn play_row(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(3).await?;
-    trial.start().await?;
+    start_with(trial, 3).await?;
     for chat in 0..3 {
         ask(trial, chat, 0).await?;
     }
@@ -65,8 +77,7 @@ async fn play_row(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_chats(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(4).await?;
-    trial.start().await?;
+    start_with(trial, 4).await?;
     let long = trial.write(0, LONG_TURN_SECS).await?;
     trial.wait_for_turn(&long).await?;
     for chat in [1, 2, 3, 1, 0] {
@@ -78,8 +89,7 @@ async fn play_chats(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_order(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(1).await?;
-    trial.start().await?;
+    start_with(trial, 1).await?;
     trial.write(0, 2).await?;
     for _ in 1..ROW_MESSAGES {
         trial.write(0, 0).await?;
@@ -90,8 +100,7 @@ async fn play_order(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_duplicates(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(2).await?;
-    trial.start().await?;
+    start_with(trial, 2).await?;
     for turn_secs in [1, 0, 1, 0, 0] {
         ask(trial, 0, turn_secs).await?;
         trial.wait_for_any_acks().await;
@@ -102,12 +111,9 @@ async fn play_duplicates(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_cuts(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(2).await?;
-    trial.start().await?;
+    start_with(trial, 2).await?;
     ask(trial, 0, 0).await?;
-    let long = trial.write(1, LONG_TURN_SECS).await?;
-    trial.wait_for_turn(&long).await?;
-    sleep(INTO_THE_TURN).await;
+    begin_long_turn(trial, 1, LONG_TURN_SECS).await?;
     trial.door().cut();
     trial.wait_for_answers(ANSWER_WAIT).await?;
     trial.wait_for_any_acks().await;
@@ -118,8 +124,7 @@ async fn play_cuts(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_lost_acks(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(2).await?;
-    trial.start().await?;
+    start_with(trial, 2).await?;
     ask(trial, 0, 0).await?;
     ask(trial, 1, 0).await?;
     trial.wait_for_any_acks().await;
@@ -136,8 +141,7 @@ async fn play_lost_acks(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_replaced(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(1).await?;
-    trial.start().await?;
+    start_with(trial, 1).await?;
     ask(trial, 0, 0).await?;
     trial.settle().await;
     trial.replace_line().await?;
@@ -160,11 +164,8 @@ async fn play_window(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_stop(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(2).await?;
-    trial.start().await?;
-    let long = trial.write(0, STOPPED_TURN_SECS).await?;
-    trial.wait_for_turn(&long).await?;
-    sleep(INTO_THE_TURN).await;
+    start_with(trial, 2).await?;
+    begin_long_turn(trial, 0, STOPPED_TURN_SECS).await?;
     trial.stop_turn(0).await?;
     sleep(STOP_WAIT).await;
     ask(trial, 0, 0).await?;
@@ -173,12 +174,9 @@ async fn play_stop(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_kill(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(2).await?;
-    trial.start().await?;
+    start_with(trial, 2).await?;
     ask(trial, 0, 0).await?;
-    let long = trial.write(1, LONG_TURN_SECS).await?;
-    trial.wait_for_turn(&long).await?;
-    sleep(INTO_THE_TURN).await;
+    begin_long_turn(trial, 1, LONG_TURN_SECS).await?;
     trial.kill().await;
     trial.write(0, 0).await?;
     trial.start().await?;
@@ -188,15 +186,13 @@ async fn play_kill(trial: &mut Trial<'_>) -> anyhow::Result<()> {
 }
 
 async fn play_revoked(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(1).await?;
-    trial.start().await?;
+    start_with(trial, 1).await?;
     ask(trial, 0, 0).await?;
     trial.revoke().await
 }
 
 async fn play_forgery(trial: &mut Trial<'_>) -> anyhow::Result<()> {
-    trial.invite(1).await?;
-    trial.start().await?;
+    start_with(trial, 1).await?;
     ask(trial, 0, 0).await?;
     trial.forge().await?;
     ask(trial, 0, 0).await?;
