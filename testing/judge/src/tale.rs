@@ -14,6 +14,14 @@ pub(crate) struct Tale {
     at_ns: u64,
 }
 
+/// The place of an event among those of its platform.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChatPlace<'a> {
+    pub(crate) chat: &'a str,
+    /// The event's place in the chat's own order, if the chat has one.
+    pub(crate) order: Option<u64>,
+}
+
 impl Tale {
     /// Creates a run without faults in which two agents each got their event.
     pub(crate) fn clean() -> Self {
@@ -73,16 +81,17 @@ impl Tale {
         expect: &[&str],
         order: Option<u64>,
     ) -> &mut Self {
-        self.said_in(nonce, expect, ("chat", order))
+        self.said_in(nonce, expect, ChatPlace { chat: "chat", order })
     }
 
-    /// Adds an event of a chat, with its place in the chat's own order.
+    /// Adds an event of a chat.
     pub(crate) fn said_in(
         &mut self,
         nonce: &str,
         expect: &[&str],
-        (chat, order): (&str, Option<u64>),
+        place: ChatPlace<'_>,
     ) -> &mut Self {
+        let ChatPlace { chat, order } = place;
         let id = format!("event-{nonce}");
         let [bot, chat, user, nonce] = ["bot", chat, "user", nonce].map(str::to_owned);
         let expect = expect.iter().map(|&agent| agent.to_owned()).collect();

@@ -119,7 +119,7 @@ impl<'a> Late<'a> {
 mod tests {
     use crate::event::EntryState::Acked;
     use crate::event::Event;
-    use crate::tale::Tale;
+    use crate::tale::{ChatPlace, Tale};
 
     #[test]
     fn a_later_number_first_is_found() {
@@ -138,7 +138,7 @@ mod tests {
             let mut tale = Tale::clean();
             tale.note(Event::Posted { agent: "carol".to_owned() }).opened("c9", "carol");
             for (nonce, chat) in ["n8", "n9"].into_iter().zip(chats) {
-                tale.said_in(nonce, &["carol"], (chat, None));
+                tale.said_in(nonce, &["carol"], ChatPlace { chat, order: None });
             }
             for nonce in ["n9", "n8"] {
                 tale.handed("c9", "carol", nonce).acked("c9", "carol", nonce);
