@@ -1,6 +1,5 @@
-import { Desk } from "./desk.js";
 import { UnsupportedFilterError } from "./errors.js";
-import { type Options, optionsFromEnv } from "./options.js";
+import { ShelfStore, capabilities } from "./shelf-store.js";
 import type {
   DataStore,
   DataStoreManifest,
@@ -11,7 +10,7 @@ import type {
   QueryFilters,
   StoreCapabilities,
 } from "./store-contract.js";
-import { type ErrorMapper, bodyOf, mapped } from "./store-errors.js";
+import { bodyOf } from "./store-errors.js";
 
 const TYPE = "data_store";
 
@@ -30,36 +29,19 @@ const SUPPORTED_FILTERS = [
 const BASE = ["query", "limit", "mode", "permissive_filters"];
 
 /** Keeps data on the shelf of a desk, which the agents of a tenant share. */
-export class NightdeskDataStore implements DataStore {
-  private readonly desk: Desk;
-
-  constructor(
-    options: Options,
-    private readonly mapError: ErrorMapper = (error) => error,
-  ) {
-    this.desk = Desk.open(options);
-  }
-
-  /** Reads `NIGHTDESK_URL`, and `NIGHTDESK_TOKEN` or `NIGHTDESK_GATEWAY` with `NIGHTDESK_SECRET`. */
-  static fromEnv(env: Record<string, string | undefined> = process.env, mapError?: ErrorMapper): NightdeskDataStore {
-    return new NightdeskDataStore(optionsFromEnv(env), mapError);
-  }
+export class NightdeskDataStore extends ShelfStore implements DataStore {
+  protected readonly type = TYPE;
 
   static staticCapabilities(): StoreCapabilities<typeof TYPE> {
-    return {
-      connector_type: TYPE,
-      implementation: "nightdesk",
-      contract_version: "1.0.0",
-      features: {
-        supports_writes: true,
-        supports_tag_filter: true,
-        supports_semantic: false,
-        supports_rerank: false,
-        supports_thread_status_filter: true,
-        supports_pinning: true,
-        supports_decay_model: false,
-      },
-    };
+    return capabilities(TYPE, {
+      supports_writes: true,
+      supports_tag_filter: true,
+      supports_semantic: false,
+      supports_rerank: false,
+      supports_thread_status_filter: true,
+      supports_pinning: true,
+      supports_decay_model: false,
+    });
   }
 
   /** Returns entries with all words of the query, the best first. An unsupported filter is refused, never dropped. */
@@ -97,9 +79,5 @@ export class NightdeskDataStore implements DataStore {
       score_range: [0, 1],
     };
     return { capabilities_version: "1.0.0", manifest };
-  }
-
-  private call<T>(make: () => Promise<T>): Promise<T> {
-    return mapped(this.mapError, TYPE, make);
   }
 }

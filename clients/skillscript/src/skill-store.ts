@@ -1,6 +1,5 @@
-import { Desk } from "./desk.js";
 import { SkillNotFoundError, StorageConflictError, VersionNotFoundError } from "./errors.js";
-import { type Options, optionsFromEnv } from "./options.js";
+import { ShelfStore, capabilities } from "./shelf-store.js";
 import type {
   ManifestInfo,
   SkillFilter,
@@ -12,7 +11,7 @@ import type {
   StoreCapabilities,
   VersionInfo,
 } from "./store-contract.js";
-import { type ErrorMapper, bodyOf, mapped } from "./store-errors.js";
+import { bodyOf } from "./store-errors.js";
 
 const TYPE = "skill_store";
 
@@ -20,34 +19,17 @@ const TYPE = "skill_store";
  * Keeps skills on the shelf of a desk, which the agents of a tenant share. The desk takes the author from the
  * credentials, and never from the metadata of a call.
  */
-export class NightdeskSkillStore implements SkillStore {
-  private readonly desk: Desk;
-
-  constructor(
-    options: Options,
-    private readonly mapError: ErrorMapper = (error) => error,
-  ) {
-    this.desk = Desk.open(options);
-  }
-
-  /** Reads `NIGHTDESK_URL`, and `NIGHTDESK_TOKEN` or `NIGHTDESK_GATEWAY` with `NIGHTDESK_SECRET`. */
-  static fromEnv(env: Record<string, string | undefined> = process.env, mapError?: ErrorMapper): NightdeskSkillStore {
-    return new NightdeskSkillStore(optionsFromEnv(env), mapError);
-  }
+export class NightdeskSkillStore extends ShelfStore implements SkillStore {
+  protected readonly type = TYPE;
 
   static staticCapabilities(): StoreCapabilities<typeof TYPE> {
-    return {
-      connector_type: TYPE,
-      implementation: "nightdesk",
-      contract_version: "1.0.0",
-      features: {
-        supports_writes: true,
-        supports_versioning: true,
-        supports_tag_filter: true,
-        supports_audit_trail: true,
-        supports_atomic_status_transitions: true,
-      },
-    };
+    return capabilities(TYPE, {
+      supports_writes: true,
+      supports_versioning: true,
+      supports_tag_filter: true,
+      supports_audit_trail: true,
+      supports_atomic_status_transitions: true,
+    });
   }
 
   load(name: string, version?: string): Promise<SkillSource> {
@@ -109,10 +91,6 @@ export class NightdeskSkillStore implements SkillStore {
 
   private async catalogue(filter: SkillFilter): Promise<{ skills: SkillMeta[]; version: string }> {
     return bodyOf(TYPE, await this.desk.shelf("POST", "/v1/skill-query", filter));
-  }
-
-  private call<T>(make: () => Promise<T>): Promise<T> {
-    return mapped(this.mapError, TYPE, make);
   }
 }
 

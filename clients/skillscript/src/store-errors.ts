@@ -3,7 +3,6 @@ import {
   ApprovalRejectedError,
   ConnectorError,
   type ConnectorType,
-  DeliveryFailedError,
   QueryError,
   SkillNotFoundError,
   StorageConflictError,
@@ -14,16 +13,6 @@ import {
  * them so; each of our errors has the name and the fields of the runtime's class.
  */
 export type ErrorMapper = (error: Error) => Error;
-
-/** Makes a call, and turns its errors into those of the application. */
-export async function mapped<T>(map: ErrorMapper, type: ConnectorType, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    const ours = error instanceof DeliveryFailedError ? new ConnectorError(type, error.message) : error;
-    throw ours instanceof Error ? map(ours) : ours;
-  }
-}
 
 /** Returns the body of a success, or throws the error that the desk's problem stands for. */
 export function bodyOf<T>(type: ConnectorType, answer: Answer, skill = ""): T {
