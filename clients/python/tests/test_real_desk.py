@@ -14,7 +14,7 @@ from realdesk import RealDesk, Visitor, real_desk
 
 from nightdesk import Desk, End, Entry, Login, Place, limits
 from nightdesk.asgi import HttpApp, Receive, Reply, Scope, read_body
-from nightdesk.errors import CallRefusedError, FailedError, RefusedError, RevokedError
+from nightdesk.errors import CallRefusedError, FailedError, RefusedError
 from nightdesk.fires import FireVerifier
 from nightdesk.http import DeskClient
 from nightdesk.peers import Peers
@@ -67,27 +67,6 @@ async def test_a_person_writes_and_an_agent_answers_edits_and_asks(real: RealDes
     assert await within(running) is End.IDLE
 
 
-async def test_what_failed_comes_again_and_what_waited_comes_in_order(real: RealDesk) -> None:
-    login = real.create_gateway("gw-order")
-    async with Visitor(real.page) as visitor:
-        for number in range(5):
-            await visitor.write(f"number {number}")
-        async with Desk(*login) as agent:
-            with pytest.raises(ZeroDivisionError):
-                async for entry in agent.entries():
-                    assert entry.text == "number 0"
-                    raise ZeroDivisionError
-        texts: list[str] = []
-        async with Desk(*login) as agent:
-            async for entry in agent.entries():
-                texts.append(entry.text)
-                if len(texts) == 5:
-                    await entry.ack()
-                    break
-            assert await within(agent.go_idle(), WAIT)
-        assert texts == [f"number {number}" for number in range(5)]
-
-
 async def test_a_desk_that_restarts_gets_its_agent_back(real: RealDesk) -> None:
     async def handle(entry: Entry) -> None:
         await entry.reply(f"still here: {entry.text}")
@@ -113,15 +92,6 @@ async def test_a_second_gateway_replaces_the_first(real: RealDesk) -> None:
         async with Desk(*real.create_gateway("gw-second")) as second:
             await within(second.handshake(), WAIT)
             await until(lambda: "replaced" in (first.trouble or ""), WAIT)
-
-
-async def test_a_revoked_gateway_stops(real: RealDesk) -> None:
-    agent = Desk(*real.create_gateway("gw-revoked"))
-    running = asyncio.create_task(agent.run(lambda entry: entry.ack()))
-    await within(agent.handshake(), WAIT)
-    await asyncio.to_thread(real.run, "gateway", "revoke", "--tenant", real.tenant, "--name", "gw-revoked")
-    with pytest.raises(RevokedError):
-        await within(running, WAIT)
 
 
 async def test_a_wrong_secret_is_refused_and_reported(real: RealDesk) -> None:

@@ -1,4 +1,4 @@
-"""Agents that poll and agents that the real desk calls. Runs if NIGHTDESK_BIN names a `nightdesk` binary."""
+"""Agents on each transport, against the real desk. Runs if NIGHTDESK_BIN names a `nightdesk` binary."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ import pytest_asyncio
 from conftest import serving, until, within
 from realdesk import RealDesk, Visitor, real_desk
 
-from nightdesk import End, Entry, Login, Place, Turn, build_action, limits
+from nightdesk import Desk, End, Entry, Login, Place, Turn, build_action, limits
 from nightdesk.errors import CallRefusedError, FailedError, RefusedError, RevokedError, UnknownOutcomeError
 from nightdesk.poll import PollingDesk, PostedLine
 from nightdesk.webhook import LATER, Answer, WebhookApp
@@ -23,6 +23,8 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
 ]
 WAIT = 30.0
+# Both kinds of lines that an agent opens, and their transport.
+each_line = pytest.mark.parametrize(("kind", "transport"), [(Desk, "websocket"), (PollingDesk, "polling")])
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -81,24 +83,27 @@ async def test_a_polling_agent_answers_edits_and_asks(real: RealDesk) -> None:
     assert await within(running) is End.IDLE
 
 
-async def test_what_a_polling_agent_failed_comes_again_in_order(real: RealDesk) -> None:
-    login = real.create_gateway("gw-polls-again")
+@each_line
+async def test_what_failed_comes_again_and_what_waited_comes_in_order(
+    real: RealDesk, kind: type[Desk], transport: str
+) -> None:
+    login = real.create_gateway(f"gw-order-{transport}")
     async with Visitor(real.page) as visitor:
         for number in range(5):
             await visitor.write(f"number {number}")
-        async with PollingDesk(*login) as agent:
+        async with kind(*login) as agent:
             with pytest.raises(ZeroDivisionError):
                 async for entry in agent.entries():
                     assert entry.text == "number 0"
                     raise ZeroDivisionError
         texts: list[str] = []
-        async with PollingDesk(*login) as agent:
+        async with kind(*login) as agent:
             async for entry in agent.entries():
                 texts.append(entry.text)
                 if len(texts) == 5:
                     await entry.ack()
                     break
-            await settles(real, "polling")
+            await settles(real, transport)
             assert await within(agent.go_idle(), WAIT)
         assert texts == [f"number {number}" for number in range(5)]
 
@@ -213,11 +218,12 @@ async def test_only_an_agent_that_is_called_needs_no_line(real: RealDesk) -> Non
             await line.ack("an-entry")
 
 
-async def test_a_polling_agent_stops_when_it_is_revoked(real: RealDesk) -> None:
-    agent = PollingDesk(*real.create_gateway("gw-polls-revoked"))
+@each_line
+async def test_a_revoked_gateway_stops(real: RealDesk, kind: type[Desk], transport: str) -> None:
+    name = f"gw-revoked-{transport}"
+    agent = kind(*real.create_gateway(name))
     running = asyncio.create_task(agent.run(lambda entry: entry.ack()))
     await within(agent.handshake(), WAIT)
-    words = ["gateway", "revoke", "--tenant", real.tenant, "--name", "gw-polls-revoked"]
-    await asyncio.to_thread(real.run, *words)
+    await asyncio.to_thread(real.run, "gateway", "revoke", "--tenant", real.tenant, "--name", name)
     with pytest.raises(RevokedError):
         await within(running, WAIT)
