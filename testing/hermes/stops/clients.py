@@ -26,14 +26,13 @@ from turns.model import Plan
 REPO = Path(__file__).resolve().parents[3]
 TAKE_SECS = 25
 BOOT_SECS = 60
-# The notices to people: of a client that answers a stop, and of one that does not.
-STOPPED, DELIVERED = "Stopped.", "The stop was delivered to your agent."
 
 
 class Client:
     """An agent whose turns last until they are stopped."""
 
-    notice = STOPPED
+    # What a person is told after a stop, and the outcome that a caller of the API gets.
+    notice = "Stopped."
     outcome = "stopped"
     # False if it cannot show an unfinished answer: then people stop it with the button of the desk's own page.
     shows_unfinished = True
@@ -43,11 +42,10 @@ class Client:
         # The name of the agent at the desk.
         self.agent = f"a-{name.replace('.', '-')}"
         self.folder = folder
-        self.desk: Desk
         self.tenant = ""
-        # The chats whose turn runs, and the times at which turns began and stopped.
+        # The chats whose turn runs, and the time of each chat's last stop.
         self.running: set[str] = set()
-        self.stops: dict[str, list[float]] = {}
+        self.stopped_at: dict[str, float] = {}
 
     @property
     def whose(self) -> tuple[str, ...]:
@@ -58,28 +56,37 @@ class Client:
         """Connects the agent."""
         raise NotImplementedError
 
-    def ask(self, chat: str) -> str:
+    def question(self, chat: str) -> str:
         """Returns a question on which a turn of the chat works until it is stopped."""
         return f"work on {chat}"
 
-    def rename(self, before: str, chat: str) -> None:
+    def move_question(self, before: str, chat: str) -> None:
         """Records the chat of a question that was asked before its chat was known."""
 
-    async def works(self, chat: str) -> None:
+    async def wait_until_working(self, chat: str) -> None:
         """Waits until the turn of a chat runs."""
         await until(f"{self.name} works in {chat}", lambda: chat in self.running, BOOT_SECS)
 
-    async def rests(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Waits until the client can take the next message."""
 
-    def began(self, chat: str) -> None:
+    def record_begin(self, chat: str) -> None:
         """Records the begin of a turn."""
         self.running.add(chat)
 
-    def ended(self, chat: str) -> None:
-        """Records that a turn stops."""
+    def record_stop(self, chat: str, at: float | None = None) -> None:
+        """Records that a turn stopped, now or at an earlier time."""
         self.running.discard(chat)
-        self.stops.setdefault(chat, []).append(time.monotonic())
+        self.stopped_at[chat] = time.monotonic() if at is None else at
+
+    def stop_turn(self, interrupt: dict[str, Any]) -> bool:
+        """Stops the turn that the desk interrupts. Returns false if it does not run."""
+        chat = interrupt["chat_id"]
+        # An agent on a simple transport names a session by its chat.
+        is_running = chat in self.running and chat in interrupt["session_key"]
+        if is_running:
+            self.record_stop(chat)
+        return is_running
 
     async def _gateway(self, desk: Desk) -> dict[str, str]:
         """Creates a gateway; returns the settings with which a program of an SDK finds the desk."""
@@ -114,9 +121,9 @@ class Program(Client):
         while line := await process.stdout.readline():
             what, _, chat = line.decode().strip().partition(" ")
             if what == "began":
-                self.began(chat)
+                self.record_begin(chat)
             elif what == "stopped":
-                self.ended(chat)
+                self.record_stop(chat)
 
     async def _end(self, reading: asyncio.Task[None]) -> None:
         assert self._process is not None
@@ -168,24 +175,20 @@ class Requesting(Client):
         if frame["type"] == "inbound":
             source = frame["event"]["source"]
             await self.call("ack", self._named({"buffer_ids": [frame["bufferId"]]}))
-            self.began(source["chat_id"])
-            await self.call("send", self._named(self._running_answer(source)))
+            self.record_begin(source["chat_id"])
+            await self.call("send", self._named(self._unfinished_answer(source)))
         elif frame["type"] == "interrupt_inbound":
-            chat = frame["chat_id"]
-            # An agent on a simple transport names a session by its chat.
-            is_running = chat in self.running and chat in frame["session_key"]
-            if is_running:
-                self.ended(chat)
-            answer = {"stop_id": frame["stop_id"], "stopped": is_running}
+            answer = {"stop_id": frame["stop_id"], "stopped": self.stop_turn(frame)}
             await self.call("stopped", self._named(answer))
 
-    def _running_answer(self, source: dict[str, Any]) -> dict[str, Any]:
+    def _unfinished_answer(self, source: dict[str, Any]) -> dict[str, Any]:
         self._requests += 1
         action = {"op": "send", "chat_id": source["chat_id"], "content": "working on it"}
         action["metadata"] = {"running": True}
         return {"request_id": f"{self.name}-{self._requests}", "action": action}
 
     def _named(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Adds the name of the line to a request, once a take has opened one."""
         return {**body, "line": self._line} if self._line else body
 
     async def call(self, what: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -243,7 +246,8 @@ class Webhook(Client):
 
     def __init__(self, name: str, folder: Path) -> None:
         super().__init__(name, folder)
-        self._working: dict[str, asyncio.Event] = {}
+        # The stop of each chat's turn, which ends its request.
+        self._stops: dict[str, asyncio.Event] = {}
         self._secret = b""
 
     async def start(self, desk: Desk, ends: AsyncExitStack) -> None:
@@ -271,15 +275,13 @@ class Webhook(Client):
         frame = json.loads(body)
         if frame["type"] == "interrupt_inbound":
             assert headers["webhook-id"] == f"stop_{frame['stop_id']}"
-            chat = frame["chat_id"]
-            is_running = chat in self.running and chat in frame["session_key"]
+            is_running = self.stop_turn(frame)
             if is_running:
-                self.ended(chat)
-                self._working[chat].set()
+                self._stops[frame["chat_id"]].set()
             return response({"stopped": is_running})
         chat = frame["event"]["source"]["chat_id"]
-        stop = self._working[chat] = asyncio.Event()
-        self.began(chat)
+        stop = self._stops[chat] = asyncio.Event()
+        self.record_begin(chat)
         await stop.wait()
         return response({})
 
@@ -290,11 +292,11 @@ class Webhook(Client):
 
     async def _end(self, server: asyncio.Server) -> None:
         server.close()
-        for stop in self._working.values():
+        for stop in self._stops.values():
             stop.set()
 
 
-# Lines of a stock gateway's log. The first names the session of a question.
+# Lines of a stock gateway's log. The first names the session of a question by the question's word.
 BEGAN = re.compile(r"conversation turn: session=(\S+) .*?\b(t\d{4})\b")
 INTERRUPTED = re.compile(r"Turn ended: reason=interrupted.* session=(\S+)")
 # The last line of a turn in a chat on Telegram.
@@ -304,7 +306,8 @@ FREE = re.compile(r"(?:response ready: .* chat=|Discarding stale agent result fo
 class Stock(Client):
     """A whole stock gateway, in the middle of a turn: its model thinks until its connection is closed."""
 
-    notice = DELIVERED
+    # It does not answer a stop.
+    notice = "The stop was delivered to your agent."
     outcome = "delivered"
     shows_unfinished = False
 
@@ -313,14 +316,16 @@ class Stock(Client):
         self.agent = hired.name
         self._hired = hired
         self._bots = bots
-        self._words: dict[str, str] = {}
-        # The question of each session's newest turn, and the times at which turns were interrupted.
-        self._asked: dict[str, str] = {}
-        self._interrupted: dict[str, float] = {}
+        # Each question has a word of its own. These are the words of each chat's question, and of the question on which
+        # each session works.
+        self._word_of_chat: dict[str, str] = {}
+        self._word_of_session: dict[str, str] = {}
+        # The time at which the turn on a question was interrupted, by the question's word.
+        self._interrupted_at: dict[str, float] = {}
         # The chats on Telegram whose interrupted turn is not over. 0.20.1 adds a message to such a turn, and drops both.
-        self._interrupting: set[str] = set()
-        # The begin of a line of the log.
-        self._rest = ""
+        self._unfinished: set[str] = set()
+        # The begin of a line of the log whose end is not written yet.
+        self._log_rest = ""
 
     async def start(self, desk: Desk, ends: AsyncExitStack) -> None:
         """Starts the gateway; returns when it is on the line."""
@@ -330,27 +335,27 @@ class Stock(Client):
         watching = asyncio.create_task(self._watch())
         ends.callback(watching.cancel)
 
-    def ask(self, chat: str) -> str:
+    def question(self, chat: str) -> str:
         """Returns a question on which a turn of the chat works until it is stopped."""
         word = self._hired.model.word(Plan(think_until=asyncio.Event()))
-        self._words[chat] = word
+        self._word_of_chat[chat] = word
         return f"tell me about {word}"
 
-    def rename(self, before: str, chat: str) -> None:
+    def move_question(self, before: str, chat: str) -> None:
         """Records the chat of a question that was asked before its chat was known."""
-        self._words[chat] = self._words.pop(before)
+        self._word_of_chat[chat] = self._word_of_chat.pop(before)
 
-    async def works(self, chat: str) -> None:
+    async def wait_until_working(self, chat: str) -> None:
         """Waits until the model thinks about the question of a chat."""
-        word = self._words[chat]
+        word = self._word_of_chat[chat]
 
         def thinks() -> bool:
             return any(turn.thoughts >= 3 for turn in self._hired.model.turns_of(word))
 
         await until(f"{self.name} works in {chat}", thinks, 180)
         # A late interrupt of the turn before may have ended a first attempt.
-        self._interrupted.pop(word, None)
-        self.began(chat)
+        self._interrupted_at.pop(word, None)
+        self.record_begin(chat)
 
     async def _watch(self) -> None:
         """Records turns that the gateway interrupted: by its log, or because it closed the connection to its model.
@@ -360,27 +365,26 @@ class Stock(Client):
             while True:
                 self._read(log.read())
                 for chat in list(self.running):
-                    word = self._words[chat]
-                    ends = [turn.hung_up_at for turn in self._hired.model.turns_of(word)]
-                    if known := [end for end in [*ends, self._interrupted.get(word)] if end is not None]:
-                        self.running.discard(chat)
-                        self.stops.setdefault(chat, []).append(min(known))
+                    word = self._word_of_chat[chat]
+                    hung_up = [turn.hung_up_at for turn in self._hired.model.turns_of(word)]
+                    if known := [at for at in [*hung_up, self._interrupted_at.get(word)] if at is not None]:
+                        self.record_stop(chat, min(known))
                 await asyncio.sleep(POLL_SECS)
 
     def _read(self, logged: str) -> None:
-        *lines, self._rest = (self._rest + logged).split("\n")
+        *lines, self._log_rest = (self._log_rest + logged).split("\n")
         for line in lines:
             if began := BEGAN.search(line):
-                self._asked[began[1]] = began[2]
-            elif (ended := INTERRUPTED.search(line)) and (word := self._asked.get(ended[1])):
-                self._interrupted[word] = time.monotonic()
-                chats = {chat for chat, asked in self._words.items() if asked == word}
-                self._interrupting |= {chat for chat in chats if chat.isdigit()}
+                self._word_of_session[began[1]] = began[2]
+            elif (ended := INTERRUPTED.search(line)) and (word := self._word_of_session.get(ended[1])):
+                self._interrupted_at[word] = time.monotonic()
+                chats = {chat for chat, asked in self._word_of_chat.items() if asked == word}
+                self._unfinished |= {chat for chat in chats if chat.isdigit()}
             elif free := FREE.search(line):
-                self._interrupting.discard(free[1])
+                self._unfinished.discard(free[1])
 
-    async def rests(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Waits until the gateway has read everything: 0.19.0 does not read for half a minute after a command."""
         tap = self._hired.tap
         await until("everything is acked", lambda: set(tap.handed()) <= set(tap.acked()), 90)
-        await until("no turn is being interrupted", lambda: not self._interrupting, 90)
+        await until("no turn is being interrupted", lambda: not self._unfinished, 90)

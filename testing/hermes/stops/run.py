@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import math
 import os
 import sys
 import tempfile
@@ -12,17 +13,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from props.client import VERSION
-from props.judge import POLL_SECS, Broken
+from props.judge import POLL_SECS, Broken, until
 from props.postgres import Cluster
 from props.stage import make_template
-from stops.clients import Client
+from stops.clients import Client, Stock
 from stops.stage import BOSS, WORD, Stage
 
 # A stop that takes longer is late.
 LATE_SECS = 2.0
 # A stop that takes longer did not happen.
 STOP_SECS = 20.0
+# Longest time until the person or the caller is told.
 TOLD_SECS = 20.0
+# The release of Hermes beside which the clients of other kinds run.
 NEWEST = "0.20.1"
 
 
@@ -32,14 +35,15 @@ class Stop:
 
     client: str
     origin: str
-    secs: float
-    stopped: bool
-    late: bool
-    # True if the person or the caller was told what the client's kind promises.
-    told: bool
+    # What the person or the caller was told, or the error because of which there was no stop.
     notice: str
-    # 1 if another session's turn ended.
-    wrong_session: int
+    secs: float = 0
+    stopped: bool = False
+    late: bool = False
+    # True if the person or the caller was told what the client's kind promises.
+    told: bool = False
+    # The number of other sessions whose turn ended.
+    wrong_session: int = 0
 
 
 class Trial:
@@ -53,131 +57,117 @@ class Trial:
 
     async def run(self) -> None:
         """Stops the client from every origin, one after the other. Meanwhile another session's turn runs."""
-        for origin, by_person in (("command", self._command), ("word", self._word), ("button", self._button)):
+        origins = {
+            "command": self._stop_by_command,
+            "word": self._stop_by_word,
+            "button": self._stop_by_button,
+            "route": self._stop_by_route,
+            "cli": self._stop_by_cli,
+            "tool": self._stop_by_tool,
+            "letter": self._stop_by_letter,
+        }
+        for origin, stop in origins.items():
             await self._keep_bystander()
-            await self._try(origin, by_person)
-        for origin, by_call in (("route", self._route), ("cli", self._cli), ("tool", self._tool)):
-            await self._keep_bystander()
-            await self._try(origin, by_call)
-        await self._keep_bystander()
-        await self._letters()
+            try:
+                await stop(origin)
+            except (Broken, OSError) as error:
+                print(f"FAILED {self._client.name} {origin}: {error!r}")
+                self.stops.append(Stop(self._client.name, origin, repr(error)))
 
     async def _keep_bystander(self) -> None:
         """Has the bystander's turn run."""
-        await self._client.rests()
+        await self._client.wait_until_ready()
         if str(self._bystander) not in self._client.running:
             await self._begin(self._bystander)
 
     async def _begin(self, person: int) -> None:
-        await self._client.rests()
-        await self._stage.telegram.says(person, self._client.ask(str(person)))
-        await self._client.works(str(person))
+        """Begins a turn of a person on Telegram."""
+        await self._client.wait_until_ready()
+        await self._stage.telegram.says(person, self._client.question(str(person)))
+        await self._client.wait_until_working(str(person))
 
-    async def _try(self, origin: str, act: Callable[[str], Awaitable[None]]) -> None:
-        try:
-            await act(origin)
-        except (Broken, OSError) as error:
-            print(f"FAILED {self._client.name} {origin}: {error!r}")
-            self.stops.append(Stop(self._client.name, origin, 0, False, False, False, repr(error), 0))
-
-    async def _command(self, origin: str) -> None:
+    async def _stop_by_command(self, origin: str) -> None:
         await self._begin(self._person)
-        await self._by_person(origin, lambda: self._stage.telegram.says(self._person, "/stop"))
+        await self._judge_person(origin, lambda: self._stage.telegram.says(self._person, "/stop"))
 
-    async def _word(self, origin: str) -> None:
+    async def _stop_by_word(self, origin: str) -> None:
         await self._begin(self._person)
-        await self._by_person(origin, lambda: self._stage.telegram.says(self._person, WORD))
+        await self._judge_person(origin, lambda: self._stage.telegram.says(self._person, WORD))
 
-    async def _button(self, origin: str) -> None:
-        if self._client.shows_unfinished:
-            await self._begin(self._person)
-            await self._by_person(origin, lambda: self._stage.press_stop(self._person))
+    async def _stop_by_button(self, origin: str) -> None:
+        if not self._client.shows_unfinished:
+            await self._stop_by_page(origin)
             return
+        await self._begin(self._person)
+        await self._judge_person(origin, lambda: self._stage.press_stop(self._person))
+
+    async def _stop_by_page(self, origin: str) -> None:
         page = self._stage.pages[self._client.name]
-        await self._client.rests()
-        # The visitor's id is the chat. It is known from the first entry.
+        await self._client.wait_until_ready()
         known = set(self._client.running)
-        await page.write("visitor", self._client.ask("visitor"))
-        chat = await self._new_chat(known, "visitor")
-        # The page's script posts this when the button is pressed.
-        await self._judge(
-            origin, chat, lambda: page.write("visitor", "/stop"), lambda: told_by(page.answers("visitor"))
-        )
-
-    async def _new_chat(self, known: set[str], asked: str) -> str:
-        """Waits until a turn runs in a chat that was not known; returns the chat."""
-        if self._client.outcome == "delivered":
-            await self._client.works(asked)
-            return asked
-        end = time.monotonic() + STOP_SECS
-        while not (new := self._client.running - known):
-            if time.monotonic() > end:
-                raise Broken("the client does not work on the page's message")
-            await asyncio.sleep(POLL_SECS)
-        return new.pop()
-
-    async def _by_person(self, origin: str, act: Callable[[], Awaitable[object]]) -> None:
-        before = len(await self._stage.told(self._person))
+        await page.write("visitor", self._client.question("visitor"))
+        chat = await self._visitor_chat(known)
 
         async def told() -> list[str]:
-            return (await self._stage.told(self._person))[before:]
+            return [text.strip() for text in page.answers("visitor")]
 
-        await self._judge(origin, str(self._person), act, told)
+        # The page's script posts this when the button is pressed.
+        await self._judge(origin, chat, lambda: page.write("visitor", "/stop"), told, self._client.notice)
 
-    async def _route(self, origin: str) -> None:
+    async def _visitor_chat(self, known: set[str]) -> str:
+        """Waits until the turn of the page's visitor runs; returns its chat, which was not known before."""
+        if isinstance(self._client, Stock):
+            # It records turns by their questions.
+            await self._client.wait_until_working("visitor")
+            return "visitor"
+        # The visitor's id is the chat. It is known from the first entry.
+        await until(
+            "a turn runs on the page's message", lambda: bool(self._client.running - known), STOP_SECS
+        )
+        return (self._client.running - known).pop()
+
+    async def _stop_by_route(self, origin: str) -> None:
+        person = str(self._person)
         token = await self._stage.token(self._client.agent)
-        body = {"platform": "telegram", "chat_id": str(self._person), "user_id": str(self._person)}
+        body = {"platform": "telegram", "chat_id": person, "user_id": person}
         await self._begin(self._person)
-        await self._by_call(
-            origin, str(self._person), lambda: self._stage.post("/v1/sessions/stop", token, body)
-        )
+        await self._judge_call(origin, person, lambda: self._stage.post("/v1/sessions/stop", token, body))
 
-    async def _cli(self, origin: str) -> None:
+    async def _stop_by_cli(self, origin: str) -> None:
         person = str(self._person)
-        words = (
-            "agent",
-            "stop",
-            *self._client.whose,
-            "--platform",
-            "telegram",
-            "--chat",
-            person,
-            "--user",
-            person,
-        )
+        chat = ("--platform", "telegram", "--chat", person, "--user", person)
         await self._begin(self._person)
-        await self._by_call(origin, person, lambda: self._stage.desk.ask(*words))
+        await self._judge_call(
+            origin, person, lambda: self._stage.desk.ask("agent", "stop", *self._client.whose, *chat)
+        )
 
-    async def _tool(self, origin: str) -> None:
+    async def _stop_by_tool(self, origin: str) -> None:
+        person = str(self._person)
         token = await self._stage.token(BOSS)
-        person = str(self._person)
         body = {"agent": self._client.agent, "platform": "telegram", "chat_id": person, "user_id": person}
         await self._begin(self._person)
-        await self._by_call(origin, person, lambda: self._stage.tool("stop", token, body))
+        await self._judge_call(origin, person, lambda: self._stage.tool("stop", token, body))
 
-    async def _letters(self) -> None:
+    async def _stop_by_letter(self, origin: str) -> None:
         """A letter whose wake interrupts stops the turn on the one before; then its sender stops it, too."""
+        first = await self._write_letter({"op": "deliver"})
+        await self._client.wait_until_working(first)
+        second = ""
 
-        async def first(origin: str) -> None:
-            chat = await self._letter({"op": "deliver"})
-            second: list[str] = []
+        async def interrupt() -> None:
+            nonlocal second
+            second = await self._write_letter({"op": "wake", "interrupt": True})
 
-            async def interrupt() -> None:
-                second.append(await self._letter({"op": "wake", "interrupt": True}, waits=False))
-
-            await self._judge(origin, chat, interrupt, nothing)
-            await self._client.works(second[0])
-            letter = second[0].removeprefix("letter:")
-            token = await self._stage.token(BOSS)
-            stop = f"/v1/letters/{letter}/stop"
-            await self._by_call(origin, second[0], lambda: self._stage.post(stop, token, {}))
-
-        await self._try("letter", first)
-
-    async def _letter(self, how: dict[str, object], waits: bool = True) -> str:
-        """The boss writes a letter; returns its chat once the client works on it."""
+        await self._judge(origin, first, interrupt)
+        await self._client.wait_until_working(second)
         token = await self._stage.token(BOSS)
-        body = {**how, "agent": self._client.agent, "message": self._client.ask("letter")}
+        route = f"/v1/letters/{second.removeprefix('letter:')}/stop"
+        await self._judge_call(origin, second, lambda: self._stage.post(route, token, {}))
+
+    async def _write_letter(self, kind: dict[str, object]) -> str:
+        """The boss writes a letter; returns its chat."""
+        token = await self._stage.token(BOSS)
+        body = {**kind, "agent": self._client.agent, "message": self._client.question("letter")}
         sent = await self._stage.post("/v1/letters", token, body)
         headers = {"authorization": f"Bearer {token}"}
         listed = await self._stage.http.get(
@@ -185,71 +175,73 @@ class Trial:
         )
         letters = [one for one in listed.json()["letters"] if one["dispatch_id"] == sent["dispatch_id"]]
         chat = f"letter:{letters[0]['letter_id']}"
-        self._client.rename("letter", chat)
-        if waits:
-            await self._client.works(chat)
+        self._client.move_question("letter", chat)
         return chat
 
-    async def _by_call(
+    async def _judge_person(self, origin: str, act: Callable[[], Awaitable[object]]) -> None:
+        """Judges a stop by the person on Telegram, who gets a notice."""
+        before = len(await self._stage.texts_to(self._person))
+
+        async def told() -> list[str]:
+            return (await self._stage.texts_to(self._person))[before:]
+
+        await self._judge(origin, str(self._person), act, told, self._client.notice)
+
+    async def _judge_call(
         self, origin: str, chat: str, call: Callable[[], Awaitable[dict[str, object]]]
     ) -> None:
+        """Judges a stop by a caller, who gets an outcome."""
         outcomes: list[str] = []
 
         async def act() -> None:
             outcomes.append(str((await call())["outcome"]))
 
         async def told() -> list[str]:
-            return ["as promised" if outcomes == [self._client.outcome] else f"{outcomes}"]
+            return outcomes
 
-        await self._judge(origin, chat, act, told, "as promised")
+        await self._judge(origin, chat, act, told, self._client.outcome)
 
     async def _judge(
         self,
         origin: str,
         chat: str,
         act: Callable[[], Awaitable[object]],
-        told: Callable[[], Awaitable[list[str]]],
-        promise: str | None = None,
+        told: Callable[[], Awaitable[list[str]]] | None = None,
+        promised: str = "",
     ) -> None:
-        """Stops a turn, and records the time until it stopped and what was told."""
-        promised = promise or self._client.notice
+        """Stops a turn, and records the time until it stopped and what was told, if the origin tells anything."""
         others = self._client.running - {chat}
         began = time.monotonic()
         acting = asyncio.ensure_future(act())
         while chat in self._client.running and time.monotonic() < began + STOP_SECS:
             await asyncio.sleep(POLL_SECS)
-        stops = self._client.stops.get(chat, [])
-        stopped = bool(stops) and stops[-1] >= began
-        secs = (stops[-1] if stopped else time.monotonic()) - began
+        stopped_at = self._client.stopped_at.get(chat, -math.inf)
+        stopped = stopped_at >= began
+        secs = (stopped_at if stopped else time.monotonic()) - began
         await acting
-        notice = await self._wait_told(told, promised)
-        wrong = len(others - self._client.running)
-        is_told = told is nothing or notice == promised
+        notice = await self._wait_told(told, promised) if told else promised
         stop = Stop(
-            self._client.name, origin, round(secs, 3), stopped, secs > LATE_SECS, is_told, notice, wrong
+            self._client.name,
+            origin,
+            notice,
+            secs=round(secs, 3),
+            stopped=stopped,
+            late=secs > LATE_SECS,
+            told=notice == promised,
+            wrong_session=len(others - self._client.running),
         )
-        print(f"{'ok' if stopped and is_told and not wrong else 'FAILED':<7}{stop}")
+        is_good = stop.stopped and stop.told and not stop.wrong_session
+        print(f"{'ok' if is_good else 'FAILED':<7}{stop}")
         self.stops.append(stop)
 
     async def _wait_told(self, told: Callable[[], Awaitable[list[str]]], promised: str) -> str:
+        """Returns the promised text once it was told, or everything that was told in time."""
         end = time.monotonic() + TOLD_SECS
-        while True:
-            texts = await told()
-            if promised in texts or told is nothing:
-                return promised
+        while promised not in (texts := await told()):
             if time.monotonic() > end:
                 return " | ".join(texts)
             await asyncio.sleep(POLL_SECS * 5)
-
-
-async def nothing() -> list[str]:
-    """Returns no text: the origin tells nothing."""
-    return []
-
-
-async def told_by(texts: list[str]) -> list[str]:
-    """Returns these texts without the space around them."""
-    return [text.strip() for text in texts]
+        return promised
 
 
 async def run(folder: Path, only: set[str]) -> list[Stop]:

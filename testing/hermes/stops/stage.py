@@ -20,7 +20,7 @@ from turns.webchat import Webchat
 WORD = "halt"
 # The agent that may stop others, and that writes letters.
 BOSS = "boss"
-HEARS_SECS = 30
+BUTTON_SECS = 30
 FIRST_PERSON = 700
 
 
@@ -65,8 +65,8 @@ class Stage(props.stage.Stage):
         first = FIRST_PERSON + 2 * self.clients.index(client)
         return first, first + 1
 
-    async def told(self, chat: int) -> list[str]:
-        """Returns what a person on Telegram was told, as Telegram shows it without markup."""
+    async def texts_to(self, chat: int) -> list[str]:
+        """Returns the texts that a person on Telegram got, as Telegram shows them without markup."""
         return [text.replace("\\", "") for text in await self.telegram.told(chat)]
 
     async def press_stop(self, person: int) -> None:
@@ -75,7 +75,7 @@ class Stage(props.stage.Stage):
         async def is_shown() -> bool:
             return bool(await self._buttons(person))
 
-        await until_so("a stop button is shown", is_shown, HEARS_SECS)
+        await until_so("a stop button is shown", is_shown, BUTTON_SECS)
         message, data = (await self._buttons(person))[-1]
         pressed = {"chat_id": person, "message_id": message, "person": person, "data": data}
         await self.telegram.control("press", token=Telegram.token, **pressed)
