@@ -98,7 +98,7 @@ impl schemars::JsonSchema for Action {
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let send = generator.subschema_for::<Send>();
-        let follow_up = generator.subschema_for::<TaggedFollowUp<'_>>();
+        let follow_up = crate::frame::schema::tagged::<TaggedFollowUp<'_>>("op", generator);
         schemars::json_schema!({ "anyOf": [send, follow_up] })
     }
 }

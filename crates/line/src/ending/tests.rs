@@ -15,10 +15,10 @@ use crate::store::{ClosingSide, LineRequest, LineStart};
 /// The answer to a query for the agent's line. `Err`: none comes.
 type Found = Result<Option<HeldLine>, ()>;
 
-/// A store that fails the first `away_for` closes.
+/// A store whose first `failures` calls of `close` fail.
 #[derive(Default)]
 struct Away {
-    away_for: usize,
+    failures: usize,
     closed: Mutex<Vec<LineClaim>>,
     /// The answers to the queries for the agent's line. The last one is repeated.
     found: Mutex<VecDeque<Found>>,
@@ -55,7 +55,7 @@ impl Store for Away {
         assert_eq!(end.tried, None, "a try counts once");
         let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
         closed.push(*line);
-        if closed.len() <= self.away_for {
+        if closed.len() <= self.failures {
             return Err(StoreError::unavailable("close a line", "it is away"));
         }
         Ok(())
@@ -75,8 +75,8 @@ fn end(tried: Option<Seq>) -> CloseRecord {
     CloseRecord { code: 1006, tried, closed_by: ClosingSide::Client }
 }
 
-async fn closes(away_for: usize, drain: &CancellationToken) -> usize {
-    let store = Away { away_for, ..Away::default() };
+async fn closes(failures: usize, drain: &CancellationToken) -> usize {
+    let store = Away { failures, ..Away::default() };
     let end = end(Some(Seq::new(1)));
     retry_recording_end(&store, &claim(1), end, Duration::ZERO, drain).await;
     store.closed().len()
@@ -105,8 +105,8 @@ fn held(generation: i64, name: &str) -> HeldLine {
 }
 
 /// Returns the lines that are closed after these answers on a node that holds line 7.
-async fn closed_after(found: Vec<Found>, away_for: usize) -> Vec<LineClaim> {
-    let store = Away { away_for, found: Mutex::new(found.into()), ..Away::default() };
+async fn closed_after(found: Vec<Found>, failures: usize) -> Vec<LineClaim> {
+    let store = Away { failures, found: Mutex::new(found.into()), ..Away::default() };
     let LineClaim { scope, agent, incarnation, generation } = claim(7);
     let gateway = GatewayId::from_uuid(Uuid::nil());
     let lines = LineRegistry::default();

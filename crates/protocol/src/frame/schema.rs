@@ -34,24 +34,24 @@ pub fn schemas() -> Value {
 
 fn to_gateway(generator: &mut SchemaGenerator) -> Schema {
     one_of(&[
-        generator.subschema_for::<DescriptorFrame<'_>>(),
+        frame::<DescriptorFrame<'_>>(generator),
         entry::<MessageFrame<'_>>(generator),
         entry::<PassthroughFrame<'_>>(generator),
-        generator.subschema_for::<OutboundResultFrame<'_>>(),
-        generator.subschema_for::<InterruptInboundFrame<'_>>(),
-        bare("going_idle_ack"),
+        frame::<OutboundResultFrame<'_>>(generator),
+        frame::<InterruptInboundFrame<'_>>(generator),
+        has_tag("type", "going_idle_ack"),
     ])
 }
 
 fn from_gateway(generator: &mut SchemaGenerator) -> Schema {
     one_of(&[
-        generator.subschema_for::<Hello>(),
-        generator.subschema_for::<AckFrame<'_>>(),
-        generator.subschema_for::<OutboundFrame<'_>>(),
-        generator.subschema_for::<Interrupt>(),
-        generator.subschema_for::<InterruptResult>(),
-        generator.subschema_for::<SessionsFrame<'_>>(),
-        bare("going_idle"),
+        frame::<Hello>(generator),
+        frame::<AckFrame<'_>>(generator),
+        frame::<OutboundFrame<'_>>(generator),
+        frame::<Interrupt>(generator),
+        frame::<InterruptResult>(generator),
+        frame::<SessionsFrame<'_>>(generator),
+        has_tag("type", "going_idle"),
     ])
 }
 
@@ -59,23 +59,31 @@ fn one_of(frames: &[Schema]) -> Schema {
     json_schema!({ "oneOf": frames })
 }
 
+fn frame<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    tagged::<T>("type", generator)
+}
+
 /// Returns the schema of an entry's frame. The id is no field of the type: the desk inserts it into stored bytes.
 fn entry<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    let frame = generator.subschema_for::<T>();
     let id = json_schema!({
         "type": "object",
         "properties": {
             "bufferId": { "type": "string", "description": "The id for the ack." },
         },
     });
-    json_schema!({ "allOf": [frame, id] })
+    json_schema!({ "allOf": [frame::<T>(generator), id] })
 }
 
-/// Returns the schema of a frame that has a type alone.
-fn bare(kind: &str) -> Schema {
+/// Returns the schema of a struct that serde tags with its name. schemars leaves out the tag of a struct.
+pub(crate) fn tagged<T: JsonSchema>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
+    let tag = has_tag(tag, &T::schema_name());
+    json_schema!({ "allOf": [generator.subschema_for::<T>(), tag] })
+}
+
+fn has_tag(tag: &str, name: &str) -> Schema {
     json_schema!({
         "type": "object",
-        "properties": { "type": { "const": kind } },
-        "required": ["type"],
+        "properties": { tag: { "const": name } },
+        "required": [tag],
     })
 }
