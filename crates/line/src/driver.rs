@@ -248,7 +248,7 @@ impl<T: LineTransport> LineDriver<T> {
             }
             for effect in effects {
                 match self.execute_effect(effect).await {
-                    // The first hello is looked up and takes the line: both results go to the session, in order.
+                    // The first hello is looked up, and then takes the line.
                     Ok(Some(answer)) => Box::pin(self.settle(answer)).await,
                     Ok(None) => {}
                     Err(TransportBroken) => inputs.push(LineInput::Ended { code: BROKEN_CODE }),

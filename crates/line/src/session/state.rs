@@ -41,10 +41,10 @@ struct LiveSessions {
 /// The states, each with exactly its own data.
 #[derive(Debug)]
 enum LineState {
-    /// Waiting for the first hello.
+    /// Waiting for the first hello, and for its lookup.
     Greeting { until: Moment },
     /// The line is becoming the agent's newest. `described`: the time of its first descriptor.
-    Taking { until: Moment, described: Option<Moment> },
+    Taking { until: Moment, described: Moment },
     /// Entries go out, acks and sends come back.
     Live(Box<LiveLine>),
     /// The session is over.
@@ -77,7 +77,7 @@ impl LineSession {
             self.accept_hello(hello, &mut effects);
         } else if let LineInput::Greeted(greeted) = input {
             effects.push(LineEffect::Say(Frame::descriptor(&greeted.descriptor)));
-            self.mark_described(now);
+            self.begin_taking(now, &mut effects);
         } else {
             self.state_step(now, input, &mut effects);
         }
@@ -154,7 +154,7 @@ impl LineSession {
         }
     }
 
-    /// Handles a hello. Each hello is answered with a descriptor, in order; the first also takes the line.
+    /// Handles a hello. Each hello is answered with a descriptor, in order.
     fn accept_hello(&mut self, hello: Hello, effects: &mut Vec<LineEffect>) {
         if self.hellos.len() == HELLOS_MAX || self.is_closed() {
             return;
@@ -162,15 +162,14 @@ impl LineSession {
         let (platform, bot_handle) = (hello.platform.clone(), hello.bot_handle.clone());
         self.hellos.push(Hello { platform, bot_handle, commands: None, client: None });
         effects.push(LineEffect::Greet(Box::new(hello)));
-        if let LineState::Greeting { until } = self.state {
-            self.state = LineState::Taking { until, described: None };
-            effects.push(LineEffect::Take(self.shown));
-        }
     }
 
-    fn mark_described(&mut self, now: SessionTime) {
-        if let LineState::Taking { described, .. } = &mut self.state {
-            described.get_or_insert(now.moment);
+    /// Takes the line after the first descriptor. A line whose first lookup failed ends untaken: the store must not
+    /// call it open.
+    fn begin_taking(&mut self, now: SessionTime, effects: &mut Vec<LineEffect>) {
+        if let LineState::Greeting { until } = self.state {
+            self.state = LineState::Taking { until, described: now.moment };
+            effects.push(LineEffect::Take(self.shown));
         }
     }
 
@@ -182,7 +181,6 @@ impl LineSession {
             }
             LineState::Taking { until, described } => {
                 if let LineInput::Taken(taken) = input {
-                    let described = described.unwrap_or(now.moment);
                     // A client without a socket reads nothing while it boots.
                     let is_sdk = self.shown == Some(ClientRules::Sdk)
                         || self.client.transport != Transport::WebSocket;

@@ -131,12 +131,27 @@ fn end_of(effects: &[LineEffect]) -> Option<CloseRecord> {
 fn each_hello_is_looked_up_and_the_first_takes_the_line() {
     let mut session = LineSession::new(at(secs(0)), CLIENT);
 
-    let first = session.step(at(secs(0)), heard(HELLO));
-    assert!(matches!(first[..], [LineEffect::Greet(_), LineEffect::Take(_)]), "{first:?}");
-    let second = session.step(at(secs(0)), heard(HELLO));
-    assert!(matches!(second[..], [LineEffect::Greet(_)]), "{second:?}");
-    assert_eq!(said(&session.step(at(secs(0)), greeted())), 1);
+    for _ in 0..2 {
+        let effects = session.step(at(secs(0)), heard(HELLO));
+        assert!(matches!(effects[..], [LineEffect::Greet(_)]), "{effects:?}");
+    }
+    let first = session.step(at(secs(0)), greeted());
+    assert!(matches!(first[..], [LineEffect::Say(_), LineEffect::Take(_)]), "{first:?}");
+    let second = session.step(at(secs(0)), greeted());
+    assert!(matches!(second[..], [LineEffect::Say(_)]), "{second:?}");
     assert_eq!(session.hellos().len(), 2);
+}
+
+#[test]
+fn a_line_whose_lookup_failed_is_not_taken() {
+    let mut session = LineSession::new(at(secs(0)), CLIENT);
+    let mut effects = session.step(at(secs(0)), heard(HELLO));
+    effects.extend(session.step(at(secs(0)), LineInput::StoreLost));
+
+    let [LineEffect::Greet(_), LineEffect::Close(Close::TryLater), LineEffect::End(_)] = effects[..]
+    else {
+        panic!("{effects:?}")
+    };
 }
 
 #[test]

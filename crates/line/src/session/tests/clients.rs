@@ -1,5 +1,7 @@
 //! Tests for clients of several generations.
 
+use std::iter;
+
 use super::*;
 
 const SDK: &str = r#"{"type":"hello","platform":"d","botId":"b","client":{"name":"sdk"}}"#;
@@ -89,13 +91,14 @@ fn the_rules_of_a_client_are_learnt_once() {
     ];
     for (name, said, kept, want) in cases {
         let mut session = LineSession::new(at(secs(0)), CLIENT);
-        let first = session.step(at(secs(0)), heard(said[0]));
-        let Some(LineEffect::Take(shown)) = first.last() else { panic!("{first:?}") };
+        session.step(at(secs(0)), heard(said[0]));
+        let greeted = session.step(at(secs(0)), greeted());
+        let Some(LineEffect::Take(shown)) = greeted.last() else { panic!("{greeted:?}") };
         let mut followed: Vec<_> = shown.iter().copied().filter(|rules| *rules != kept).collect();
         let rules = shown.unwrap_or(kept);
         let taken = LineInput::Taken(LineStart { rules, ..taken(1) });
         let rest = said.iter().skip(1).map(|line| heard(line));
-        for input in [greeted(), taken].into_iter().chain(rest) {
+        for input in iter::once(taken).chain(rest) {
             let effects = session.step(at(secs(0)), input);
             followed.extend(effects.into_iter().filter_map(|effect| {
                 if let LineEffect::FollowRules(rules) = effect { Some(rules) } else { None }
@@ -146,6 +149,7 @@ fn sessions_are_stored_once_the_line_is_taken_and_when_they_change() {
     session.step(at(secs(0)), heard(HELLO));
     let early = session.step(at(secs(0)), heard(SESSIONS));
     assert!(told_sessions(&early).is_empty(), "the line is not the newest yet: {early:?}");
+    session.step(at(secs(0)), greeted());
 
     let taken = session.step(at(secs(0)), LineInput::Taken(taken(0)));
     assert_eq!(told_sessions(&taken), names);
