@@ -193,7 +193,8 @@ pub fn read_response(response: &CallResponse) -> PostOutcome {
     if !(200..300).contains(status) {
         return PostOutcome::Failed(format!("answered with status {status}"));
     }
-    if !is_json {
+    // A server may name a type although it sends nothing.
+    if !is_json || body.is_empty() {
         let text = Some(String::from_utf8_lossy(body).into_owned());
         return PostOutcome::Handled(PostAnswer { text, ..PostAnswer::default() });
     }
@@ -229,6 +230,10 @@ mod tests {
             ),
             (
                 response(204, "", false),
+                "Handled(PostAnswer { text: Some(\"\"), actions: [], stopped: None })",
+            ),
+            (
+                response(204, "", true),
                 "Handled(PostAnswer { text: Some(\"\"), actions: [], stopped: None })",
             ),
             (
