@@ -149,7 +149,12 @@ async fn close_revoked(mut socket: LineSocket<MeteredStream<TokioIo<Upgraded>>>)
 
 /// Returns the bearer token of a request.
 pub fn bearer_token(headers: &HeaderMap) -> Option<&str> {
-    headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
+    bearer_of(headers.get(header::AUTHORIZATION)?)
+}
+
+/// Returns the bearer token of an `Authorization` header.
+pub fn bearer_of(authorization: &HeaderValue) -> Option<&str> {
+    authorization.to_str().ok()?.strip_prefix("Bearer ")
 }
 
 /// Returns the response to the client's key, if it is a WebSocket request.

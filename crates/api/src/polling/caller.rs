@@ -6,7 +6,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use nightdesk_desk::LimitedAction;
 use nightdesk_letters::Party;
-use nightdesk_line::upgrade::bearer_token;
+use nightdesk_line::upgrade::bearer_of;
 use nightdesk_line::{AuthenticatedGateway, ConnectionProof, IdentifyOutcome};
 use nightdesk_protocol::Bearer;
 
@@ -15,7 +15,7 @@ use crate::peers::PeerRequest;
 use crate::problem::{self, OrUnavailable, Problem};
 use crate::state::ApiState;
 
-/// The gateway of a request to a line: that of the upgrade token, or the newest one of the agent whose token it is.
+/// The gateway of a request to a line: that of the upgrade token, or that of all access tokens of the agent.
 pub(crate) struct LineCaller {
     pub(crate) gateway: AuthenticatedGateway,
     /// The credential, for the node that holds the line.
@@ -32,19 +32,24 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let api = ApiState::from_ref(state);
-        let gateway = match find_gateway(parts, &api).await? {
+        let authorization = parts.headers.get(AUTHORIZATION).cloned();
+        let gateway = match find_gateway(&api, authorization.as_ref()).await? {
             Some(gateway) => gateway,
-            None => gateway_of_agent(parts, &api).await?,
+            None => {
+                let AuthenticatedAgent(agent) =
+                    AuthenticatedAgent::from_request_parts(parts, state).await?;
+                gateway_of_tokens(&api, agent).await?
+            }
         };
         ConnectionProof::record_in(&parts.extensions);
         let agent = Party { scope: gateway.scope, agent: gateway.agent };
         api.count_call(LimitedAction::Line, agent)?;
-        let authorization = parts.headers.get(AUTHORIZATION).cloned();
-        let authorization = authorization.unwrap_or(HeaderValue::from_static(""));
         let is_passed_on = parts.headers.contains_key(PeerRequest::MARK);
-        Ok(Self { gateway, authorization, is_passed_on })
+        Ok(Self { gateway, authorization: authorization.unwrap_or(NO_CREDENTIAL), is_passed_on })
     }
 }
+
+const NO_CREDENTIAL: HeaderValue = HeaderValue::from_static("");
 
 impl LineCaller {
     /// The caller of a tool, an agent whose credential was verified.
@@ -53,21 +58,23 @@ impl LineCaller {
         party: Party,
         authorization: Option<HeaderValue>,
     ) -> Result<Self, Problem> {
-        let gateway = newest_gateway(api, party).await?;
-        let authorization = authorization.unwrap_or(HeaderValue::from_static(""));
+        let gateway = match find_gateway(api, authorization.as_ref()).await? {
+            Some(gateway) => gateway,
+            None => gateway_of_tokens(api, party).await?,
+        };
+        let authorization = authorization.unwrap_or(NO_CREDENTIAL);
         Ok(Self { gateway, authorization, is_passed_on: false })
     }
 }
 
 /// Finds the gateway whose credential may open a WebSocket, too. `None`: it is no such credential.
 async fn find_gateway(
-    parts: &Parts,
     api: &ApiState,
+    authorization: Option<&HeaderValue>,
 ) -> Result<Option<AuthenticatedGateway>, Problem> {
     let now = api.now();
-    let Some(shown) = bearer_token(&parts.headers).and_then(|text| Bearer::read(text, now)) else {
-        return Ok(None);
-    };
+    let shown = authorization.and_then(bearer_of).and_then(|text| Bearer::read(text, now));
+    let Some(shown) = shown else { return Ok(None) };
     let room = &api.line_context;
     let identified = room.desk.identify(&shown, now, &room.dials).await;
     match identified.or_unavailable("a gateway could not be identified")? {
@@ -80,16 +87,8 @@ async fn find_gateway(
     }
 }
 
-/// Finds the gateway of an agent that shows another token of its own, and refuses any other caller.
-async fn gateway_of_agent(
-    parts: &mut Parts,
-    api: &ApiState,
-) -> Result<AuthenticatedGateway, Problem> {
-    let AuthenticatedAgent(agent) = AuthenticatedAgent::from_request_parts(parts, api).await?;
-    newest_gateway(api, agent).await
-}
-
-async fn newest_gateway(api: &ApiState, party: Party) -> Result<AuthenticatedGateway, Problem> {
+/// Finds the gateway as which an agent calls with its access tokens.
+async fn gateway_of_tokens(api: &ApiState, party: Party) -> Result<AuthenticatedGateway, Problem> {
     let found = api.desk.line.gateway_of(party.scope, party.agent).await;
     found.or_unavailable("a gateway could not be looked up")?.ok_or_else(|| {
         problem::FORBIDDEN.with_detail(

@@ -1,5 +1,6 @@
 //! The desk's tools, called by MCP.
 
+use nightdesk_bus::{Bell as _, Ring};
 use nightdesk_testdesk::{Household, TestDesk, post, upgrade_token_at};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -99,6 +100,21 @@ async fn what_cannot_be_done_is_an_error_that_says_why() {
         let message = said["error"]["message"].as_str().expect("an error");
         assert!(message.contains(words), "{tool}: {message}");
     }
+}
+
+#[tokio::test]
+async fn a_line_ends_with_the_gateway_whose_token_opened_it() {
+    let street = Street::open().await;
+    let opened = street.gives(1, "inbox_take", json!({ "wait_seconds": 0 })).await;
+    let again = json!({ "line": opened["line"], "wait_seconds": 20 });
+
+    let revoked = Ring::Revoked { gateway: street.ann.gateway };
+    let (taken, is_its_own) = tokio::join!(
+        street.call(&street.ann, 2, "inbox_take", again),
+        street.desk.ears.ring(revoked)
+    );
+    assert!(is_its_own, "the line is that of the token's gateway");
+    assert!(taken.get("error").is_some(), "{taken}");
 }
 
 /// A request without a credential is refused before its body is read, so no other request can follow on the connection.

@@ -148,7 +148,8 @@ fn a_line_whose_lookup_failed_is_not_taken() {
     let mut effects = session.step(at(secs(0)), heard(HELLO));
     effects.extend(session.step(at(secs(0)), LineInput::StoreLost));
 
-    let [LineEffect::Greet(_), LineEffect::Close(Close::TryLater), LineEffect::End(_)] = effects[..]
+    let [LineEffect::Greet(_), LineEffect::Close(Close::TryLater), LineEffect::End(_)] =
+        effects[..]
     else {
         panic!("{effects:?}")
     };
