@@ -139,6 +139,8 @@ class PollWire:
     def __init__(self) -> None:
         self.http = httpx.AsyncClient(timeout=TAKE_SECS + CALL_SECS, trust_env=False)
         self.line: str | None = None
+        # The frames that came as the line was opened.
+        self.first: list[Json] = []
 
     async def request(self, name: str, body: Json) -> httpx.Response:
         """Makes a request."""
@@ -168,13 +170,18 @@ class PollWire:
     async def open(self) -> None:
         """Opens a line, unless there is one."""
         if self.line is None:
-            self.line = (await self.call("take", wait_seconds=0, client=CLIENT))["line"]
+            self.first = await self.take(wait_seconds=0, client=CLIENT)
 
-    async def receive(self) -> list[Json]:
+    async def take(self, **fields: Any) -> list[Json]:
         """Takes frames."""
-        taken = await self.call("take", wait_seconds=TAKE_SECS)
+        taken = await self.call("take", **fields)
         self.line = taken["line"]
         return list(taken["frames"])
+
+    async def receive(self) -> list[Json]:
+        """Waits for frames."""
+        first, self.first = self.first, []
+        return first or await self.take(wait_seconds=TAKE_SECS)
 
     async def ack(self, entry: str) -> None:
         """Acknowledges, also again after a lost response: the desk repeats no entry on the same line."""

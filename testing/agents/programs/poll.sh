@@ -108,7 +108,9 @@ take_stop() {
 take() {
     local taken frame
     taken=$(call take '{"wait_seconds": 20, "client": {"name": "poll.sh", "version": "1"}}') || return
-    jq -r .line <<<"$taken" >"$state/line"
+    # The turns must never read half of it.
+    jq -r .line <<<"$taken" >"$state/line.new"
+    mv "$state/line.new" "$state/line"
     while read -r frame; do
         case $(jq -r .type <<<"$frame") in
             inbound) take_entry "$frame" ;;
