@@ -6,8 +6,8 @@ use std::time::Duration;
 use nightdesk_inbox::{AckRange, Entry};
 use nightdesk_protocol::event::EntryJson;
 use nightdesk_types::limits::{
-    BOOT_PING_GAP, BOOT_PINGS, DEAD_LINE, HELLO_WAIT, HELLOS_MAX, HOLD_BACK, LEAVE_WAIT,
-    PING_EVERY, SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, SUSPECT_PONG, WINDOW_BYTES_MAX,
+    BOOT_PING_GAP, BOOT_PINGS, DEAD_LINE, HELLO_WAIT, HOLD_BACK, LEAVE_WAIT, PING_EVERY,
+    SAME_PROCESS, SENDS_IN_FLIGHT_MAX, SUSPECT_ACK, SUSPECT_PONG, WINDOW_BYTES_MAX,
     WINDOW_ENTRIES_MAX,
 };
 use nightdesk_types::{BotId, ClientRules, EntryId, Generation, Incarnation};
@@ -17,6 +17,7 @@ use super::*;
 use crate::store::ClosingSide;
 
 mod clients;
+mod hellos;
 mod leaving;
 mod silence;
 mod stops;
@@ -125,54 +126,6 @@ fn end_of(effects: &[LineEffect]) -> Option<CloseRecord> {
     effects
         .iter()
         .find_map(|effect| if let LineEffect::End(end) = effect { Some(*end) } else { None })
-}
-
-#[test]
-fn each_hello_is_looked_up_and_the_first_takes_the_line() {
-    let mut session = LineSession::new(at(secs(0)), CLIENT);
-
-    for _ in 0..2 {
-        let effects = session.step(at(secs(0)), heard(HELLO));
-        assert!(matches!(effects[..], [LineEffect::Greet(_)]), "{effects:?}");
-    }
-    let first = session.step(at(secs(0)), greeted());
-    assert!(matches!(first[..], [LineEffect::Say(_), LineEffect::Take(_)]), "{first:?}");
-    let second = session.step(at(secs(0)), greeted());
-    assert!(matches!(second[..], [LineEffect::Say(_)]), "{second:?}");
-    assert_eq!(session.hellos().len(), 2);
-}
-
-#[test]
-fn a_line_whose_lookup_failed_is_not_taken() {
-    let mut session = LineSession::new(at(secs(0)), CLIENT);
-    let mut effects = session.step(at(secs(0)), heard(HELLO));
-    effects.extend(session.step(at(secs(0)), LineInput::StoreLost));
-
-    let [LineEffect::Greet(_), LineEffect::Close(Close::TryLater), LineEffect::End(_)] =
-        effects[..]
-    else {
-        panic!("{effects:?}")
-    };
-}
-
-#[test]
-fn a_lookup_that_ends_after_the_line_has_no_effect() {
-    let mut session = LineSession::new(at(secs(0)), CLIENT);
-    session.step(at(secs(0)), heard(HELLO));
-    session.step(at(secs(0)), LineInput::Ended { code: 1006 });
-
-    assert!(session.is_closed());
-    assert_eq!(session.step(at(secs(1)), greeted()), []);
-}
-
-#[test]
-fn hellos_have_a_limit() {
-    let mut session = LineSession::new(at(secs(0)), CLIENT);
-    let greets: Vec<usize> =
-        (0..=HELLOS_MAX).map(|_| session.step(at(secs(0)), heard(HELLO)).len()).collect();
-
-    assert_eq!(greets[HELLOS_MAX - 1], 1, "at the limit");
-    assert_eq!(greets[HELLOS_MAX], 0, "past the limit");
 }
 
 #[test]
