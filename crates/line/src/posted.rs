@@ -5,6 +5,7 @@
 //! one.
 
 mod answer;
+mod answer_sends;
 mod post_transport;
 mod stop_posts;
 

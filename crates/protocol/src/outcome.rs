@@ -128,6 +128,12 @@ impl Outcome {
         self.ambiguous
     }
 
+    /// Returns true if the action was not executed for lack of a connection or of time. A later attempt may succeed.
+    pub fn is_temporary(&self) -> bool {
+        let names_network = |error: &String| error.contains("network");
+        !self.success && !self.ambiguous && self.error.as_ref().is_some_and(names_network)
+    }
+
     /// Returns the platform's id of the new message.
     pub fn message_id(&self) -> Option<&str> {
         self.message_id.as_deref()

@@ -1,6 +1,6 @@
 //! The transport of a posted line: frames become requests to the agent's URL, and responses become frames.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -13,9 +13,10 @@ use nightdesk_protocol::{Frame, FromGateway};
 use nightdesk_types::limits::{LINE_REQUESTS_MAX, TURN_MAX, WEBHOOK_REST};
 use nightdesk_types::{EntryId, RequestId, Transport};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::answer::{AnswerPlace, PostAnswer};
+use super::answer_sends::{AnswerSends, AnswerStep};
 use super::stop_posts::StopPosts;
 use super::{AgentPost, AgentPoster, KIND, PostOutcome};
 use crate::store::AuthenticatedGateway;
@@ -53,8 +54,8 @@ struct PostedEntry {
 enum PostState {
     /// The response is outstanding.
     Posted,
-    /// The answer is being sent; these results are outstanding.
-    Answering(HashSet<RequestId>),
+    /// The answer is being sent.
+    Answering(AnswerSends),
     /// The agent acknowledges the entry before this time.
     Later(Instant),
     /// The agent acknowledged the entry. The next one of its chat is posted once the ack is stored: an entry that waited
@@ -77,6 +78,8 @@ pub(super) struct PostTransport {
     entries: HashMap<String, PostedEntry>,
     posts: FuturesUnordered<BoxFuture<'static, PostEnd>>,
     stops: StopPosts,
+    /// Sends of answers that are made again after a pause.
+    repeats: FuturesUnordered<BoxFuture<'static, Box<Outbound>>>,
     /// The agent's own requests that wait for the result of a send. The end of the line drops them.
     asked: HashMap<RequestId, oneshot::Sender<Frame>>,
     /// Events for the session.
@@ -108,6 +111,7 @@ impl PostTransport {
             waiting: VecDeque::new(),
             entries: HashMap::new(),
             posts: FuturesUnordered::new(),
+            repeats: FuturesUnordered::new(),
             asked: HashMap::new(),
             events: VecDeque::new(),
             failure: None,
@@ -161,8 +165,7 @@ impl PostTransport {
         if sends.is_empty() {
             return self.settle(id);
         }
-        entry.state =
-            PostState::Answering(sends.iter().map(|send| send.request_id.clone()).collect());
+        entry.state = PostState::Answering(AnswerSends::new(&sends));
         for send in sends {
             let frame = FromGateway::Outbound(Box::new(send));
             self.events.push_back(TransportEvent::Frame(Box::new(frame)));
@@ -191,15 +194,32 @@ impl PostTransport {
     }
 
     /// Records the result of a send. The last result of an answer acknowledges its entry.
-    fn record_result(&mut self, request_id: &RequestId) {
-        let answered = self.entries.iter_mut().find_map(|(id, entry)| match &mut entry.state {
-            PostState::Answering(open) => {
-                (open.remove(request_id) && open.is_empty()).then(|| id.clone())
+    fn record_result(&mut self, request_id: &RequestId, is_temporary: bool) {
+        let found = self.entries.iter_mut().find_map(|(id, entry)| match &mut entry.state {
+            PostState::Answering(sends) => {
+                sends.record(request_id, is_temporary).map(|step| (id.clone(), step))
             }
             PostState::Posted | PostState::Later(_) | PostState::Acknowledged => None,
         });
-        if let Some(id) = answered {
-            self.settle(&id);
+        match found {
+            Some((id, AnswerStep::Finish)) => self.settle(&id),
+            Some((_, AnswerStep::Repeat(send, pause))) => self.repeats.push(Box::pin(async move {
+                sleep(pause).await;
+                send
+            })),
+            Some((_, AnswerStep::Wait)) | None => {}
+        }
+    }
+
+    /// Makes a send of an answer again, unless the agent has acknowledged the entry itself.
+    fn repeat(&mut self, send: Box<Outbound>) {
+        let is_wanted = self.entries.values().any(|entry| match &entry.state {
+            PostState::Answering(sends) => sends.awaits(&send.request_id),
+            PostState::Posted | PostState::Later(_) | PostState::Acknowledged => false,
+        });
+        if is_wanted {
+            let frame = FromGateway::Outbound(send);
+            self.events.push_back(TransportEvent::Frame(Box::new(frame)));
         }
     }
 
@@ -315,6 +335,7 @@ impl LineTransport for PostTransport {
                     self.used_at = Instant::now();
                     self.events.extend(ended);
                 }
+                Some(send) = self.repeats.next(), if !self.repeats.is_empty() => self.repeat(send),
                 Some(request) = self.from_agent.recv() => self.take_request(request),
                 () = sleep_until(deadline.unwrap_or(self.used_at)), if deadline.is_some() => {
                     self.expire(Instant::now());
@@ -332,8 +353,8 @@ impl LineTransport for PostTransport {
                 let entry = WaitingEntry { id: buffer_id, frame, place, is_stored: false };
                 self.waiting.push_back(entry);
             }
-            FrameHead::Result { request_id } => {
-                self.record_result(&request_id);
+            FrameHead::Result { request_id, is_temporary } => {
+                self.record_result(&request_id, is_temporary);
                 if let Some(tell) = self.asked.remove(&request_id) {
                     // The request may have gone.
                     drop(tell.send(frame));

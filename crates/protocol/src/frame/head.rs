@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Frame;
+use crate::outcome::{Outcome, RawOutcome};
 
 /// The kind of a frame from the desk, and the id by which its recipient finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum FrameHead {
     Result {
         /// The request's id.
         request_id: RequestId,
+        /// True if the action was not executed and a later attempt may succeed.
+        is_temporary: bool,
     },
     /// A request to stop a turn.
     Stop {
@@ -39,6 +42,7 @@ struct RawHead<'a> {
     #[serde(rename = "requestId")]
     request_id: Option<String>,
     stop_id: Option<String>,
+    result: Option<RawOutcome>,
 }
 
 #[derive(Deserialize)]
@@ -54,16 +58,17 @@ impl Frame {
 
     /// Reads the kind of a frame that the desk made.
     pub fn head(&self) -> FrameHead {
-        let Ok(RawHead { kind, buffer_id, request_id, stop_id }) = serde_json::from_str(&self.0)
-        else {
-            return FrameHead::Other;
-        };
+        let Ok(head) = serde_json::from_str(&self.0) else { return FrameHead::Other };
+        let RawHead { kind, buffer_id, request_id, stop_id, result } = head;
         match (kind, buffer_id, request_id.and_then(RequestId::new)) {
             ("descriptor", ..) => FrameHead::Descriptor,
             ("inbound" | "passthrough_forward", Some(buffer_id), _) => {
                 FrameHead::Entry { buffer_id }
             }
-            ("outbound_result", _, Some(request_id)) => FrameHead::Result { request_id },
+            ("outbound_result", _, Some(request_id)) => {
+                let is_temporary = result.is_some_and(|raw| Outcome::from(raw).is_temporary());
+                FrameHead::Result { request_id, is_temporary }
+            }
             ("interrupt_inbound", ..) => FrameHead::Stop { stop_id: stop_id.and_then(StopId::new) },
             _ => FrameHead::Other,
         }

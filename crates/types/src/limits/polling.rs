@@ -35,6 +35,15 @@ pub const LINE_REQUEST_BYTES_MAX: usize = 64 * 1024;
 /// Sends in the answer to one posted entry.
 pub const SENDS_PER_ANSWER_MAX: usize = 32;
 
+/// Attempts of such a send, if each one fails and may succeed later.
+pub const ANSWER_ATTEMPTS_MAX: u32 = 8;
+
+/// Pause before the second attempt of such a send; it doubles after each further one.
+pub const ANSWER_AGAIN_FIRST: Duration = Duration::from_secs(2);
+
+/// Longest pause between two attempts of such a send.
+pub const ANSWER_AGAIN_MAX: Duration = Duration::from_secs(30);
+
 /// Time without an entry after which the desk gives up the line of an agent that is called by webhook.
 pub const WEBHOOK_REST: Duration = Duration::from_mins(1);
 

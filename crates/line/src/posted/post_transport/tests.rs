@@ -31,6 +31,17 @@ impl AgentPoster for Busy {
     }
 }
 
+/// An agent that answers every entry with a text.
+struct Polite;
+
+#[async_trait]
+impl AgentPoster for Polite {
+    async fn post(&self, _: AgentPost) -> PostOutcome {
+        let text = Some("hello".to_owned());
+        PostOutcome::Handled(PostAnswer { text, ..PostAnswer::default() })
+    }
+}
+
 fn posted() -> (mpsc::Sender<AgentRequest>, PostTransport) {
     posted_by(Arc::new(Silent))
 }
@@ -121,6 +132,51 @@ async fn an_entry_that_was_acknowledged_before_its_post_is_not_posted() {
 
     assert_eq!(agent.0.load(Ordering::Relaxed), 0);
     assert!(line.waiting.is_empty() && line.entries.is_empty());
+}
+
+/// Returns the next frame for the session.
+async fn next_frame(line: &mut PostTransport) -> FromGateway {
+    match line.next_event().await {
+        TransportEvent::Frame(frame) => *frame,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn next_send(line: &mut PostTransport) -> RequestId {
+    match next_frame(line).await {
+        FromGateway::Outbound(send) => send.request_id,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_send_of_an_answer_that_fails_for_now_is_made_again() {
+    let (_requests, mut line) = posted_by(Arc::new(Polite));
+    line.feed_frame(entry()).await.expect("there is room");
+    line.flush().await.expect("it is posted");
+
+    let first = next_send(&mut line).await;
+    let busy = Outcome::failed("network busy behind the desk; nothing was sent");
+    line.feed_frame(Frame::outbound_result(&first, &busy)).await.expect("there is room");
+    let second = next_send(&mut line).await;
+    assert_ne!(second, first, "the first one's failure is stored under its id");
+    let sent = Outcome::delivered(None);
+    line.feed_frame(Frame::outbound_result(&second, &sent)).await.expect("there is room");
+    let ack = next_frame(&mut line).await;
+    assert!(matches!(ack, FromGateway::InboundAck { .. }), "{ack:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_send_of_an_answer_that_is_refused_is_not_made_again() {
+    let (_requests, mut line) = posted_by(Arc::new(Polite));
+    line.feed_frame(entry()).await.expect("there is room");
+    line.flush().await.expect("it is posted");
+
+    let send = next_send(&mut line).await;
+    let refused = Outcome::refused("discord", "never addressed there");
+    line.feed_frame(Frame::outbound_result(&send, &refused)).await.expect("there is room");
+    let ack = next_frame(&mut line).await;
+    assert!(matches!(ack, FromGateway::InboundAck { .. }), "{ack:?}");
 }
 
 #[tokio::test(start_paused = true)]
