@@ -33,13 +33,11 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let api = ApiState::from_ref(state);
         let authorization = parts.headers.get(AUTHORIZATION).cloned();
-        let gateway = match find_gateway(&api, authorization.as_ref()).await? {
-            Some(gateway) => gateway,
-            None => {
-                let AuthenticatedAgent(agent) =
-                    AuthenticatedAgent::from_request_parts(parts, state).await?;
-                gateway_of_tokens(&api, agent).await?
-            }
+        let gateway = if let Some(gateway) = find_gateway(&api, authorization.as_ref()).await? {
+            gateway
+        } else {
+            let agent = AuthenticatedAgent::from_request_parts(parts, state).await?;
+            gateway_of_tokens(&api, agent.0).await?
         };
         ConnectionProof::record_in(&parts.extensions);
         let agent = Party { scope: gateway.scope, agent: gateway.agent };

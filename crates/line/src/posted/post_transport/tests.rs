@@ -136,17 +136,15 @@ async fn an_entry_that_was_acknowledged_before_its_post_is_not_posted() {
 
 /// Returns the next frame for the session.
 async fn next_frame(line: &mut PostTransport) -> FromGateway {
-    match line.next_event().await {
-        TransportEvent::Frame(frame) => *frame,
-        other => panic!("{other:?}"),
-    }
+    let event = line.next_event().await;
+    let TransportEvent::Frame(frame) = event else { panic!("{event:?}") };
+    *frame
 }
 
 async fn next_send(line: &mut PostTransport) -> RequestId {
-    match next_frame(line).await {
-        FromGateway::Outbound(send) => send.request_id,
-        other => panic!("{other:?}"),
-    }
+    let frame = next_frame(line).await;
+    let FromGateway::Outbound(send) = frame else { panic!("{frame:?}") };
+    send.request_id
 }
 
 #[tokio::test(start_paused = true)]
