@@ -30,9 +30,17 @@ const NAMES: [(&str, &str); 24] = [
     ("K24", "desk::revoked_before_ring"),
 ];
 
+/// The variable that names a crash point.
+const CRASH: &str = "NIGHTDESK_CRASH";
+
 /// Returns the environment variable that makes a desk abort at a pass of a crash point.
 pub fn environment(number: &str, pass: usize) -> (&'static str, String) {
-    ("NIGHTDESK_CRASH", format!("{}:{pass}", name(number)))
+    (CRASH, format!("{}:{pass}", name(number)))
+}
+
+/// Returns true if a desk with these environment variables has a crash point.
+pub fn has_crash_point(environment: &[(&str, String)]) -> bool {
+    environment.iter().any(|(variable, _)| *variable == CRASH)
 }
 
 /// Returns the environment variable that makes a desk block its threads from a pass of a crash point on, for a time.

@@ -14,12 +14,10 @@ use anyhow::{Context, Result, bail, ensure};
 use nightdesk_vault::Vault;
 
 use crate::cluster::{Cluster, output};
+use crate::crash_points;
 
 /// The signal of a process that aborts.
 const SIGABRT: i32 = 6;
-
-/// The beginning of the line with which a process names the crash point at which it will abort.
-const CRASH_POINT: &str = "aborts at ";
 
 /// Maximum open files of a process: each line is one at either end. Many systems start with 1,024 and permit more.
 pub const FILES_MAX: usize = 16_384;
@@ -227,7 +225,7 @@ impl Settings {
             .spawn()
             .context("could not run the desk")?;
         let mut desk = Desk { child, address: self.address, log: self.log.clone() };
-        desk.wait_until_it_listens()?;
+        desk.wait_until_it_listens(crash_points::has_crash_point(environment))?;
         Ok(desk)
     }
 }
@@ -306,14 +304,15 @@ impl Desk {
         lines[lines.len().saturating_sub(LOG_LINES_MAX)..].join("\n")
     }
 
-    fn wait_until_it_listens(&mut self) -> Result<()> {
+    /// Waits until the process listens. One with a crash point may have aborted there before the next look, because events
+    /// come in as soon as it listens.
+    fn wait_until_it_listens(&mut self, has_crash_point: bool) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect(self.address).is_err() {
+            if has_crash_point && self.has_aborted()? {
+                return Ok(());
+            }
             if let Some(status) = self.child.try_wait().context("could not look at the desk")? {
-                // Events come in as soon as it listens, so it may come to its crash point before the next look.
-                if status.signal() == Some(SIGABRT) && self.log().contains(CRASH_POINT) {
-                    return Ok(());
-                }
                 bail!("the desk ended with {status}; its log:\n{}", self.log_tail());
             }
             if Instant::now() > deadline {
