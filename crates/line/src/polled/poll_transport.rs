@@ -224,7 +224,7 @@ impl LineTransport for PollTransport {
         match frame.head() {
             FrameHead::Descriptor => state.descriptors.push(frame),
             FrameHead::Entry { buffer_id } => state.held.push_entry(frame, buffer_id),
-            FrameHead::Result { request_id, is_temporary: _ } => {
+            FrameHead::Result { request_id } => {
                 // The request may have gone.
                 if let Some(tell) = state.sends.remove(&request_id) {
                     drop(tell.send(frame));

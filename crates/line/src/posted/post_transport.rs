@@ -353,7 +353,8 @@ impl LineTransport for PostTransport {
                 let entry = WaitingEntry { id: buffer_id, frame, place, is_stored: false };
                 self.waiting.push_back(entry);
             }
-            FrameHead::Result { request_id, is_temporary } => {
+            FrameHead::Result { request_id } => {
+                let is_temporary = frame.outcome().is_some_and(|outcome| outcome.is_temporary());
                 self.record_result(&request_id, is_temporary);
                 if let Some(tell) = self.asked.remove(&request_id) {
                     // The request may have gone.

@@ -102,10 +102,14 @@ const HELLO: &str = r#"{"type":"hello","platform":"discord","botId":"b"}"#;
 const CLIENT: LineClient = LineClient { agent: AGENT, acks: true, transport: Transport::WebSocket };
 
 pub(super) fn opened(client: LineClient, taken: LineStart) -> LineSession {
+    opened_by(HELLO, client, taken)
+}
+
+fn opened_by(hello: &str, client: LineClient, taken: LineStart) -> LineSession {
     let mut session = LineSession::new(at(secs(0)), client);
-    session.step(at(secs(0)), heard(HELLO));
-    session.step(at(secs(0)), greeted());
-    session.step(at(secs(0)), LineInput::Taken(taken));
+    for input in [heard(hello), greeted(), LineInput::Taken(taken)] {
+        session.step(at(secs(0)), input);
+    }
     session
 }
 

@@ -21,8 +21,6 @@ pub enum FrameHead {
     Result {
         /// The request's id.
         request_id: RequestId,
-        /// True if the action was not executed and a later attempt may succeed.
-        is_temporary: bool,
     },
     /// A request to stop a turn.
     Stop {
@@ -42,7 +40,6 @@ struct RawHead<'a> {
     #[serde(rename = "requestId")]
     request_id: Option<String>,
     stop_id: Option<String>,
-    result: Option<RawOutcome>,
 }
 
 #[derive(Deserialize)]
@@ -56,19 +53,24 @@ impl Frame {
         serde_json::from_str(&self.0).ok().map(|RawResult { result }| result)
     }
 
+    /// Returns the outcome in a frame that answers a request.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let raw: RawOutcome = serde_json::from_str(self.result()?.get()).ok()?;
+        Some(raw.into())
+    }
+
     /// Reads the kind of a frame that the desk made.
     pub fn head(&self) -> FrameHead {
-        let Ok(head) = serde_json::from_str(&self.0) else { return FrameHead::Other };
-        let RawHead { kind, buffer_id, request_id, stop_id, result } = head;
+        let Ok(RawHead { kind, buffer_id, request_id, stop_id }) = serde_json::from_str(&self.0)
+        else {
+            return FrameHead::Other;
+        };
         match (kind, buffer_id, request_id.and_then(RequestId::new)) {
             ("descriptor", ..) => FrameHead::Descriptor,
             ("inbound" | "passthrough_forward", Some(buffer_id), _) => {
                 FrameHead::Entry { buffer_id }
             }
-            ("outbound_result", _, Some(request_id)) => {
-                let is_temporary = result.is_some_and(|raw| Outcome::from(raw).is_temporary());
-                FrameHead::Result { request_id, is_temporary }
-            }
+            ("outbound_result", _, Some(request_id)) => FrameHead::Result { request_id },
             ("interrupt_inbound", ..) => FrameHead::Stop { stop_id: stop_id.and_then(StopId::new) },
             _ => FrameHead::Other,
         }

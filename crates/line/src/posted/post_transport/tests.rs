@@ -141,6 +141,20 @@ async fn next_frame(line: &mut PostTransport) -> FromGateway {
     *frame
 }
 
+/// Posts an entry to an agent that answers it. Returns the line and the id of the answer's send.
+async fn answered() -> (mpsc::Sender<AgentRequest>, PostTransport, RequestId) {
+    let (requests, mut line) = posted_by(Arc::new(Polite));
+    line.feed_frame(entry()).await.expect("there is room");
+    line.flush().await.expect("it is posted");
+    let send = next_send(&mut line).await;
+    (requests, line, send)
+}
+
+async fn expect_ack(line: &mut PostTransport) {
+    let ack = next_frame(line).await;
+    assert!(matches!(ack, FromGateway::InboundAck { .. }), "{ack:?}");
+}
+
 async fn next_send(line: &mut PostTransport) -> RequestId {
     let frame = next_frame(line).await;
     let FromGateway::Outbound(send) = frame else { panic!("{frame:?}") };
@@ -149,32 +163,22 @@ async fn next_send(line: &mut PostTransport) -> RequestId {
 
 #[tokio::test(start_paused = true)]
 async fn a_send_of_an_answer_that_fails_for_now_is_made_again() {
-    let (_requests, mut line) = posted_by(Arc::new(Polite));
-    line.feed_frame(entry()).await.expect("there is room");
-    line.flush().await.expect("it is posted");
-
-    let first = next_send(&mut line).await;
+    let (_requests, mut line, first) = answered().await;
     let busy = Outcome::failed("network busy behind the desk; nothing was sent");
     line.feed_frame(Frame::outbound_result(&first, &busy)).await.expect("there is room");
     let second = next_send(&mut line).await;
     assert_ne!(second, first, "the first one's failure is stored under its id");
     let sent = Outcome::delivered(None);
     line.feed_frame(Frame::outbound_result(&second, &sent)).await.expect("there is room");
-    let ack = next_frame(&mut line).await;
-    assert!(matches!(ack, FromGateway::InboundAck { .. }), "{ack:?}");
+    expect_ack(&mut line).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_send_of_an_answer_that_is_refused_is_not_made_again() {
-    let (_requests, mut line) = posted_by(Arc::new(Polite));
-    line.feed_frame(entry()).await.expect("there is room");
-    line.flush().await.expect("it is posted");
-
-    let send = next_send(&mut line).await;
+    let (_requests, mut line, send) = answered().await;
     let refused = Outcome::refused("discord", "never addressed there");
     line.feed_frame(Frame::outbound_result(&send, &refused)).await.expect("there is room");
-    let ack = next_frame(&mut line).await;
-    assert!(matches!(ack, FromGateway::InboundAck { .. }), "{ack:?}");
+    expect_ack(&mut line).await;
 }
 
 #[tokio::test(start_paused = true)]

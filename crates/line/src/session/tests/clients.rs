@@ -61,10 +61,7 @@ fn a_client_that_is_slow_with_each_entry_keeps_its_line() {
 
 #[test]
 fn an_agent_of_our_sdk_is_told_everything_at_once() {
-    let mut session = LineSession::new(at(secs(0)), CLIENT);
-    for input in [heard(SDK), greeted(), LineInput::Taken(taken(100))] {
-        session.step(at(secs(0)), input);
-    }
+    let mut session = opened_by(SDK, CLIENT, taken(100));
     session.step(at(HOLD_BACK), read((1..=12).map(entry).collect()));
 
     assert_eq!(said(&request(&mut session, "typing", "t1")), 1);

@@ -37,10 +37,7 @@ fn a_stock_client_is_not_asked_for_an_answer_and_the_stop_counts_as_delivered() 
 
 #[test]
 fn the_answer_to_a_stop_is_reported_to_the_node_that_asked() {
-    let mut session = LineSession::new(at(secs(0)), CLIENT);
-    for input in [heard(SDK_HELLO), greeted(), LineInput::Taken(taken(100))] {
-        session.step(at(secs(0)), input);
-    }
+    let mut session = opened_by(SDK_HELLO, CLIENT, taken(100));
 
     let effects = session.step(at(secs(1)), stop(Some(receiver("s1"))));
     let LineEffect::Say(frame) = &effects[0] else { panic!("{effects:?}") };
@@ -56,10 +53,7 @@ fn the_answer_to_a_stop_is_reported_to_the_node_that_asked() {
 
 #[test]
 fn a_stop_that_could_not_be_posted_is_reported() {
-    let mut session = LineSession::new(at(secs(0)), CLIENT);
-    for input in [heard(SDK_HELLO), greeted(), LineInput::Taken(taken(100))] {
-        session.step(at(secs(0)), input);
-    }
+    let mut session = opened_by(SDK_HELLO, CLIENT, taken(100));
     session.step(at(secs(1)), stop(Some(receiver("s1"))));
 
     let failed = LineInput::StopFailed(receiver("s1").stop_id);
