@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use nightdesk_types::limits::{CALL_GAP, WAKE_DEADLINE};
+use nightdesk_types::limits::{CALL_GAP, UNRECORDED_CALL_GAP, WAKE_DEADLINE};
 use nightdesk_types::{Generation, Seq, Timestamp};
 
 use crate::store::WakeClaim;
@@ -169,7 +169,10 @@ impl WakeRow {
         let due_at =
             if self.phase == WakePhase::Due { Some(later_by(now, wait)) } else { self.due_at };
         let outcome = Some(outcome.to_owned());
-        self.is_at(call).then_some(Self { called_at: Some(now), outcome, due_at, ..self })
+        // The call began before now.
+        let rests_until = self.rests_until.min(later_by(now, CALL_GAP));
+        let called_at = Some(now);
+        self.is_at(call).then_some(Self { called_at, outcome, due_at, rests_until, ..self })
     }
 
     /// Records that a call was not made: it does not count, and is due later. `None`: the row changed since the claim.
@@ -202,10 +205,10 @@ impl WakeRow {
         self.close(WakePhase::Settled)
     }
 
-    /// Takes one attempt. If the node stops, the next claim follows after the gap; no node calls within the gap.
+    /// Takes one attempt. If its outcome is not recorded, the next claim leaves the gap also after a call that began late.
     pub(crate) fn take_call(self, now: Timestamp) -> Self {
         let counted = self.wakes_this_hour(now);
-        let rests_until = later_by(now, CALL_GAP);
+        let rests_until = later_by(now, UNRECORDED_CALL_GAP);
         let is_first = self.calls == 0;
         Self {
             phase: WakePhase::Due,

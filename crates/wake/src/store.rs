@@ -78,12 +78,13 @@ pub struct WaitingChat {
 /// The stores of inboxes and lines do that in their own transactions.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Claims due wakes. The next claim of each comes after [`CALL_GAP`], so a node that dies delays it by no more than
-    /// that, and no node calls the same agent before.
+    /// Claims due wakes. The next claim of each comes after [`UNRECORDED_CALL_GAP`] or, if an outcome was recorded, after
+    /// [`CALL_GAP`]. So a node that dies delays it by no more than that, and no two calls are closer than the gap.
     ///
     /// A wake that is not needed any more is closed: the agent is up, or no entry waits for it.
     ///
     /// [`CALL_GAP`]: nightdesk_types::limits::CALL_GAP
+    /// [`UNRECORDED_CALL_GAP`]: nightdesk_types::limits::UNRECORDED_CALL_GAP
     async fn claim(
         &self,
         which: WakeSelection,

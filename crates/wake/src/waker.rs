@@ -6,7 +6,7 @@ use std::time::Duration;
 use fail::fail_point;
 use nightdesk_types::backoff::jitter;
 use nightdesk_types::limits::{
-    CALL_BEGUN_WITHIN, CALL_WAIT_FIRST, STATEMENT_WAIT, WAKE_CALLS_AT_ONCE_MAX,
+    CALL_BEGUN_AFTER_CLAIM_MAX, CALL_BEGUN_WITHIN, CALL_WAIT_FIRST, WAKE_CALLS_AT_ONCE_MAX,
 };
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -48,11 +48,11 @@ pub struct CallPermit {
 impl CallPermit {
     /// Takes the room before the claim.
     fn new(permit: OwnedSemaphorePermit) -> Self {
-        Self { _permit: permit, begins_by: Instant::now() + STATEMENT_WAIT + CALL_BEGUN_WITHIN }
+        Self { _permit: permit, begins_by: Instant::now() + CALL_BEGUN_AFTER_CLAIM_MAX }
     }
 
     /// Lets the call start within [`CALL_BEGUN_WITHIN`] of the response to the claim, so that a slow store does not
-    /// make it late. A claim that took longer than [`STATEMENT_WAIT`] does not extend this.
+    /// make it late. A slower claim does not extend [`CALL_BEGUN_AFTER_CLAIM_MAX`].
     fn limit_after_claim(&mut self) {
         self.begins_by = self.begins_by.min(Instant::now() + CALL_BEGUN_WITHIN);
     }
@@ -225,6 +225,7 @@ impl Waker {
 
 #[cfg(test)]
 mod tests {
+    use nightdesk_types::limits::STATEMENT_WAIT;
     use tokio::time::advance;
 
     use super::*;

@@ -8,7 +8,7 @@ use clap::Args;
 use nightdesk_inbox::{InboxAdmin, LocalEntry};
 use nightdesk_register::{Bots, Register};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{CALL_GAP, WAKE_SWEEP_EVERY};
+use nightdesk_types::limits::{UNRECORDED_CALL_GAP, WAKE_SWEEP_EVERY};
 use nightdesk_types::{AgentId, Seq, TenantScope, Timestamp};
 use nightdesk_wake::{AgentWakeStatus, CallOutcome};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl WakeProof<'_> {
     async fn call(&mut self, began_at: Timestamp) -> anyhow::Result<()> {
         let calling = wiring::wake(self.config, &self.pg, wiring::outside(self.config)?)?;
         // The agent may have been called just now, so the next call waits for its turn.
-        let until = Instant::now() + CALL_GAP + WAKE_SWEEP_EVERY * 2;
+        let until = Instant::now() + UNRECORDED_CALL_GAP + WAKE_SWEEP_EVERY * 2;
         while Instant::now() < until {
             if let Some((claimed, room)) = calling.claim_agent(self.scope, self.agent).await? {
                 return match calling.call(&claimed, &room).await? {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::OUTSIDE_CALL_WAIT;
+use super::{OUTSIDE_CALL_WAIT, STATEMENT_WAIT};
 
 /// Grace period for the client to reconnect before the desk calls its agent, after the desk closed the line or the
 /// line's node died.
@@ -19,6 +19,13 @@ pub const CALL_GAP: Duration = Duration::from_secs(15);
 
 /// Time after the response to its claim within which a call must begin; a later call is postponed.
 pub const CALL_BEGUN_WITHIN: Duration = Duration::from_millis(500);
+
+/// Time after the start of its claim by which a call has begun.
+pub const CALL_BEGUN_AFTER_CLAIM_MAX: Duration = STATEMENT_WAIT.saturating_add(CALL_BEGUN_WITHIN);
+
+/// Minimum time between two claims of an agent's wake if the outcome of the first call was not recorded: that call may
+/// have begun late.
+pub const UNRECORDED_CALL_GAP: Duration = CALL_GAP.saturating_add(CALL_BEGUN_AFTER_CLAIM_MAX);
 
 /// Longest delay after the first call; it doubles after each further call.
 pub const CALL_WAIT_FIRST: Duration = Duration::from_secs(2);

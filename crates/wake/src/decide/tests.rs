@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use nightdesk_types::limits::{CALL_GAP, CALL_WAIT_MAX, CLOSED_GRACE, WAKE_DEADLINE};
+use nightdesk_types::limits::{
+    CALL_BEGUN_AFTER_CLAIM_MAX, CALL_GAP, CALL_WAIT_MAX, CLOSED_GRACE, UNRECORDED_CALL_GAP,
+    WAKE_DEADLINE,
+};
 use nightdesk_types::{BotId, TenantId};
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -191,18 +194,24 @@ proptest! {
     #[test]
     fn calls_are_never_closer_than_the_gap(events in histories()) {
         let mut world = World::new();
-        let mut called_at: Option<Timestamp> = None;
+        // The latest time at which the last call may have begun.
+        let mut begun_by: Option<Timestamp> = None;
         for event in events {
-            let before = world.row.calls;
+            let before = world.row.clone();
             let decision = world.run(event);
-            // A call that was put off was not made.
-            if matches!(event, Event::PutOff { .. }) && world.row.calls < before {
-                called_at = None;
+            let changed = world.row != before;
+            match event {
+                // A call that was put off was not made.
+                Event::PutOff { .. } if world.row.calls < before.calls => begun_by = None,
+                // A call whose outcome is recorded has begun.
+                Event::RecordOutcome { .. } if changed => begun_by = begun_by.min(Some(world.now)),
+                _ => {}
             }
             if decision.as_ref().is_some_and(is_call) {
-                let gap = called_at.map(|called_at| world.now.duration_since(called_at).unsigned_abs());
-                prop_assert!(gap.is_none_or(|gap| gap >= CALL_GAP), "called again after {gap:?}");
-                called_at = Some(world.now);
+                let gap = begun_by.map(|begun_by| world.now.duration_since(begun_by));
+                let is_kept = gap.is_none_or(|gap| Duration::try_from(gap).is_ok_and(|gap| gap >= CALL_GAP));
+                prop_assert!(is_kept, "called again after {gap:?}");
+                begun_by = world.now.checked_add(CALL_BEGUN_AFTER_CLAIM_MAX).ok();
             }
         }
     }
@@ -232,7 +241,7 @@ proptest! {
         for event in events {
             if world.run(event).as_ref().is_some_and(is_call) {
                 let mut other = world.clone();
-                other.run(Event::Pass(CALL_GAP));
+                other.run(Event::Pass(UNRECORDED_CALL_GAP));
                 let second = other.claim(Facts { line: None, waits: true, has_url: true });
                 prop_assert!(second.claimed.is_some(), "{second:?}");
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nightdesk_inbox::{AgentPresence, AuthorPace, LocalEntry, PutOutcome};
 use nightdesk_types::Seq;
-use nightdesk_types::limits::{CALL_GAP, CLOSED_GRACE, IDLE_GRACE, VANISHED_GRACE};
+use nightdesk_types::limits::{CLOSED_GRACE, IDLE_GRACE, UNRECORDED_CALL_GAP, VANISHED_GRACE};
 
 use super::super::TimedHarness;
 use super::super::cast::{Cast, Line};
@@ -26,7 +26,7 @@ pub async fn an_entry_for_a_sleeper_makes_a_wake_due(harness: &impl TimedHarness
     assert!(!first.went_idle);
     cast.stored(&ann.says(3)).await;
     assert_eq!(claimed(harness).await, [], "one call is enough for all of them");
-    harness.let_pass(CALL_GAP).await;
+    harness.let_pass(UNRECORDED_CALL_GAP).await;
     let second = called(harness).await;
     assert_eq!((second.calls, second.places), (2, Vec::new()), "people were told before");
 }
@@ -231,10 +231,10 @@ pub async fn a_suspect_line_has_its_agent_called(harness: &impl TimedHarness) {
     suspect(&open).await;
 
     called(harness).await;
-    harness.let_pass(CALL_GAP).await;
+    harness.let_pass(UNRECORDED_CALL_GAP).await;
     assert_eq!(called(harness).await.calls, 2, "it still does not ack");
     cast.ack(&open, &[(1, 1)]).await;
-    harness.let_pass(CALL_GAP).await;
+    harness.let_pass(UNRECORDED_CALL_GAP).await;
     assert_eq!(claimed(harness).await, []);
     assert_eq!(phase(&cast, &ann).await, "settled");
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use nightdesk_inbox::AgentPresence;
 use nightdesk_types::Seq;
-use nightdesk_types::limits::{CALL_GAP, CLOSED_GRACE, IDLE_GRACE, WAKE_DEADLINE, WAKE_PLACES_MAX};
+use nightdesk_types::limits::{
+    CALL_GAP, CLOSED_GRACE, IDLE_GRACE, UNRECORDED_CALL_GAP, WAKE_DEADLINE, WAKE_PLACES_MAX,
+};
 use nightdesk_wake::{AgentWebhook, NewWebhook, NoticeKind, WakeSelection, WakeStep, WakeTerms};
 
 use super::super::TimedHarness;
@@ -121,7 +123,7 @@ pub async fn who_cannot_be_woken_is_given_up_and_told(harness: &impl TimedHarnes
         .expect("note a call");
     harness.let_pass(WAKE_DEADLINE.saturating_sub(LITTLE * 2)).await;
     assert_eq!(called(harness).await.calls, 2, "the day is not over");
-    harness.let_pass(LITTLE + CALL_GAP).await;
+    harness.let_pass(LITTLE + UNRECORDED_CALL_GAP).await;
 
     let mut given_up = claimed(harness).await;
     assert_eq!((given_up.len(), given_up[0].step), (1, WakeStep::GaveUp));
@@ -229,7 +231,7 @@ pub async fn nobody_sees_another_tenants_wakes(harness: &impl TimedHarness) {
 }
 
 /// In any sequence of events, calls to an agent keep the minimum gap. While an entry waits and the agent has no
-/// line, the next call is at most `CLOSED_GRACE` plus `CALL_GAP` away.
+/// line, the next call is at most `CLOSED_GRACE` plus `UNRECORDED_CALL_GAP` away.
 pub async fn calls_lie_apart_whatever_happens(harness: &impl TimedHarness) {
     const STEPS: usize = 150;
     let cast = Cast::of(harness).await;
@@ -287,7 +289,7 @@ pub async fn calls_lie_apart_whatever_happens(harness: &impl TimedHarness) {
         if status.expect("look at wakes")[0].waiting == 0 {
             waited = Duration::ZERO;
         }
-        assert!(waited <= CLOSED_GRACE + CALL_GAP, "nobody called it for {waited:?}");
+        assert!(waited <= CLOSED_GRACE + UNRECORDED_CALL_GAP, "nobody called it for {waited:?}");
     }
     assert!(said > 10 && since_call < Duration::MAX, "something happened");
 }
