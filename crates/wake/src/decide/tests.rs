@@ -199,13 +199,13 @@ proptest! {
         for event in events {
             let before = world.row.clone();
             let decision = world.run(event);
-            let changed = world.row != before;
-            match event {
-                // A call that was put off was not made.
-                Event::PutOff { .. } if world.row.calls < before.calls => begun_by = None,
-                // A call whose outcome is recorded has begun.
-                Event::RecordOutcome { .. } if changed => begun_by = begun_by.min(Some(world.now)),
-                _ => {}
+            // A call that was put off was not made.
+            if matches!(event, Event::PutOff { .. }) && world.row.calls < before.calls {
+                begun_by = None;
+            }
+            // A call whose outcome is recorded has begun.
+            if matches!(event, Event::RecordOutcome { .. }) && world.row != before {
+                begun_by = begun_by.min(Some(world.now));
             }
             if decision.as_ref().is_some_and(is_call) {
                 let gap = begun_by.map(|begun_by| world.now.duration_since(begun_by));
