@@ -172,7 +172,7 @@ impl WakeRow {
         // The call began before now.
         let rests_until = self.rests_until.min(later_by(now, CALL_GAP));
         let called_at = Some(now);
-        self.is_at(call).then_some(Self { called_at, outcome, due_at, rests_until, ..self })
+        self.is_at(call).then_some(Self { due_at, called_at, outcome, rests_until, ..self })
     }
 
     /// Records that a call was not made: it does not count, and is due later. `None`: the row changed since the claim.
