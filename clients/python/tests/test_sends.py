@@ -98,6 +98,7 @@ async def test_a_follow_up_names_a_session_and_no_chat(desk: FakeDesk, connect: 
     ("result", "error"),
     [
         ({"success": False, "ambiguous": True, "error": "timed out"}, UnknownOutcomeError),
+        ({"success": False, "code": "unrecorded", "error": "network error"}, UnknownOutcomeError),
         ({"success": False, "code": "egress_declined", "error": "never addressed there"}, RefusedError),
         ({"success": False, "error": "message refused by the platform: 400"}, FailedError),
         ({"error": None}, FailedError),

@@ -1,5 +1,5 @@
 import type { Delivered } from "./entry.js";
-import { AmbiguousError, FailedError, RefusedError } from "./errors.js";
+import { AmbiguousError, FailedError, RefusedError, UnknownError } from "./errors.js";
 import type { Action, MediaMessage, Op, Prompt, SendResult, Source } from "./wire.js";
 
 /** A chat, and what tells it apart from others of the same id. The source of an event is one. */
@@ -101,6 +101,7 @@ export abstract class Actions {
     const result = await this.request(action, route, requestId);
     if (result.success) return result;
     if (result.ambiguous) throw new AmbiguousError(requestId);
+    if (result.code === "unrecorded") throw new UnknownError(requestId);
     const reason = result.error ?? "no reason given";
     throw result.code === "egress_declined" ? new RefusedError(reason) : new FailedError(reason);
   }

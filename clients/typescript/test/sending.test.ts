@@ -10,6 +10,7 @@ test("a result tells whether and why a send was not made", async (t) => {
   const line = await fake.nextLive();
   const cases: [string, Record<string, unknown>, (error: unknown) => boolean][] = [
     ["ambiguous", { success: false, ambiguous: true, error: "x" }, (error) => error instanceof UnknownError],
+    ["unrecorded", { success: false, code: "unrecorded", error: "x" }, (error) => error instanceof UnknownError],
     ["refused", { success: false, code: "egress_declined", error: "no" }, (error) => error instanceof RefusedError],
     [
       "failed",

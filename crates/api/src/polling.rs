@@ -252,7 +252,9 @@ pub(crate) async fn send_action(
         Some(line) => api.polled.send(agent, &read_line_name(line)?, outbound).await,
         None => api.posted.send(agent, outbound).await,
     };
-    sent.map_err(poll_problem)?.result().ok_or_else(|| {
+    let frame = sent.map_err(poll_problem)?;
+    let is_unrecorded = frame.outcome().is_none_or(|outcome| outcome.is_unrecorded());
+    frame.result().filter(|_| !is_unrecorded).ok_or_else(|| {
         problem::UNAVAILABLE.with_detail("repeat the request with the same request_id")
     })
 }

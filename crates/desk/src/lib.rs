@@ -11,6 +11,7 @@ pub mod inbound;
 pub mod letters;
 pub mod listening;
 pub mod outbound;
+mod send_outcome;
 pub mod posting;
 pub mod line;
 pub mod reach_manager;

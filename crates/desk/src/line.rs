@@ -176,8 +176,7 @@ impl LineHandler for LineBackend {
                     sleep(wait).await;
                     flow.send(caller, &greeted, outbound, turn).await
                 }
-                // Nothing was executed; this text makes the client retry by itself.
-                None => Outcome::failed("network error: too many sends for the rate limit"),
+                None => Outcome::unrecorded("too many sends for the rate limit"),
             };
             // The line may have ended; the result is stored all the same.
             drop(tell.send(outcome));

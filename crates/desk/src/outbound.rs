@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use nightdesk_egress::{Egress, FleetingAction, SendResult, SendTurn};
+use nightdesk_egress::{Egress, FleetingAction, SendKey, SendTurn};
 use nightdesk_gate::{AdmitError, AdmittedSend, BotTag, Gate, Sender};
 use nightdesk_letters::{Letters, Party, is_letter_chat};
 use nightdesk_line::AuthenticatedGateway;
-use nightdesk_port::Receipt;
 use nightdesk_protocol::action::Action;
 use nightdesk_protocol::frame::Outbound as OutboundFrame;
 use nightdesk_protocol::outcome::Outcome;
-use nightdesk_types::{AgentId, StoreError};
+use nightdesk_types::AgentId;
 
 use crate::capabilities::FollowUps;
+use crate::send_outcome::{send_outcome, unstored_outcome};
 use crate::{Stops, timekeeping};
 
 /// The way out.
@@ -52,29 +52,42 @@ impl Outbound {
         turn: Option<SendTurn>,
     ) -> Outcome {
         let turn = wait_for_turn(turn).await;
+        let AuthenticatedGateway { scope, agent, .. } = caller;
+        let key = SendKey { scope, agent, request: outbound.request_id.clone() };
+        match self.execute(caller, greeted, outbound, turn).await {
+            Ok(outcome) => outcome,
+            Err(refused) => self.recorded_or(&key, refused).await,
+        }
+    }
+
+    /// Executes a request. The error is the outcome of one that may not be executed now.
+    async fn execute(
+        &self,
+        caller: AuthenticatedGateway,
+        greeted: &[BotTag],
+        outbound: OutboundFrame,
+        turn: Option<SendTurn>,
+    ) -> Result<Outcome, Outcome> {
         let OutboundFrame { request_id, action, platform, bot_handle } = outbound;
         let send = match action {
             Action::Send(send) => send,
             Action::FollowUp(follow_up) => {
                 let admitted = self.follow_ups.admit(caller, greeted, request_id, follow_up);
-                return match admitted.await {
-                    Ok(admitted) => {
-                        self.deliver(&admitted.send, wait_for_turn(admitted.turn).await).await
-                    }
-                    Err(refused) => refused,
-                };
+                let admitted = admitted.await?;
+                let turn = wait_for_turn(admitted.turn).await;
+                return Ok(self.deliver(&admitted.send, turn).await);
             }
-            Action::Unknown { op } => return Outcome::unknown_op(&op),
+            Action::Unknown { op } => return Ok(Outcome::unknown_op(&op)),
             Action::Malformed { op, missing } => {
-                return Outcome::failed(format!("{op} has no usable {missing}"));
+                return Ok(Outcome::failed(format!("{op} has no usable {missing}")));
             }
         };
         if timekeeping::is_job_chat(&send.chat_id) {
-            return Outcome::delivered(None);
+            return Ok(Outcome::delivered(None));
         }
         if is_letter_chat(&send.chat_id) {
             let by = Party { scope: caller.scope, agent: caller.agent };
-            return self.letters.store_reply(by, &send).await;
+            return Ok(self.letters.store_reply(by, &send).await);
         }
         let named = platform.clone().unwrap_or_else(|| "relay".to_owned());
         let tag = BotTag { platform, handle: bot_handle };
@@ -82,13 +95,24 @@ impl Outbound {
         let sender = Sender { scope, agent, hellos: greeted, tag: &tag, through: None };
         let admitted = match self.gate.admit_send(sender, request_id, send).await {
             Ok(admitted) => admitted,
-            Err(AdmitError::Refused(why)) => return Outcome::refused(&named, &why.to_string()),
-            Err(AdmitError::Store(error)) => return unstored_outcome(&error),
+            Err(AdmitError::Refused(why)) => {
+                return Err(Outcome::refused(&named, &why.to_string()));
+            }
+            Err(AdmitError::Store(error)) => return Err(unstored_outcome(&error)),
         };
         if let Some(fleeting) = FleetingAction::from_send(&admitted) {
-            return send_outcome(self.egress.show(&fleeting).await);
+            return Ok(send_outcome(self.egress.show(&fleeting).await));
         }
-        self.deliver(&admitted, turn).await
+        Ok(self.deliver(&admitted, turn).await)
+    }
+
+    /// Returns the result of an earlier request with the same id, which may have been executed, or this outcome.
+    async fn recorded_or(&self, key: &SendKey, refused: Outcome) -> Outcome {
+        match self.egress.find_result(key).await {
+            Ok(Some(result)) => send_outcome(result),
+            Ok(None) => refused,
+            Err(error) => unstored_outcome(&error),
+        }
     }
 
     async fn deliver(&self, admitted: &AdmittedSend, turn: Option<SendTurn>) -> Outcome {
@@ -108,36 +132,4 @@ impl Outbound {
 async fn wait_for_turn(turn: Option<SendTurn>) -> Option<SendTurn> {
     let mut turn = turn?;
     turn.wait_for_turn().await.then_some(turn)
-}
-
-/// Returns the outcome of a send of which nothing was executed.
-fn unstored_outcome(error: &StoreError) -> Outcome {
-    match error.over_quota() {
-        Some(over) => Outcome::failed(over.to_string()),
-        // This text makes the client retry by itself.
-        None => Outcome::failed("network error behind the desk"),
-    }
-}
-
-fn send_outcome(settled: SendResult) -> Outcome {
-    match settled {
-        SendResult::Delivered(Receipt { chat: Some(chat), .. }) => {
-            Outcome::chat(chat.name, chat.kind)
-        }
-        SendResult::Delivered(Receipt { message_id, thread_id, chat: None, is_plain }) => {
-            let outcome = Outcome::delivered(message_id);
-            let outcome = if is_plain { outcome.with_plain_note() } else { outcome };
-            match thread_id {
-                Some(thread) => outcome.with_thread(thread, None),
-                None => outcome,
-            }
-        }
-        // A reply or an edit refers to the first part.
-        SendResult::InParts(parts) if parts.is_whole() => {
-            send_outcome(SendResult::Delivered(parts.said.into_iter().next().unwrap_or_default()))
-        }
-        SendResult::InParts(parts) => Outcome::partial(parts.said.len(), parts.of),
-        SendResult::Failed(why) => Outcome::failed(why),
-        SendResult::Ambiguous => Outcome::ambiguous(),
-    }
 }

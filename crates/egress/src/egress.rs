@@ -101,12 +101,12 @@ impl Egress {
         send: &AdmittedSend,
         turn: &SendTurn,
     ) -> Result<SendResult, StoreError> {
+        let key = SendKey::from(send);
         let errand = match self.plan_send(send.bot(), send.send(), turn.deadline()).await? {
             Ok(errand) => errand,
-            // No call will be made, so no row is written.
-            Err(unsayable) => return Ok(unsayable),
+            // No call will be made, so no row is written. An earlier request of this send may have been executed.
+            Err(unsayable) => return Ok(self.find_result(&key).await?.unwrap_or(unsayable)),
         };
-        let key = SendKey::from(send);
         // Taken before the row is written, so that a query for waiting sends does not take it too.
         let Some(_held) = self.active_sends.take(&key) else { return Ok(SendResult::Ambiguous) };
         match self.store.record_request(send, &self.node().name).await? {
@@ -125,6 +125,14 @@ impl Egress {
             SendState::Settled(settled) => Ok(settled),
             SendState::UnderWay => Ok(SendResult::Ambiguous),
         }
+    }
+
+    /// Returns the result of a send that was requested before.
+    pub async fn find_result(&self, send: &SendKey) -> Result<Option<SendResult>, StoreError> {
+        Ok(self.store.send_state(send).await?.map(|state| match state {
+            SendState::Settled(settled) => settled,
+            SendState::New | SendState::UnderWay => SendResult::Ambiguous,
+        }))
     }
 
     /// Returns the calls of a send, or the result if there are none.

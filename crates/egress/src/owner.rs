@@ -34,7 +34,7 @@ impl Egress {
             if let Some(made) = self.make_if_owner(key, errand).await.ok().flatten() {
                 return Ok(made);
             }
-            if let Ok(SendState::Settled(settled)) = self.store.send_state(key).await {
+            if let Ok(Some(SendState::Settled(settled))) = self.store.send_state(key).await {
                 return Ok(settled);
             }
             let now = Instant::now();
@@ -90,10 +90,7 @@ impl Egress {
         if self.store.retract(key, self.node(), &late).await? {
             return Ok(late);
         }
-        match self.store.send_state(key).await? {
-            SendState::Settled(settled) => Ok(settled),
-            SendState::New | SendState::UnderWay => Ok(SendResult::Ambiguous),
-        }
+        Ok(self.find_result(key).await?.unwrap_or(SendResult::Ambiguous))
     }
 
     /// Takes over bots without an owner, serves the sends that wait for this node's bots, and abandons the calls that a

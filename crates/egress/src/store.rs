@@ -73,8 +73,8 @@ pub trait Store: std::marker::Send + Sync {
         asked_on: &str,
     ) -> Result<SendState, StoreError>;
 
-    /// Returns the state of a requested send.
-    async fn send_state(&self, send: &SendKey) -> Result<SendState, StoreError>;
+    /// Returns the state of a send, if it was requested.
+    async fn send_state(&self, send: &SendKey) -> Result<Option<SendState>, StoreError>;
 
     /// Claims a requested send directly before its call. Returns true if it was free and the owner still owns its bot.
     /// The caller that gets `true` makes the only call.

@@ -36,8 +36,7 @@ impl Letters {
             Ok(ReplyOutcome::Again) => Outcome::delivered(None),
             Ok(ReplyOutcome::Late) => Outcome::failed("the sender no longer waits for this reply"),
             Ok(ReplyOutcome::Unknown) => Outcome::refused(PLATFORM, UNKNOWN_LETTER),
-            // Nothing was written: this text makes the client retry.
-            Err(_) => Outcome::failed("network error behind the desk"),
+            Err(_) => Outcome::unrecorded("the reply could not be stored"),
         }
     }
 }

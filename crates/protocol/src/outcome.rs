@@ -15,6 +15,9 @@ use crate::text;
 /// The code of a refusal that no other route would change.
 pub const EGRESS_DECLINED: &str = "egress_declined";
 
+/// The code of a request that the desk neither executed nor recorded.
+pub const UNRECORDED: &str = "unrecorded";
+
 /// The result of an action.
 ///
 /// Its texts are bounded, so its frame is too.
@@ -86,6 +89,15 @@ impl Outcome {
         Self { error: Some(truncate_text(why.into())), ..Self::default() }
     }
 
+    /// Returns the failure of a request that the desk neither executed nor recorded, and whose record it did not read. An
+    /// earlier request with the same id may have been executed, so a client repeats this one under the same id.
+    ///
+    /// The text makes 0.19.0 retry by itself. Its retry is safe: it never uses an id twice.
+    pub fn unrecorded(why: &str) -> Self {
+        let failed = Self::failed(format!("network error behind the desk: {why}"));
+        Self { code: Some(UNRECORDED.to_owned()), ..failed }
+    }
+
     /// Returns the result of an action that began and whose outcome is unknown.
     ///
     /// Only these words prevent 0.19.0 from sending it a second time, so no text is added to them.
@@ -126,6 +138,11 @@ impl Outcome {
     /// Returns true if the outcome is unknown.
     pub const fn is_ambiguous(&self) -> bool {
         self.ambiguous
+    }
+
+    /// Returns true if the desk neither executed nor recorded the request.
+    pub fn is_unrecorded(&self) -> bool {
+        self.code.as_deref() == Some(UNRECORDED)
     }
 
     /// Returns true if the action was not executed for lack of a connection or of time. A later attempt may succeed.
@@ -208,6 +225,14 @@ mod tests {
         assert_eq!(refused.code(), Some("egress_declined"));
         assert_eq!(refused.error(), Some("discord egress declined: never addressed there"));
         assert!(!refused.is_ambiguous() && !refused.is_success());
+    }
+
+    #[test]
+    fn a_request_that_was_not_recorded_is_retried() {
+        let unrecorded = Outcome::unrecorded("its database does not answer");
+
+        assert!(unrecorded.is_unrecorded() && unrecorded.is_temporary());
+        assert!(!Outcome::failed("network busy").is_unrecorded());
     }
 
     #[test]

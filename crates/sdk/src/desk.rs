@@ -99,14 +99,16 @@ impl Desk {
     }
 
     /// Performs an operation under an id of the caller. The desk executes an id once within a day, so after
-    /// [`SendError::Unknown`] the same call may be repeated, also by another process of the agent.
+    /// [`SendError::Unknown`] the same call may be repeated, also by another process of the agent. The error is that one,
+    /// too, if the desk could not record the request: an earlier one with this id may have been executed.
     pub async fn send_outbound_once(
         &self,
         id: RequestId,
         place: &Place,
         op: Op,
     ) -> Result<SendReceipt, SendError> {
-        receipt_from(&self.outbound(self.routed(Some(id), place, op)).await?)
+        let outcome = self.outbound(self.routed(Some(id), place, op)).await?;
+        if outcome.is_unrecorded() { Err(SendError::Unknown) } else { receipt_from(&outcome) }
     }
 
     /// Returns the name and the kind of a chat.

@@ -68,12 +68,12 @@ impl Store for Pg {
             }
             // A separate statement: the row may have been committed after the insert's snapshot and be invisible to
             // the insert.
-            read_send(&key, connection).await
+            read_send(&key, connection).await?.ok_or(sqlx::Error::RowNotFound)
         })
         .inspect_err(|_| self.bodies.forget_newest([tenant]))
     }
 
-    async fn send_state(&self, send: &SendKey) -> Result<SendState, StoreError> {
+    async fn send_state(&self, send: &SendKey) -> Result<Option<SendState>, StoreError> {
         let key = send.clone();
         run_to_end!(self.for_tenant("read a send", key.scope), |connection| {
             read_send(&key, connection).await
@@ -325,7 +325,10 @@ impl PastSends for Pg {
     }
 }
 
-async fn read_send(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result<SendState> {
+async fn read_send(
+    key: &SendKey,
+    connection: &mut PgConnection,
+) -> sqlx::Result<Option<SendState>> {
     let row = sqlx::query!(
         "select state, receipt from sends
          where tenant_id = $1 and agent_id = $2 and request_id = $3",
@@ -333,9 +336,9 @@ async fn read_send(key: &SendKey, connection: &mut PgConnection) -> sqlx::Result
         key.agent.uuid(),
         key.request.as_str()
     )
-    .fetch_one(connection)
+    .fetch_optional(connection)
     .await?;
-    read_state(&row.state, row.receipt.as_deref())
+    row.map(|row| read_state(&row.state, row.receipt.as_deref())).transpose()
 }
 
 fn read_state(state: &str, receipt: Option<&[u8]>) -> sqlx::Result<SendState> {

@@ -20,6 +20,8 @@ pub async fn a_repeat_gets_what_came_of_the_first(harness: &impl Harness) {
     let sends = Sends::of(harness).await;
     let owner = sends.owner("node-1").await;
     let (send, key) = sends.ask("r1").await;
+    let unknown = SendKey { request: request("r2"), ..key.clone() };
+    assert_eq!(harness.egress().send_state(&unknown).await.expect("look at a send"), None);
     assert_eq!(ask(harness, &send).await, SendState::UnderWay, "nobody is at it yet");
     assert!(claim(harness, &key, &owner).await);
     assert_eq!(ask(harness, &send).await, SendState::UnderWay, "the call is being made");
@@ -360,7 +362,8 @@ pub(super) async fn ask(harness: &dyn Harness, send: &AdmittedSend) -> SendState
 }
 
 async fn look(harness: &dyn Harness, key: &SendKey) -> SendState {
-    harness.egress().send_state(key).await.expect("look at a send")
+    let state = harness.egress().send_state(key).await.expect("look at a send");
+    state.expect("it was requested")
 }
 
 pub(super) async fn claim(harness: &dyn Harness, key: &SendKey, owner: &Owner) -> bool {

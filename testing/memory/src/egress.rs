@@ -129,9 +129,9 @@ impl Store for Memory {
         Ok(SendState::New)
     }
 
-    async fn send_state(&self, send: &SendKey) -> Result<SendState, StoreError> {
-        let unknown = || StoreError::broken("read a send", "nobody asked for it");
-        self.lock().sends.get(&name(send)).map(SendRow::looked_at).ok_or_else(unknown)
+    async fn send_state(&self, send: &SendKey) -> Result<Option<SendState>, StoreError> {
+        self.mishap.meets_send()?;
+        Ok(self.lock().sends.get(&name(send)).map(SendRow::looked_at))
     }
 
     async fn claim(&self, send: &SendKey, owner: &Owner) -> Result<bool, StoreError> {

@@ -87,6 +87,7 @@ impl Store for Memory {
         agent: AgentId,
         chat: &str,
     ) -> Result<Vec<Reach>, StoreError> {
+        self.mishap.meets_send()?;
         let now = self.now();
         let state = self.lock();
         let may = |bot: BotId| {

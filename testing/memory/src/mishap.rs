@@ -1,6 +1,6 @@
-//! Injects faults into accepts.
+//! Injects faults into accepts and sends.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nightdesk_inbox::AcceptRequest;
@@ -14,6 +14,7 @@ pub(super) struct Mishap {
     fails_on: Mutex<Option<String>>,
     held: Arc<RwLock<()>>,
     begun: AtomicUsize,
+    fails_sends: AtomicBool,
 }
 
 impl Mishap {
@@ -28,9 +29,21 @@ impl Mishap {
         }
         Ok(())
     }
+
+    pub(super) fn meets_send(&self) -> Result<(), StoreError> {
+        if self.fails_sends.load(Ordering::Relaxed) {
+            return Err(StoreError::unavailable("read a send", "as the test wants it"));
+        }
+        Ok(())
+    }
 }
 
 impl Memory {
+    /// Fails the admission of every send and every look at its record, until it is called with `false`.
+    pub fn fail_sends(&self, fails: bool) {
+        self.mishap.fails_sends.store(fails, Ordering::Relaxed);
+    }
+
     /// Fails every accept that would store an event of this chat. `None` ends the fault.
     pub fn fail_on_chat(&self, chat: Option<&str>) {
         let chat = chat.map(str::to_owned);

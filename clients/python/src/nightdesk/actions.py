@@ -40,6 +40,8 @@ def read_receipt(result: Json | None, request_id: str) -> Receipt:
         return Receipt(message_id, thread_id, note, read_object(result, "chat_info") or None)
     if result.get("ambiguous") is True:
         raise AmbiguousError(request_id)
+    if result.get("code") == "unrecorded":
+        raise UnknownOutcomeError(request_id)
     reason = read_text(result, "error") or "the desk gave no reason"
     raise (RefusedError if result.get("code") == "egress_declined" else FailedError)(reason)
 

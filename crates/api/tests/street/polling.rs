@@ -168,12 +168,39 @@ async fn an_action_is_performed_once_and_its_result_is_the_response() {
     assert_eq!(calls.len(), 1, "a repeat has no effect: {calls:?}");
     assert_eq!(calls[0]["content"], "hello");
 
-    let elsewhere = json!({
-        "line": agent.line, "request_id": "r2",
-        "action": { "op": "send", "chat_id": "c9", "content": "hello" },
-    });
-    let refused = agent.post("/v1/line/send", &elsewhere).await;
+    let elsewhere = |id: &str| {
+        json!({
+            "line": agent.line, "request_id": id,
+            "action": { "op": "send", "chat_id": "c9", "content": "hello" },
+        })
+    };
+    let refused = agent.post("/v1/line/send", &elsewhere("r2")).await;
     assert_eq!(refused.json()["code"], "egress_declined", "{}", refused.text);
+    let repeated = agent.post("/v1/line/send", &elsewhere("r1")).await;
+    assert_eq!(repeated.json()["success"], true, "r1 was executed: {}", repeated.text);
+}
+
+#[tokio::test]
+async fn a_repeat_is_not_told_to_have_failed_while_the_store_is_unavailable() {
+    let (desk, platform) = (TestDesk::open().await, TestPlatform::open().await);
+    let ann = desk.household_with("ann", "gw-1", platform.settings()).await;
+    assert_eq!(desk.says(&ann, "ann", "k1").await, 200);
+    let mut agent = Poller::of(&desk, &ann);
+    agent.take().await;
+    desk.settled().await;
+    let request = json!({
+        "line": agent.line, "request_id": "r1",
+        "action": { "op": "send", "chat_id": "c1", "content": "hello" },
+    });
+    let sent = agent.post("/v1/line/send", &request).await;
+    assert_eq!(sent.json()["success"], true, "{}", sent.text);
+
+    desk.store.fail_sends(true);
+    let unclear = agent.post("/v1/line/send", &request).await;
+    assert_eq!((unclear.status, &unclear.json()["code"]), (503, &json!("unavailable")));
+    desk.store.fail_sends(false);
+    let repeated = agent.post("/v1/line/send", &request).await;
+    assert_eq!(repeated.json(), sent.json());
 }
 
 #[tokio::test]

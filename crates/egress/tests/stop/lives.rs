@@ -49,7 +49,7 @@ async fn a_node_that_dies_before_it_writes_the_receipt_calls_nobody_again() {
     let second = stage.life("node-1").await;
     assert_eq!(stage.sweep(&second).await, 1);
     let settled = stage.store.send_state(&SendKey::from(&send)).await.expect("look");
-    assert_eq!(settled, SendState::Settled(SendResult::Ambiguous));
+    assert_eq!(settled, Some(SendState::Settled(SendResult::Ambiguous)));
     assert_eq!(stage.calls(), []);
 }
 

@@ -20,7 +20,21 @@ struct SendAttempt {
     outbound: Outbound,
     /// The id of the first attempt.
     first: RequestId,
+    /// The number of this attempt.
     number: u32,
+    /// The number of earlier attempts whose failure is recorded under their id.
+    recorded: u32,
+}
+
+/// The result of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AttemptResult {
+    /// A repeat would change nothing.
+    Final,
+    /// It failed for now, and the desk recorded that.
+    Failed,
+    /// The desk did not record it. An earlier request with the same id, by another node, may have been executed.
+    Unrecorded,
 }
 
 /// The next step of an answer after the result of a send.
@@ -38,8 +52,12 @@ impl AnswerSends {
     pub(super) fn new(sends: &[Outbound]) -> Self {
         let attempts = sends.iter().map(|outbound| {
             let first = outbound.request_id.clone();
-            let attempt =
-                SendAttempt { outbound: outbound.clone(), first: first.clone(), number: 1 };
+            let attempt = SendAttempt {
+                outbound: outbound.clone(),
+                first: first.clone(),
+                number: 1,
+                recorded: 0,
+            };
             (first, attempt)
         });
         Self(attempts.collect())
@@ -54,10 +72,14 @@ impl AnswerSends {
     pub(super) fn record(
         &mut self,
         request_id: &RequestId,
-        is_temporary: bool,
+        result: AttemptResult,
     ) -> Option<AnswerStep> {
         let attempt = self.0.remove(request_id)?;
-        let next = if is_temporary { attempt.next() } else { None };
+        let next = match result {
+            AttemptResult::Final => None,
+            AttemptResult::Failed => attempt.after_recorded(),
+            AttemptResult::Unrecorded => attempt.again(),
+        };
         if let Some(next) = next {
             let again = AnswerStep::Repeat(Box::new(next.outbound.clone()), next.pause());
             self.0.insert(next.outbound.request_id.clone(), next);
@@ -68,13 +90,19 @@ impl AnswerSends {
 }
 
 impl SendAttempt {
-    /// Returns the next attempt. The desk stores the failure under the id of this one, so the next one has an id of its
-    /// own. The id follows from the first one: another node that posts the entry again makes the same attempts.
-    fn next(self) -> Option<Self> {
-        let number = self.number + 1;
-        let request_id = RequestId::new(format!("{}~{number}", self.first))?;
+    /// Returns the next attempt after a recorded failure. The next one needs an id of its own, which follows from the
+    /// first one: another node that posts the entry again makes the same attempts.
+    fn after_recorded(self) -> Option<Self> {
+        let recorded = self.recorded + 1;
+        let request_id = RequestId::new(format!("{}~{}", self.first, recorded + 1))?;
         let outbound = Outbound { request_id, ..self.outbound };
-        (number <= ANSWER_ATTEMPTS_MAX).then_some(Self { outbound, number, ..self })
+        Self { outbound, recorded, ..self }.again()
+    }
+
+    /// Returns the next attempt under the same id.
+    fn again(self) -> Option<Self> {
+        let number = self.number + 1;
+        (number <= ANSWER_ATTEMPTS_MAX).then_some(Self { number, ..self })
     }
 
     /// Returns the time to wait before this attempt.
@@ -102,17 +130,19 @@ mod tests {
     fn an_answer_ends_with_its_last_result() {
         let mut sends = AnswerSends::new(&[send("e.0"), send("e.1")]);
 
-        assert_eq!(sends.record(&request("other"), false), None);
-        assert_eq!(sends.record(&request("e.1"), false), Some(AnswerStep::Wait));
-        assert_eq!(sends.record(&request("e.1"), false), None, "it came before");
-        assert_eq!(sends.record(&request("e.0"), false), Some(AnswerStep::Finish));
+        let mut record = |id: &str| sends.record(&request(id), AttemptResult::Final);
+
+        assert_eq!(record("other"), None);
+        assert_eq!(record("e.1"), Some(AnswerStep::Wait));
+        assert_eq!(record("e.1"), None, "it came before");
+        assert_eq!(record("e.0"), Some(AnswerStep::Finish));
     }
 
     #[test]
     fn a_send_that_fails_for_now_is_made_again_under_ids_of_its_own() {
         let mut sends = AnswerSends::new(&[send("e.0")]);
         let (mut id, mut pauses) = (request("e.0"), Vec::new());
-        while let Some(AnswerStep::Repeat(next, pause)) = sends.record(&id, true) {
+        while let Some(AnswerStep::Repeat(next, pause)) = sends.record(&id, AttemptResult::Failed) {
             pauses.push(pause.as_secs());
             id = next.request_id;
             assert!(sends.awaits(&id));
@@ -121,5 +151,19 @@ mod tests {
         assert_eq!(id.as_str(), "e.0~8");
         assert_eq!(pauses, [2, 4, 8, 16, 30, 30, 30]);
         assert!(!sends.awaits(&id), "the last failure ends the answer");
+    }
+
+    #[test]
+    fn a_send_that_was_not_recorded_is_made_again_under_its_id() {
+        let mut sends = AnswerSends::new(&[send("e.0")]);
+        let mut next_id = |id: &str, result| match sends.record(&request(id), result) {
+            Some(AnswerStep::Repeat(next, _)) => next.request_id.as_str().to_owned(),
+            other => panic!("{other:?}"),
+        };
+
+        assert_eq!(next_id("e.0", AttemptResult::Unrecorded), "e.0");
+        assert_eq!(next_id("e.0", AttemptResult::Failed), "e.0~2");
+        assert_eq!(next_id("e.0~2", AttemptResult::Unrecorded), "e.0~2");
+        assert_eq!(next_id("e.0~2", AttemptResult::Failed), "e.0~3");
     }
 }

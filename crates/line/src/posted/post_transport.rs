@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::answer::{AnswerPlace, PostAnswer};
-use super::answer_sends::{AnswerSends, AnswerStep};
+use super::answer_sends::{AnswerSends, AnswerStep, AttemptResult};
 use super::stop_posts::StopPosts;
 use super::{AgentPost, AgentPoster, KIND, PostOutcome};
 use crate::store::AuthenticatedGateway;
@@ -194,10 +194,10 @@ impl PostTransport {
     }
 
     /// Records the result of a send. The last result of an answer acknowledges its entry.
-    fn record_result(&mut self, request_id: &RequestId, is_temporary: bool) {
+    fn record_result(&mut self, request_id: &RequestId, result: AttemptResult) {
         let found = self.entries.iter_mut().find_map(|(id, entry)| match &mut entry.state {
             PostState::Answering(sends) => {
-                sends.record(request_id, is_temporary).map(|step| (id.clone(), step))
+                sends.record(request_id, result).map(|step| (id.clone(), step))
             }
             PostState::Posted | PostState::Later(_) | PostState::Acknowledged => None,
         });
@@ -317,6 +317,14 @@ impl PostTransport {
     }
 }
 
+fn attempt_result(frame: &Frame) -> AttemptResult {
+    match frame.outcome() {
+        Some(outcome) if outcome.is_unrecorded() => AttemptResult::Unrecorded,
+        Some(outcome) if outcome.is_temporary() => AttemptResult::Failed,
+        _ => AttemptResult::Final,
+    }
+}
+
 impl LineTransport for PostTransport {
     fn kind(&self) -> Transport {
         KIND
@@ -354,8 +362,7 @@ impl LineTransport for PostTransport {
                 self.waiting.push_back(entry);
             }
             FrameHead::Result { request_id } => {
-                let is_temporary = frame.outcome().is_some_and(|outcome| outcome.is_temporary());
-                self.record_result(&request_id, is_temporary);
+                self.record_result(&request_id, attempt_result(&frame));
                 if let Some(tell) = self.asked.remove(&request_id) {
                     // The request may have gone.
                     drop(tell.send(frame));

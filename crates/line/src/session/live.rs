@@ -363,8 +363,7 @@ impl LiveLine {
         } else {
             self.sends_in_flight += 1;
             if self.sends_in_flight > SENDS_IN_FLIGHT_MAX {
-                // No call was made: this text makes the client retry by itself.
-                let outcome = Outcome::failed("network error: too many sends at once");
+                let outcome = Outcome::unrecorded("too many sends at once");
                 self.send_response(&outbound.request_id, &outcome, effects);
                 return;
             }

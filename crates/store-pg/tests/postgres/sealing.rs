@@ -460,7 +460,7 @@ async fn a_send_that_does_not_open_fails_and_the_next_is_found() {
     assert_eq!(found, ["r2"]);
     assert_eq!(&waiting[0].send, sends[1].send());
     let state = store.send_state(&SendKey::from(&sends[0])).await.expect("read");
-    assert_eq!(state, SendState::Settled(SendResult::unreadable()));
+    assert_eq!(state, Some(SendState::Settled(SendResult::unreadable())));
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ through! { nightdesk_media::Store {
 
 through! { nightdesk_egress::Store {
     fn record_request(send: &AdmittedSend, asked_on: &str) -> SendState;
-    fn send_state(send: &SendKey) -> SendState;
+    fn send_state(send: &SendKey) -> Option<SendState>;
     fn claim(send: &SendKey, owner: &Owner) -> bool;
     fn settle(send: &SendKey, node: &Node, settled: &SendResult) -> bool;
     fn retract(send: &SendKey, node: &Node, why: &SendResult) -> bool;

@@ -246,6 +246,8 @@ pub(super) fn answered(conn: &str, request: String, result: &Outcome) -> Event {
     let result = match result {
         result if result.is_success() => OutResult::Done,
         result if result.is_ambiguous() => OutResult::Ambiguous,
+        // It reports nothing of an earlier request with the same id.
+        result if result.is_unrecorded() => OutResult::Nothing,
         _ => OutResult::Failed,
     };
     Event::OutRes { conn: conn.to_owned(), request, result }
