@@ -121,7 +121,9 @@ fn happened(history: &History) -> BTreeMap<Name, Vec<(Mark, What)>> {
     let may_wake = |pair: &&Pair| {
         !limited.contains(&pair.nonce) && (pair.done.is_some() || !foretold.contains(&pair.nonce))
     };
-    for pair in history.pairs.iter().filter(may_wake) {
+    // An agent may be done before the platform reads its acknowledgement: then nothing waited.
+    let waited = |pair: &&Pair| pair.done.is_none_or(|done| done > pair.told);
+    for pair in history.pairs.iter().filter(may_wake).filter(waited) {
         add(pair.agent, pair.told, What::Told);
         pair.done
             .into_iter()

@@ -74,6 +74,25 @@ fn nobody_is_called_who_comes_by_themselves_or_cannot_be() {
 }
 
 #[test]
+fn an_entry_that_was_done_before_the_platform_read_its_ack_does_not_wait() {
+    let mut tale = Tale::clean();
+    tale.note(wakeable()).note(Event::PlatSend {
+        id: "event-n9".to_owned(),
+        bot: "bot".to_owned(),
+        chat: "chat".to_owned(),
+        user: "user".to_owned(),
+        nonce: "n9".to_owned(),
+        expect: vec!["carol".to_owned()],
+        order: None,
+    });
+    comes(&mut tale, "c9", "n9");
+    tale.note(Event::PlatAck { id: "event-n9".to_owned(), attempt: 1, status: 200 });
+    tale.closed("c9", 1006).wait_ms(60_000).note(state(GatewayState::Idle));
+
+    assert_eq!(tale.broken(), [""; 0]);
+}
+
+#[test]
 fn a_line_that_the_desk_ended_has_longer_to_come_back() {
     for (code, away_ms, want) in
         [(1006, 16_000, &["I12"][..]), (1012, 44_000, &[]), (1012, 46_000, &["I12"])]
