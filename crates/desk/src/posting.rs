@@ -131,7 +131,7 @@ impl WebhookPoster {
         post: &AgentPost,
         webhook: &AgentWebhook,
     ) -> Result<CallResponse, CallError> {
-        let AgentPost { scope, agent, id, body } = post;
+        let AgentPost { scope, agent, id, body, withdrawn } = post;
         let url = TenantUrl::parse(&webhook.url, self.outside.rules())?;
         let give_up_at = Instant::now() + TURN_MAX;
         loop {
@@ -145,6 +145,7 @@ impl WebhookPoster {
                 timestamp,
                 signatures: &signatures.join(" "),
                 body: body.clone().into(),
+                withdrawn,
             };
             match self.outside.post(scope.tenant(), request).await {
                 Err(CallError::Busy { retry_after }) if Instant::now() < give_up_at => {
@@ -172,7 +173,8 @@ impl AgentPoster for WebhookPoster {
                 error @ (CallError::Refused(_)
                 | CallError::Busy { .. }
                 | CallError::Unreachable(_)
-                | CallError::Tls(_)),
+                | CallError::Tls(_)
+                | CallError::Withdrawn),
             ) => PostOutcome::Unreachable(error.to_string()),
             Err(
                 error @ (CallError::BrokeOff(_)

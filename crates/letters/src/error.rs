@@ -108,7 +108,8 @@ impl From<CallError> for FailureCause {
             error @ (CallError::Unreachable(_)
             | CallError::BrokeOff(_)
             | CallError::Tls(_)
-            | CallError::TooLong(_)) => Self::Network(error.to_string()),
+            | CallError::TooLong(_)
+            | CallError::Withdrawn) => Self::Network(error.to_string()),
         }
     }
 }

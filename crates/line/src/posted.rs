@@ -10,6 +10,7 @@ mod post_transport;
 mod stop_posts;
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -40,6 +41,8 @@ pub struct AgentPost {
     pub id: String,
     /// The frame, as JSON.
     pub body: String,
+    /// True once the agent has acknowledged the entry. A post that has not begun by then is not made.
+    pub withdrawn: Arc<AtomicBool>,
 }
 
 /// The result of a post.

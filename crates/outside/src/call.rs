@@ -1,6 +1,7 @@
 //! A call to a tenant's URL, and its result.
 
 use std::error::Error;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -38,6 +39,8 @@ pub struct WebhookPost<'a> {
     pub signatures: &'a str,
     /// The body, as JSON.
     pub body: Bytes,
+    /// True once the event needs no post any more. It is read directly before the request is written.
+    pub withdrawn: &'a AtomicBool,
 }
 
 /// The supported methods.
@@ -91,6 +94,9 @@ pub enum CallError {
     /// The response exceeds the maximum size.
     #[error("the response is longer than {0} bytes; send less")]
     TooLong(usize),
+    /// The event was withdrawn before the request was written.
+    #[error("the post was withdrawn before it began")]
+    Withdrawn,
     /// The response is a redirect, which is not followed.
     #[error("the host redirects (status {0}); use the URL that it redirects to")]
     Redirected(u16),

@@ -1,6 +1,7 @@
 //! The client: a call on one page, from its URL to its reply.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -76,6 +77,7 @@ impl Outside {
             bytes_max: OUTSIDE_BODY_BYTES_MAX,
             wait: OUTSIDE_CALL_WAIT,
             pace: &self.0.pace,
+            withdrawn: None,
         };
         self.read(tenant, exchange).await
     }
@@ -92,6 +94,7 @@ impl Outside {
             bytes_max: WEBHOOK_ANSWER_BYTES_MAX,
             wait: TURN_MAX,
             pace: &self.0.post_pace,
+            withdrawn: Some(post.withdrawn),
         };
         self.read(tenant, exchange).await
     }
@@ -108,6 +111,7 @@ impl Outside {
             bytes_max: ISSUER_KEYS_BYTES_MAX,
             wait: OUTSIDE_CALL_WAIT,
             pace: &self.0.pace,
+            withdrawn: None,
         };
         self.read(OPERATOR, exchange).await
     }
@@ -130,19 +134,26 @@ impl Outside {
 
     async fn perform(&self, exchanged: Exchange<'_>) -> Result<BoundedResponse, CallError> {
         let Inner { rules, names, connector, .. } = &*self.0;
-        let Exchange { url, request, bytes_max, pace, .. } = exchanged;
+        let Exchange { url, request, bytes_max, pace, withdrawn, .. } = exchanged;
         let dialler = Dialler { rules, names, pace };
         let addresses = dialler.addresses(url.host()).await?;
         let connect_by = Instant::now() + OUTSIDE_CONNECT_WAIT;
         let connected = timeout_at(connect_by, dialler.connect(url, &addresses)).await;
         let stream = connected.map_err(|_| no_connection())??;
         if !url.is_https() {
+            check_wanted(withdrawn)?;
             return exchange(stream, request, bytes_max).await;
         }
         let secured = timeout_at(connect_by, tls::shake_hands(&connector.0, url.host(), stream));
         let stream = secured.await.map_err(|_| no_connection())??;
+        check_wanted(withdrawn)?;
         exchange(stream, request, bytes_max).await
     }
+}
+
+fn check_wanted(withdrawn: Option<&AtomicBool>) -> Result<(), CallError> {
+    let is_withdrawn = withdrawn.is_some_and(|withdrawn| withdrawn.load(Ordering::Acquire));
+    if is_withdrawn { Err(CallError::Withdrawn) } else { Ok(()) }
 }
 
 /// The error of a connection that was not made in time: the request was not begun.
@@ -157,6 +168,8 @@ struct Exchange<'a> {
     bytes_max: usize,
     wait: Duration,
     pace: &'a CallLimits,
+    /// Ends the exchange before its request is written.
+    withdrawn: Option<&'a AtomicBool>,
 }
 
 /// Its `Debug` prints none of its content.

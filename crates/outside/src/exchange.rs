@@ -111,7 +111,7 @@ pub(crate) fn call_request(call: &OutsideCall<'_>) -> Result<Request<Full<Bytes>
 }
 
 pub(crate) fn webhook_request(post: &WebhookPost<'_>) -> Result<Request<Full<Bytes>>, CallError> {
-    let WebhookPost { url, id, timestamp, signatures, body } = post;
+    let WebhookPost { url, id, timestamp, signatures, body, withdrawn: _ } = post;
     let header = |text: &str| HeaderValue::from_str(text).map_err(|_| UrlRefusal::Unreadable);
     let mut request = Request::new(Full::new(body.clone()));
     *request.method_mut() = http::Method::POST;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -48,6 +49,8 @@ struct PostedEntry {
     state: PostState,
     /// True if its ack is stored.
     is_stored: bool,
+    /// Keeps a post that has not begun from being made.
+    withdrawn: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -127,9 +130,10 @@ impl PostTransport {
             && let Some(entry) = self.waiting.remove(next)
         {
             let WaitingEntry { id, frame, place, is_stored } = entry;
-            let entry = PostedEntry { place, state: PostState::Posted, is_stored };
-            self.entries.insert(id.clone(), entry);
-            self.post(id, &frame);
+            let withdrawn = Arc::<AtomicBool>::default();
+            self.post(id.clone(), &frame, Arc::clone(&withdrawn));
+            let entry = PostedEntry { place, state: PostState::Posted, is_stored, withdrawn };
+            self.entries.insert(id, entry);
         }
     }
 
@@ -137,16 +141,21 @@ impl PostTransport {
         self.entries.values().any(|entry| entry.place.chat_id == place.chat_id)
     }
 
-    fn post(&self, id: String, frame: &str) {
+    fn post(&self, id: String, frame: &str, withdrawn: Arc<AtomicBool>) {
         let AuthenticatedGateway { scope, agent, .. } = self.caller;
         let poster = Arc::clone(&self.poster);
-        let post = AgentPost { scope, agent, id: id.clone(), body: frame.trim_end().to_owned() };
+        let body = frame.trim_end().to_owned();
+        let post = AgentPost { scope, agent, id: id.clone(), body, withdrawn };
         self.posts.push(Box::pin(async move { PostEnd { id, outcome: poster.post(post).await } }));
     }
 
     fn handle_end(&mut self, end: PostEnd) {
         let PostEnd { id, outcome } = end;
         self.used_at = Instant::now();
+        if self.posted(&id).is_none() {
+            // The agent acknowledged the entry meanwhile, so this post decides nothing.
+            return;
+        }
         match outcome {
             PostOutcome::Handled(answer) => self.answer(&id, answer),
             PostOutcome::Later => self.wait_for_ack(&id),
@@ -235,6 +244,8 @@ impl PostTransport {
         self.waiting.retain(|entry| entry.id != id);
         if let Some(entry) = self.entries.get_mut(id) {
             entry.state = PostState::Acknowledged;
+            // The post may still wait for the database, a rate limit or a connection.
+            entry.withdrawn.store(true, Ordering::Release);
         }
         self.release();
     }

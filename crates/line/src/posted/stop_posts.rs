@@ -46,7 +46,8 @@ impl StopPosts {
         let AuthenticatedGateway { scope, agent, .. } = self.caller;
         let id = stop_id.clone().unwrap_or_else(random_stop_id);
         let body = frame.as_str().trim_end().to_owned();
-        let post = AgentPost { scope, agent, id: format!("{ID}{id}"), body };
+        let id = format!("{ID}{id}");
+        let post = AgentPost { scope, agent, id, body, withdrawn: Arc::default() };
         let poster = Arc::clone(&self.poster);
         self.posts.push(Box::pin(async move {
             let outcome = timeout(STOP_POST_WAIT, poster.post(post)).await.ok();

@@ -1,9 +1,10 @@
 //! Sent requests, read responses, and redirects that are not followed.
 
 use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
-use nightdesk_outside::{CallError, Method, OutsideCall, Rules, TenantUrl};
+use nightdesk_outside::{CallError, Method, OutsideCall, Rules, TenantUrl, WebhookPost};
 use nightdesk_types::limits::{ISSUER_KEYS_BYTES_MAX, OUTSIDE_BODY_BYTES_MAX};
 use secrecy::SecretString;
 
@@ -136,6 +137,25 @@ async fn keys_of_an_issuer_may_be_longer_and_not_endless() {
         let stage = Stage::with(say("200 OK", &vec![b'x'; bytes])).await;
         let url = stage.url("/jwks");
         assert_eq!(stage.outside.keys(&url).await.is_ok(), is_read, "{bytes}");
+    }
+}
+
+#[tokio::test]
+async fn a_post_that_was_withdrawn_is_not_written() {
+    for (is_withdrawn, calls) in [(false, 1), (true, 0)] {
+        let stage = Stage::with(say("200 OK", b"")).await;
+        let (url, withdrawn) = (stage.url("/agent"), AtomicBool::new(is_withdrawn));
+        let post = WebhookPost {
+            url: &url,
+            id: "e1",
+            timestamp: 0,
+            signatures: "v1,x",
+            body: "{}".into(),
+            withdrawn: &withdrawn,
+        };
+        let posted = stage.outside.post(TENANT, post).await;
+        assert_eq!(matches!(posted, Err(CallError::Withdrawn)), is_withdrawn, "{posted:?}");
+        assert_eq!(stage.host.heard().len(), calls);
     }
 }
 

@@ -1,4 +1,5 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use nightdesk_protocol::action::Action;
@@ -28,6 +29,22 @@ impl AgentPoster for Busy {
     async fn post(&self, _: AgentPost) -> PostOutcome {
         self.0.fetch_add(1, Ordering::Relaxed);
         PostOutcome::Handled(PostAnswer::default())
+    }
+}
+
+/// An agent to which a connection takes a minute. It counts the posts that begin.
+#[derive(Default)]
+struct Distant(AtomicUsize);
+
+#[async_trait]
+impl AgentPoster for Distant {
+    async fn post(&self, post: AgentPost) -> PostOutcome {
+        sleep(Duration::from_mins(1)).await;
+        if post.withdrawn.load(Ordering::Acquire) {
+            return PostOutcome::Unreachable("the post was withdrawn".to_owned());
+        }
+        self.0.fetch_add(1, Ordering::Relaxed);
+        std::future::pending().await
     }
 }
 
@@ -132,6 +149,23 @@ async fn an_entry_that_was_acknowledged_before_its_post_is_not_posted() {
 
     assert_eq!(agent.0.load(Ordering::Relaxed), 0);
     assert!(line.waiting.is_empty() && line.entries.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_that_is_acknowledged_before_its_post_begins_is_not_posted() {
+    let agent = Arc::new(Distant::default());
+    let (requests, mut line) = posted_by(Arc::<Distant>::clone(&agent));
+    line.feed_frame(entry()).await.expect("there is room");
+    line.flush().await.expect("its post waits for a connection");
+    let FrameHead::Entry { buffer_id } = entry().head() else { panic!("it is an entry") };
+    let ack = FromGateway::InboundAck { buffer_id };
+    requests.send(AgentRequest::Frame(ack)).await.expect("the line is open");
+    assert!(matches!(line.next_event().await, TransportEvent::Frame(_)), "the ack passes");
+    line.note_stored(stored(1));
+
+    let idle = line.next_event().await;
+    assert!(matches!(idle, TransportEvent::Frame(_)), "it goes idle, without a failure: {idle:?}");
+    assert_eq!(agent.0.load(Ordering::Relaxed), 0);
 }
 
 /// Returns the next frame for the session.
