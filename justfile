@@ -177,6 +177,30 @@ _fuzzer:
 webchat-look FOLDER="target/webchat-look" *ARGS: _world
     NIGHTDESK_BIN="$(just _built debug)" testing/browser/look.sh {{ FOLDER }} {{ ARGS }}
 
+# Call every route of users as each role and as a stranger, and log in at a certified and at a hostile provider. Budget: 5 minutes.
+office: _world
+    mkdir -p target && rm -f target/office-cases
+    NIGHTDESK_OFFICE_CASES="$PWD/target/office-cases" \
+        cargo nextest run {{ whole }} --no-fail-fast --test street -E 'test(/^office::/)' \
+        || echo "0 0 1" >> target/office-cases
+    NIGHTDESK_BIN="$(just _built debug)" testing/office/office.sh target/office-cases
+
+# Look at every page of the dashboard in a real browser, on a desk with faults; screenshots in FOLDER. Budget: 10 minutes.
+office-look FOLDER="target/office-look": _world
+    NIGHTDESK_BIN="$(just _built debug)" testing/office-look/office-look.sh {{ FOLDER }}
+
+# Play a new operator, who connects a bot, finds a stuck message and delivers it again by clicks alone. Budget: 3 minutes.
+office-story: _world
+    NIGHTDESK_BIN="$(just _built debug)" testing/office-story/office-story.sh
+
+# Plant fifteen mistakes of operators into a right desk: `nightdesk doctor` names each, and nothing else. Budget: 5 minutes.
+doctor: _world
+    NIGHTDESK_BIN="$(just _built debug)" testing/doctor/doctor.sh
+
+# Cause each kind of alert on a real desk: it arrives by webhook, mail, chat and metric, and is resolved. Budget: 15 minutes.
+alerts: _world
+    NIGHTDESK_BIN="$(just _built debug)" testing/alerts/alerts.sh
+
 # Run the README's quick start verbatim on a bare machine, up to an answer in Chromium.
 quickstart:
     python3 testing/quickstart/quickstart.py
@@ -204,6 +228,10 @@ sealing-cost TURNS="7" *ARGS: _proofs
     CARGO_TARGET_DIR={{ unsealed_target }} cargo build --manifest-path {{ unsealed_target }}/tree/Cargo.toml --locked \
         --release -p nightdesk --features scripted -p nightdesk-prove
     testing/old-beside-new.py {{ unsealed_target }}/release "$(dirname "$(just _built release)")" {{ TURNS }} road-rate {{ ARGS }}
+
+# Measure every page of the dashboard with 100,000 agents and 1,000,000 entries, and the road beside 50 open dashboards. Budget: 20 minutes.
+office-load *ARGS: _proofs
+    NIGHTDESK_BIN="$(just _built release)" "$(dirname "$(just _built release)")/office-load" {{ ARGS }}
 
 # Measure accept, delivery and ack of letters beside platform events in the same run.
 letters-rate *ARGS: _proofs

@@ -216,6 +216,19 @@ $$;
 
 ALTER FUNCTION public.close_day(p_name text, kept_days integer) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.count_awake() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    new.awake_ms := old.awake_ms + greatest(0, (extract(epoch from case
+        when new.generation = old.generation then new.closed_at else new.opened_at
+    end - old.opened_at) * 1000)::bigint);
+    return new;
+end
+$$;
+
+ALTER FUNCTION public.count_awake() OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.current_incarnation() RETURNS bigint
     LANGUAGE plpgsql STABLE
     AS $$
@@ -376,6 +389,93 @@ $$;
 
 ALTER FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.door_alert_causes(p_kinds text[], p_full_for interval, p_event_for interval, p_loss_for interval, p_calls integer, p_percent bigint, p_findings_last interval, samples_max integer, causes_max integer) RETURNS TABLE(tenant_id uuid, kind text, count bigint, subjects bigint, samples text[], since timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_desk  constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+    return query
+    with facts (tenant_id, kind, subject, n, since) as (
+        -- Entries that a person or the stop of a turn set aside are no fault; full inboxes have a kind of their own.
+        select p.tenant_id, 'parked', format('agent %s: %s, reason %s', a.name, count(*), p.reason),
+            count(*), min(p.parked_at)
+        from inbox_parked p
+            join agents a on a.tenant_id = p.tenant_id and a.agent_id = p.agent_id
+        where 'parked' = any (p_kinds) and p.resubmitted_as is null
+          and p.reason not in ('full', 'operator', 'stopped')
+        group by p.tenant_id, a.name, p.reason
+        union all
+        select f.tenant_id, 'inbox-full', format('agent %s', a.name), 1, f.since
+        from (
+            select p.tenant_id, p.agent_id, min(p.parked_at) as since from inbox_parked p
+            where 'inbox-full' = any (p_kinds) and p.parked_at > v_now - p_full_for
+              and p.reason = 'full'
+            group by 1, 2
+        ) as f
+            join agents a on a.tenant_id = f.tenant_id and a.agent_id = f.agent_id
+            join inbox_heads h on h.tenant_id = f.tenant_id and h.agent_id = f.agent_id
+        -- There is no room for the longest entry.
+        where inbox_is_full(
+            f.tenant_id, f.agent_id, h.next_seq, h.bytes + entry_bytes_max(),
+            quota_of(f.tenant_id, 'pending-entries'), quota_of(f.tenant_id, 'pending-bytes')
+        )
+        union all
+        select q.tenant_id, 'quarantined',
+            format('bot %s (%s): %s', b.handle, b.platform, count(*)), count(*), min(q.at)
+        from quarantined q
+            join bots b on b.tenant_id = q.tenant_id and b.bot_id = q.bot_id
+        where 'quarantined' = any (p_kinds) and q.at > v_now - p_event_for
+        group by q.tenant_id, b.handle, b.platform
+        union all
+        select h.tenant_id, 'deaf-bot', format('bot %s (%s): %s', b.handle, b.platform, h.why), 1,
+            h.unheard_since
+        from bot_hearings h
+            join bots b on b.tenant_id = h.tenant_id and b.bot_id = h.bot_id
+        where 'deaf-bot' = any (p_kinds) and h.told_at is not null
+        union all
+        select w.tenant_id, 'failing-wake', format('agent %s: %s calls, the last: %s', a.name, w.calls,
+            coalesce(w.outcome, 'no outcome')), 1, w.since
+        from wakes w join agents a on a.tenant_id = w.tenant_id and a.agent_id = w.agent_id
+        where 'failing-wake' = any (p_kinds) and w.due_at is not null and w.state = 'due'
+          and w.calls > p_calls
+        union all
+        select w.tenant_id, 'failing-wake', format('agent %s: given up', a.name), 1, w.since
+        from wakes w join agents a on a.tenant_id = w.tenant_id and a.agent_id = w.agent_id
+        where 'failing-wake' = any (p_kinds) and w.state = 'unreachable'
+        union all
+        select f.tenant_id, 'missed-fire', format('agent %s, job %s: %s', a.name, f.job_id, f.cause), 1,
+            f.ended_at
+        from fires f join agents a on a.tenant_id = f.tenant_id and a.agent_id = f.agent_id
+        where 'missed-fire' = any (p_kinds) and f.state = 'missed' and f.ended_at > v_now - p_event_for
+        union all
+        select v_desk, 'lost-commits', format('history %s', h.incarnation), 1, h.begun_at
+        from history h
+        where 'lost-commits' = any (p_kinds) and h.breaks > 0 and h.begun_at > v_now - p_loss_for
+        union all
+        select u.tenant_id, 'quota', format('%s: %s of %s', u.quota, u.used, u.allowed), 1, v_now
+        from high_quotas(p_percent) u
+        where 'quota' = any (p_kinds)
+        union all
+        select v_desk, n.kind, format('node %s: %s', n.node, n.subject), 1, n.since
+        from node_findings n
+        where n.kind = any (p_kinds) and n.reported_at > v_now - p_findings_last
+    )
+    select f.tenant_id, f.kind, sum(f.n)::bigint, count(*),
+        (array_agg(f.subject order by f.since, f.subject))[1:samples_max], min(f.since)
+    from facts f
+    group by f.tenant_id, f.kind
+    having f.tenant_id = v_desk or tenant_lives(f.tenant_id)
+    order by f.tenant_id, f.kind
+    limit causes_max;
+end
+$$;
+
+ALTER FUNCTION public.door_alert_causes(p_kinds text[], p_full_for interval, p_event_for interval, p_loss_for interval, p_calls integer, p_percent bigint, p_findings_last interval, samples_max integer, causes_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_asker(p_bot uuid, p_prompt text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -521,6 +621,25 @@ $$;
 
 ALTER FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_claim_roles(p_user uuid, p_tenants uuid[], p_roles text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+    delete from user_roles r
+    where r.user_id = p_user and r.source = 'claim' and not exists (
+        select from unnest(p_tenants, p_roles) as n (tenant_id, role)
+        where n.tenant_id = r.tenant_id and n.role = r.role
+    );
+    insert into user_roles (tenant_id, user_id, role, source)
+    select n.tenant_id, p_user, n.role, 'claim' from unnest(p_tenants, p_roles) as n (tenant_id, role)
+    order by n.tenant_id, n.role
+    on conflict do nothing;
+end
+$$;
+
+ALTER FUNCTION public.door_claim_roles(p_user uuid, p_tenants uuid[], p_roles text[]) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_client(p_clients uuid[]) RETURNS TABLE(client_id uuid, tenant_id uuid, agent_id uuid, secret_sha256 bytea, live boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -536,6 +655,103 @@ end
 $$;
 
 ALTER FUNCTION public.door_client(p_clients uuid[]) OWNER TO nightdesk_doors;
+
+CREATE TABLE public.alert_deliveries (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    way_tenant uuid NOT NULL,
+    way_id uuid NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    told_version integer NOT NULL,
+    is_known boolean NOT NULL,
+    began_at timestamp with time zone,
+    failures integer NOT NULL,
+    next_at timestamp with time zone
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.alert_deliveries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.alert_deliveries OWNER TO nightdesk_owner;
+
+CREATE TABLE public.alert_ways (
+    tenant_id uuid NOT NULL,
+    way_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    kind text NOT NULL,
+    target text NOT NULL,
+    salt text,
+    agent_tenant uuid,
+    agent_id uuid,
+    bot_id uuid,
+    coverage text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    told_at timestamp with time zone,
+    failure text,
+    tested_at timestamp with time zone,
+    CONSTRAINT alert_ways_known_coverage CHECK (((coverage = 'own'::text) OR ((coverage = 'all-tenants'::text) AND (tenant_id = '00000000-0000-0000-0000-000000000000'::uuid)))),
+    CONSTRAINT alert_ways_known_kind CHECK ((kind = ANY (ARRAY['webhook'::text, 'mail'::text, 'chat'::text]))),
+    CONSTRAINT alert_ways_salted CHECK (((kind = 'webhook'::text) = (salt IS NOT NULL))),
+    CONSTRAINT alert_ways_spoken CHECK ((num_nonnulls(agent_tenant, agent_id, bot_id) =
+CASE kind
+    WHEN 'chat'::text THEN 3
+    ELSE 0
+END))
+);
+
+ALTER TABLE ONLY public.alert_ways FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.alert_ways OWNER TO nightdesk_owner;
+
+CREATE TABLE public.alerts (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    resolved_at timestamp with time zone,
+    version integer NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    repeats integer NOT NULL,
+    is_return boolean NOT NULL,
+    count bigint NOT NULL,
+    subjects bigint NOT NULL,
+    samples text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT alerts_known_kind CHECK ((kind = ANY (ARRAY['parked'::text, 'inbox-full'::text, 'quarantined'::text, 'deaf-bot'::text, 'failing-wake'::text, 'missed-fire'::text, 'lost-commits'::text, 'quota'::text, 'expiring-key'::text, 'disk'::text])))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.alerts FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.alerts OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.door_due_alerts(p_within interval, pairs_max integer) RETURNS TABLE(alert public.alerts, way public.alert_ways, delivery public.alert_deliveries, tenant_name text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_desk constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+    return query
+    select a, w, d, t.name
+    from alerts a
+        join alert_ways w on w.tenant_id = a.tenant_id
+            or (w.tenant_id = v_desk and w.coverage = 'all-tenants')
+        left join alert_deliveries d on d.tenant_id = a.tenant_id and d.kind = a.kind
+            and d.way_tenant = w.tenant_id and d.way_id = w.way_id
+        left join tenants t on t.tenant_id = a.tenant_id
+    where a.changed_at > v_now - p_within
+      and (
+          d.opened_at is distinct from a.opened_at
+          or (d.told_version < a.version and coalesce(d.next_at <= v_now, true))
+      )
+    order by a.changed_at, a.tenant_id, a.kind, w.way_id
+    limit pairs_max
+    for update of a skip locked for key share of w skip locked;
+end
+$$;
+
+ALTER FUNCTION public.door_due_alerts(p_within interval, pairs_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_erasures(p_listed uuid[]) RETURNS TABLE(tenant_id uuid, is_erased boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -595,6 +811,23 @@ end
 $$;
 
 ALTER FUNCTION public.door_give_up_sends(sends_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_glass(p_tenant uuid, p_request uuid, requests_max integer) RETURNS TABLE(tenant_id uuid, request_id uuid, asked_by uuid, asked_at timestamp with time zone, reason text, lasts_s bigint, approved_by uuid, open_until timestamp with time zone, ended_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select g.tenant_id, g.request_id, g.asked_by, g.asked_at, g.reason,
+        extract(epoch from g.lasts)::bigint, g.approved_by, g.open_until, g.ended_at
+    from glass_requests g
+    where g.tenant_id = coalesce(p_tenant, g.tenant_id) and g.request_id = coalesce(p_request, g.request_id)
+    order by g.asked_at desc limit requests_max;
+end
+$$;
+
+ALTER FUNCTION public.door_glass(p_tenant uuid, p_request uuid, requests_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_letter_hook(p_digests bytea[]) RETURNS TABLE(digest bytea, tenant uuid, agent uuid)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -666,6 +899,21 @@ $$;
 
 ALTER FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_lock_alerts(p_kinds text[], c_tenants uuid[], c_kinds text[]) RETURNS SETOF public.alerts
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+    return query
+    select a.* from alerts a
+    where (a.resolved_at is null and a.kind = any (p_kinds))
+       or (a.tenant_id, a.kind) in (select c.* from unnest(c_tenants, c_kinds) as c)
+    order by a.tenant_id, a.kind for update;
+end
+$$;
+
+ALTER FUNCTION public.door_lock_alerts(p_kinds text[], c_tenants uuid[], c_kinds text[]) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) RETURNS TABLE(tenant_id uuid, agent_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -680,6 +928,40 @@ end
 $$;
 
 ALTER FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_node_lines(p_nodes text[], p_epochs bigint[], lines_max integer) RETURNS TABLE(node text, lines bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select n.node, (
+        select count(*) from (
+            select from lines l
+            where l.closed_at is null and l.node = n.node and l.node_epoch = n.epoch
+            limit lines_max
+        ) as enough
+    )
+    from unnest(p_nodes, p_epochs) as n (node, epoch);
+end
+$$;
+
+ALTER FUNCTION public.door_node_lines(p_nodes text[], p_epochs bigint[], lines_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_open_alerts(alerts_max integer) RETURNS TABLE(alert public.alerts, tenant_name text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+    return query
+    select a, t.name from alerts a left join tenants t on t.tenant_id = a.tenant_id
+    where a.resolved_at is null
+    order by a.opened_at desc, a.tenant_id, a.kind limit alerts_max;
+end
+$$;
+
+ALTER FUNCTION public.door_open_alerts(alerts_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) RETURNS TABLE(bot_id uuid, platform text, handle text, is_own boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -945,6 +1227,60 @@ $$;
 
 ALTER FUNCTION public.door_tenants(p_after text, tenants_max integer) OWNER TO nightdesk_doors;
 
+CREATE FUNCTION public.door_user_access(p_users uuid[]) RETURNS TABLE(user_id uuid, role_tenants uuid[], roles text[], glass_tenants uuid[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select u.user_id,
+        coalesce(r.tenants, '{}'), coalesce(r.roles, '{}'), coalesce(g.tenants, '{}')
+    from unnest(p_users) as u (user_id)
+        left join lateral (
+            select array_agg(r.tenant_id order by r.tenant_id, r.role) as tenants,
+                array_agg(r.role order by r.tenant_id, r.role) as roles
+            from (
+                select distinct r.tenant_id, r.role from user_roles r
+                where r.user_id = u.user_id
+                    and (r.tenant_id = '00000000-0000-0000-0000-000000000000' or tenant_lives(r.tenant_id))
+            ) as r
+        ) as r on true
+        left join lateral (
+            select array_agg(distinct g.tenant_id) as tenants from glass_requests g
+            where g.asked_by = u.user_id and g.ended_at is null and g.open_until > now()
+        ) as g on true;
+end
+$$;
+
+ALTER FUNCTION public.door_user_access(p_users uuid[]) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.door_users(p_tenant uuid, p_user uuid, p_after uuid, users_max integer) RETURNS TABLE(user_id uuid, name text, email text, issuer text, created_at timestamp with time zone, used_at timestamp with time zone, role_tenants uuid[], roles text[], sources text[], sessions bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    select u.user_id, u.name, u.email, u.issuer, u.created_at, u.used_at,
+        coalesce(r.tenants, '{}'), coalesce(r.roles, '{}'), coalesce(r.sources, '{}'),
+        (select count(*) from user_sessions s where s.user_id = u.user_id and s.ended_at is null)
+    from users u
+        left join lateral (
+            select array_agg(r.tenant_id order by r.tenant_id, r.role, r.source) as tenants,
+                array_agg(r.role order by r.tenant_id, r.role, r.source) as roles,
+                array_agg(r.source order by r.tenant_id, r.role, r.source) as sources
+            from user_roles r
+            where r.user_id = u.user_id and r.tenant_id = coalesce(p_tenant, r.tenant_id)
+        ) as r on true
+    where coalesce(u.user_id > p_after, true) and u.user_id = coalesce(p_user, u.user_id)
+        and (p_tenant is null or r.roles is not null)
+    order by u.user_id limit users_max;
+end
+$$;
+
+ALTER FUNCTION public.door_users(p_tenant uuid, p_user uuid, p_after uuid, users_max integer) OWNER TO nightdesk_doors;
+
 CREATE FUNCTION public.door_vault_keys() RETURNS TABLE(vault_key bytea)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -1019,7 +1355,8 @@ CREATE FUNCTION public.erasure_plan() RETURNS TABLE(nth bigint, relation text, f
         'listed_authors', 'relevance_policies', 'enrolments', 'link_codes', 'letter_grants',
         'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers', 'agent_webhooks',
         'gateway_secrets', 'gateway_platforms', 'bot_keys', 'bot_hearings', 'bot_sessions', 'bots',
-        'tenant_keys'
+        'tenant_keys', 'user_roles', 'api_tokens', 'glass_requests', 'alert_deliveries', 'alerts',
+        'alert_ways'
     ]) with ordinality as p (relation, nth)
     union all
     select p.nth, p.relation, 'in-steps', null from unnest(array[
@@ -1027,7 +1364,7 @@ CREATE FUNCTION public.erasure_plan() RETURNS TABLE(nth bigint, relation text, f
         'sent_messages', 'sends', 'refusals', 'refusal_heads', 'reached', 'notices', 'notice_heads', 'webchat_messages',
         'webchat_chats', 'prompts', 'media', 'fires', 'letters', 'letters_in', 'letter_receipts',
         'skill_revisions', 'data_entries', 'skills', 'shelves', 'wakes', 'source_cursors', 'link_tries',
-        'quotas'
+        'quotas', 'wake_log', 'tenant_usage'
     ]) with ordinality as p (relation, nth)
     union all
     select 0, p.relation, 'kept', p.reason from (values
@@ -1843,6 +2180,62 @@ end
 $$;
 
 ALTER FUNCTION public.forget_sessions() OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.high_quotas(p_percent bigint) RETURNS TABLE(tenant_id uuid, quota text, used bigint, allowed bigint)
+    LANGUAGE plpgsql STABLE
+    AS $$
+#variable_conflict use_column
+begin
+    return query
+    with defaults as materialized (
+        select d.quota, quota_default(d.quota) as allowed from unnest(array[
+            'agents', 'gateways', 'grants', 'armed-jobs', 'agent-jobs', 'skills', 'data-entries',
+            'shelf-bytes', 'pending-entries'
+        ]) as d (quota)
+    ), armed as materialized (
+        select s.tenant_id, s.agent_id, count(*) as used from schedules s
+        where s.next_at is not null group by 1, 2
+    ), counted as (
+        select a.tenant_id, 'agents' as quota, count(*) as used from agents a group by 1
+        union all
+        select g.tenant_id, 'gateways', count(*) from gateways g group by 1
+        union all
+        select g.tenant_id, 'grants', count(*) from scope_grants g group by 1
+        union all
+        select a.tenant_id, 'armed-jobs', sum(a.used)::bigint from armed a group by 1
+        union all
+        select a.tenant_id, 'agent-jobs', max(a.used) from armed a group by 1
+        union all
+        select s.tenant_id, 'skills', count(*) from skills s group by 1
+        union all
+        select d.tenant_id, 'data-entries', count(*) from data_entries d group by 1
+        union all
+        select s.tenant_id, 'shelf-bytes', s.bytes from shelves s
+        union all
+        -- Parked entries have a number too, and do not wait.
+        select w.tenant_id, 'pending-entries', max(w.used) from (
+            select h.tenant_id, (
+                select count(*) from inbox_entries e
+                where e.tenant_id = h.tenant_id and e.agent_id = h.agent_id
+                  and e.at >= c.acked_at and e.seq > c.acked_seq and not e.seq <@ c.ahead
+            ) as used
+            from inbox_heads h
+                join inbox_cursors c on c.tenant_id = h.tenant_id and c.agent_id = h.agent_id
+                left join quotas q on q.tenant_id = h.tenant_id and q.quota = 'pending-entries'
+            where (h.next_seq - 1 - c.acked_seq) * 100
+                >= coalesce(q.allowed, quota_default('pending-entries')) * p_percent
+              and h.next_seq - 1 > c.acked_seq
+        ) as w group by 1
+    )
+    select c.tenant_id, c.quota, c.used, coalesce(q.allowed, d.allowed)
+    from counted c
+        join defaults d on d.quota = c.quota
+        left join quotas q on q.tenant_id = c.tenant_id and q.quota = c.quota
+    where c.used > 0 and c.used * 100 >= coalesce(q.allowed, d.allowed) * p_percent;
+end
+$$;
+
+ALTER FUNCTION public.high_quotas(p_percent bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) RETURNS TABLE(event integer, outcome text, tenant uuid, agent uuid, seq bigint, at timestamp with time zone, parked boolean, presence text, incarnation bigint, generation bigint)
     LANGUAGE plpgsql
@@ -3035,7 +3428,7 @@ $$;
 
 ALTER FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text, tries_max integer) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, hour_began_at timestamp with time zone, hour_wakes integer, version bigint, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], has_webhook boolean, bots uuid[], chats text[])
+CREATE FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) RETURNS TABLE(now_at timestamp with time zone, tenant uuid, agent uuid, state text, since timestamp with time zone, due_at timestamp with time zone, calls integer, called_at timestamp with time zone, outcome text, rests_until timestamp with time zone, woken_at timestamp with time zone, suspect_generation bigint, suspect_acked_seq bigint, asked boolean, delay_told boolean, hour_began_at timestamp with time zone, hour_wakes integer, version bigint, line_generation bigint, line_opened_at timestamp with time zone, acked_seq bigint, parting text, urls text[], has_webhook boolean, bots uuid[], chats text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -3068,7 +3461,7 @@ begin
     return query
     select v_now, w.tenant_id, w.agent_id, w.state, w.since, w.due_at, w.calls, w.called_at,
         w.outcome, w.rests_until, w.woken_at, w.suspect_generation, w.suspect_acked_seq, w.asked,
-        w.hour_began_at, w.hour_wakes, w.xmin::text::bigint,
+        w.delay_told, w.hour_began_at, w.hour_wakes, w.xmin::text::bigint,
         case when l.closed_at is null and node_lives(l.node, l.node_epoch) then l.generation end,
         l.opened_at, c.acked_seq, l.parting,
         array(
@@ -3090,6 +3483,26 @@ end
 $$;
 
 ALTER FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) OWNER TO nightdesk_doors;
+
+CREATE FUNCTION public.log_wake() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    new.ended_count := old.ended_count + 1;
+    insert into wake_log as l
+        (tenant_id, agent_id, slot, number, since, calls, called_at, outcome, woken_at, ended_at)
+    values (new.tenant_id, new.agent_id, new.ended_count % wake_log_max(), new.ended_count, new.since,
+        new.calls, case when new.called_at >= new.since then new.called_at end, new.outcome,
+        case when new.state = 'woken' then new.woken_at end, clock_timestamp())
+    on conflict (tenant_id, agent_id, slot) do update
+    set number = excluded.number, since = excluded.since, calls = excluded.calls,
+        called_at = excluded.called_at, outcome = excluded.outcome, woken_at = excluded.woken_at,
+        ended_at = excluded.ended_at;
+    return new;
+end
+$$;
+
+ALTER FUNCTION public.log_wake() OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.new_incarnation() RETURNS bigint
     LANGUAGE sql
@@ -3394,6 +3807,93 @@ CREATE FUNCTION public.retention_min(p_rows text) RETURNS interval
 $$;
 
 ALTER FUNCTION public.retention_min(p_rows text) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.sample_tenant(p_tenant uuid, p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_hour timestamptz := date_trunc('hour', p_now, 'UTC');
+    before tenant_usage;
+begin
+    select u.* into before from tenant_usage u
+    where u.tenant_id = p_tenant order by u.hour desc limit 1;
+    insert into tenant_usage as u
+        (tenant_id, hour, sampled_at, agents, messages, wakes, awake_ms, fires)
+    select p_tenant, v_hour, p_now, count(*), coalesce(sum(h.next_seq - 1), 0),
+        coalesce(sum(w.ended_count), 0),
+        coalesce(sum(l.awake_ms + case when l.closed_at is null and node_lives(l.node, l.node_epoch)
+            then greatest(0, (extract(epoch from p_now - l.opened_at) * 1000)::bigint) else 0 end), 0),
+        coalesce(before.fires, 0) + (
+            select count(*) from fires f
+            where f.tenant_id = p_tenant and f.began_at > coalesce(before.sampled_at, 'epoch')
+              and f.began_at <= p_now
+        )
+    from inbox_heads h
+        left join wakes w on w.tenant_id = h.tenant_id and w.agent_id = h.agent_id
+        left join lines l on l.tenant_id = h.tenant_id and l.agent_id = h.agent_id
+    where h.tenant_id = p_tenant
+    on conflict (tenant_id, hour) do update
+    set sampled_at = excluded.sampled_at, agents = excluded.agents, messages = excluded.messages,
+        wakes = excluded.wakes, awake_ms = excluded.awake_ms, fires = excluded.fires;
+    if before.hour is distinct from v_hour then
+        delete from tenant_usage u
+        where u.tenant_id = p_tenant and (
+            u.hour < p_now - interval '400 days'
+            or u.hour < p_now - interval '49 hours' and exists (
+                select from tenant_usage o
+                where o.tenant_id = p_tenant and o.hour > u.hour
+                  and o.hour < date_trunc('day', u.hour, 'UTC') + interval '1 day'
+            )
+        );
+    end if;
+end
+$$;
+
+ALTER FUNCTION public.sample_tenant(p_tenant uuid, p_now timestamp with time zone) OWNER TO nightdesk_owner;
+
+CREATE FUNCTION public.sample_usage(p_after uuid, p_every interval, tenants_max integer) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+    v_desk   constant uuid := '00000000-0000-0000-0000-000000000000';
+    v_now    timestamptz := clock_timestamp();
+    v_tenant uuid;
+    v_last   uuid;
+begin
+    for v_tenant in
+        select t.tenant_id from tenants t
+        where t.erased_at is null and coalesce(t.tenant_id > p_after, true)
+        order by t.tenant_id limit tenants_max
+    loop
+        v_last := v_tenant;
+        continue when exists (
+            select from tenant_usage u where u.tenant_id = v_tenant and u.sampled_at > v_now - p_every
+              and u.hour >= date_trunc('hour', v_now - p_every, 'UTC')
+        );
+        perform sample_tenant(v_tenant, v_now);
+    end loop;
+    if v_last is null then
+        insert into tenant_usage as u
+            (tenant_id, hour, sampled_at, agents, messages, wakes, awake_ms, fires)
+        select v_desk, date_trunc('hour', v_now, 'UTC'), v_now, coalesce(sum(n.agents), 0),
+            coalesce(sum(n.messages), 0), coalesce(sum(n.wakes), 0), coalesce(sum(n.awake_ms), 0),
+            coalesce(sum(n.fires), 0)
+        from tenants t
+            cross join lateral (
+                select u.* from tenant_usage u where u.tenant_id = t.tenant_id order by u.hour desc limit 1
+            ) as n
+        where t.erased_at is null
+        on conflict (tenant_id, hour) do update
+        set sampled_at = excluded.sampled_at, agents = excluded.agents, messages = excluded.messages,
+            wakes = excluded.wakes, awake_ms = excluded.awake_ms, fires = excluded.fires;
+        delete from tenant_usage u where u.tenant_id = v_desk and u.hour < v_now - interval '400 days';
+    end if;
+    return v_last;
+end
+$$;
+
+ALTER FUNCTION public.sample_usage(p_after uuid, p_every interval, tenants_max integer) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) RETURNS TABLE(now_at timestamp with time zone, job public.schedules, fire public.fires)
     LANGUAGE plpgsql
@@ -3907,6 +4407,14 @@ $$;
 
 ALTER FUNCTION public.vault_key(sealed bytea) OWNER TO nightdesk_owner;
 
+CREATE FUNCTION public.wake_log_max() RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select 8
+$$;
+
+ALTER FUNCTION public.wake_log_max() OWNER TO nightdesk_owner;
+
 CREATE FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) RETURNS record
     LANGUAGE sql STABLE
     AS $$
@@ -3940,8 +4448,10 @@ CREATE TABLE public.wakes (
     suspect_generation bigint,
     suspect_acked_seq bigint,
     asked boolean DEFAULT false NOT NULL,
+    delay_told boolean DEFAULT false NOT NULL,
     hour_began_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
     hour_wakes integer DEFAULT 0 NOT NULL,
+    ended_count bigint DEFAULT 0 NOT NULL,
     CONSTRAINT wakes_known_state CHECK ((state = ANY (ARRAY['due'::text, 'held'::text, 'woken'::text, 'settled'::text, 'unreachable'::text]))),
     CONSTRAINT wakes_looked_at_again CHECK (((state <> ALL (ARRAY['due'::text, 'held'::text])) OR (due_at IS NOT NULL)))
 )
@@ -3964,7 +4474,7 @@ $$;
 
 ALTER FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) RETURNS boolean
+CREATE FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_delay_told boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
@@ -3973,14 +4483,14 @@ begin
     set state = p_state, since = p_since, due_at = p_due_at, calls = p_calls,
         called_at = p_called_at, outcome = p_outcome, rests_until = p_rests_until,
         woken_at = p_woken_at, suspect_generation = p_suspect_generation,
-        suspect_acked_seq = p_suspect_acked_seq, asked = p_asked,
+        suspect_acked_seq = p_suspect_acked_seq, asked = p_asked, delay_told = p_delay_told,
         hour_began_at = p_hour_began_at, hour_wakes = p_hour_wakes
     where tenant_id = p_tenant and agent_id = p_agent and xmin::text::bigint = p_version;
     return found;
 end
 $$;
 
-ALTER FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_delay_told boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) RETURNS TABLE(tenant uuid, agent uuid, held boolean)
     LANGUAGE plpgsql
@@ -4018,7 +4528,7 @@ begin
     from unnest(s_tenant, s_agent, s_due) as s (tenant, agent, due)
     on conflict (tenant_id, agent_id) do update
     set state = 'due', since = excluded.since, due_at = greatest(excluded.due_at, w.rests_until),
-        calls = 0, outcome = null, suspect_generation = null
+        calls = 0, outcome = null, suspect_generation = null, delay_told = false
     where w.state not in ('due', 'held');
 
     return query
@@ -4113,6 +4623,22 @@ CREATE TABLE public.agents (
 ALTER TABLE ONLY public.agents FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.agents OWNER TO nightdesk_owner;
+
+CREATE TABLE public.api_tokens (
+    token_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    secret_sha256 bytea NOT NULL,
+    user_id uuid NOT NULL,
+    name text NOT NULL,
+    rights text[] NOT NULL,
+    tenant_id uuid,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_tokens_whole_digest CHECK ((octet_length(secret_sha256) = 32))
+);
+
+ALTER TABLE public.api_tokens OWNER TO nightdesk_owner;
 
 CREATE TABLE public.audit_heads (
     tenant_id uuid NOT NULL,
@@ -4359,6 +4885,24 @@ ALTER TABLE ONLY public.gateways FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gateways OWNER TO nightdesk_owner;
 
+CREATE TABLE public.glass_requests (
+    tenant_id uuid NOT NULL,
+    request_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    asked_by uuid NOT NULL,
+    asked_at timestamp with time zone DEFAULT now() NOT NULL,
+    reason text NOT NULL,
+    lasts interval NOT NULL,
+    approved_by uuid,
+    open_until timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT glass_requests_approved_by_another CHECK ((approved_by <> asked_by)),
+    CONSTRAINT glass_requests_whole_approval CHECK (((approved_by IS NULL) = (open_until IS NULL)))
+);
+
+ALTER TABLE ONLY public.glass_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.glass_requests OWNER TO nightdesk_owner;
+
 CREATE TABLE public.history (
     is_only boolean DEFAULT true NOT NULL,
     incarnation bigint NOT NULL,
@@ -4366,6 +4910,7 @@ CREATE TABLE public.history (
     timeline integer NOT NULL,
     table_id bigint NOT NULL,
     begun_at timestamp with time zone DEFAULT now() NOT NULL,
+    breaks integer DEFAULT 0 NOT NULL,
     CONSTRAINT history_one_row CHECK (is_only)
 );
 
@@ -4564,6 +5109,7 @@ CREATE TABLE public.lines (
     grace interval DEFAULT '00:00:35'::interval NOT NULL,
     parting text,
     sessions text[] DEFAULT '{}'::text[] NOT NULL,
+    awake_ms bigint DEFAULT 0 NOT NULL,
     CONSTRAINT lines_known_parting CHECK ((parting = ANY (ARRAY['idle'::text, 'client'::text, 'desk'::text, 'undelivered'::text, 'node'::text]))),
     CONSTRAINT lines_known_transport CHECK ((transport = ANY (ARRAY['websocket'::text, 'polling'::text, 'webhook'::text, 'mcp'::text])))
 )
@@ -4612,6 +5158,17 @@ ALTER TABLE ONLY public.listed_authors FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.listed_authors OWNER TO nightdesk_owner;
 
+CREATE TABLE public.login_links (
+    code_sha256 bytea NOT NULL,
+    user_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    CONSTRAINT login_links_whole_digest CHECK ((octet_length(code_sha256) = 32))
+);
+
+ALTER TABLE public.login_links OWNER TO nightdesk_owner;
+
 CREATE TABLE public.media (
     tenant_id uuid NOT NULL,
     agent_id uuid NOT NULL,
@@ -4627,6 +5184,17 @@ CREATE TABLE public.media (
 ALTER TABLE ONLY public.media FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.media OWNER TO nightdesk_owner;
+
+CREATE TABLE public.node_findings (
+    node text NOT NULL,
+    nth integer NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.node_findings OWNER TO nightdesk_owner;
 
 CREATE TABLE public.nodes (
     node text NOT NULL,
@@ -4991,6 +5559,21 @@ ALTER TABLE ONLY public.tenant_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenant_keys OWNER TO nightdesk_owner;
 
+CREATE TABLE public.tenant_usage (
+    tenant_id uuid NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    sampled_at timestamp with time zone NOT NULL,
+    agents bigint NOT NULL,
+    messages bigint NOT NULL,
+    wakes bigint NOT NULL,
+    awake_ms bigint NOT NULL,
+    fires bigint NOT NULL
+);
+
+ALTER TABLE ONLY public.tenant_usage FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.tenant_usage OWNER TO nightdesk_owner;
+
 CREATE TABLE public.tenants (
     tenant_id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text NOT NULL,
@@ -5010,6 +5593,65 @@ CREATE TABLE public.upkeep_passes (
 );
 
 ALTER TABLE public.upkeep_passes OWNER TO nightdesk_owner;
+
+CREATE TABLE public.user_roles (
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    role text NOT NULL,
+    source text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT user_roles_known_role CHECK (
+CASE
+    WHEN (tenant_id = '00000000-0000-0000-0000-000000000000'::uuid) THEN (role = ANY (ARRAY['operator'::text, 'auditor'::text]))
+    ELSE (role = ANY (ARRAY['admin'::text, 'member'::text, 'auditor'::text]))
+END),
+    CONSTRAINT user_roles_known_source CHECK ((source = ANY (ARRAY['hand'::text, 'claim'::text])))
+);
+
+ALTER TABLE ONLY public.user_roles FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.user_roles OWNER TO nightdesk_owner;
+
+CREATE TABLE public.user_sessions (
+    cookie_sha256 bytea NOT NULL,
+    user_id uuid NOT NULL,
+    begun_at timestamp with time zone DEFAULT now() NOT NULL,
+    used_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT user_sessions_whole_digest CHECK ((octet_length(cookie_sha256) = 32))
+);
+
+ALTER TABLE public.user_sessions OWNER TO nightdesk_owner;
+
+CREATE TABLE public.users (
+    user_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    name text NOT NULL,
+    email text,
+    issuer text,
+    subject text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    used_at timestamp with time zone,
+    CONSTRAINT users_login_is_whole CHECK (((issuer IS NULL) = (subject IS NULL)))
+);
+
+ALTER TABLE public.users OWNER TO nightdesk_owner;
+
+CREATE TABLE public.wake_log (
+    tenant_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    slot integer NOT NULL,
+    number bigint NOT NULL,
+    since timestamp with time zone NOT NULL,
+    calls integer NOT NULL,
+    called_at timestamp with time zone,
+    outcome text,
+    woken_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.wake_log FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wake_log OWNER TO nightdesk_owner;
 
 CREATE TABLE public.wakers (
     tenant_id uuid NOT NULL,
@@ -5079,11 +5721,29 @@ ALTER TABLE ONLY public.agents
 ALTER TABLE ONLY public.agents
     ADD CONSTRAINT agents_pkey PRIMARY KEY (tenant_id, agent_id);
 
+ALTER TABLE ONLY public.alert_deliveries
+    ADD CONSTRAINT alert_deliveries_pkey PRIMARY KEY (tenant_id, kind, way_tenant, way_id);
+
+ALTER TABLE ONLY public.alert_ways
+    ADD CONSTRAINT alert_ways_one_per_target UNIQUE NULLS NOT DISTINCT (tenant_id, kind, target, bot_id);
+
+ALTER TABLE ONLY public.alert_ways
+    ADD CONSTRAINT alert_ways_pkey PRIMARY KEY (tenant_id, way_id);
+
+ALTER TABLE ONLY public.alerts
+    ADD CONSTRAINT alerts_pkey PRIMARY KEY (tenant_id, kind);
+
+ALTER TABLE ONLY public.api_tokens
+    ADD CONSTRAINT api_tokens_one_per_secret UNIQUE (secret_sha256);
+
+ALTER TABLE ONLY public.api_tokens
+    ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (token_id);
+
 ALTER TABLE ONLY public.audit_heads
     ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'stops-allowed'::text, 'turn-stopped'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'entries-discarded'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'history-begun'::text, 'auth-failed'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_known_kind CHECK ((kind = ANY (ARRAY['tenant-created'::text, 'tenant-erased'::text, 'keys-rotated'::text, 'quota-set'::text, 'gateways-trusted'::text, 'stops-allowed'::text, 'turn-stopped'::text, 'agent-created'::text, 'agent-deprovisioned'::text, 'agent-token-made'::text, 'bot-created'::text, 'bot-shared'::text, 'bot-key-rotated'::text, 'bot-removed'::text, 'gateway-created'::text, 'gateway-invited'::text, 'gateway-enrolled'::text, 'gateway-provisioned'::text, 'gateway-rotated'::text, 'gateway-revoked'::text, 'client-revoked'::text, 'session-begun'::text, 'session-ended'::text, 'bound'::text, 'unbound'::text, 'preferred'::text, 'link-made'::text, 'linked'::text, 'granted'::text, 'moderation-granted'::text, 'released'::text, 'principal-opened'::text, 'list-replaced'::text, 'relevance-declared'::text, 'wake-url-set'::text, 'wake-asked'::text, 'job-armed'::text, 'job-cancelled'::text, 'skill-written'::text, 'skill-status-set'::text, 'skill-deleted'::text, 'shelf-secured'::text, 'letters-granted'::text, 'letters-released'::text, 'letter-hook-made'::text, 'letter-hook-removed'::text, 'entry-put'::text, 'entry-set-aside'::text, 'entry-resubmitted'::text, 'entry-removed'::text, 'entries-parked'::text, 'entries-discarded'::text, 'capability-used'::text, 'signing-key-made'::text, 'signing-key-retired'::text, 'vault-rotated'::text, 'history-begun'::text, 'auth-failed'::text, 'user-created'::text, 'role-given'::text, 'role-taken'::text, 'login-link-made'::text, 'user-logged-in'::text, 'user-logged-out'::text, 'api-token-made'::text, 'api-token-revoked'::text, 'glass-asked'::text, 'glass-approved'::text, 'glass-ended'::text, 'alert-way-added'::text, 'alert-way-removed'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, seq);
@@ -5154,6 +5814,9 @@ ALTER TABLE ONLY public.gateways
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_pkey PRIMARY KEY (tenant_id, gateway_id);
 
+ALTER TABLE ONLY public.glass_requests
+    ADD CONSTRAINT glass_requests_pkey PRIMARY KEY (tenant_id, request_id);
+
 ALTER TABLE ONLY public.history
     ADD CONSTRAINT history_pkey PRIMARY KEY (is_only);
 
@@ -5208,8 +5871,14 @@ ALTER TABLE ONLY public.link_tries
 ALTER TABLE ONLY public.listed_authors
     ADD CONSTRAINT listed_authors_pkey PRIMARY KEY (tenant_id, agent_id, bot_id, author_id);
 
+ALTER TABLE ONLY public.login_links
+    ADD CONSTRAINT login_links_pkey PRIMARY KEY (code_sha256);
+
 ALTER TABLE ONLY public.media
     ADD CONSTRAINT media_pkey PRIMARY KEY (tenant_id, agent_id, media_id);
+
+ALTER TABLE ONLY public.node_findings
+    ADD CONSTRAINT node_findings_pkey PRIMARY KEY (node, nth);
 
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
@@ -5304,6 +5973,9 @@ ALTER TABLE ONLY public.source_cursors
 ALTER TABLE ONLY public.tenant_keys
     ADD CONSTRAINT tenant_keys_pkey PRIMARY KEY (tenant_id, key_id);
 
+ALTER TABLE ONLY public.tenant_usage
+    ADD CONSTRAINT tenant_usage_pkey PRIMARY KEY (tenant_id, hour);
+
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_one_per_name UNIQUE (name);
 
@@ -5312,6 +5984,21 @@ ALTER TABLE ONLY public.tenants
 
 ALTER TABLE ONLY public.upkeep_passes
     ADD CONSTRAINT upkeep_passes_pkey PRIMARY KEY (day);
+
+ALTER TABLE ONLY public.user_roles
+    ADD CONSTRAINT user_roles_pkey PRIMARY KEY (tenant_id, user_id, role, source);
+
+ALTER TABLE ONLY public.user_sessions
+    ADD CONSTRAINT user_sessions_pkey PRIMARY KEY (cookie_sha256);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_one_per_login UNIQUE (issuer, subject);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY public.wake_log
+    ADD CONSTRAINT wake_log_pkey PRIMARY KEY (tenant_id, agent_id, slot);
 
 ALTER TABLE ONLY public.wakers
     ADD CONSTRAINT wakers_pkey PRIMARY KEY (tenant_id, agent_id, "position");
@@ -5330,6 +6017,16 @@ ALTER TABLE ONLY public.webchat_messages
 
 ALTER TABLE ONLY public.webchat_messages
     ADD CONSTRAINT webchat_messages_pkey PRIMARY KEY (tenant_id, bot_id, visitor, message_id);
+
+CREATE INDEX alert_deliveries_by_way ON public.alert_deliveries USING btree (way_tenant, way_id);
+
+CREATE INDEX alerts_by_change ON public.alerts USING btree (changed_at);
+
+CREATE INDEX alerts_open ON public.alerts USING btree (tenant_id, kind) WHERE (resolved_at IS NULL);
+
+CREATE INDEX api_tokens_by_tenant ON public.api_tokens USING btree (tenant_id) WHERE (tenant_id IS NOT NULL);
+
+CREATE INDEX api_tokens_by_user ON public.api_tokens USING btree (user_id);
 
 CREATE INDEX audit_log_by_age ON public.audit_log USING btree (at);
 
@@ -5357,6 +6054,8 @@ CREATE INDEX fires_by_end ON public.fires USING btree (ended_at) WHERE (ended_at
 
 CREATE INDEX fires_by_next ON public.fires USING btree (next_at) WHERE (next_at IS NOT NULL);
 
+CREATE INDEX fires_missed ON public.fires USING btree (ended_at) WHERE (state = 'missed'::text);
+
 CREATE INDEX fires_of_job ON public.fires USING btree (tenant_id, agent_id, job_id, began_at, fire_id);
 
 CREATE INDEX fires_of_tenant ON public.fires USING btree (tenant_id, began_at, fire_id);
@@ -5369,9 +6068,15 @@ CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
+CREATE INDEX glass_requests_by_id ON public.glass_requests USING btree (request_id);
+
+CREATE INDEX glass_requests_open ON public.glass_requests USING btree (asked_by, open_until) WHERE (ended_at IS NULL);
+
 CREATE INDEX inbox_parked_by_age ON public.inbox_parked USING btree (parked_at);
 
 CREATE INDEX inbox_parked_by_key ON public.inbox_parked USING btree (tenant_id, key_id);
+
+CREATE INDEX inbox_parked_stuck ON public.inbox_parked USING btree (tenant_id, reason, parked_at, agent_id, seq) WHERE (resubmitted_as IS NULL);
 
 CREATE INDEX letter_receipts_by_time ON public.letter_receipts USING btree (noted_at);
 
@@ -5389,6 +6094,8 @@ CREATE INDEX letters_of_agent ON public.letters USING btree (tenant_id, agent_id
 
 CREATE INDEX lines_open_by_node ON public.lines USING btree (node, node_epoch, incarnation, tenant_id, agent_id) WHERE (closed_at IS NULL);
 
+CREATE INDEX lines_open_by_tenant ON public.lines USING btree (tenant_id, agent_id) WHERE (closed_at IS NULL);
+
 CREATE INDEX link_codes_by_age ON public.link_codes USING btree (created_at);
 
 CREATE INDEX link_codes_by_agent ON public.link_codes USING btree (tenant_id, agent_id, created_at);
@@ -5397,11 +6104,15 @@ CREATE UNIQUE INDEX link_codes_by_digest ON public.link_codes USING btree (code_
 
 CREATE INDEX link_tries_by_age ON public.link_tries USING btree (hour_began_at);
 
+CREATE INDEX login_links_by_user ON public.login_links USING btree (user_id);
+
 CREATE INDEX media_by_expiry ON public.media USING btree (expires_at);
 
 CREATE INDEX media_by_key ON public.media USING btree (tenant_id, key_id);
 
 CREATE INDEX prompts_by_age ON public.prompts USING btree (asked_at);
+
+CREATE INDEX quarantined_by_time ON public.quarantined USING btree (at);
 
 CREATE INDEX reach_changes_by_age ON public.reach_changes USING btree (at);
 
@@ -5437,7 +6148,15 @@ CREATE INDEX tenant_keys_by_vault_key ON public.tenant_keys USING btree (public.
 
 CREATE INDEX tenant_keys_replaced ON public.tenant_keys USING btree (replaced_at) WHERE (replaced_at IS NOT NULL);
 
+CREATE INDEX user_roles_by_user ON public.user_roles USING btree (user_id);
+
+CREATE INDEX user_sessions_by_user ON public.user_sessions USING btree (user_id);
+
+CREATE INDEX users_by_email ON public.users USING btree (email) WHERE (issuer IS NULL);
+
 CREATE INDEX wakes_by_due ON public.wakes USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX wakes_needed ON public.wakes USING btree (tenant_id, since) WHERE (state = ANY (ARRAY['due'::text, 'held'::text, 'unreachable'::text]));
 
 CREATE INDEX webchat_chats_by_age ON public.webchat_chats USING btree (seen_at);
 
@@ -5459,6 +6178,8 @@ CREATE TRIGGER keep_quota AFTER INSERT ON public.scope_grants REFERENCING NEW TA
 
 CREATE TRIGGER keep_sends AFTER INSERT ON public.sends FOR EACH ROW EXECUTE FUNCTION public.keep_agent_quota('agent-sends');
 
+CREATE TRIGGER lines_count_awake BEFORE UPDATE ON public.lines FOR EACH ROW WHEN (((old.closed_at IS NULL) AND ((new.generation <> old.generation) OR (new.closed_at IS NOT NULL)))) EXECUTE FUNCTION public.count_awake();
+
 CREATE TRIGGER lines_forget_sessions BEFORE UPDATE ON public.lines FOR EACH ROW WHEN (((new.generation <> old.generation) OR ((old.closed_at IS NULL) AND (new.closed_at IS NOT NULL)))) EXECUTE FUNCTION public.forget_sessions();
 
 CREATE TRIGGER note_binding AFTER INSERT OR DELETE OR UPDATE ON public.bindings FOR EACH ROW EXECUTE FUNCTION public.note_binding();
@@ -5473,6 +6194,14 @@ CREATE TRIGGER note_relevance AFTER INSERT OR DELETE OR UPDATE ON public.relevan
 
 CREATE CONSTRAINT TRIGGER tell_agent AFTER INSERT ON public.agents DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('agent-created', 'agent_id');
 
+CREATE CONSTRAINT TRIGGER tell_alert_way AFTER INSERT ON public.alert_ways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('alert-way-added', 'way_id', 'kind', 'coverage');
+
+CREATE CONSTRAINT TRIGGER tell_alert_way_removed AFTER DELETE ON public.alert_ways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('alert-way-removed', 'way_id', 'kind');
+
+CREATE CONSTRAINT TRIGGER tell_api_token AFTER INSERT ON public.api_tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_own('api-token-made', 'token_id');
+
+CREATE CONSTRAINT TRIGGER tell_api_token_revoked AFTER UPDATE OF revoked_at ON public.api_tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_own('api-token-revoked', 'token_id');
+
 CREATE CONSTRAINT TRIGGER tell_bot AFTER INSERT ON public.bots DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-created', 'bot_id', 'platform');
 
 CREATE CONSTRAINT TRIGGER tell_bot_key AFTER INSERT ON public.bot_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('bot-key-rotated', 'bot_id');
@@ -5485,6 +6214,12 @@ CREATE CONSTRAINT TRIGGER tell_erased AFTER UPDATE OF erased_at ON public.tenant
 
 CREATE CONSTRAINT TRIGGER tell_gateway AFTER INSERT ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-created', 'gateway_id');
 
+CREATE CONSTRAINT TRIGGER tell_glass AFTER INSERT ON public.glass_requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('glass-asked', 'request_id', 'asked_by');
+
+CREATE CONSTRAINT TRIGGER tell_glass_approved AFTER UPDATE OF approved_by ON public.glass_requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.approved_by IS NULL) AND (new.approved_by IS NOT NULL))) EXECUTE FUNCTION public.tell_row('glass-approved', 'request_id', 'asked_by', 'approved_by');
+
+CREATE CONSTRAINT TRIGGER tell_glass_ended AFTER UPDATE OF ended_at ON public.glass_requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('glass-ended', 'request_id', 'asked_by');
+
 CREATE CONSTRAINT TRIGGER tell_granted AFTER INSERT ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id', 'principal');
 
 CREATE CONSTRAINT TRIGGER tell_invited AFTER INSERT ON public.oauth_clients DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-invited', 'agent_id', 'client_id');
@@ -5496,6 +6231,12 @@ CREATE CONSTRAINT TRIGGER tell_link AFTER INSERT ON public.link_codes DEFERRABLE
 CREATE CONSTRAINT TRIGGER tell_linked AFTER UPDATE OF used_author ON public.link_codes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.used_author IS NULL) AND (new.used_author IS NOT NULL))) EXECUTE FUNCTION public.tell_linked();
 
 CREATE CONSTRAINT TRIGGER tell_listed AFTER INSERT OR DELETE ON public.listed_authors DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('list-replaced', 'agent_id', 'bot_id');
+
+CREATE CONSTRAINT TRIGGER tell_login AFTER INSERT ON public.user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_own('user-logged-in', 'user_id');
+
+CREATE CONSTRAINT TRIGGER tell_login_link AFTER INSERT ON public.login_links DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_own('login-link-made', 'user_id');
+
+CREATE CONSTRAINT TRIGGER tell_logout AFTER UPDATE OF ended_at ON public.user_sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION public.tell_own('user-logged-out', 'user_id');
 
 CREATE CONSTRAINT TRIGGER tell_moderation AFTER UPDATE OF is_moderator ON public.scope_grants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('moderation-granted', 'agent_id', 'bot_id', 'scope_id', 'chat_id');
 
@@ -5518,6 +6259,10 @@ CREATE CONSTRAINT TRIGGER tell_resubmitted AFTER UPDATE OF resubmitted_as ON pub
 CREATE CONSTRAINT TRIGGER tell_retired AFTER UPDATE OF retired_at ON public.signing_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.retired_at IS NULL) AND (new.retired_at IS NOT NULL))) EXECUTE FUNCTION public.tell_own('signing-key-retired', 'kid');
 
 CREATE CONSTRAINT TRIGGER tell_revoked AFTER UPDATE OF revoked_at ON public.gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.tell_row('gateway-revoked', 'gateway_id');
+
+CREATE CONSTRAINT TRIGGER tell_role AFTER INSERT ON public.user_roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('role-given', 'user_id', 'role', 'source');
+
+CREATE CONSTRAINT TRIGGER tell_role_taken AFTER DELETE ON public.user_roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('role-taken', 'user_id', 'role', 'source');
 
 CREATE CONSTRAINT TRIGGER tell_secret AFTER INSERT ON public.gateway_secrets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('gateway-rotated', 'gateway_id');
 
@@ -5547,10 +6292,20 @@ CREATE CONSTRAINT TRIGGER tell_trusted AFTER UPDATE OF gateways_may_widen ON pub
 
 CREATE CONSTRAINT TRIGGER tell_unbound AFTER DELETE ON public.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('unbound', 'agent_id', 'bot_id', 'author_id');
 
+CREATE CONSTRAINT TRIGGER tell_user AFTER INSERT ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_own('user-created', 'user_id');
+
 CREATE CONSTRAINT TRIGGER tell_wakers AFTER INSERT OR DELETE ON public.wakers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.tell_row('wake-url-set', 'agent_id');
+
+CREATE TRIGGER wakes_log BEFORE UPDATE ON public.wakes FOR EACH ROW WHEN (((new.state <> old.state) AND (new.state = ANY (ARRAY['woken'::text, 'unreachable'::text])))) EXECUTE FUNCTION public.log_wake();
 
 ALTER TABLE ONLY public.agent_webhooks
     ADD CONSTRAINT agent_webhooks_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.alert_deliveries
+    ADD CONSTRAINT alert_deliveries_way_tenant_way_id_fkey FOREIGN KEY (way_tenant, way_id) REFERENCES public.alert_ways(tenant_id, way_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.api_tokens
+    ADD CONSTRAINT api_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(user_id);
 
 ALTER TABLE ONLY public.bindings
     ADD CONSTRAINT bindings_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -5594,6 +6349,15 @@ ALTER TABLE ONLY public.gateway_secrets
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
+ALTER TABLE ONLY public.glass_requests
+    ADD CONSTRAINT glass_requests_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES public.users(user_id);
+
+ALTER TABLE ONLY public.glass_requests
+    ADD CONSTRAINT glass_requests_asked_by_fkey FOREIGN KEY (asked_by) REFERENCES public.users(user_id);
+
+ALTER TABLE ONLY public.glass_requests
+    ADD CONSTRAINT glass_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(tenant_id);
+
 ALTER TABLE ONLY public.letter_grants
     ADD CONSTRAINT letter_grants_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
@@ -5605,6 +6369,9 @@ ALTER TABLE ONLY public.link_codes
 
 ALTER TABLE ONLY public.listed_authors
     ADD CONSTRAINT listed_authors_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
+
+ALTER TABLE ONLY public.login_links
+    ADD CONSTRAINT login_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(user_id);
 
 ALTER TABLE ONLY public.media
     ADD CONSTRAINT media_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
@@ -5633,6 +6400,12 @@ ALTER TABLE ONLY public.shelves
 ALTER TABLE ONLY public.skill_revisions
     ADD CONSTRAINT skill_revisions_tenant_id_name_fkey FOREIGN KEY (tenant_id, name) REFERENCES public.skills(tenant_id, name) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.user_roles
+    ADD CONSTRAINT user_roles_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(user_id);
+
+ALTER TABLE ONLY public.user_sessions
+    ADD CONSTRAINT user_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(user_id);
+
 ALTER TABLE ONLY public.wakers
     ADD CONSTRAINT wakers_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES public.agents(tenant_id, agent_id);
 
@@ -5642,6 +6415,12 @@ ALTER TABLE ONLY public.wakers
 ALTER TABLE public.agent_webhooks ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.agents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.alert_deliveries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.alert_ways ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.alerts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_heads ENABLE ROW LEVEL SECURITY;
 
@@ -5676,6 +6455,8 @@ ALTER TABLE public.gateway_platforms ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.gateway_secrets ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.gateways ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.glass_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.inbox_acks ENABLE ROW LEVEL SECURITY;
 
@@ -5717,6 +6498,12 @@ CREATE POLICY own_tenants ON public.agent_webhooks USING ((array_position(( SELE
 
 CREATE POLICY own_tenants ON public.agents USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.alert_deliveries USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.alert_ways USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.alerts USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.audit_heads USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.audit_log USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
@@ -5750,6 +6537,8 @@ CREATE POLICY own_tenants ON public.gateway_platforms USING ((array_position(( S
 CREATE POLICY own_tenants ON public.gateway_secrets USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.gateways USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.glass_requests USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.inbox_acks USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -5829,7 +6618,13 @@ CREATE POLICY own_tenants ON public.source_cursors USING ((array_position(( SELE
 
 CREATE POLICY own_tenants ON public.tenant_keys USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
+CREATE POLICY own_tenants ON public.tenant_usage USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
 CREATE POLICY own_tenants ON public.tenants USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.user_roles USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
+
+CREATE POLICY own_tenants ON public.wake_log USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
 CREATE POLICY own_tenants ON public.wakers USING ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL)) WITH CHECK ((array_position(( SELECT (current_setting('app.tenants'::text))::uuid[] AS current_setting), tenant_id) IS NOT NULL));
 
@@ -5881,7 +6676,13 @@ ALTER TABLE public.source_cursors ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.tenant_keys ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.tenant_usage ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.user_roles ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.wake_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.wakers ENABLE ROW LEVEL SECURITY;
 
@@ -5932,6 +6733,9 @@ REVOKE ALL ON FUNCTION public.close_day(p_name text, kept_days integer) FROM PUB
 GRANT ALL ON FUNCTION public.close_day(p_name text, kept_days integer) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.close_day(p_name text, kept_days integer) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.count_awake() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.count_awake() TO nightdesk_doors;
+
 REVOKE ALL ON FUNCTION public.current_incarnation() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.current_incarnation() TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.current_incarnation() TO nightdesk_app;
@@ -5962,6 +6766,9 @@ REVOKE ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) FROM PUBL
 GRANT ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.deprovision(p_tenant uuid, p_agent uuid) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.door_alert_causes(p_kinds text[], p_full_for interval, p_event_for interval, p_loss_for interval, p_calls integer, p_percent bigint, p_findings_last interval, samples_max integer, causes_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_alert_causes(p_kinds text[], p_full_for interval, p_event_for interval, p_loss_for interval, p_calls integer, p_percent bigint, p_findings_last interval, samples_max integer, causes_max integer) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.door_asker(p_bot uuid, p_prompt text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_asker(p_bot uuid, p_prompt text) TO nightdesk_app;
 
@@ -5983,8 +6790,23 @@ GRANT ALL ON FUNCTION public.door_chats_of(p_tenant uuid, p_bot uuid, p_kept int
 REVOKE ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_claim_command(p_tenant uuid, p_agent uuid, p_bot uuid, p_scope text, p_name text) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.door_claim_roles(p_user uuid, p_tenants uuid[], p_roles text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_claim_roles(p_user uuid, p_tenants uuid[], p_roles text[]) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.door_client(p_clients uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_client(p_clients uuid[]) TO nightdesk_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.alert_deliveries TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.alert_deliveries TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.alert_ways TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.alert_ways TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.alerts TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.alerts TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.door_due_alerts(p_within interval, pairs_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_due_alerts(p_within interval, pairs_max integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_erasures(p_listed uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_erasures(p_listed uuid[]) TO nightdesk_app;
@@ -5995,6 +6817,9 @@ GRANT ALL ON FUNCTION public.door_gateways(p_names text[]) TO nightdesk_app;
 REVOKE ALL ON FUNCTION public.door_give_up_sends(sends_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_give_up_sends(sends_max integer) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.door_glass(p_tenant uuid, p_request uuid, requests_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_glass(p_tenant uuid, p_request uuid, requests_max integer) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.door_letter_hook(p_digests bytea[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_letter_hook(p_digests bytea[]) TO nightdesk_app;
 
@@ -6004,8 +6829,17 @@ GRANT ALL ON FUNCTION public.door_link(p_bot uuid, p_author text, p_code bytea, 
 REVOKE ALL ON FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_listening_bots(p_adapters text[], bots_max integer) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.door_lock_alerts(p_kinds text[], c_tenants uuid[], c_kinds text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_lock_alerts(p_kinds text[], c_tenants uuid[], c_kinds text[]) TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_message_sender(p_bot uuid, p_chat text, p_message text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_node_lines(p_nodes text[], p_epochs bigint[], lines_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_node_lines(p_nodes text[], p_epochs bigint[], lines_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_open_alerts(alerts_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_open_alerts(alerts_max integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_open_bots(p_tenant uuid, bots_max integer) TO nightdesk_app;
@@ -6036,6 +6870,12 @@ GRANT ALL ON FUNCTION public.door_tenant(p_called text) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_tenants(p_after text, tenants_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_tenants(p_after text, tenants_max integer) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_user_access(p_users uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_user_access(p_users uuid[]) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.door_users(p_tenant uuid, p_user uuid, p_after uuid, users_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_users(p_tenant uuid, p_user uuid, p_after uuid, users_max integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_vault_keys() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_vault_keys() TO nightdesk_app;
@@ -6132,6 +6972,9 @@ GRANT ALL ON FUNCTION public.forget_sends(kept interval, sends_max integer) TO n
 
 REVOKE ALL ON FUNCTION public.forget_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.forget_sessions() TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.high_quotas(p_percent bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.high_quotas(p_percent bigint) TO nightdesk_doors;
 
 REVOKE ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.inbox_accept(tenants uuid[], e_operator uuid[], e_bot uuid[], e_key bytea[], e_chat text[], e_unsendable boolean[], e_source text[], e_epoch bigint[], e_cursor text[], r_event integer[], r_tenant uuid[], r_agent uuid[], r_version bigint[], r_body bytea[], r_key_id bigint[], r_body_id uuid[], r_pace text[], entries_max bigint, dedupe_days integer) TO nightdesk_doors;
@@ -6264,6 +7107,9 @@ GRANT ALL ON FUNCTION public.link_try(p_operator uuid, p_bot uuid, p_author text
 REVOKE ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.lock_due_wakes(p_tenant uuid, p_agent uuid, wakes_max integer, places_max integer) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.log_wake() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.log_wake() TO nightdesk_doors;
+
 REVOKE ALL ON FUNCTION public.new_incarnation() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.new_incarnation() TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.new_incarnation() TO nightdesk_app;
@@ -6334,6 +7180,12 @@ GRANT ALL ON FUNCTION public.quota_of(p_tenant uuid, p_quota text) TO nightdesk_
 REVOKE ALL ON FUNCTION public.retention_min(p_rows text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.retention_min(p_rows text) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.retention_min(p_rows text) TO nightdesk_app;
+
+REVOKE ALL ON FUNCTION public.sample_tenant(p_tenant uuid, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.sample_tenant(p_tenant uuid, p_now timestamp with time zone) TO nightdesk_doors;
+
+REVOKE ALL ON FUNCTION public.sample_usage(p_after uuid, p_every interval, tenants_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.sample_usage(p_after uuid, p_every interval, tenants_max integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.schedule_lock(p_tenant uuid, p_agent uuid, p_job text) TO nightdesk_doors;
@@ -6427,6 +7279,10 @@ REVOKE ALL ON FUNCTION public.vault_key(sealed bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.vault_key(sealed bytea) TO nightdesk_app;
 
+REVOKE ALL ON FUNCTION public.wake_log_max() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wake_log_max() TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.wake_log_max() TO nightdesk_app;
+
 REVOKE ALL ON FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.wake_places(p_tenant uuid, p_agent uuid, places_max integer, OUT bots uuid[], OUT chats text[]) TO nightdesk_doors;
 
@@ -6437,9 +7293,9 @@ REVOKE ALL ON FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) FROM PUBLIC
 GRANT ALL ON FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.wake_read(p_tenant uuid, p_agent uuid) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_delay_told boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_delay_told boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.wake_replace(p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamp with time zone, p_due_at timestamp with time zone, p_calls integer, p_called_at timestamp with time zone, p_outcome text, p_rests_until timestamp with time zone, p_woken_at timestamp with time zone, p_suspect_generation bigint, p_suspect_acked_seq bigint, p_asked boolean, p_delay_told boolean, p_hour_began_at timestamp with time zone, p_hour_wakes integer) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.wake_sleepers(a_tenant uuid[], a_agent uuid[]) TO nightdesk_doors;
@@ -6465,6 +7321,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agent_webhooks TO nightdesk_do
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.agents TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.api_tokens TO nightdesk_app;
+
+GRANT UPDATE(used_at) ON TABLE public.api_tokens TO nightdesk_app;
+
+GRANT UPDATE(revoked_at) ON TABLE public.api_tokens TO nightdesk_app;
 
 GRANT SELECT ON TABLE public.audit_heads TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.audit_heads TO nightdesk_doors;
@@ -6516,6 +7378,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateway_secrets TO nightdesk_d
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateways TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.gateways TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.glass_requests TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.glass_requests TO nightdesk_doors;
+
 GRANT SELECT,UPDATE ON TABLE public.history TO nightdesk_app;
 GRANT SELECT ON TABLE public.history TO nightdesk_doors;
 
@@ -6561,8 +7426,15 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.link_tries TO nightdesk_doors;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.listed_authors TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.login_links TO nightdesk_app;
+
+GRANT UPDATE(used_at) ON TABLE public.login_links TO nightdesk_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.media TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.media TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.node_findings TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.node_findings TO nightdesk_doors;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.nodes TO nightdesk_app;
 GRANT SELECT ON TABLE public.nodes TO nightdesk_doors;
@@ -6645,10 +7517,46 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.source_cursors TO nightdesk_do
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_keys TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_keys TO nightdesk_doors;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_usage TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenant_usage TO nightdesk_doors;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tenants TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.upkeep_passes TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.user_roles TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.user_roles TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.user_sessions TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.user_sessions TO nightdesk_doors;
+
+GRANT UPDATE(used_at) ON TABLE public.user_sessions TO nightdesk_app;
+GRANT UPDATE(used_at) ON TABLE public.user_sessions TO nightdesk_doors;
+
+GRANT UPDATE(ended_at) ON TABLE public.user_sessions TO nightdesk_app;
+GRANT UPDATE(ended_at) ON TABLE public.user_sessions TO nightdesk_doors;
+
+GRANT SELECT,INSERT ON TABLE public.users TO nightdesk_app;
+GRANT SELECT,INSERT ON TABLE public.users TO nightdesk_doors;
+
+GRANT UPDATE(name) ON TABLE public.users TO nightdesk_app;
+GRANT UPDATE(name) ON TABLE public.users TO nightdesk_doors;
+
+GRANT UPDATE(email) ON TABLE public.users TO nightdesk_app;
+GRANT UPDATE(email) ON TABLE public.users TO nightdesk_doors;
+
+GRANT UPDATE(issuer) ON TABLE public.users TO nightdesk_app;
+GRANT UPDATE(issuer) ON TABLE public.users TO nightdesk_doors;
+
+GRANT UPDATE(subject) ON TABLE public.users TO nightdesk_app;
+GRANT UPDATE(subject) ON TABLE public.users TO nightdesk_doors;
+
+GRANT UPDATE(used_at) ON TABLE public.users TO nightdesk_app;
+GRANT UPDATE(used_at) ON TABLE public.users TO nightdesk_doors;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wake_log TO nightdesk_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wake_log TO nightdesk_doors;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.wakers TO nightdesk_doors;

@@ -94,10 +94,12 @@ author_per_minute = 1000000
 """)
 
     def run(self, *words: str) -> str:
-        """Runs a command of an operator."""
+        """Runs a command of an operator. Most commands are requests to the node, with the token of the login."""
         config = ["--config", str(self._folder / "desk.toml")] if words[:2] != ("key", "new") else []
         words = (str(self._binary), *words, *config)
-        done = subprocess.run(words, check=False, cwd=self._folder, capture_output=True, text=True)
+        login = {"NIGHTDESK_DESK": self.url, "NIGHTDESK_CREDENTIALS": str(self._folder / "credentials.json")}
+        env = os.environ | login
+        done = subprocess.run(words, check=False, cwd=self._folder, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -106,7 +108,8 @@ author_per_minute = 1000000
         return json.loads(self.run(*words, "--json"))
 
     def set_up(self) -> None:
-        self.run("migrate")
+        """Logs in and creates everything. The node must serve."""
+        self.run("login", "--link", self.ask("admin", "link")["url"])
         self.ask("tenant", "create", self.tenant)
         self.agent = self.create_agent("helper")
         settings = '{"title": "Owl", "greeting": "How can I help?"}'
@@ -188,9 +191,10 @@ async def real_desk() -> AsyncIterator[RealDesk]:
     binary = Path(os.environ["NIGHTDESK_BIN"]).resolve()
     with TemporaryDirectory() as database, TemporaryDirectory() as folder, postgres(Path(database)) as port:
         desk = RealDesk(binary, Path(folder), port)
-        desk.set_up()
+        desk.run("migrate")
         await desk.start()
         try:
+            desk.set_up()
             yield desk
         finally:
             await desk.stop()

@@ -5,27 +5,25 @@
 mod page;
 mod messages;
 mod events;
-mod assets;
 mod visitor;
 mod chat_limits;
-mod cross_site;
-mod security_headers;
 
 use std::error::Error;
 use std::sync::Arc;
 
-use askama::Template;
 use axum::Router;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use nightdesk_bus::Watchers;
 use nightdesk_desk::{Account, Desk};
 use nightdesk_line::ConnectionProof;
+use nightdesk_pages::{add_security_headers, render_page, serve_asset};
 use nightdesk_port::Entrance;
 use nightdesk_webchat::Webchat;
+use nightdesk_webchat::assets::ASSETS;
 use nightdesk_webchat::page::UnavailablePage;
 use tokio_util::sync::CancellationToken;
 
@@ -53,8 +51,8 @@ pub(crate) fn route(
         .route("/chat/{path}/messages", post(messages::take_message))
         .route("/chat/{path}/events", get(events::stream))
         .with_state(chats)
-        .layer(axum::middleware::map_response(security_headers::add_security_headers));
-    pages.merge(Router::new().route("/chat-assets/{name}", get(assets::serve_asset)))
+        .layer(axum::middleware::map_response(add_security_headers));
+    pages.merge(Router::new().route("/chat-assets/{name}", get(serve_file)))
 }
 
 /// The bot whose page the request's path names.
@@ -90,7 +88,7 @@ fn no_such_page() -> Response {
         title: "There is no chat here",
         text: "Check the address, or ask the person who gave it to you for a new one.",
     };
-    (StatusCode::NOT_FOUND, html(&page)).into_response()
+    (StatusCode::NOT_FOUND, render_page(&page)).into_response()
 }
 
 /// The 503.
@@ -99,15 +97,11 @@ fn unavailable_page() -> Response {
         title: "Back in a moment",
         text: "The chat cannot be opened just now. Nothing is lost; reload this page in a few seconds.",
     };
-    (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "2")], html(&page)).into_response()
+    (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "2")], render_page(&page))
+        .into_response()
 }
 
-fn html(page: &impl Template) -> Response {
-    match page.render() {
-        Ok(text) => Html(text).into_response(),
-        Err(error) => {
-            tracing::error!(error = &error as &dyn Error, "a page could not be rendered");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
-    }
+/// `GET /chat-assets/{name}`: the page's style, script and icon.
+async fn serve_file(Path(name): Path<String>) -> Response {
+    serve_asset(ASSETS.all(), &name)
 }

@@ -3,17 +3,33 @@
 mod body;
 mod identity;
 mod query;
+mod user;
 
 use std::net::SocketAddr;
 
-use axum::extract::ConnectInfo;
+use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 
 pub(crate) use body::{JsonBody, RequestBody, read_body};
 pub(crate) use identity::{AgentCaller, AuthenticatedAgent, JobAgent, MachineIdentity, ShelfAgent};
 pub(crate) use query::{QueryParameters, UrlQuery};
+pub(crate) use user::{
+    AgentAccess, DeskAccess, Manage, ManageUsers, Operate, Read, ReadAudit, SignedIn, TenantAccess,
+    Work,
+};
 
 use crate::problem::{self, Problem};
+
+/// The client's address, for routes that count failures.
+pub(crate) struct ClientAddress(pub(crate) SocketAddr);
+
+impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        client_address(parts).map(Self)
+    }
+}
 
 /// The client's address, which the listener adds to each request.
 pub(crate) fn client_address(parts: &Parts) -> Result<SocketAddr, Problem> {

@@ -14,6 +14,7 @@ mod hooks;
 mod manage;
 mod mcp;
 mod oauth;
+mod office;
 mod relay;
 mod relays;
 mod shelf;
@@ -34,6 +35,7 @@ pub use axum::Router;
 use axum::middleware::map_request_with_state;
 use nightdesk_desk::Desk;
 use nightdesk_line::{LineContext, PolledLines, PostedLines, upgrade};
+use nightdesk_office::Office;
 use nightdesk_webchat::Webchat;
 use tokio_util::task::TaskTracker;
 
@@ -70,19 +72,34 @@ pub struct ApiParts {
     pub posted: Arc<PostedLines>,
     /// The other nodes of the cell.
     pub peers: Arc<dyn PeerNodes>,
+    /// The functions of operators and tenants.
+    pub office: Arc<Office>,
+    /// The pages of operators and tenants.
+    pub pages: Router,
 }
 
 nightdesk_types::opaque_debug!(ApiParts);
 
 /// All public routes.
 pub fn routes(street: ApiParts) -> Router {
-    let ApiParts { desk, line_context: room, relays, webchat, lines, proxies, posted, peers } =
-        street;
+    let ApiParts {
+        desk,
+        line_context: room,
+        relays,
+        webchat,
+        lines,
+        proxies,
+        posted,
+        peers,
+        office,
+        pages,
+    } = street;
     let watchers = room.lines.chat_watchers().clone();
     let chats = chat::route(Arc::clone(&desk), webchat, watchers, room.drain.clone());
     let polled = Arc::new(PolledLines::new(Arc::clone(&room), lines.clone()));
-    let api = ApiState { desk, line_context: Arc::clone(&room), relays, polled, posted, peers };
+    let line_context = Arc::clone(&room);
+    let api = ApiState { desk, line_context, relays, polled, posted, peers, office };
     let routes = Router::from(openapi::described_routes(api));
-    let routes = routes.merge(chats).merge(upgrade::route(room, lines));
+    let routes = routes.merge(chats).merge(pages).merge(upgrade::route(room, lines));
     routes.layer(map_request_with_state(proxies, client_address::name_client))
 }

@@ -13,8 +13,8 @@ use utoipa_axum::routes;
 use crate::mcp::McpState;
 use crate::state::ApiState;
 use crate::{
-    agent_cron, events, health, hooks, letters, manage, mcp, oauth, polling, problem, relay, shelf,
-    stops,
+    agent_cron, events, health, hooks, letters, manage, mcp, oauth, office, polling, problem,
+    relay, shelf, stops,
 };
 
 #[derive(OpenApi)]
@@ -39,6 +39,8 @@ use crate::{
         (name = "tools", description = "The same tasks for agents that speak MCP."),
         (name = "issuer", description = "Tokens of the desk's own issuer."),
         (name = "events", description = "The fate of an event."),
+        (name = "office", description = "The tenants, agents and entries that an operator or a tenant sees and manages."),
+        (name = "users", description = "Users, their roles and their tokens."),
         (name = "desk", description = "The desk itself."),
     )
 )]
@@ -59,6 +61,10 @@ impl Modify for Credentials {
             bearer(
                 "A token of a trusted issuer for `agent:{id}`, or the upgrade token of its gateway.",
             ),
+        );
+        components.add_security_scheme(
+            "user",
+            bearer("An API token of a user, from `nightdesk login` or the dashboard."),
         );
         let signature = ApiKeyValue::with_description(
             "Nightdesk-Signature",
@@ -117,6 +123,8 @@ fn api_routes() -> OpenApiRouter<ApiState> {
         .merge(relay::routes())
         .merge(polling::routes())
         .merge(stops::routes())
+        .merge(office::routes())
+        .merge(health::question_routes())
 }
 
 fn public_routes() -> OpenApiRouter {

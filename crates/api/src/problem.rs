@@ -61,6 +61,7 @@ problems! {
     NOT_LINKED "not-linked" NOT_FOUND "Person not linked to the agent";
     NO_SUCH_AGENT "no-such-agent" NOT_FOUND "Agent not found";
     TIMEOUT "request-timeout" REQUEST_TIMEOUT "Request body timed out";
+    CONFLICT "conflict" CONFLICT "State does not permit the request";
     SEVERAL_BOTS "several-bots" CONFLICT "Several bots match";
     TAKEN "taken" CONFLICT "Chat or scope belongs to another agent";
     SKILL_CONFLICT "skill-conflict" CONFLICT "Skill cannot be stored";

@@ -13,6 +13,8 @@ use utoipa_axum::routes;
 use crate::problem::{self, Problem, unavailable};
 use crate::state::ApiState;
 
+pub(crate) use skills::{StatusBody, VersionQuery};
+
 pub(crate) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(skills::list, skills::write))

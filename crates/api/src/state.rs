@@ -6,6 +6,7 @@ use std::sync::Arc;
 use nightdesk_desk::{Desk, LimitedAction};
 use nightdesk_letters::Party;
 use nightdesk_line::{LineContext, PolledLines, PostedLines};
+use nightdesk_office::Office;
 use nightdesk_register::Issuer;
 use nightdesk_types::Timestamp;
 
@@ -22,6 +23,7 @@ pub(crate) struct ApiState {
     pub(crate) polled: Arc<PolledLines>,
     pub(crate) posted: Arc<PostedLines>,
     pub(crate) peers: Arc<dyn PeerNodes>,
+    pub(crate) office: Arc<Office>,
 }
 
 impl ApiState {

@@ -113,7 +113,7 @@ fn refusal(refusal: StopRefusal) -> Problem {
 }
 
 /// Reads the session of a request. `None`: it names none.
-fn read_session(request: &StopSessionRequest) -> Option<StopSession> {
+pub(crate) fn read_session(request: &StopSessionRequest) -> Option<StopSession> {
     let StopSessionRequest {
         session_key, platform, chat_id, chat_type, thread_id, user_id, ..
     } = request;

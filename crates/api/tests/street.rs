@@ -25,6 +25,8 @@ mod explaining;
 mod isolation;
 #[path = "street/audit.rs"]
 mod audit;
+#[path = "street/office.rs"]
+mod office;
 #[path = "street/openapi.rs"]
 mod openapi;
 #[path = "street/rates.rs"]

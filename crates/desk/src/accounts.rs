@@ -126,6 +126,11 @@ impl Accounts {
         Ok(found)
     }
 
+    /// Returns the entrance of the bots of an adapter. `None`: this build lacks the adapter.
+    pub fn entrance(&self, adapter: &str) -> Option<Entrance> {
+        self.adapters.get(adapter).map(|platform| platform.entrance())
+    }
+
     /// Returns the names of the adapters that listen for at least some of their bots.
     pub(crate) fn listening_adapters(&self) -> Vec<String> {
         let listen = self.adapters.iter().filter(|(_, platform)| platform.listens());

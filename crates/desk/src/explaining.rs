@@ -145,14 +145,19 @@ fn status_json(status: &AgentWakeStatus) -> Value {
     })
 }
 
-fn send_json(said: &PastSend) -> Value {
-    let came = match &said.result {
+/// Returns the outcome of a send, in words.
+pub fn describe_send(send: &PastSend) -> String {
+    match &send.result {
         None => "under way".to_owned(),
         Some(SendResult::Delivered(_) | SendResult::InParts(_)) => "delivered".to_owned(),
         Some(SendResult::Failed(why)) => format!("failed: {why}"),
         Some(SendResult::Ambiguous) => "ambiguous: it may have been delivered".to_owned(),
-    };
-    json!({ "request": said.request.as_str(), "asked_at": format_time(said.asked_at), "came": came })
+    }
+}
+
+fn send_json(send: &PastSend) -> Value {
+    let (request, asked_at) = (send.request.as_str(), format_time(send.asked_at));
+    json!({ "request": request, "asked_at": asked_at, "came": describe_send(send) })
 }
 
 /// Returns the gate's decision about an event as JSON: for each agent considered, whether it receives the event, and
@@ -177,18 +182,22 @@ pub async fn decision_json(
     }))
 }
 
-fn verdict_json(verdict: &Verdict) -> Value {
-    let ground = match verdict.ground {
+/// Returns the rule by which an agent is reached, in words.
+pub const fn describe_ground(ground: Ground) -> &'static str {
+    match ground {
         Ground::Binding => "the author is linked to the agent",
         Ground::Grant(GrantExtent::Chat) => "the chat is granted to the agent",
         Ground::Grant(GrantExtent::Parent) => "the channel of the thread is granted to the agent",
         Ground::Grant(GrantExtent::Scope) => "the scope is granted to the agent",
         Ground::Grant(GrantExtent::Bot) => "every chat of the bot is granted to the agent",
-    };
+    }
+}
+
+fn verdict_json(verdict: &Verdict) -> Value {
     json!({
         "agent": verdict.recipient.agent,
         "tenant": verdict.recipient.scope.tenant(),
-        "ground": ground,
+        "ground": describe_ground(verdict.ground),
         "receives": verdict.refusal.is_none(),
         "refusal": verdict.refusal.map(reason_json),
     })

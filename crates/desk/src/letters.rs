@@ -10,7 +10,7 @@ use nightdesk_letters::{
     DeskConnector, FailureCause, LetterBackend, LetterSender, LetterTurn, Letters, Party,
 };
 use nightdesk_schedule::Scheduler;
-use nightdesk_types::{LetterId, StopOutcome, StoreError, Timestamp};
+use nightdesk_types::{Actor, LetterId, StopOutcome, StoreError, Timestamp};
 
 pub use scheduled::arm_request;
 pub(crate) use scheduled::{deliver_fire, record_seq};
@@ -72,7 +72,9 @@ impl LetterBackend for LetterContext {
         when: Timestamp,
     ) -> Result<(), FailureCause> {
         let Some(arm) = arm_request(letter, when) else { return Ok(()) };
-        let armed = self.schedule.arm(to.scope, to.agent, &arm).await;
+        // The letter of a user is audited; its job is the desk's own act.
+        let scope = to.scope.with_actor(Actor::Desk);
+        let armed = self.schedule.arm(scope, to.agent, &arm).await;
         armed.map(drop).map_err(|error| FailureCause::Network(error.to_string()))
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! [`inbound`] is the path of a message, [`outbound`] the path of a reply. [`listening`] reads platforms that do not
 //! post events. [`mod@line`] implements the requests of lines, [`sweep`] finds entries that the bell missed, [`waking`]
-//! calls agents without a line and notifies their people, [`stopping`] stops running turns, [`timekeeping`] fires due jobs, [`letters`] connects the
-//! letters between agents, [`shelf`] holds the skills and data that they share. Each flow is a struct with the stops and
-//! flows that it uses; [`Desk::new`] builds all of them from the [`Stops`] of a node.
+//! calls agents without a line and notifies their people, [`stopping`] stops running turns, [`timekeeping`] fires due
+//! jobs, [`letters`] connects the letters between agents, [`shelf`] holds the skills and data that they share,
+//! [`alerting`] sends alerts to tenants and the operator. Each flow is a struct with the stops and flows that it uses;
+//! [`Desk::new`] builds most of them from the [`Stops`] of a node.
 
+pub mod alerting;
 pub mod explaining;
 pub mod inbound;
 pub mod letters;
@@ -35,6 +37,7 @@ mod press_responder;
 mod quarantine;
 mod readiness;
 mod refusals;
+mod resubmitting;
 mod session_budgets;
 mod visibility_check;
 
@@ -52,6 +55,7 @@ use nightdesk_wake::Waker;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Account, Accounts, Adapters};
+pub use alerting::{AlertSenders, Alerting};
 pub use explaining::Records;
 pub use files::FileReadError;
 pub use inbound::{Inbound, StoredAgain};

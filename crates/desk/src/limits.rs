@@ -15,8 +15,9 @@ use nightdesk_inbox::{AuthorCount, AuthorPace, AuthorRates};
 use nightdesk_types::limits::{
     AUTHOR_PER_MINUTE, AUTHORS_COUNTED_MAX, CATALOGUES_PER_MINUTE, COUNTED_MAX,
     FRAMES_AT_ONCE_SECS, FRAMES_PER_SECOND, JOBS_PER_MINUTE, MANAGEMENT_PER_MINUTE,
-    PAIR_PER_SECOND, PROVISIONS_PER_MINUTE, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX, SENDS_PER_SECOND,
-    SHELF_PER_MINUTE, STOPS_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS, WEBHOOKS_PER_SECOND,
+    OFFICE_PER_MINUTE, PAIR_PER_SECOND, PROVISIONS_PER_MINUTE, SCOPES_PER_HOUR, SEND_TURN_WAIT_MAX,
+    SENDS_PER_SECOND, SHELF_PER_MINUTE, STOPS_PER_MINUTE, WEBHOOKS_AT_ONCE_SECS,
+    WEBHOOKS_PER_SECOND,
 };
 use nightdesk_types::rate_limit::{Rate, RateLimiter};
 use nightdesk_types::{AgentId, BotId, Moment};
@@ -48,6 +49,8 @@ pub enum LimitedAction {
     Catalogue,
     /// Stops of a person on a bot, or of an agent.
     Stop,
+    /// Requests of a user.
+    Office,
 }
 
 /// The limits that an operator may raise.
@@ -107,6 +110,7 @@ impl RateSettings {
                 let per_second = self.letters_per_second.get();
                 vec![Rate::per_second(per_second, per_second)]
             }
+            LimitedAction::Office => vec![Rate::per(MINUTE, OFFICE_PER_MINUTE)],
             LimitedAction::Stop => vec![Rate::per(MINUTE, STOPS_PER_MINUTE)],
             LimitedAction::Catalogue => vec![Rate::per(MINUTE, CATALOGUES_PER_MINUTE)],
             LimitedAction::Send => {

@@ -1,19 +1,21 @@
 //! Sends the desk's own messages to chats where an agent may write.
 //!
-//! If an agent cannot be woken, its people are notified in the chats they wrote from, and an author whose messages are
-//! parked for their rate is notified once an hour. The gate decides as for a send of the agent, so the desk writes
-//! nowhere that the agent may not.
+//! If an agent cannot be woken, its people are notified in the chats they wrote from: the author of the oldest entry
+//! after some minutes, and all when the desk gives up. An author whose messages are parked for their rate is notified
+//! once an hour. Alerts go to chats that their owner chose. The gate decides as for a send of the agent, so the desk
+//! writes nowhere that the agent may not.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use nightdesk_alerts::ChatTarget;
 use nightdesk_egress::{Egress, FleetingAction, RateLimits, SendResult};
 use nightdesk_gate::{AdmitError, AdmittedEvent, AdmittedSend, BotTag, Gate, Recipient, Sender};
 use nightdesk_inbox::{DedupeKey, StoredEntry};
 use nightdesk_types::limits::{
     PARKED_NOTICE_TRIED_EVERY, PLATFORM_CALL_WAIT, WAKING_EVERY, WAKINGS_AT_ONCE_MAX,
 };
-use nightdesk_types::send::{HELD, Op, TOO_FAST, UNREACHABLE};
+use nightdesk_types::send::{HELD, Op, STILL_WAKING, TOO_FAST, UNREACHABLE};
 use nightdesk_types::{AgentId, BotId, RequestId, Send, StoreError, TenantScope};
 use nightdesk_wake::{WaitingChat, WakeClaim};
 use serde_json::{Map, Value};
@@ -113,6 +115,23 @@ impl Notices {
         Ok(())
     }
 
+    /// Tells the author of the oldest entry that the agent still does not come: one message per wake, whichever node sends
+    /// it. A message that the platform refuses is not retried.
+    pub(crate) async fn notify_delayed(
+        &self,
+        claimed: &WakeClaim,
+        place: &WaitingChat,
+    ) -> Result<(), StoreError> {
+        let request = wake_notice_request(claimed, place, "delayed");
+        let place = NoticePlace::of_wake(claimed, place);
+        if let Some(SendResult::Failed(why)) =
+            self.send_message(&place, request, STILL_WAKING).await?
+        {
+            log_failed_notice(claimed.agent, &why);
+        }
+        Ok(())
+    }
+
     /// Returns the notice to the author of a parked entry, if this node did not try one recently.
     pub(crate) fn parked_notice(
         &self,
@@ -146,6 +165,19 @@ impl Notices {
             log_failed_notice(agent, &why);
         }
         Ok(())
+    }
+
+    /// Sends an alert to the chat that its owner chose, in the place of the owner's agent. `None`: the agent may not write
+    /// there.
+    pub(crate) async fn send_alert(
+        &self,
+        target: &ChatTarget,
+        request: String,
+        text: &str,
+    ) -> Result<Option<SendResult>, StoreError> {
+        let ChatTarget { scope, agent, bot, ref chat_id } = *target;
+        let place = NoticePlace { scope, agent, bot, chat_id, metadata: Map::new() };
+        self.send_message(&place, request, text).await
     }
 
     /// Tells a person the result of a stop: one message for each command, however often the platform repeats it. Where

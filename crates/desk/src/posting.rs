@@ -54,6 +54,7 @@ fn log_unopened(agent: AgentId, reason: &str) {
 }
 
 /// The key from which the secrets of all webhooks are derived.
+#[derive(Clone)]
 pub struct WebhookKey(hmac::Key);
 
 nightdesk_types::opaque_debug!(WebhookKey);
@@ -66,7 +67,15 @@ impl WebhookKey {
 
     /// Returns the secret of an agent's webhook.
     pub fn secret(&self, scope: TenantScope, agent: AgentId, salt: &str) -> WebhookSecret {
-        let text = format!("{}/{agent}/{salt}", scope.tenant());
+        self.derive(&format!("{}/{agent}/{salt}", scope.tenant()))
+    }
+
+    /// Returns the secret of a webhook for alerts.
+    pub fn alert_secret(&self, scope: TenantScope, salt: &str) -> WebhookSecret {
+        self.derive(&format!("{}/alerts/{salt}", scope.tenant()))
+    }
+
+    fn derive(&self, text: &str) -> WebhookSecret {
         let tag = hmac::sign(&self.0, text.as_bytes());
         WebhookSecret(tag.as_ref().to_vec())
     }
@@ -84,7 +93,7 @@ pub fn random_salt() -> String {
     STANDARD.encode(bytes)
 }
 
-/// The secret that signs the posts to an agent.
+/// The secret that signs the posts to a URL.
 pub struct WebhookSecret(Vec<u8>);
 
 nightdesk_types::opaque_debug!(WebhookSecret);
@@ -97,7 +106,7 @@ impl fmt::Display for WebhookSecret {
 
 impl WebhookSecret {
     /// Signs a post.
-    fn sign(&self, id: &str, timestamp: i64, body: &str) -> String {
+    pub(crate) fn sign(&self, id: &str, timestamp: i64, body: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         let tag = hmac::sign(&key, format!("{id}.{timestamp}.{body}").as_bytes());
         format!("v1,{}", STANDARD.encode(tag))
@@ -276,5 +285,6 @@ mod tests {
         assert_eq!(secret(1, "a"), secret(1, "a"));
         assert_ne!(secret(1, "a"), secret(2, "a"));
         assert_ne!(secret(1, "a"), secret(1, "b"));
+        assert_ne!(secret(1, "a"), key.alert_secret(scope, "a").to_string());
     }
 }

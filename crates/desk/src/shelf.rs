@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use nightdesk_letters::Party;
 use nightdesk_shelf::{
-    CatalogueFilter, CatalogueResponse, DataStore, DataStoreError, DataWrite, DataWriteRecord,
-    PortableData, QueryFilters, Records, SkillFilter, SkillMeta, SkillPatch, SkillSource,
-    SkillStatus, SkillStore, SkillStoreError, Skills, TenantData, TenantSkills, VersionInfo,
-    catalogue,
+    Approval, CatalogueFilter, CatalogueResponse, DataStore, DataStoreError, DataWrite,
+    DataWriteRecord, PortableData, QueryFilters, Records, SkillFilter, SkillMeta, SkillPatch,
+    SkillSource, SkillStatus, SkillStore, SkillStoreError, Skills, TenantData, TenantSkills,
+    VersionInfo, catalogue,
 };
-use nightdesk_types::TenantScope;
+use nightdesk_types::{StoreError, TenantScope};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -100,7 +100,7 @@ impl Shelf {
         filter: &CatalogueFilter,
         if_none_match: Option<&str>,
     ) -> Result<CatalogueResponse, SkillStoreError> {
-        let approval = self.skills.shelf(scope).await?.approval;
+        let approval = self.approval(scope).await?;
         catalogue(&self.skills(scope), &approval, filter, if_none_match).await
     }
 
@@ -207,11 +207,27 @@ impl Shelf {
         self.data(caller).write(write).await
     }
 
-    fn skills(&self, scope: TenantScope) -> TenantSkills {
+    /// Returns the authority that approves a tenant's skills.
+    pub async fn approval(&self, scope: TenantScope) -> Result<Approval, StoreError> {
+        Ok(self.skills.shelf(scope).await?.approval)
+    }
+
+    /// Sets the authority that approves a tenant's skills.
+    pub async fn secure(&self, scope: TenantScope, approval: &Approval) -> Result<(), StoreError> {
+        self.skills.secure_shelf(scope, approval).await
+    }
+
+    /// Returns a tenant's skills, for the scope's actor.
+    pub fn skills(&self, scope: TenantScope) -> TenantSkills {
         TenantSkills::new(Arc::clone(&self.skills), scope)
     }
 
+    /// Returns a tenant's data, for the scope's actor.
+    pub fn tenant_data(&self, scope: TenantScope) -> TenantData {
+        TenantData::new(Arc::clone(&self.records), scope)
+    }
+
     fn data(&self, Party { scope, agent }: Party) -> TenantData {
-        TenantData::new(Arc::clone(&self.records), scope).with_writer(agent)
+        self.tenant_data(scope).with_writer(agent)
     }
 }

@@ -13,7 +13,7 @@ use nightdesk_inbox::{AgentPresence, LineClaim, StoredEntry};
 use nightdesk_types::limits::{WAKE_BATCHES_MAX, WAKE_TRIED_EVERY};
 use nightdesk_types::send::{HELD, WAKING};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
-use nightdesk_wake::{CallPermit, WakeClaim, WakeStep, Waker};
+use nightdesk_wake::{CallOutcome, CallPermit, DelayNotice, WakeClaim, WakeStep, Waker};
 use tokio_util::task::TaskTracker;
 
 use crate::notices::Notices;
@@ -77,12 +77,22 @@ impl Waking {
         }
         let waking = Arc::clone(self);
         self.tasks.spawn(async move {
-            match waking.wake.claim_agent(scope, agent).await {
-                Ok(Some((claimed, room))) => waking.handle_claim(&claimed, room).await,
-                Ok(None) => {}
-                Err(error) => log_failed_wake(agent, &error),
+            if let Err(error) = waking.call_if_due(scope, agent).await {
+                log_failed_wake(agent, &error);
             }
         });
+    }
+
+    /// Calls an agent if its wake is due, and returns the outcome. `None`: no call was made.
+    pub async fn call_if_due(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Option<CallOutcome>, StoreError> {
+        match self.wake.claim_agent(scope, agent).await? {
+            Some((claimed, room)) => self.take_step(&claimed, room).await,
+            None => Ok(None),
+        }
     }
 
     /// Shows the sender that an agent is called, or that none is, if the limit allows it. Nothing depends on it.
@@ -118,7 +128,11 @@ impl Waking {
             }
             for (claimed, room) in claimed {
                 let waking = Arc::clone(self);
-                self.tasks.spawn(async move { waking.handle_claim(&claimed, room).await });
+                self.tasks.spawn(async move {
+                    if let Err(error) = waking.take_step(&claimed, room).await {
+                        log_failed_wake(claimed.agent, &error);
+                    }
+                });
             }
         }
         Ok(())
@@ -144,25 +158,46 @@ impl Waking {
         Ok(())
     }
 
-    /// Executes the step of a claimed wake.
-    async fn handle_claim(&self, claimed: &WakeClaim, room: CallPermit) {
-        let done = match claimed.step {
+    /// Executes the step of a claimed wake. Returns the outcome if the step is a call.
+    async fn take_step(
+        &self,
+        claimed: &WakeClaim,
+        room: CallPermit,
+    ) -> Result<Option<CallOutcome>, StoreError> {
+        let outcome = match claimed.step {
             WakeStep::Call => {
                 // The status is shown while the call is made.
                 let shown = self.notices.show(claimed, WAKING);
-                let (called, ()) = tokio::join!(self.wake.call(claimed, &room), shown);
-                called.map(drop)
+                let (called, told, ()) =
+                    tokio::join!(self.wake.call(claimed, &room), self.tell_delay(claimed), shown);
+                let called = called?;
+                told?;
+                Some(called)
+            }
+            WakeStep::Delayed => {
+                self.tell_delay(claimed).await?;
+                None
             }
             WakeStep::Held => {
                 self.notices.show(claimed, HELD).await;
-                Ok(())
+                self.tell_delay(claimed).await?;
+                None
             }
-            WakeStep::GaveUp => self.give_up(claimed).await,
+            WakeStep::GaveUp => {
+                self.give_up(claimed).await?;
+                None
+            }
         };
-        if let Err(error) = done {
-            log_failed_wake(claimed.agent, &error);
-        }
         drop(room);
+        Ok(outcome)
+    }
+
+    /// Tells the author of the oldest entry that the agent still does not come, if that is due. If this node dies
+    /// before it is recorded, the next claim repeats it, and the platform gets the message once.
+    async fn tell_delay(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
+        let DelayNotice::Due(place) = &claimed.delay else { return Ok(()) };
+        self.notices.notify_delayed(claimed, place).await?;
+        self.wake.record_delay_told(claimed).await
     }
 
     async fn give_up(&self, claimed: &WakeClaim) -> Result<(), StoreError> {

@@ -132,6 +132,14 @@ pub trait InboxAdmin: Send + Sync {
         seq: Seq,
     ) -> Result<Option<Seq>, StoreError>;
 
+    /// Removes a parked entry for good. Returns true if an entry with that number was parked and not resubmitted.
+    async fn drop_parked(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<bool, StoreError>;
+
     /// Puts a test entry into an inbox and returns its number. `None`: the tenant has no such agent.
     async fn put_local(
         &self,

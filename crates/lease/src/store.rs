@@ -13,6 +13,8 @@ pub enum Resource {
     Bot(BotId),
     /// The external anchor of the audit log's chain heads.
     AuditAnchor,
+    /// The look for causes of alerts, and their messages.
+    Alerts,
 }
 
 impl fmt::Display for Resource {
@@ -20,6 +22,7 @@ impl fmt::Display for Resource {
         match self {
             Self::Bot(bot) => write!(f, "bot/{bot}"),
             Self::AuditAnchor => f.write_str("audit-anchor"),
+            Self::Alerts => f.write_str("alerts"),
         }
     }
 }

@@ -57,6 +57,6 @@ pub use metrics::Metrics;
 pub use nightdesk_protocol::delivery::PayloadKind;
 pub use outlet::{ConfiguredWay, Outlet, Outlets};
 pub use receipt::{DeliveryFailure, DeliveryOutcome, DeliveryRecord, Receipt};
-pub use sender::LetterSender;
+pub use sender::{LetterOrder, LetterSender};
 pub use skill_run::SkillRun;
 pub use store::{Grants, Hooks, LetterStore, Receipts, Store};

@@ -1,5 +1,7 @@
 //! The letters of one sender, with their counters and receipts.
 
+mod order;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +27,8 @@ use crate::letters::Letters;
 use crate::outlet::{Outlet, method_of};
 use crate::receipt::{DeliveryOutcome, DeliveryRecord, Receipt};
 use crate::skill_run::SkillRun;
+
+pub use order::LetterOrder;
 
 /// The letters of one sender. The sender is the authenticated caller, never a field of a body.
 #[derive(Clone, Debug)]

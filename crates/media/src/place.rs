@@ -45,8 +45,11 @@ pub type MediaPlace = Arc<dyn ObjectStore>;
 pub async fn open_place(place: &str) -> Result<MediaPlace, MediaPlaceError> {
     match Url::parse(place) {
         Ok(url) => {
-            let settings = std::env::vars().map(|(name, value)| (name.to_ascii_lowercase(), value));
-            open_bucket(&url, settings).await
+            let variables = std::env::vars();
+            // A list, because a future with the variables could not move between threads.
+            let settings: Vec<_> =
+                variables.map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+            open_bucket(&url, settings.into_iter()).await
         }
         Err(_) => open_folder(Path::new(place)).await,
     }

@@ -14,9 +14,10 @@ use tokio_util::sync::CancellationToken;
 use crate::config::TlsFiles;
 
 /// Reads the certificate and its key, and checks that they belong together and are valid now.
-pub(crate) fn check(files: &TlsFiles) -> anyhow::Result<()> {
+pub(crate) fn read_valid(files: &TlsFiles) -> anyhow::Result<CertificatePair> {
     let pair = CertificatePair::read(&files.certificate, &files.key).context(FILES)?;
-    pair.check_time(SystemClock::start().now()).context(FILES)
+    pair.check_time(SystemClock::start().now()).context(FILES)?;
+    Ok(pair)
 }
 
 const FILES: &str = "listen.tls cannot be served";

@@ -1,5 +1,6 @@
 //! The command line: `nightdesk <noun> <verb>`.
 
+mod alert;
 mod audit;
 mod bots;
 mod check;
@@ -8,42 +9,51 @@ mod connect;
 mod data;
 mod dev;
 mod dispatch;
+mod doctor;
 mod explain;
 mod gateway;
 mod history;
+mod identities;
 mod inbox;
 mod issuer;
 mod keys;
 mod letter;
-mod list;
+mod login;
 pub(crate) mod names;
+mod notice;
 mod quota;
 mod reach;
 mod run;
 mod schedule;
 mod skill;
 mod stop;
+mod tenants;
+mod user;
 mod verify;
 mod wake;
-pub(crate) mod webhook;
+mod webhook;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use alert::AlertSubcommand;
 pub(crate) use audit::AuditSubcommand;
 pub(crate) use conformance::{AgentTrialArgs, ConformanceSubcommand};
 pub(crate) use data::DataSubcommand;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use gateway::GatewaySubcommand;
 pub(crate) use history::HistorySubcommand;
 pub(crate) use inbox::InboxSubcommand;
 pub(crate) use issuer::IssuerSubcommand;
 pub(crate) use letter::LetterSubcommand;
+pub(crate) use login::{AdminSubcommand, DeskArgs, LoginArgs};
 pub(crate) use reach::{BindingSubcommand, GrantSubcommand, LinkSubcommand};
 pub(crate) use run::run;
 pub(crate) use schedule::ScheduleSubcommand;
 pub(crate) use skill::SkillSubcommand;
+pub(crate) use user::{GlassSubcommand, TokenSubcommand, UserSubcommand};
 pub(crate) use verify::VerifyArgs;
 pub(crate) use wake::WakeSubcommand;
 
@@ -67,6 +77,9 @@ pub(crate) struct Arguments {
     /// Print the answer as JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) at: DeskArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -87,15 +100,44 @@ pub(crate) enum Command {
     /// Test programs against a trial desk.
     #[command(subcommand)]
     Conformance(ConformanceSubcommand),
+    /// Log in to a desk, and store the token for later commands.
+    #[command(
+        after_help = "Example:\n  nightdesk login --desk https://desk.example.org\n  nightdesk login --link 'https://desk.example.org/login?code=…'"
+    )]
+    Login(LoginArgs),
+    /// Revoke the token of the login, and forget it.
+    #[command(after_help = "Example:\n  nightdesk logout")]
+    Logout,
+    /// Show the user and the token of the login.
+    #[command(after_help = "Example:\n  nightdesk whoami")]
+    Whoami,
+    /// Let an operator in, on the desk's own machine.
+    #[command(subcommand)]
+    Admin(AdminSubcommand),
     /// Migrate the database to this version.
     #[command(after_help = "Example:\n  nightdesk migrate --config desk.toml")]
     Migrate,
     /// Check the configuration file.
     #[command(subcommand)]
     Config(ConfigSubcommand),
+    /// Examine a desk: what is wrong, and what to do about it. Fails if a fault remains.
+    #[command(
+        after_help = "Example:\n  nightdesk doctor\n  nightdesk doctor --fix\n  nightdesk doctor --local --config desk.toml"
+    )]
+    Doctor(DoctorArgs),
     /// Manage the keys of the vault.
     #[command(subcommand)]
     Key(KeySubcommand),
+    /// Tell the desk that its database lost commits.
+    #[command(subcommand)]
+    History(HistorySubcommand),
+    #[command(flatten)]
+    Desk(DeskCommand),
+}
+
+/// The commands that call a desk.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DeskCommand {
     /// Manage tenants: the customers of the desk.
     #[command(subcommand)]
     Tenant(TenantSubcommand),
@@ -105,6 +147,15 @@ pub(crate) enum Command {
     /// Manage bots: the desk's accounts on platforms.
     #[command(subcommand)]
     Bot(BotSubcommand),
+    /// Manage the users who log in to the desk.
+    #[command(subcommand)]
+    User(UserSubcommand),
+    /// Manage your API tokens.
+    #[command(subcommand)]
+    Token(TokenSubcommand),
+    /// Let an operator read the messages of a tenant for a limited time, with the approval of another one.
+    #[command(subcommand)]
+    Glass(GlassSubcommand),
     /// Create codes that link people to agents.
     #[command(subcommand)]
     Link(LinkSubcommand),
@@ -141,9 +192,9 @@ pub(crate) enum Command {
     /// Show the notices to a tenant.
     #[command(subcommand)]
     Notice(NoticeSubcommand),
-    /// Tell the desk that its database lost commits.
+    /// Show alerts, and choose where they go.
     #[command(subcommand)]
-    History(HistorySubcommand),
+    Alert(AlertSubcommand),
     /// Show and verify the audit log.
     #[command(subcommand)]
     Audit(AuditSubcommand),
@@ -346,7 +397,7 @@ pub(crate) enum BotSubcommand {
         name = "rotate-key",
         after_help = "Example:\n  nightdesk bot rotate-key --tenant acme --bot 0193… --key-file bot.key"
     )]
-    RotateKey(keys::BotKeyRotation),
+    RotateKey(bots::BotKeyRotation),
     /// List the bots on which agents of a tenant may be linked: its own, with their reception state, and those that
     /// other tenants share.
     #[command(after_help = "Example:\n  nightdesk bot list --tenant acme")]

@@ -1,11 +1,13 @@
 //! Configuration: one TOML file, overridden by `NIGHTDESK__SECTION__KEY`. It is read once, here.
 
+mod alerts;
 mod issuers;
+mod logins;
 mod transport;
+mod waking;
 mod ways;
 
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,19 +20,20 @@ use nightdesk_port::SessionBudget;
 use nightdesk_schedule::{HmacProof, JwtProof, RelaySecrets};
 use nightdesk_telegram::Telegram;
 use nightdesk_types::SystemClock;
-use nightdesk_types::limits::WAKES_PER_HOUR;
 use nightdesk_vault::Vault;
-use nightdesk_wake::WakeCommand;
 use serde::Deserialize;
 
 mod keys;
 pub(crate) mod secret_file;
 
+pub(crate) use alerts::{AlertsSection, MailSection, MailTls};
 #[cfg(test)]
 pub(crate) use issuers::AmbientSection;
 pub(crate) use issuers::{IssuerSection, IssuingSection, trusted_issuers};
 pub(crate) use keys::read_again;
+pub(crate) use logins::{LoginSection, provider_settings};
 pub(crate) use transport::{TlsFiles, TlsSetting};
+pub(crate) use waking::WakeSection;
 pub(crate) use ways::WaySection;
 
 /// All settings of the operator.
@@ -91,6 +94,14 @@ pub(crate) struct Config {
     /// The trusted issuers besides the desk itself.
     #[serde(default)]
     pub(crate) issuers: Vec<IssuerSection>,
+    /// The providers at which users log in.
+    #[serde(default)]
+    pub(crate) logins: Vec<LoginSection>,
+    /// The settings of alerts.
+    #[serde(default)]
+    pub(crate) alerts: AlertsSection,
+    /// The mail server for alerts. Without it, the desk sends no mail.
+    pub(crate) mail: Option<MailSection>,
     /// The delivery ways for letters to agents that take none through their inboxes.
     #[serde(default)]
     pub(crate) ways: Vec<WaySection>,
@@ -257,35 +268,6 @@ impl ScheduleSection {
     }
 }
 
-/// The wake settings. Since 0.1.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct WakeSection {
-    /// Maximum wakes of one agent per hour. Further wakes wait until the hour is over, and the agent's owner is
-    /// notified.
-    pub(crate) per_hour: NonZeroU32,
-    /// A program of the operator that wakes agents, with its arguments: it runs if an agent's URLs failed or it has
-    /// none. It gets `{agent}` and `{tenant}`, no shell, and ten seconds. Without it, only URLs are called.
-    pub(crate) command: Vec<String>,
-}
-
-impl Default for WakeSection {
-    fn default() -> Self {
-        let per_hour = NonZeroU32::new(WAKES_PER_HOUR).unwrap_or(NonZeroU32::MIN);
-        Self { per_hour, command: Vec::new() }
-    }
-}
-
-impl WakeSection {
-    /// Returns the program, if there is one.
-    pub(crate) fn by_command(&self) -> anyhow::Result<Option<WakeCommand>> {
-        if self.command.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(WakeCommand::new(&self.command)?))
-    }
-}
-
 /// The store of files that agents upload to send, for an hour. Since 0.2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -406,6 +388,9 @@ impl Config {
             telegram: TelegramSection::default(),
             issuer: IssuingSection::default(),
             issuers: Vec::new(),
+            logins: Vec::new(),
+            alerts: AlertsSection::default(),
+            mail: None,
             ways: Vec::new(),
         }
     }
@@ -440,6 +425,9 @@ impl Config {
         self.listen.proxies()?;
         self.redis.as_ref().map_or(Ok(()), transport::check_redis)?;
         self.wake.by_command()?;
+        self.wake.still_waking_after()?;
+        self.alerts.validate()?;
+        self.mail.as_ref().map_or(Ok(()), MailSection::validate)?;
         drop(self.telegram.adapter()?);
         keys::check(&self.vault)?;
         trusted_issuers(&self.issuers, &self.public_url())?;

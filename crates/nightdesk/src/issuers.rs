@@ -25,7 +25,7 @@ pub(crate) fn issuers(
     tasks: &TaskTracker,
 ) -> anyhow::Result<Issuers> {
     let others = trusted_issuers(&config.issuers, &config.public_url())?;
-    let fetch: Arc<dyn FetchKeys> = Arc::new(KeyFetcher(outside));
+    let fetch = key_fetcher(outside);
     Ok(Issuers::only_own(own_issuer(config, pg, vault)).trusting(others, &fetch, tasks))
 }
 
@@ -33,6 +33,11 @@ pub(crate) fn issuers(
 pub(crate) fn own_issuer(config: &Config, pg: &Arc<Pg>, vault: Vault) -> Issuer {
     let issuer = Issuer::new(Arc::<Pg>::clone(pg), vault, config.public_url());
     issuer.with_algorithm(config.issuer.algorithm.into())
+}
+
+/// Returns the port that fetches the keys of issuers.
+pub(crate) fn key_fetcher(outside: Outside) -> Arc<dyn FetchKeys> {
+    Arc::new(KeyFetcher(outside))
 }
 
 /// Fetches keys through the guarded client, or from a file.
@@ -43,7 +48,7 @@ impl FetchKeys for KeyFetcher {
     async fn fetch(&self, from: &KeySource) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
         match from {
             KeySource::Url(url) => {
-                let reply = self.0.keys(&TenantUrl::parse(url, self.0.rules())?).await?;
+                let reply = self.0.get_document(&TenantUrl::parse(url, self.0.rules())?).await?;
                 if reply.status == 200 {
                     Ok(reply.body.to_vec())
                 } else {

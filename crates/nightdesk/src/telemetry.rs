@@ -5,6 +5,7 @@ mod logs;
 mod traces;
 mod step_layer;
 
+use nightdesk_alerts::AlertMetrics;
 use nightdesk_api::TlsMetrics;
 use nightdesk_bus_redis::Metrics as BellMetrics;
 use nightdesk_desk::Desk;
@@ -45,16 +46,18 @@ pub(crate) fn start(config: &Config) -> anyhow::Result<Telemetry> {
     Ok(Telemetry { logs, traces })
 }
 
-/// The metrics of parts that not every node has.
-pub(crate) struct OptionalMetrics<'m> {
+/// The metrics of parts beside the desk and its lines.
+pub(crate) struct OtherMetrics<'m> {
     /// The bell between nodes.
     pub(crate) bell: Option<&'m BellMetrics>,
     /// TLS of the public address.
     pub(crate) tls: Option<&'m TlsMetrics>,
+    /// Alerts.
+    pub(crate) alerts: &'m AlertMetrics,
 }
 
 /// Returns all metrics of this node.
-pub(crate) fn metrics(desk: &Desk, room: &LineContext, more: &OptionalMetrics<'_>) -> Registry {
+pub(crate) fn metrics(desk: &Desk, room: &LineContext, more: &OtherMetrics<'_>) -> Registry {
     let mut registry = Registry::with_prefix("nightdesk");
     let build: Family<[(&str, &str); 1], Gauge> = Family::default();
     build.get_or_create(&[("version", env!("CARGO_PKG_VERSION"))]).set(1);
@@ -68,6 +71,7 @@ pub(crate) fn metrics(desk: &Desk, room: &LineContext, more: &OptionalMetrics<'_
     stops.schedule.metrics().register(registry.sub_registry_with_prefix("schedule"));
     stops.letters.metrics.register(&mut registry);
     room.metrics.register(registry.sub_registry_with_prefix("lines"));
+    more.alerts.register(registry.sub_registry_with_prefix("alerts"));
     if let Some(bell) = more.bell {
         bell.register(registry.sub_registry_with_prefix("bell"));
     }

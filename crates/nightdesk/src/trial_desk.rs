@@ -4,25 +4,24 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context;
+use nightdesk_office::Office;
 use nightdesk_register::{AgentOnBot, BotDraft, Register, new_secret};
 use nightdesk_servers::{Durability, Options, Postgres};
-use nightdesk_store_pg::{Pg, connect_options, migrate};
+use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_types::{AgentId, GrantTarget, Principal, TenantScope};
-use nightdesk_vault::{Locksmith, Vault};
+use nightdesk_vault::Vault;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use crate::config::Config;
-use crate::wiring::{self, RunningNode};
+use crate::wiring::RunningNode;
 use crate::{telemetry, ui};
 
 const DATABASE: &str = "postgres";
 
 /// A running desk.
 pub(crate) struct TrialDesk {
-    pub(crate) config: Config,
-    pub(crate) pg: Arc<Pg>,
-    pub(crate) locksmith: Locksmith,
+    pub(crate) config: Arc<Config>,
     node: RunningNode,
 }
 
@@ -47,6 +46,11 @@ impl TrialDesk {
 
     pub(crate) fn register(&self) -> &Register {
         self.node.register()
+    }
+
+    /// Returns the functions of operators and tenants.
+    pub(crate) fn office(&self) -> &Office {
+        self.node.office()
     }
 
     /// Creates a chat page that is open to anyone, and an agent behind it. Returns the page's path.
@@ -85,12 +89,11 @@ async fn run_on<T>(
 ) -> anyhow::Result<T> {
     let admin = connect_options(&postgres.admin_url(DATABASE), None)?;
     migrate(&admin, None).await.context("could not set the database up")?;
+    let config = Arc::new(config);
     let telemetry = telemetry::start(&config)?;
     let vault = Vault::from_key_file(&Vault::new_key_file())?;
-    let node = RunningNode::start(&config, vault.clone()).await?;
-    let pg = Arc::clone(node.pg());
-    let locksmith = wiring::locksmith(&pg, vault);
-    let desk = TrialDesk { config, pg, locksmith, node };
+    let node = RunningNode::start(&config, vault).await?;
+    let desk = TrialDesk { config, node };
     let worked = work(&desk).await;
     desk.node.stop().await;
     telemetry.close();

@@ -1,8 +1,13 @@
 //! Command output: data goes to stdout, everything else to stderr.
 
+mod table;
+
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
+use nightdesk_types::{Clock as _, SystemClock};
 use serde_json::Value;
+use table::TableStyle;
 
 /// Prints a text for the person.
 #[expect(clippy::print_stderr, reason = "the one place that speaks to people")]
@@ -36,8 +41,20 @@ pub(crate) enum CommandOutput {
         /// The number of faults.
         wrong: usize,
     },
-    /// A list: one line per row for a person.
-    Many(Vec<Value>),
+    /// A list with these columns: a table for a person.
+    Table {
+        /// The rows.
+        rows: Vec<Value>,
+        /// The members of a row that are shown, in their order.
+        columns: &'static [&'static str],
+    },
+    /// One object with lists: each list is a table for a person.
+    Page {
+        /// The object.
+        data: Value,
+        /// The members that are lists, and the columns of each.
+        lists: &'static [(&'static str, &'static [&'static str])],
+    },
     /// A text in sentences.
     Told {
         /// The same for programs.
@@ -45,14 +62,23 @@ pub(crate) enum CommandOutput {
         /// The text for a person.
         text: String,
     },
+    /// The findings of an examination, as a text of several lines.
+    Report {
+        /// The same for programs.
+        data: Value,
+        /// The text for a person.
+        text: String,
+        /// The number of faults.
+        faults: usize,
+    },
 }
 
 impl CommandOutput {
     /// Returns the number of faults that a check found.
     pub(crate) const fn fault_count(&self) -> usize {
         match self {
-            Self::Checked { wrong, .. } => *wrong,
-            Self::One(_) | Self::Many(_) | Self::Told { .. } => 0,
+            Self::Checked { wrong, .. } | Self::Report { faults: wrong, .. } => *wrong,
+            Self::One(_) | Self::Table { .. } | Self::Page { .. } | Self::Told { .. } => 0,
         }
     }
 }
@@ -63,18 +89,53 @@ pub(crate) fn print_output(json: bool, answer: CommandOutput) {
         CommandOutput::One(data)
         | CommandOutput::Told { data, .. }
         | CommandOutput::Checked { data, .. }
+        | CommandOutput::Report { data, .. }
+        | CommandOutput::Page { data, .. }
             if json =>
         {
             put(&data.to_string());
         }
-        CommandOutput::Many(rows) if json => put(&Value::from(rows).to_string()),
-        CommandOutput::Told { text, .. } => put(&text),
-        CommandOutput::Many(rows) => rows.iter().for_each(|row| put(&line(row))),
+        CommandOutput::Table { rows, .. } if json => {
+            put(&Value::from(rows).to_string());
+        }
+        CommandOutput::Table { rows, columns } => print_table(&rows, columns),
+        CommandOutput::Page { data, lists } => print_page(&data, lists),
+        CommandOutput::Told { text, .. } | CommandOutput::Report { text, .. } => put(&text),
         CommandOutput::One(data) | CommandOutput::Checked { data, .. } => {
             for (name, value) in data.as_object().into_iter().flatten() {
                 print_member(name, value);
             }
         }
+    }
+}
+
+/// Prints an object: its plain members, and then each list under its name.
+fn print_page(data: &Value, lists: &[(&str, &[&str])]) {
+    let is_list = |name: &str| lists.iter().any(|(list, _)| *list == name);
+    for (name, value) in data.as_object().into_iter().flatten() {
+        if !is_list(name) {
+            print_member(name, value);
+        }
+    }
+    for (name, columns) in lists {
+        let rows = data[*name].as_array().map(Vec::as_slice).unwrap_or_default();
+        put(&format!("{name}: {}", rows.len()));
+        if !rows.is_empty() {
+            print_table(rows, columns);
+        }
+    }
+}
+
+/// Prints a table, for a terminal or for a file. An empty one has no header.
+fn print_table(rows: &[Value], columns: &[&str]) {
+    if rows.is_empty() {
+        return print_text("there is none");
+    }
+    let is_terminal = std::io::stdout().is_terminal();
+    let style = if is_terminal { TableStyle::Terminal } else { TableStyle::Plain };
+    let now = SystemClock::start().now();
+    for line in table::lines(rows, columns, style, now) {
+        put(&line);
     }
 }
 

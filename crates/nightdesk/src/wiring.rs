@@ -1,7 +1,11 @@
 //! Connects the stops to a node.
 
+mod alerts;
+pub(crate) mod checkup;
 pub(crate) mod desk;
+pub(crate) mod doctor;
 pub(crate) mod durability;
+mod office;
 mod tasks;
 pub(crate) mod ways;
 
@@ -10,10 +14,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use nightdesk_api::{AmbientAgent, ApiParts, ServedCertificate, TlsListener};
+use nightdesk_dashboard::DashboardParts;
 use nightdesk_desk::posting::{self, WebhookKey, WebhookPoster};
 use nightdesk_desk::{Desk, LineBackend};
 use nightdesk_lease::{Lease, LeaseKeeper, PeerDirectory};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, PostedLines, TokenFailures};
+use nightdesk_office::{DeskQuestionKey, Office};
 use nightdesk_outside::Outside;
 use nightdesk_register::Register;
 use nightdesk_store_pg::Pg;
@@ -34,14 +40,17 @@ use crate::certificate::{self, CertificateReload};
 use crate::command::names::AgentArgs;
 use crate::config::{Config, TlsFiles, read_again};
 use crate::erasures::Erasures;
+use crate::findings::FindingsReport;
 use crate::lifecycle::{self, Lifecycle, StopSignals};
+use crate::logins::open_logins;
 use crate::peers::HttpPeers;
-use crate::telemetry::OptionalMetrics;
+use crate::telemetry::OtherMetrics;
 use crate::wiring::durability::{DurabilityReport, FaultList};
+use crate::wiring::office::OfficeKeys;
 use crate::{failpoints, telemetry};
 
 /// Runs a node until it is stopped.
-pub(crate) async fn serve(config: &Config) -> anyhow::Result<()> {
+pub(crate) async fn serve(config: &Arc<Config>) -> anyhow::Result<()> {
     let mut stop_signals = StopSignals::listen()?;
     let vault = config.vault().await?;
     let running = tokio::select! {
@@ -117,20 +126,28 @@ struct NodeBase {
 pub(crate) struct RunningNode {
     base: NodeBase,
     desk: Arc<Desk>,
+    office: Arc<Office>,
     keeper: LeaseKeeper,
 }
 
 impl RunningNode {
     /// Starts a node. When the function returns, the node can be reached.
-    pub(crate) async fn start(config: &Config, vault: Vault) -> anyhow::Result<Self> {
+    pub(crate) async fn start(config: &Arc<Config>, vault: Vault) -> anyhow::Result<Self> {
         let pg = Arc::new(connect(config, vault.clone())?);
         let locksmith = locksmith(&pg, vault.clone());
         let erasures = Erasures::open(config, &pg, &vault).map(Arc::new);
         let give_up_at = Some(Instant::now() + DATABASE_START_WAIT);
-        let NodeStart { lease, secret, webhook_key } = retry_while_unavailable(give_up_at, || {
-            NodeStart::new(config, &pg, &locksmith, erasures.as_deref())
-        })
-        .await?;
+        let NodeStart { lease, secret, webhook_key, question_key, login_secret } =
+            retry_while_unavailable(give_up_at, || {
+                NodeStart::new(config, &pg, &locksmith, erasures.as_deref())
+            })
+            .await?;
+        let keys = OfficeKeys {
+            vault: vault.clone(),
+            locksmith,
+            webhook_key: webhook_key.clone(),
+            question_key,
+        };
         let lease = Arc::new(lease);
         let keeper = start_keeper(&pg, &lease)?;
         let ringing = BellTasks::start(config, &secret)?;
@@ -138,6 +155,7 @@ impl RunningNode {
         let base = NodeBase { pg, lease, bell_tasks: ringing, life, erasures };
         let webchat = Arc::new(webchat(config, &base));
         let outside = outside(config)?;
+        let login_client = outside.clone();
         let (webhooks, webhook_calls) = mpsc::channel(WEBHOOK_CALLS_MAX);
         let ways_out = WaysOut { outside: outside.clone(), webhooks };
         let desk = Arc::new(desk::build(config, &base, vault, &webchat, ways_out).await?);
@@ -156,6 +174,16 @@ impl RunningNode {
         let (line_context, proxies) = (room, config.listen.proxies()?);
         announce(config, &base).await?;
         let peers = Arc::new(HttpPeers::open(Arc::<Pg>::clone(&base.pg))?);
+        let office = Arc::new(office::open(config, &base, &desk, &login_client, keys)?);
+        let sampled = tasks::sample_usage(Arc::clone(&office), base.life.drain.clone());
+        base.life.serving.spawn(sampled);
+        let logins = open_logins(config, &login_secret, &login_client, &base.life.serving)?;
+        let pages = nightdesk_dashboard::routes(DashboardParts {
+            office: Arc::clone(&office),
+            logins: Arc::new(logins),
+            line_context: Arc::clone(&line_context),
+            public_url: config.public_url(),
+        });
         let street = ApiParts {
             desk: Arc::clone(&desk),
             line_context,
@@ -165,14 +193,16 @@ impl RunningNode {
             proxies,
             posted,
             peers,
+            office: Arc::clone(&office),
+            pages,
         };
         open(config, &base, street).await?;
-        Ok(Self { base, desk, keeper })
+        Ok(Self { base, desk, office, keeper })
     }
 
-    /// Returns the node's store.
-    pub(crate) const fn pg(&self) -> &Arc<Pg> {
-        &self.base.pg
+    /// Returns the functions of operators and tenants.
+    pub(crate) fn office(&self) -> &Office {
+        &self.office
     }
 
     /// Returns the node's register.
@@ -203,6 +233,8 @@ struct NodeStart {
     lease: Lease,
     secret: Zeroizing<[u8; 32]>,
     webhook_key: WebhookKey,
+    question_key: DeskQuestionKey,
+    login_secret: Zeroizing<[u8; 32]>,
 }
 
 impl NodeStart {
@@ -225,6 +257,8 @@ impl NodeStart {
         Ok(Self {
             secret: bus_secret(locksmith).await?,
             webhook_key: webhook_key(locksmith).await?,
+            question_key: DeskQuestionKey::new(&*shared_secret(locksmith, "doctor").await?),
+            login_secret: shared_secret(locksmith, "logins").await?,
             lease: begin(config, pg).await?,
         })
     }
@@ -254,13 +288,19 @@ fn is_unavailable(error: &anyhow::Error) -> bool {
 }
 
 /// Opens the public listener, and the metrics listener if it is configured.
-async fn open(config: &Config, base: &NodeBase, street: ApiParts) -> anyhow::Result<()> {
+async fn open(config: &Arc<Config>, base: &NodeBase, street: ApiParts) -> anyhow::Result<()> {
     let life = &base.life;
     let served = config.listen.tls_files().map(certificate::open).transpose()?;
+    let findings = FindingsReport {
+        config: Arc::clone(config),
+        store: Arc::<Pg>::clone(&base.pg),
+        served: served.clone(),
+    };
+    life.serving.spawn(findings.run(life.drain.clone()));
     if let Some(address) = config.metrics.address {
         let bell = base.bell_tasks.redis_bell.as_ref().map(|bell| bell.metrics());
         let tls = served.as_deref().map(ServedCertificate::metrics);
-        let more = OptionalMetrics { bell, tls };
+        let more = OtherMetrics { bell, tls, alerts: street.office.alerting().metrics() };
         let registry = Arc::new(telemetry::metrics(&street.desk, &street.line_context, &more));
         listen(address, nightdesk_api::metrics_routes(registry), life).await?;
     }
@@ -386,7 +426,8 @@ pub(crate) fn outside(config: &Config) -> anyhow::Result<Outside> {
 /// Returns the stop that calls sleeping agents.
 pub(crate) fn wake(config: &Config, pg: &Arc<Pg>, outside: Outside) -> anyhow::Result<Waker> {
     let (by_command, per_hour) = (config.wake.by_command()?, config.wake.per_hour.get());
-    Ok(Waker::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour))
+    let waker = Waker::new(Arc::<Pg>::clone(pg), Arc::new(outside), by_command, per_hour);
+    Ok(waker.with_still_waking_after(config.wake.still_waking_after()?))
 }
 
 /// Returns the locksmith, which replaces keys.

@@ -43,6 +43,17 @@ pub struct WebhookPost<'a> {
     pub withdrawn: &'a AtomicBool,
 }
 
+/// A form for a server that the operator trusts, such as the token endpoint of a login provider.
+#[derive(Debug)]
+pub struct FormPost<'a> {
+    /// The URL.
+    pub url: &'a TenantUrl,
+    /// The form, as `application/x-www-form-urlencoded`.
+    pub form: String,
+    /// The credential, sent as `Authorization`.
+    pub authorization: Option<&'a SecretString>,
+}
+
 /// The supported methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use nightdesk_types::limits::{
     OUTSIDE_ADDRESS_PER_SECOND, OUTSIDE_HOST_PER_SECOND, OUTSIDE_NO_ROOM_WAIT, OUTSIDE_PACED_MAX,
-    OUTSIDE_TENANT_AT_ONCE_MAX, OUTSIDE_TENANT_PER_SECOND, WEBHOOK_HOST_PER_SECOND,
+    OUTSIDE_TENANT_AT_ONCE_MAX, OUTSIDE_TENANT_PER_SECOND, TRUSTED_AT_ONCE_MAX,
+    TRUSTED_HOST_PER_SECOND, TRUSTED_PER_SECOND, WEBHOOK_HOST_PER_SECOND,
     WEBHOOK_TENANT_AT_ONCE_MAX, WEBHOOK_TENANT_PER_SECOND,
 };
 use nightdesk_types::rate_limit::{Rate, RateLimiter, neighbourhood};
@@ -21,11 +22,13 @@ use crate::rules::HostRate;
 
 const SECOND: Duration = Duration::from_secs(1);
 const ADDRESS: Rate = Rate::per(SECOND, OUTSIDE_ADDRESS_PER_SECOND);
+const TRUSTED_HOST: Rate = Rate::per(SECOND, TRUSTED_HOST_PER_SECOND);
 
 /// The rates of one kind of request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestRates {
     host: Rate,
+    address: Rate,
     tenant: Rate,
     tenant_at_once: u32,
 }
@@ -33,6 +36,7 @@ pub(crate) struct RequestRates {
 /// The rates of calls.
 pub(crate) const CALL_RATES: RequestRates = RequestRates {
     host: Rate::per(SECOND, OUTSIDE_HOST_PER_SECOND),
+    address: ADDRESS,
     tenant: Rate::per(SECOND, OUTSIDE_TENANT_PER_SECOND),
     tenant_at_once: OUTSIDE_TENANT_AT_ONCE_MAX,
 };
@@ -40,8 +44,17 @@ pub(crate) const CALL_RATES: RequestRates = RequestRates {
 /// The rates of posts of entries.
 pub(crate) const POST_RATES: RequestRates = RequestRates {
     host: Rate::per(SECOND, WEBHOOK_HOST_PER_SECOND),
+    address: ADDRESS,
     tenant: Rate::per(SECOND, WEBHOOK_TENANT_PER_SECOND),
     tenant_at_once: WEBHOOK_TENANT_AT_ONCE_MAX,
+};
+
+/// The rates of calls to hosts that the operator trusts. All of them are calls of one tenant.
+pub(crate) const TRUSTED_RATES: RequestRates = RequestRates {
+    host: TRUSTED_HOST,
+    address: TRUSTED_HOST,
+    tenant: Rate::per(SECOND, TRUSTED_PER_SECOND),
+    tenant_at_once: TRUSTED_AT_ONCE_MAX,
 };
 
 /// All rates of this node.
@@ -95,7 +108,7 @@ impl CallLimits {
         if self.raised.contains_key(host) {
             return Ok(());
         }
-        self.addresses.take(neighbourhood(address), ADDRESS, self.now())
+        self.addresses.take(neighbourhood(address), self.rates.address, self.now())
     }
 }
 

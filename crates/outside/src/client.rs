@@ -16,10 +16,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use uuid::Uuid;
 
-use crate::call::{CallError, CallResponse, Method, OutsideCall, WebhookPost};
-use crate::call_limits::{CALL_RATES, CallLimits, POST_RATES};
+use crate::call::{CallError, CallResponse, FormPost, Method, OutsideCall, WebhookPost};
+use crate::call_limits::{CALL_RATES, CallLimits, POST_RATES, TRUSTED_RATES};
 use crate::dial::Dialler;
-use crate::exchange::{BoundedResponse, call_request, exchange, webhook_request};
+use crate::exchange::{BoundedResponse, call_request, exchange, form_request, webhook_request};
 use crate::resolver::NameResolver;
 use crate::rules::{Rules, SetUpError};
 use crate::tenant_url::TenantUrl;
@@ -35,6 +35,8 @@ struct Inner {
     pace: CallLimits,
     /// Posts of entries, which may last for minutes, take no place of a call.
     post_pace: CallLimits,
+    /// Calls that the operator configured, which no call of a tenant may hold up.
+    trusted_pace: CallLimits,
     names: NameResolver,
     connector: Connector,
 }
@@ -51,6 +53,7 @@ impl Outside {
         let inner = Inner {
             pace: CallLimits::new(&rules.rates, CALL_RATES),
             post_pace: CallLimits::new(&rules.rates, POST_RATES),
+            trusted_pace: CallLimits::new(&rules.rates, TRUSTED_RATES),
             names: names.map_err(|error| SetUpError::NameServers(error.into()))?,
             connector: Connector(tls::connector(roots)),
             rules,
@@ -99,18 +102,32 @@ impl Outside {
         self.read(tenant, exchange).await
     }
 
-    /// Gets the keys of an issuer that the operator trusts. They may be longer than a tenant's response; otherwise the
-    /// call has the same limits, under a tenant of its own.
-    pub async fn keys(&self, url: &TenantUrl) -> Result<CallResponse, CallError> {
-        const OPERATOR: TenantId = TenantId::from_uuid(Uuid::nil());
+    /// Gets a document of an issuer that the operator trusts, such as its keys. It may be longer than a tenant's response,
+    /// and has rate limits of its own.
+    pub async fn get_document(&self, url: &TenantUrl) -> Result<CallResponse, CallError> {
         let call =
             OutsideCall { url, method: Method::Get, bearer: None, signature: None, body: None };
+        self.call_trusted(url, call_request(&call)?).await
+    }
+
+    /// Posts a form to a server that the operator trusts, with the same limits.
+    pub async fn post_form(&self, post: FormPost<'_>) -> Result<CallResponse, CallError> {
+        let url = post.url;
+        self.call_trusted(url, form_request(post)?).await
+    }
+
+    async fn call_trusted(
+        &self,
+        url: &TenantUrl,
+        request: Request<Full<Bytes>>,
+    ) -> Result<CallResponse, CallError> {
+        const OPERATOR: TenantId = TenantId::from_uuid(Uuid::nil());
         let exchange = Exchange {
             url,
-            request: call_request(&call)?,
+            request,
             bytes_max: ISSUER_KEYS_BYTES_MAX,
             wait: OUTSIDE_CALL_WAIT,
-            pace: &self.0.pace,
+            pace: &self.0.trusted_pace,
             withdrawn: None,
         };
         self.read(OPERATOR, exchange).await

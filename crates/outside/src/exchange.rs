@@ -15,13 +15,14 @@ use nightdesk_types::limits::{OUTSIDE_HEAD_BYTES_MAX, OUTSIDE_HEADERS_MAX};
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::call::{CallError, Method, OutsideCall, WebhookPost};
+use crate::call::{CallError, FormPost, Method, OutsideCall, WebhookPost};
 use crate::refusal::UrlRefusal;
 use crate::tenant_url::TenantUrl;
 
 const US: HeaderValue = HeaderValue::from_static(concat!("nightdesk/", env!("CARGO_PKG_VERSION")));
 const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-signature");
 const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
@@ -125,6 +126,21 @@ pub(crate) fn webhook_request(post: &WebhookPost<'_>) -> Result<Request<Full<Byt
     Ok(request)
 }
 
+pub(crate) fn form_request(post: FormPost<'_>) -> Result<Request<Full<Bytes>>, CallError> {
+    let FormPost { url, form, authorization } = post;
+    let mut request = Request::new(Full::new(Bytes::from(form)));
+    *request.method_mut() = http::Method::POST;
+    *request.uri_mut() = url.target().clone().into();
+    let headers = request.headers_mut();
+    *headers = common_headers(url)?;
+    headers.insert(CONTENT_TYPE, FORM);
+    headers.insert(ACCEPT, JSON);
+    if let Some(authorization) = authorization {
+        headers.insert(AUTHORIZATION, secret_header(authorization.expose_secret())?);
+    }
+    Ok(request)
+}
+
 fn common_headers(url: &TenantUrl) -> Result<HeaderMap, UrlRefusal> {
     let host = HeaderValue::from_str(url.authority()).map_err(|_| UrlRefusal::Unreadable)?;
     Ok(HeaderMap::from_iter([
@@ -135,15 +151,19 @@ fn common_headers(url: &TenantUrl) -> Result<HeaderMap, UrlRefusal> {
     ]))
 }
 
+fn secret_header(text: &str) -> Result<HeaderValue, UrlRefusal> {
+    let mut value = HeaderValue::try_from(text).map_err(|_| UrlRefusal::Bearer)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
 fn headers(call: &OutsideCall<'_>) -> Result<HeaderMap, UrlRefusal> {
     let mut headers = common_headers(call.url)?;
     if call.body.is_some() {
         headers.insert(CONTENT_TYPE, JSON);
     }
     if let Some(bearer) = call.bearer {
-        let value = format!("Bearer {}", bearer.expose_secret());
-        let mut value = HeaderValue::try_from(value).map_err(|_| UrlRefusal::Bearer)?;
-        value.set_sensitive(true);
+        let value = secret_header(&format!("Bearer {}", bearer.expose_secret()))?;
         headers.insert(AUTHORIZATION, value);
     }
     if let Some(signature) = call.signature {

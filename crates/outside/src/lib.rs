@@ -27,7 +27,7 @@ mod tls;
 mod exchange;
 
 pub use address::SpecialRange;
-pub use call::{CallError, CallResponse, Method, OutsideCall, WebhookPost};
+pub use call::{CallError, CallResponse, FormPost, Method, OutsideCall, WebhookPost};
 pub use client::Outside;
 pub use refusal::UrlRefusal;
 pub use rules::{HostRate, Rules, SetUpError};

@@ -157,6 +157,32 @@ kinds! {
     HistoryBegun = "history-begun";
     /// A caller presented a token that no trusted issuer signed.
     AuthFailed = "auth-failed";
+    /// A user was created.
+    UserCreated = "user-created";
+    /// A user got a role.
+    RoleGiven = "role-given";
+    /// A user lost a role.
+    RoleTaken = "role-taken";
+    /// A login link was made for a user.
+    LoginLinkMade = "login-link-made";
+    /// A user logged in.
+    UserLoggedIn = "user-logged-in";
+    /// A session of a user ended.
+    UserLoggedOut = "user-logged-out";
+    /// A token of a user was created.
+    ApiTokenMade = "api-token-made";
+    /// A token of a user was revoked.
+    ApiTokenRevoked = "api-token-revoked";
+    /// An operator requested to read the tenant's messages.
+    GlassAsked = "glass-asked";
+    /// A second operator approved it.
+    GlassApproved = "glass-approved";
+    /// The request ended early, or was withdrawn.
+    GlassEnded = "glass-ended";
+    /// A way for alerts was added.
+    AlertWayAdded = "alert-way-added";
+    /// A way for alerts was removed.
+    AlertWayRemoved = "alert-way-removed";
 }
 
 /// One action as its row records it. No field is trusted before the row is verified.

@@ -7,6 +7,7 @@
 //! the agent.
 
 mod claims;
+mod id_token;
 mod jwks;
 mod public_key;
 mod trusted;
@@ -19,6 +20,7 @@ use nightdesk_types::{AgentId, TenantScope, Timestamp};
 use serde::Deserialize;
 use tokio_util::task::TaskTracker;
 
+pub use id_token::{IdTokenClaims, IdTokenVerifier};
 pub use jwks::{FetchKeys, KeySource};
 pub use trusted::{AgentBy, TrustedIssuer};
 
@@ -58,6 +60,11 @@ impl Issuers {
     /// Returns the desk's own issuer.
     pub const fn own_issuer(&self) -> &Issuer {
         &self.own
+    }
+
+    /// Returns true if the operator trusts the issuer of this name besides the desk's own.
+    pub fn is_trusted(&self, issuer: &str) -> bool {
+        self.others.iter().any(|other| other.url() == issuer)
     }
 
     /// Returns the agent that a token names in `aud`, in the tenant that the token names. The caller checks that the

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use nightdesk_port::Bot;
 use nightdesk_protocol::upgrade_token::PlausibleToken;
-use nightdesk_types::{AgentId, BotId, DataKeyId, GatewayId, TenantId, TenantScope};
+use nightdesk_types::{Actor, AgentId, BotId, DataKeyId, GatewayId, TenantId, TenantScope};
 use nightdesk_vault::kind::{BOT_KEY, GATEWAY_SECRET};
 use nightdesk_vault::{DataKey, Key, OpenError, SealPlace, Vault, WrappedKey};
 use serde_json::Value;
@@ -45,10 +45,11 @@ impl Register {
     }
 
     /// Creates a tenant with its own data key.
-    pub async fn create_tenant(&self, name: &str) -> Result<TenantId, RegisterError> {
+    pub async fn create_tenant(&self, by: Actor, name: &str) -> Result<TenantId, RegisterError> {
         let id = TenantId::from_uuid(random_id());
         let (_, wrapped) = self.vault.new_data_key(id, DataKeyId::new(1));
-        self.store.create_tenant(id, name, &wrapped).await?;
+        let scope = TenantScope::for_tenant(id).with_actor(by);
+        self.store.create_tenant(scope, name, &wrapped).await?;
         Ok(id)
     }
 

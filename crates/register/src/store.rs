@@ -38,10 +38,10 @@ pub struct GreetedBot {
 /// Creates identities.
 #[async_trait]
 pub trait IdentityStore: Send + Sync {
-    /// Creates a tenant with its first data key.
+    /// Creates the tenant of a scope with its first data key.
     async fn create_tenant(
         &self,
-        id: TenantId,
+        scope: TenantScope,
         name: &str,
         key: &WrappedKey,
     ) -> Result<(), StoreError>;

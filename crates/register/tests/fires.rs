@@ -11,7 +11,7 @@ use nightdesk_protocol::Bearer;
 use nightdesk_register::issuer::KeyAlgorithm;
 use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_testkit::FakeClock;
-use nightdesk_types::{AgentId, FireId, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, FireId, TenantScope, Timestamp};
 use nightdesk_vault::Vault;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -86,7 +86,9 @@ async fn what_the_issuer_signs_else_is_signed_as_it_is_wished() {
 async fn a_token_of_a_fire_is_for_its_agent_alone() {
     let (memory, vault) = (Memory::new(FakeClock::default()), vault());
     let register = Register::new(Arc::new(memory.clone()), vault.clone());
-    let scope = TenantScope::for_tenant(register.create_tenant("ann").await.expect("a tenant"));
+    let scope = TenantScope::for_tenant(
+        register.create_tenant(Actor::Operator, "ann").await.expect("a tenant"),
+    );
     let agent = register.store().create_agent(scope, "ann").await.expect("an agent");
     let issuers = Issuers::only_own(issuer(&memory, &vault, KeyAlgorithm::Es256));
     let fire = issuers.own_issuer().fire_token(agent, FIRE, at(NOW)).await.expect("a token");

@@ -8,7 +8,7 @@ use nightdesk_protocol::upgrade_token::{self, PlausibleToken, UpgradeToken};
 use nightdesk_register::{GatewayProof, NewSecret, Register, RegisterError};
 use nightdesk_testkit::FakeClock;
 use nightdesk_testkit::logs::Log;
-use nightdesk_types::{AgentId, DataKeyId, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, DataKeyId, TenantScope, Timestamp};
 use nightdesk_vault::{Key, Vault};
 use tracing_subscriber::util::SubscriberInitExt;
 use uuid::Uuid;
@@ -17,7 +17,9 @@ use uuid::Uuid;
 const NAME: &str = "gw-1";
 
 async fn tenant(register: &Register, name: &str) -> (TenantScope, AgentId) {
-    let scope = TenantScope::for_tenant(register.create_tenant(name).await.expect("a tenant"));
+    let scope = TenantScope::for_tenant(
+        register.create_tenant(Actor::Operator, name).await.expect("a tenant"),
+    );
     (scope, register.store().create_agent(scope, name).await.expect("an agent"))
 }
 

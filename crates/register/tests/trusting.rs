@@ -18,7 +18,7 @@ use nightdesk_register::{
     Caller, CallerCheck, CallerProof, Issuer, Issuers, Register, RegisterError,
 };
 use nightdesk_testkit::FakeClock;
-use nightdesk_types::{AgentId, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, TenantScope, Timestamp};
 use nightdesk_vault::Vault;
 use serde_json::{Value, json};
 use tokio_util::task::TaskTracker;
@@ -108,7 +108,7 @@ impl Stage {
 }
 
 async fn household(register: &Register, name: &str) -> (TenantScope, AgentId) {
-    let tenant = register.create_tenant(name).await.expect("enter a tenant");
+    let tenant = register.create_tenant(Actor::Operator, name).await.expect("enter a tenant");
     let scope = TenantScope::for_tenant(tenant);
     (scope, register.store().create_agent(scope, "helper").await.expect("enter an agent"))
 }

@@ -11,7 +11,7 @@ use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
-use crate::header::Header;
+use crate::header::{Header, with_proof};
 use crate::lines::lines;
 use crate::skill::SkillStatus;
 
@@ -99,6 +99,16 @@ impl Approval {
             return Ok(());
         }
         Err("its signature does not match these bytes, or is of another key")
+    }
+
+    /// Returns the skill with an approved status line that carries this signature, or the reason why the signature does
+    /// not approve it.
+    pub fn apply_signature(&self, source: &str, proof: &str) -> Result<String, &'static str> {
+        // The proof becomes a part of a line, also if no key is needed here.
+        signature_in(proof)?;
+        let signed = with_proof(source, proof);
+        self.check_signature(&signed)?;
+        Ok(signed)
     }
 
     /// Returns the text that represents the authority in a token.

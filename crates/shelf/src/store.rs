@@ -218,8 +218,11 @@ pub fn writer(actor: Actor) -> Option<String> {
     match actor {
         Actor::Agent(agent) => Some(agent.to_string()),
         Actor::Desk => None,
-        other @ (Actor::Operator | Actor::Gateway(_) | Actor::Client(_) | Actor::Person) => {
-            Some(other.to_string())
-        }
+        other @ (Actor::Operator
+        | Actor::User(_)
+        | Actor::Token(_)
+        | Actor::Gateway(_)
+        | Actor::Client(_)
+        | Actor::Person) => Some(other.to_string()),
     }
 }

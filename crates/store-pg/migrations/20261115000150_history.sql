@@ -12,6 +12,8 @@ create table history (
     -- This table's own number, which a dump does not bring along.
     table_id    bigint      not null,
     begun_at    timestamptz not null default now(),
+    -- The number of histories before this one.
+    breaks      integer     not null default 0,
     constraint history_one_row check (is_only)
 );
 grant select, update on history to nightdesk_app;

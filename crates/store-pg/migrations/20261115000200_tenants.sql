@@ -75,7 +75,8 @@ language sql immutable as $$
         'listed_authors', 'relevance_policies', 'enrolments', 'link_codes', 'letter_grants',
         'letter_hooks', 'oauth_clients', 'refresh_tokens', 'bootstrap_sessions', 'wakers', 'agent_webhooks',
         'gateway_secrets', 'gateway_platforms', 'bot_keys', 'bot_hearings', 'bot_sessions', 'bots',
-        'tenant_keys'
+        'tenant_keys', 'user_roles', 'api_tokens', 'glass_requests', 'alert_deliveries', 'alerts',
+        'alert_ways'
     ]) with ordinality as p (relation, nth)
     union all
     select p.nth, p.relation, 'in-steps', null from unnest(array[
@@ -83,7 +84,7 @@ language sql immutable as $$
         'sent_messages', 'sends', 'refusals', 'refusal_heads', 'reached', 'notices', 'notice_heads', 'webchat_messages',
         'webchat_chats', 'prompts', 'media', 'fires', 'letters', 'letters_in', 'letter_receipts',
         'skill_revisions', 'data_entries', 'skills', 'shelves', 'wakes', 'source_cursors', 'link_tries',
-        'quotas'
+        'quotas', 'wake_log', 'tenant_usage'
     ]) with ordinality as p (relation, nth)
     union all
     select 0, p.relation, 'kept', p.reason from (values

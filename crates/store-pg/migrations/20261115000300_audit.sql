@@ -47,7 +47,10 @@ alter table audit_log
         'skill-status-set', 'skill-deleted', 'shelf-secured', 'letters-granted',
         'letters-released', 'letter-hook-made', 'letter-hook-removed', 'entry-put', 'entry-set-aside',
         'entry-resubmitted', 'entry-removed', 'entries-parked', 'entries-discarded', 'capability-used',
-        'signing-key-made', 'signing-key-retired', 'vault-rotated', 'history-begun', 'auth-failed'
+        'signing-key-made', 'signing-key-retired', 'vault-rotated', 'history-begun', 'auth-failed',
+        'user-created', 'role-given', 'role-taken', 'login-link-made', 'user-logged-in', 'user-logged-out',
+        'api-token-made', 'api-token-revoked', 'glass-asked', 'glass-approved', 'glass-ended',
+        'alert-way-added', 'alert-way-removed'
     )) not valid;
 select wall_off('audit_log');
 

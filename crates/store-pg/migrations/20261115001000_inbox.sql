@@ -178,6 +178,8 @@ create table quarantined (
     body_id   uuid        not null,
     primary key (tenant_id, bot_id, slot)
 );
+-- For alerts.
+create index quarantined_by_time on quarantined (at);
 select wall_off('quarantined');
 
 -- The events that the gate refused lately, without their text. A ring per tenant.

@@ -35,6 +35,8 @@ create table wakes (
     suspect_acked_seq  bigint,
     -- A person asked for the call: it is made also if nothing waits.
     asked              boolean     not null default false,
+    -- The author of the oldest waiting entry was told that the agent still does not come.
+    delay_told         boolean     not null default false,
     -- The count of wakes in the hour that began then.
     hour_began_at      timestamptz not null default 'epoch',
     hour_wakes         integer     not null default 0,
@@ -183,7 +185,7 @@ begin
     from unnest(s_tenant, s_agent, s_due) as s (tenant, agent, due)
     on conflict (tenant_id, agent_id) do update
     set state = 'due', since = excluded.since, due_at = greatest(excluded.due_at, w.rests_until),
-        calls = 0, outcome = null, suspect_generation = null
+        calls = 0, outcome = null, suspect_generation = null, delay_told = false
     where w.state not in ('due', 'held');
 
     return query
@@ -219,7 +221,7 @@ create function lock_due_wakes(
     now_at timestamptz, tenant uuid, agent uuid, state text, since timestamptz, due_at timestamptz,
     calls integer, called_at timestamptz, outcome text, rests_until timestamptz,
     woken_at timestamptz, suspect_generation bigint, suspect_acked_seq bigint, asked boolean,
-    hour_began_at timestamptz, hour_wakes integer,
+    delay_told boolean, hour_began_at timestamptz, hour_wakes integer,
     -- The row's version, for `wake_replace`.
     version bigint,
     -- Null: the agent has no line that is open on a node that lives.
@@ -255,7 +257,7 @@ begin
     return query
     select v_now, w.tenant_id, w.agent_id, w.state, w.since, w.due_at, w.calls, w.called_at,
         w.outcome, w.rests_until, w.woken_at, w.suspect_generation, w.suspect_acked_seq, w.asked,
-        w.hour_began_at, w.hour_wakes, w.xmin::text::bigint,
+        w.delay_told, w.hour_began_at, w.hour_wakes, w.xmin::text::bigint,
         case when l.closed_at is null and node_lives(l.node, l.node_epoch) then l.generation end,
         l.opened_at, c.acked_seq, l.parting,
         array(
@@ -293,14 +295,15 @@ create function wake_replace(
     p_tenant uuid, p_agent uuid, p_version bigint, p_state text, p_since timestamptz,
     p_due_at timestamptz, p_calls integer, p_called_at timestamptz, p_outcome text,
     p_rests_until timestamptz, p_woken_at timestamptz, p_suspect_generation bigint,
-    p_suspect_acked_seq bigint, p_asked boolean, p_hour_began_at timestamptz, p_hour_wakes integer
+    p_suspect_acked_seq bigint, p_asked boolean, p_delay_told boolean, p_hour_began_at timestamptz,
+    p_hour_wakes integer
 ) returns boolean language plpgsql set enable_seqscan = off as $$
 begin
     update wakes
     set state = p_state, since = p_since, due_at = p_due_at, calls = p_calls,
         called_at = p_called_at, outcome = p_outcome, rests_until = p_rests_until,
         woken_at = p_woken_at, suspect_generation = p_suspect_generation,
-        suspect_acked_seq = p_suspect_acked_seq, asked = p_asked,
+        suspect_acked_seq = p_suspect_acked_seq, asked = p_asked, delay_told = p_delay_told,
         hour_began_at = p_hour_began_at, hour_wakes = p_hour_wakes
     where tenant_id = p_tenant and agent_id = p_agent and xmin::text::bigint = p_version;
     return found;

@@ -79,7 +79,7 @@ create table fires (
         (state in ('open', 'held')) = (next_at is not null) and (next_at is null) = (ended_at is not null)),
     constraint fires_ran_when_taken check (run_ended_at is null or state in ('fired', 'late'))
 ) with (fillfactor = 70);
--- For the claim; for whoever changes a job; for runs that are not over; for who looks; for the upkeep.
+-- For the claim; for whoever changes a job; for runs that are not over; for who looks; for the upkeep; for alerts.
 create index fires_by_next on fires (next_at) where next_at is not null;
 create index fires_open on fires (tenant_id, agent_id, job_id) where next_at is not null;
 create index fires_running on fires (tenant_id, agent_id, job_id, ended_at)
@@ -87,6 +87,7 @@ create index fires_running on fires (tenant_id, agent_id, job_id, ended_at)
 create index fires_of_job on fires (tenant_id, agent_id, job_id, began_at, fire_id);
 create index fires_of_tenant on fires (tenant_id, began_at, fire_id);
 create index fires_by_end on fires (ended_at) where ended_at is not null;
+create index fires_missed on fires (ended_at) where state = 'missed';
 select wall_off('fires');
 
 -- The count of jobs that may still be armed before somebody must count, for an agent, and for a tenant

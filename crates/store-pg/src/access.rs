@@ -26,8 +26,8 @@ const SINGLES_CONNECTIONS_MAX: u32 = 12;
 /// Connections for lookups of names that unproven callers claim.
 const LOOKUP_CONNECTIONS_MAX: u32 = 2;
 
-/// Connections for upkeep, which has other timeouts: one for the tables, and one for chats.
-const UPKEEP_CONNECTIONS_MAX: u32 = 2;
+/// Connections for upkeep, which has other timeouts: one for the tables, one for chats, and two for the causes of alerts.
+const UPKEEP_CONNECTIONS_MAX: u32 = 4;
 
 /// Longest wait for a lock.
 const LOCK_WAIT: Duration = Duration::from_secs(1);

@@ -134,7 +134,7 @@ async fn begin(
     let begun = sqlx::query_scalar!(
         "update history
          set incarnation = new_incarnation(), system_id = $2, timeline = $3, table_id = $4,
-             begun_at = now()
+             begun_at = now(), breaks = breaks + 1
          where incarnation = $1 returning incarnation",
         ended.get(),
         server.system_id,

@@ -24,6 +24,7 @@ use tokio::time::{Instant, timeout};
 use crate::letters::LetterHookByDigest;
 use crate::operation::{Operation, run_in_background};
 use crate::register::{BotByPath, ClientById, GatewaysByName, KnownRefreshToken};
+use crate::users::{SessionByCookie, TokenBySecret};
 use queue::LookupQueue;
 use unknown::UnknownNames;
 
@@ -36,6 +37,8 @@ pub(crate) struct Lookups {
     pub(crate) clients: Lookup<ClientById>,
     pub(crate) refresh_tokens: Lookup<KnownRefreshToken>,
     pub(crate) letter_hooks: Lookup<LetterHookByDigest>,
+    pub(crate) user_sessions: Lookup<SessionByCookie>,
+    pub(crate) api_tokens: Lookup<TokenBySecret>,
 }
 
 impl Lookups {
@@ -47,6 +50,8 @@ impl Lookups {
             clients: Lookup::new(pool.clone()),
             refresh_tokens: Lookup::new(pool.clone()),
             letter_hooks: Lookup::new(pool.clone()),
+            user_sessions: Lookup::new(pool.clone()),
+            api_tokens: Lookup::new(pool.clone()),
             pool,
         }
     }

@@ -18,7 +18,7 @@ mod sessions;
 
 use async_trait::async_trait;
 use nightdesk_register::{IdentityStore, NewBot, NewSecret};
-use nightdesk_types::{Actor, AgentId, BotId, DataKeyId, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, BotId, DataKeyId, StoreError, TenantScope};
 use nightdesk_vault::WrappedKey;
 
 use crate::Pg;
@@ -32,20 +32,18 @@ pub(crate) use sessions::KnownRefreshToken;
 impl IdentityStore for Pg {
     async fn create_tenant(
         &self,
-        id: TenantId,
+        scope: TenantScope,
         name: &str,
         key: &WrappedKey,
     ) -> Result<(), StoreError> {
         let (name, WrappedKey(wrapped)) = (name.to_owned(), key.clone());
-        // Only the operator creates tenants.
-        let scope = TenantScope::for_tenant(id).with_actor(Actor::Operator);
         run_to_end!(self.for_tenant("create a tenant", scope), |connection| {
             sqlx::query!(
                 "with tenant as (
                      insert into tenants (tenant_id, name) values ($1, $2)
                  )
                  insert into tenant_keys (tenant_id, key_id, wrapped) values ($1, 1, $3)",
-                id.uuid(),
+                scope.tenant().uuid(),
                 name,
                 wrapped
             )

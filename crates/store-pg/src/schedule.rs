@@ -21,7 +21,7 @@ use nightdesk_schedule::{
     FireState, JobId, RunReport, Store, UnarmedJob,
 };
 use nightdesk_types::limits::{FIRES_SWEPT_MAX, NOTICES_KEPT_MAX};
-use nightdesk_types::{Actor, AgentId, FireId, Node, Seq, StoreError, TenantId, TenantScope};
+use nightdesk_types::{AgentId, FireId, Node, Seq, StoreError, TenantId, TenantScope};
 use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -50,7 +50,7 @@ impl Store for Pg {
         let arm = arm.clone();
         run_to_end!(self.for_tenant("arm a job", scope), |connection| {
             let armed = arm_locked(connection, scope, agent, &arm).await?;
-            if scope.actor() == Actor::Operator {
+            if scope.actor().is_user() {
                 let about = json!({ "agent_id": agent, "job": arm.job.as_str() });
                 record_act(connection, scope, Kind::JobArmed, about).await?;
             }
@@ -68,7 +68,7 @@ impl Store for Pg {
         run_to_end!(self.for_tenant("cancel a job", scope), |connection| {
             let locked = lock_job(connection, &JobKey::new(scope, agent, &job)).await?;
             let cancelled = cancel_locked(connection, locked).await?;
-            if cancelled == CancelOutcome::Cancelled && scope.actor() == Actor::Operator {
+            if cancelled == CancelOutcome::Cancelled && scope.actor().is_user() {
                 let about = json!({ "agent_id": agent, "job": job.as_str() });
                 record_act(connection, scope, Kind::JobCancelled, about).await?;
             }

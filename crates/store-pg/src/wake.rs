@@ -54,6 +54,14 @@ impl Store for Pg {
         .await
     }
 
+    async fn record_delay_told(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
+        let call = claimed.clone();
+        self.replace_wake("store the notice of a delay", claimed, move |row, _| {
+            row.finish_delay_notice(&call)
+        })
+        .await
+    }
+
     async fn suspect(
         &self,
         scope: TenantScope,

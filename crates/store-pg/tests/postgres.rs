@@ -18,6 +18,8 @@ mod audit;
 mod planted;
 #[path = "postgres/durability.rs"]
 mod durability;
+#[path = "postgres/server_state.rs"]
+mod server_state;
 #[path = "postgres/locks.rs"]
 mod locks;
 #[path = "postgres/lookups.rs"]
@@ -46,3 +48,7 @@ mod shelf;
 mod waking;
 #[path = "postgres/wake_rules.rs"]
 mod wake_rules;
+#[path = "postgres/alerts.rs"]
+mod alerts;
+#[path = "postgres/office.rs"]
+mod office;

@@ -66,6 +66,14 @@ uuid_ids! {
     FireId;
     /// A letter from one agent to one other.
     LetterId;
+    /// A person who logs in to the desk.
+    UserId;
+    /// A token with which a user's program calls the API.
+    ApiTokenId;
+    /// A request of an operator to read a tenant's messages.
+    BreakGlassId;
+    /// A way on which alerts go to a tenant or to the operator.
+    AlertWayId;
 }
 
 macro_rules! numbers {

@@ -25,8 +25,9 @@ pub use client_rules::ClientRules;
 pub use clock::{Clock, Moment, SystemClock};
 pub use event::Event;
 pub use id::{
-    AgentId, Arming, BotId, ClientId, DataKeyId, EntryId, FireId, GatewayId, Generation,
-    Incarnation, LeaseBeat, LetterId, NodeEpoch, OwnerEpoch, RequestId, ScheduleId, Seq, TenantId,
+    AgentId, AlertWayId, ApiTokenId, Arming, BotId, BreakGlassId, ClientId, DataKeyId, EntryId,
+    FireId, GatewayId, Generation, Incarnation, LeaseBeat, LetterId, NodeEpoch, OwnerEpoch,
+    RequestId, ScheduleId, Seq, TenantId, UserId,
 };
 pub use jiff::Timestamp;
 pub use loopback::is_loopback_host;

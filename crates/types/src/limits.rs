@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+mod alerts;
 mod audit;
 mod boot;
 mod chat;
+mod doctor;
 mod leases;
 mod letters;
 mod listening;
 mod media;
+mod office;
 mod outside;
 mod polling;
 mod rates;
@@ -19,17 +22,21 @@ mod time;
 mod tokens;
 mod unproven;
 mod upkeep;
+mod users;
 mod transport;
 mod vault;
 mod waking;
 
+pub use alerts::*;
 pub use audit::*;
 pub use boot::*;
 pub use chat::*;
+pub use doctor::*;
 pub use leases::*;
 pub use letters::*;
 pub use listening::*;
 pub use media::*;
+pub use office::*;
 pub use outside::*;
 pub use polling::*;
 pub use rates::*;
@@ -41,6 +48,7 @@ pub use tokens::*;
 pub use transport::*;
 pub use unproven::*;
 pub use upkeep::*;
+pub use users::*;
 pub use vault::*;
 pub use waking::*;
 
@@ -214,7 +222,7 @@ pub const WRITERS: usize = 4;
 /// Accepts that wait for one writer; further accepts get a retry response.
 pub const WRITER_QUEUE_MAX: usize = 512;
 
-/// Unacknowledged entries of an inbox; further entries are parked with a notice.
+/// Unacknowledged entries of an inbox; further entries are parked, with an alert.
 pub const INBOX_ENTRIES_MAX: i64 = 10_000;
 
 /// Bytes of unacknowledged entries of an inbox; further entries are parked.

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use uuid::Uuid;
 
-use crate::id::{AgentId, ClientId, GatewayId, TenantId};
+use crate::id::{AgentId, ApiTokenId, ClientId, GatewayId, TenantId, UserId};
 
 /// The only tenant that a call may touch.
 ///
@@ -24,8 +24,12 @@ pub struct TenantScope {
 pub enum Actor {
     /// The desk itself.
     Desk,
-    /// An operator who may run the desk's commands.
+    /// An operator with access to the database.
     Operator,
+    /// A user who logged in.
+    User(UserId),
+    /// A program, authenticated by a user's token.
+    Token(ApiTokenId),
     /// A gateway, authenticated by its secret.
     Gateway(GatewayId),
     /// A machine identity, authenticated by a token.
@@ -64,6 +68,19 @@ impl TenantScope {
     }
 }
 
+impl Actor {
+    /// Returns true for an operator or a user, whose acts the audit log records also where it does not record an
+    /// agent's.
+    pub const fn is_user(self) -> bool {
+        match self {
+            Self::Operator | Self::User(_) | Self::Token(_) => true,
+            Self::Desk | Self::Gateway(_) | Self::Client(_) | Self::Agent(_) | Self::Person => {
+                false
+            }
+        }
+    }
+}
+
 impl PartialEq for TenantScope {
     fn eq(&self, other: &Self) -> bool {
         self.tenant == other.tenant
@@ -95,6 +112,8 @@ impl fmt::Display for Actor {
         match self {
             Self::Desk => f.write_str("desk"),
             Self::Operator => f.write_str("operator"),
+            Self::User(id) => write!(f, "user:{id}"),
+            Self::Token(id) => write!(f, "token:{id}"),
             Self::Gateway(id) => write!(f, "gateway:{id}"),
             Self::Client(id) => write!(f, "client:{id}"),
             Self::Agent(id) => write!(f, "agent:{id}"),

@@ -181,6 +181,10 @@ pub const WAKING: &str = "waking…";
 /// The status of a chat whose agent was woken too often to be called now.
 pub const HELD: &str = "asleep: woken too often this hour; your message is delivered later";
 
+/// The notice to the author of the oldest waiting entry that the agent still does not come.
+pub const STILL_WAKING: &str = "Your agent is still waking. Your message is stored, and is delivered as soon as the \
+                                agent is up.";
+
 /// The notice to people whose agent could not be woken in time.
 pub const UNREACHABLE: &str = "Your agent could not be woken for a day. Your messages are stored, and are delivered \
                                when it is up again. Its owner has been notified.";

@@ -7,7 +7,7 @@ use nightdesk_types::{AgentId, Generation, Seq, TenantScope, Timestamp};
 
 use crate::notice::{NoticeKind, NoticeSubject, OwnerNotice};
 use crate::row::{Suspicion, WakePhase, WakeRow};
-use crate::store::{WaitingChat, WakeClaim, WakeStep, WakeTerms};
+use crate::store::{DelayNotice, WaitingChat, WakeClaim, WakeStep, WakeTerms};
 
 #[cfg(test)]
 mod tests;
@@ -70,6 +70,8 @@ enum WakeCase {
     Overdue,
     /// The agent has no URL, and the operator no command.
     NoWaker,
+    /// The agent is held, and its hour is not over.
+    StillHeld,
     /// The agent was woken as often in this hour as it may be.
     TooOften,
     /// The agent is to be called.
@@ -79,9 +81,11 @@ enum WakeCase {
 /// Decides the next step of a wake.
 pub fn decide(wake: DueWake, terms: WakeTerms, now: Timestamp) -> WakeDecision {
     let case = find_case(&wake, terms, now);
-    let row = next_row(wake.row.clone(), case, now);
+    let delay = delay_notice(&wake, case, terms, now);
+    let row = next_row(wake.row.clone(), case, &delay, now);
     let notice = owner_notice(&wake, case, now);
-    let claimed = wake_step(case).map(|step| wake_claim(wake, &row, step));
+    let step = wake_step(case, &delay);
+    let claimed = step.map(|step| wake_claim(wake, &row, step, delay));
     WakeDecision { row, notice, claimed }
 }
 
@@ -105,6 +109,9 @@ fn find_case(wake: &DueWake, terms: WakeTerms, now: Timestamp) -> WakeCase {
     if wake.urls.is_empty() && !terms.has_command && !wake.has_webhook {
         return WakeCase::NoWaker;
     }
+    if row.is_held(terms.wakes_per_hour, now) {
+        return WakeCase::StillHeld;
+    }
     let is_new = row.calls == 0 && !row.asked;
     if is_new && row.wakes_this_hour(now) >= terms.wakes_per_hour {
         return WakeCase::TooOften;
@@ -112,14 +119,35 @@ fn find_case(wake: &DueWake, terms: WakeTerms, now: Timestamp) -> WakeCase {
     WakeCase::Callable
 }
 
-fn next_row(row: WakeRow, case: WakeCase, now: Timestamp) -> WakeRow {
+/// Returns the notice of a delay. It is for a person: letters and jobs come through no bot.
+fn delay_notice(wake: &DueWake, case: WakeCase, terms: WakeTerms, now: Timestamp) -> DelayNotice {
+    let is_awaited = match case {
+        WakeCase::NoWaker | WakeCase::StillHeld | WakeCase::TooOften | WakeCase::Callable => true,
+        WakeCase::NotDue
+        | WakeCase::GivenUpBefore
+        | WakeCase::Up(_)
+        | WakeCase::NotNeeded
+        | WakeCase::Overdue => false,
+    };
+    let of_person = wake.places.iter().find(|place| !place.bot.uuid().is_nil());
+    let Some(place) = of_person.filter(|_| is_awaited && !wake.row.delay_told) else {
+        return DelayNotice::Over;
+    };
+    match wake.row.since.checked_add(terms.still_waking_after) {
+        Ok(at) if at <= now => DelayNotice::Due(place.clone()),
+        Ok(at) => DelayNotice::At(at),
+        Err(_) => DelayNotice::Over,
+    }
+}
+
+fn next_row(row: WakeRow, case: WakeCase, delay: &DelayNotice, now: Timestamp) -> WakeRow {
     match case {
         WakeCase::NotDue => row,
         WakeCase::GivenUpBefore | WakeCase::Overdue => row.give_up(now),
         WakeCase::Up(line) if line.opened_at >= row.since => row.wake_up(line.opened_at),
         WakeCase::Up(_) | WakeCase::NotNeeded => row.settle(),
-        WakeCase::NoWaker => row.wait_for_waker(),
-        WakeCase::TooOften => row.hold(),
+        WakeCase::NoWaker => row.wait_for_waker().look_for_delay(delay, now),
+        WakeCase::StillHeld | WakeCase::TooOften => row.hold().look_for_delay(delay, now),
         WakeCase::Callable => row.take_call(now),
     }
 }
@@ -135,23 +163,32 @@ fn owner_notice(wake: &DueWake, case: WakeCase, now: Timestamp) -> Option<OwnerN
         | WakeCase::Up(_)
         | WakeCase::NotNeeded
         | WakeCase::NoWaker
+        | WakeCase::StillHeld
         | WakeCase::Callable => return None,
     };
     Some(OwnerNotice { at: now, about: NoticeSubject::Agent(wake.agent), kind, calls, outcome })
 }
 
-const fn wake_step(case: WakeCase) -> Option<WakeStep> {
+const fn wake_step(case: WakeCase, delay: &DelayNotice) -> Option<WakeStep> {
     match case {
         WakeCase::Callable => Some(WakeStep::Call),
         WakeCase::TooOften => Some(WakeStep::Held),
         WakeCase::GivenUpBefore | WakeCase::Overdue => Some(WakeStep::GaveUp),
-        WakeCase::NotDue | WakeCase::Up(_) | WakeCase::NotNeeded | WakeCase::NoWaker => None,
+        WakeCase::NoWaker | WakeCase::StillHeld => match delay {
+            DelayNotice::Due(_) => Some(WakeStep::Delayed),
+            DelayNotice::At(_) | DelayNotice::Over => None,
+        },
+        WakeCase::NotDue | WakeCase::Up(_) | WakeCase::NotNeeded => None,
     }
 }
 
 /// Builds the claim. It has the chats to notify at the first call, when the agent is held, and when it is given up.
-fn wake_claim(wake: DueWake, row: &WakeRow, step: WakeStep) -> WakeClaim {
-    let is_told = step != WakeStep::Call || row.calls == 1;
+fn wake_claim(wake: DueWake, row: &WakeRow, step: WakeStep, delay: DelayNotice) -> WakeClaim {
+    let is_told = match step {
+        WakeStep::Call => row.calls == 1,
+        WakeStep::Delayed => false,
+        WakeStep::Held | WakeStep::GaveUp => true,
+    };
     WakeClaim {
         scope: wake.scope,
         agent: wake.agent,
@@ -163,6 +200,7 @@ fn wake_claim(wake: DueWake, row: &WakeRow, step: WakeStep) -> WakeClaim {
         has_webhook: wake.has_webhook,
         places: if is_told { wake.places } else { Vec::new() },
         went_idle: wake.went_idle,
+        delay,
     }
 }
 

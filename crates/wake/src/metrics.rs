@@ -27,7 +27,7 @@ impl Default for Metrics {
             family
         };
         Self {
-            claims: counted(&["call", "held", "gave_up"], "step"),
+            claims: counted(&["call", "delayed", "held", "gave_up"], "step"),
             calls: counted(&["taken", "failed", "put_off"], "outcome"),
             buried: Counter::default(),
         }
@@ -46,6 +46,7 @@ impl Metrics {
     pub(crate) fn count_claim(&self, step: WakeStep) {
         let step = match step {
             WakeStep::Call => "call",
+            WakeStep::Delayed => "delayed",
             WakeStep::Held => "held",
             WakeStep::GaveUp => "gave_up",
         };

@@ -10,7 +10,7 @@ use std::time::Duration;
 use nightdesk_types::limits::{CALL_GAP, UNRECORDED_CALL_GAP, WAKE_DEADLINE};
 use nightdesk_types::{Generation, Seq, Timestamp};
 
-use crate::store::WakeClaim;
+use crate::store::{DelayNotice, WakeClaim};
 
 /// The span over which wakes are counted.
 const HOUR: Duration = Duration::from_hours(1);
@@ -41,6 +41,8 @@ pub struct WakeRow {
     pub suspicion: Option<Suspicion>,
     /// A person requested the call, so it is made also if no entry waits.
     pub asked: bool,
+    /// The author of the oldest waiting entry was told that the agent still does not come.
+    pub delay_told: bool,
     /// Start of the hour in which wakes are counted.
     pub hour_began_at: Timestamp,
     /// Wakes in that hour.
@@ -111,6 +113,7 @@ impl WakeRow {
             woken_at: None,
             suspicion: None,
             asked: false,
+            delay_told: false,
             hour_began_at: Timestamp::UNIX_EPOCH,
             hour_wakes: 0,
         }
@@ -158,7 +161,8 @@ impl WakeRow {
         is_needed.then(|| self.wake_up(now))
     }
 
-    /// Records the result of a call, and delays the next one. `None`: the result is that of an earlier wake.
+    /// Records the result of a call, and delays the next one: at most until an author is to be told of the delay. `None`:
+    /// the result is that of an earlier wake.
     pub fn record_outcome(
         self,
         call: &WakeClaim,
@@ -166,8 +170,8 @@ impl WakeRow {
         wait: Duration,
         now: Timestamp,
     ) -> Option<Self> {
-        let due_at =
-            if self.phase == WakePhase::Due { Some(later_by(now, wait)) } else { self.due_at };
+        let next_at = call.delay.bring_forward(later_by(now, wait), later_by(now, CALL_GAP));
+        let due_at = if self.phase == WakePhase::Due { Some(next_at) } else { self.due_at };
         let outcome = Some(outcome.to_owned());
         // The call began before now.
         let rests_until = self.rests_until.min(later_by(now, CALL_GAP));
@@ -193,6 +197,12 @@ impl WakeRow {
     pub fn finish_giving_up(self, call: &WakeClaim) -> Option<Self> {
         let is_given_up = self.phase == WakePhase::Unreachable && self.since == call.since;
         is_given_up.then_some(Self { due_at: None, ..self })
+    }
+
+    /// Records that the author of the oldest entry was told of the delay. `None`: it is another wake, or it is over.
+    pub fn finish_delay_notice(self, call: &WakeClaim) -> Option<Self> {
+        let is_same = self.is_open() && self.since == call.since;
+        is_same.then_some(Self { delay_told: true, ..self })
     }
 
     /// Closes the wake because the agent dialled in.
@@ -239,6 +249,22 @@ impl WakeRow {
         Self { phase: WakePhase::Unreachable, due_at, asked: false, ..self }
     }
 
+    /// Makes a wake that is not called due earlier, if an author is to be told of the delay. A notice that is due is
+    /// claimed again after the gap, until it is recorded.
+    pub(crate) fn look_for_delay(self, delay: &DelayNotice, now: Timestamp) -> Self {
+        let at = match delay {
+            DelayNotice::Due(_) => later_by(now, CALL_GAP),
+            DelayNotice::At(at) => *at,
+            DelayNotice::Over => return self,
+        };
+        Self { due_at: self.due_at.map(|due_at| due_at.min(at)), ..self }
+    }
+
+    /// Returns true if the wake is held and its hour is not over.
+    pub(crate) fn is_held(&self, wakes_per_hour: u32, now: Timestamp) -> bool {
+        self.phase == WakePhase::Held && self.wakes_this_hour(now) >= wakes_per_hour
+    }
+
     /// Returns the wakes counted in the hour that is under way.
     pub(crate) fn wakes_this_hour(&self, now: Timestamp) -> u32 {
         if now >= later_by(self.hour_began_at, HOUR) { 0 } else { self.hour_wakes }
@@ -266,6 +292,7 @@ impl WakeRow {
             outcome: None,
             due_at: Some(due_at.max(self.rests_until)),
             suspicion: None,
+            delay_told: false,
             ..self
         }
     }

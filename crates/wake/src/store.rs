@@ -25,6 +25,8 @@ pub struct WakeTerms {
     pub has_command: bool,
     /// The number of wakes that one agent may have in an hour.
     pub wakes_per_hour: u32,
+    /// The time after which the author of the oldest waiting entry is told that the agent still does not come.
+    pub still_waking_after: Duration,
 }
 
 /// A wake that a node claimed. No other node claims it before the gap is over.
@@ -50,6 +52,29 @@ pub struct WakeClaim {
     pub places: Vec<WaitingChat>,
     /// True if the agent's last line ended because it went idle.
     pub went_idle: bool,
+    /// The notice that the agent still does not come.
+    pub delay: DelayNotice,
+}
+
+/// The notice to the author of the oldest waiting entry that the agent still does not come. There is one per wake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DelayNotice {
+    /// It is due, in this chat. Each claim of the wake has it, until it is recorded as sent.
+    Due(WaitingChat),
+    /// It is due at this time.
+    At(Timestamp),
+    /// It was sent, or no author waits.
+    Over,
+}
+
+impl DelayNotice {
+    /// Returns the time of the next look: when the notice is due, if that is between the earliest and the planned time.
+    pub(crate) fn bring_forward(&self, planned: Timestamp, earliest: Timestamp) -> Timestamp {
+        match self {
+            Self::At(at) => planned.min((*at).max(earliest)),
+            Self::Due(_) | Self::Over => planned,
+        }
+    }
 }
 
 /// The step to take for a wake.
@@ -57,6 +82,8 @@ pub struct WakeClaim {
 pub enum WakeStep {
     /// Call the agent.
     Call,
+    /// Do not call: only the notice of a delay is due.
+    Delayed,
     /// Notify people that the agent was woken too often and is called later.
     Held,
     /// Notify people that the agent could not be woken in time.
@@ -104,6 +131,9 @@ pub trait Store: Send + Sync {
 
     /// Records that people were notified that their agent was given up.
     async fn record_notified(&self, claimed: &WakeClaim) -> Result<(), StoreError>;
+
+    /// Records that the author of the oldest entry was told that the agent still does not come.
+    async fn record_delay_told(&self, claimed: &WakeClaim) -> Result<(), StoreError>;
 
     /// Makes a wake due at once if an entry waits, although the agent has this line. The wake is needed until the line
     /// ends, is replaced, or the agent acks.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use fail::fail_point;
 use nightdesk_types::backoff::jitter;
 use nightdesk_types::limits::{
-    CALL_BEGUN_AFTER_CLAIM_MAX, CALL_BEGUN_WITHIN, CALL_WAIT_FIRST, WAKE_CALLS_AT_ONCE_MAX,
+    CALL_BEGUN_AFTER_CLAIM_MAX, CALL_BEGUN_WITHIN, CALL_WAIT_FIRST, STILL_WAKING_AFTER,
+    WAKE_CALLS_AT_ONCE_MAX,
 };
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -86,7 +87,11 @@ impl Waker {
         Self {
             store,
             by_url,
-            terms: WakeTerms { has_command: by_command.is_some(), wakes_per_hour },
+            terms: WakeTerms {
+                has_command: by_command.is_some(),
+                wakes_per_hour,
+                still_waking_after: STILL_WAKING_AFTER,
+            },
             by_command,
             by_webhook: None,
             at_once: Arc::new(Semaphore::new(WAKE_CALLS_AT_ONCE_MAX)),
@@ -100,9 +105,20 @@ impl Waker {
         Self { by_webhook: Some(by_webhook), ..self }
     }
 
+    /// Tells the author of the oldest waiting entry after this time that the agent still does not come.
+    #[must_use]
+    pub fn with_still_waking_after(self, still_waking_after: Duration) -> Self {
+        Self { terms: WakeTerms { still_waking_after, ..self.terms }, ..self }
+    }
+
     /// Returns the URL in the form in which it is called, or the reason for a refusal.
     pub fn may_call(&self, url: &str) -> Result<String, String> {
         self.by_url.may_call(url)
+    }
+
+    /// Returns true if the operator set a command that can wake agents without a URL.
+    pub const fn has_command(&self) -> bool {
+        self.terms.has_command
     }
 
     /// Returns the metrics.
@@ -203,6 +219,11 @@ impl Waker {
     /// Records that people were notified that their agent was given up.
     pub async fn record_notified(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
         self.store.record_notified(claimed).await
+    }
+
+    /// Records that the author of the oldest entry was told that the agent still does not come.
+    pub async fn record_delay_told(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
+        self.store.record_delay_told(claimed).await
     }
 
     /// Makes the desk call an agent although it has this line, because the line does not answer.

@@ -16,7 +16,7 @@ use nightdesk_memory::Memory;
 use nightdesk_register::issuers::{AgentBy, FetchKeys, KeySource, TrustedIssuer};
 use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_testkit::FakeClock;
-use nightdesk_types::{AgentId, TenantScope};
+use nightdesk_types::{Actor, AgentId, TenantScope};
 use nightdesk_vault::Vault;
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -101,7 +101,8 @@ impl Login {
         let memory = Memory::new(FakeClock::default());
         let vault = Vault::from_key_file(&Vault::new_key_file()).expect("a new key file");
         let register = Register::new(Arc::new(memory.clone()), vault.clone());
-        let tenant = register.create_tenant(TENANT).await.expect("memory does not fail");
+        let tenant =
+            register.create_tenant(Actor::Operator, TENANT).await.expect("memory does not fail");
         let scope = TenantScope::for_tenant(tenant);
         let agent = register.store().create_agent(scope, "helper").await;
         let agent = agent.expect("memory does not fail");

@@ -31,11 +31,12 @@ def token(name: str, secret: str) -> str:
 class Agent:
     """An agent that may be asleep."""
 
-    def __init__(self, port: int, name: str, secret: str) -> None:
+    def __init__(self, port: int, name: str, secret: str, platform: str = "webchat") -> None:
         self.answer: Answer = lambda _: []
         self.heard: list[dict[str, Any]] = []
         self._url = f"ws://127.0.0.1:{port}/relay"
         self._who = (name, secret)
+        self._platform = platform
         self._line: ClientConnection | None = None
         self._listening: asyncio.Task[None] | None = None
         self._numbers = itertools.count()
@@ -46,7 +47,7 @@ class Agent:
         self.answer = answer or self.answer
         bearer = {"authorization": f"Bearer {token(*self._who)}"}
         self._line = await connect(self._url, additional_headers=bearer)
-        hello = {"type": "hello", "platform": "webchat", "botId": "", "command_manifest": []}
+        hello = {"type": "hello", "platform": self._platform, "botId": "", "command_manifest": []}
         await self._say(hello)
         self._listening = asyncio.create_task(self._listen())
 

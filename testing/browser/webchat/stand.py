@@ -100,10 +100,11 @@ async def stand(shots: Path) -> AsyncIterator[Stand]:
     desk = Desk(Path(os.environ["NIGHTDESK_BIN"]).resolve(), folder.path, cluster, DATABASE)
     try:
         await desk.migrate()
+        await desk.start()
+        await desk.log_in()
         await desk.register_agent()
         url, linked_url = await page_of(desk, "owl", True), await page_of(desk, "heron", False)
         gateway = await desk.create_gateway("gw-owl")
-        await desk.start()
         agent = Agent(desk.back.port, gateway.name, gateway.secret)
         async with async_playwright() as driver:
             browser, scriptless = await launch(driver), await launch(driver, SCRIPTLESS)

@@ -12,7 +12,7 @@ use nightdesk_register::{AgentOnBot, NewBot, NewSecret};
 use nightdesk_testkit::builders::{self, EventBuilder};
 use nightdesk_testkit::first_data_key;
 use nightdesk_types::{
-    AgentId, ClientRules, DataKeyId, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope,
+    Actor, AgentId, ClientRules, DataKeyId, GatewayId, Node, NodeEpoch, Seq, TenantId, TenantScope,
     Timestamp, Transport,
 };
 use serde_json::json;
@@ -261,8 +261,10 @@ impl Line {
 pub(super) async fn tenant(harness: &dyn Harness, name: &str) -> TenantScope {
     let id = TenantId::from_uuid(id_of("tenant", name));
     let key = first_data_key(id);
-    harness.register().create_tenant(id, name, &key).await.expect("enter a tenant");
-    TenantScope::for_tenant(id)
+    let scope = TenantScope::for_tenant(id);
+    let by_operator = scope.with_actor(Actor::Operator);
+    harness.register().create_tenant(by_operator, name, &key).await.expect("enter a tenant");
+    scope
 }
 
 /// Creates a bot. Its webhook's path is its handle.

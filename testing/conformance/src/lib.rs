@@ -30,6 +30,7 @@ use nightdesk_types::{AgentId, BotId, Seq, TenantScope, Timestamp};
 
 mod cast;
 mod macros;
+mod office_macros;
 mod rotation;
 pub mod connector;
 pub mod shelf_contract;
@@ -44,6 +45,9 @@ pub mod register;
 pub mod egress;
 pub mod lease;
 pub mod webchat;
+pub mod users;
+pub mod office;
+pub mod alerts;
 pub mod media;
 pub mod upkeep;
 pub mod time;
@@ -98,6 +102,18 @@ pub trait Harness: Send + Sync {
 
     /// Returns the store of files by reference.
     fn media(&self) -> Arc<dyn nightdesk_media::Store>;
+
+    /// Returns the store of users.
+    fn users(&self) -> Arc<dyn nightdesk_users::UserStore>;
+
+    /// Returns the store of alerts.
+    fn alerts(&self) -> Arc<dyn nightdesk_alerts::AlertStore>;
+
+    /// Returns the view of their owners on alerts and ways.
+    fn alert_ways(&self) -> Arc<dyn nightdesk_alerts::AlertAdmin>;
+
+    /// Returns the records that the pages of operators and tenants read.
+    fn office(&self) -> Arc<dyn nightdesk_office::OfficeReads>;
 
     /// Returns the store of our own pages.
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store>;

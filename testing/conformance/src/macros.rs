@@ -114,6 +114,7 @@ macro_rules! wake_store_conformance {
             who_cannot_be_woken_is_given_up_and_told,
             who_cannot_be_called_is_left_until_somebody_can,
             a_person_may_ask_for_a_call,
+            a_delay_is_claimed_until_it_is_told,
             claims_at_once_share_the_work,
             one_agents_claims_at_once_make_one_call,
             calls_lie_apart_whatever_happens,

@@ -76,6 +76,22 @@ impl Harness for Memory {
         Arc::new(self.clone())
     }
 
+    fn users(&self) -> Arc<dyn nightdesk_users::UserStore> {
+        Arc::new(self.clone())
+    }
+
+    fn alerts(&self) -> Arc<dyn nightdesk_alerts::AlertStore> {
+        Arc::new(self.clone())
+    }
+
+    fn alert_ways(&self) -> Arc<dyn nightdesk_alerts::AlertAdmin> {
+        Arc::new(self.clone())
+    }
+
+    fn office(&self) -> Arc<dyn nightdesk_office::OfficeReads> {
+        Arc::new(self.clone())
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::new(self.clone())
     }
@@ -111,6 +127,9 @@ crate::register_store_conformance!(memory());
 crate::egress_store_conformance!(memory());
 crate::lease_store_conformance!(memory());
 crate::webchat_store_conformance!(memory());
+crate::user_store_conformance!(memory());
+crate::office_store_conformance!(memory());
+crate::alert_store_conformance!(memory());
 crate::shelf_store_conformance!(memory());
 crate::media_store_conformance!(memory());
 crate::upkeep_conformance!(memory());
@@ -163,6 +182,11 @@ fn every_check_is_in_its_suite() {
         include_str!("egress.rs"),
         include_str!("lease.rs"),
         include_str!("webchat.rs"),
+        include_str!("users.rs"),
+        include_str!("office.rs"),
+        include_str!("office/stuck.rs"),
+        include_str!("alerts.rs"),
+        include_str!("alerts/causes.rs"),
         include_str!("upkeep.rs"),
         include_str!("time.rs"),
         include_str!("rotation.rs"),

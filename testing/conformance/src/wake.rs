@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nightdesk_types::StoreError;
+use nightdesk_types::limits::WAKE_DEADLINE;
 use nightdesk_wake::{WakeClaim, WakeSelection, WakeStatus, WakeStep, WakeTerms};
 
 use super::Harness;
@@ -19,17 +20,18 @@ pub use due::{
     an_entry_soon_after_a_parting_waits_for_the_grace, who_has_a_line_is_not_called,
 };
 pub use kept::{
-    a_call_that_is_put_off_does_not_count, a_person_may_ask_for_a_call, a_webhook_is_a_way_to_wake,
-    an_agent_that_dialled_in_is_woken, calls_lie_apart_whatever_happens,
-    claims_at_once_share_the_work, nobody_is_called_too_often, nobody_sees_another_tenants_wakes,
-    one_agents_claims_at_once_make_one_call, what_nobody_needs_any_more_is_put_away,
-    who_cannot_be_called_is_left_until_somebody_can, who_cannot_be_woken_is_given_up_and_told,
-    who_is_woken_too_often_is_held,
+    a_call_that_is_put_off_does_not_count, a_delay_is_claimed_until_it_is_told,
+    a_person_may_ask_for_a_call, a_webhook_is_a_way_to_wake, an_agent_that_dialled_in_is_woken,
+    calls_lie_apart_whatever_happens, claims_at_once_share_the_work, nobody_is_called_too_often,
+    nobody_sees_another_tenants_wakes, one_agents_claims_at_once_make_one_call,
+    what_nobody_needs_any_more_is_put_away, who_cannot_be_called_is_left_until_somebody_can,
+    who_cannot_be_woken_is_given_up_and_told, who_is_woken_too_often_is_held,
 };
 
 const URL: &str = "https://agents.example/wake";
 
-const TERMS: WakeTerms = WakeTerms { has_command: false, wakes_per_hour: 60 };
+const TERMS: WakeTerms =
+    WakeTerms { has_command: false, wakes_per_hour: 60, still_waking_after: WAKE_DEADLINE };
 
 /// A span that every store's clock can measure.
 const LITTLE: Duration = Duration::from_secs(2);

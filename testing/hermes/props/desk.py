@@ -1,4 +1,4 @@
-"""The desk under test: the real binary, set up by its own commands."""
+"""The desk under test: the real binary, set up by its own commands, which are requests to a node that serves."""
 
 import asyncio
 import json
@@ -33,16 +33,18 @@ class Desk:
         database: str,
         more: str = "",
         public_url: str | None = None,
+        open_ports: tuple[int, ...] = (),
     ) -> None:
         self.tenant = ""
         self.agent = ""
         self.bot = ""
         self._binary = binary
         self._folder = folder
+        self._token_file = folder / "administrator.token"
         self._env = environment(folder, RUST_BACKTRACE="1")
         # The desk may call agents on this machine at this port.
         self.waker_port = free_port()
-        settings = shared_settings(folder, cluster, database, self.waker_port)
+        settings = shared_settings(folder, cluster, database, (self.waker_port, *open_ports))
         # Platforms use the first node, gateways the second.
         self.front = Node(binary, folder, "front", self._env, public_url)
         self.back = Node(binary, folder, "back", self._env, self.front.public_url)
@@ -64,6 +66,16 @@ class Desk:
         words = [str(self._binary), "key", "new"]
         (self._folder / "vault.key").write_text(await output(words, self._folder, self._env))
         (self._folder / "vault.key").chmod(0o600)
+
+    async def log_in(self) -> None:
+        """Logs an administrator in, whose token the commands have from then on. The desk must serve."""
+        await self._redeem("administrator", await self.ask("admin", "link"))
+
+    async def ask_as_member(self, *words: str) -> dict[str, Any]:
+        """Runs a command of a new member of the tenant, who may read messages; returns its output."""
+        member = await self.ask("user", "create", "Ann", "--role", "member", "--tenant", self.tenant)
+        token_file = await self._redeem("member", await self.ask("user", "link", member["user_id"]))
+        return json.loads(await self._run(*words, "--json", NIGHTDESK_TOKEN_FILE=str(token_file)))
 
     async def register_agent(self) -> None:
         """Creates the tenant and its agent."""
@@ -140,6 +152,17 @@ class Desk:
         """Stops every node with SIGTERM."""
         await asyncio.gather(*(node.stop() for node in self.nodes))
 
-    async def _run(self, *words: str) -> str:
+    async def _redeem(self, user: str, link: dict[str, Any]) -> Path:
+        """Logs a user in with a link; returns the file with the token, which is valid at every node."""
+        login, token_file = self._folder / f"{user}.json", self._folder / f"{user}.token"
+        await self._run("login", "--link", link["url"], NIGHTDESK_CREDENTIALS=str(login))
+        (token,) = json.loads(login.read_text())["tokens"].values()
+        token_file.write_text(token)
+        return token_file
+
+    async def _run(self, *words: str, **env: str) -> str:
+        """Runs a command, with a node that serves as its desk."""
+        node = next((node for node in self.nodes if node.is_up), self.front)
+        given = {"NIGHTDESK_DESK": node.url, "NIGHTDESK_TOKEN_FILE": str(self._token_file), **env}
         words = (str(self._binary), *words, "--config", str(self.front.config))
-        return await output(list(words), self._folder, self._env)
+        return await output(list(words), self._folder, {**self._env, **given})

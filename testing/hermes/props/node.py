@@ -28,13 +28,23 @@ class Node:
         self.port = free_port()
         self.config = folder / f"{name}.toml"
         # All nodes of a desk have one public URL, which their tokens name.
-        self.public_url = public_url or f"http://127.0.0.1:{self.port}"
+        self.public_url = public_url or self.url
         self._words = [str(binary), "serve", "--config", str(self.config)]
         self._folder = folder
         self._name = name
         self._log = folder / f"{name}.log"
         self._env = env
         self._process: Process | None = None
+
+    @property
+    def url(self) -> str:
+        """Returns its own URL."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def is_up(self) -> bool:
+        """Returns true if its process runs."""
+        return self._process is not None and self._process.returncode is None
 
     def configure(self, shared: str) -> None:
         """Writes its configuration: the shared part and its own."""
@@ -66,7 +76,7 @@ name = "{self._name}"
 
     async def stop(self) -> None:
         """Stops the node with SIGTERM; kills it if it does not end."""
-        if self._process is None or self._process.returncode is not None:
+        if self._process is None or not self.is_up:
             return
         tell(self._process, signal.SIGTERM)
         try:
@@ -103,8 +113,8 @@ name = "{self._name}"
 MANY = 1_000_000
 
 
-def shared_settings(folder: Path, cluster: Cluster, database: str, waker_port: int) -> str:
-    """Returns the settings that all nodes of a desk share."""
+def shared_settings(folder: Path, cluster: Cluster, database: str, open_ports: tuple[int, ...]) -> str:
+    """Returns the settings that all nodes of a desk share. The desk may call agents on this machine at the open ports."""
     return f"""
 [database]
 url = "{cluster.url(database, "nightdesk_app")}"
@@ -116,7 +126,7 @@ url = "{os.environ["NIGHTDESK_TEST_REDIS_URL"]}"
 [outside]
 http = true
 ranges = ["127.0.0.0/8"]
-ports = [{waker_port}]
+ports = {list(open_ports)}
 [limits]
 webhooks_per_second = {MANY}
 author_per_minute = {MANY}

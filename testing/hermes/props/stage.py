@@ -50,12 +50,13 @@ class Stage:
         else:
             await self.desk.make_vault_key()
         self._ends.push_async_callback(self.platform.close)
-        await self.desk.register_agent()
-        await self._register_bot()
         if mutant is not None:
             self.desk.select_mutant(mutant)
         self._ends.push_async_callback(self.desk.stop)
         await self.desk.start()
+        await self.desk.log_in()
+        await self.desk.register_agent()
+        await self._register_bot()
 
     async def take_down(self) -> None:
         """Ends everything."""

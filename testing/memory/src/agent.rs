@@ -80,6 +80,23 @@ pub(super) struct Line {
     /// Grace period for its client to reconnect after its end.
     pub(super) grace: Duration,
     pub(super) parting: Option<ClosingSide>,
+    /// Milliseconds for which this line and the agent's earlier ones were open, as far as they ended.
+    pub(super) awake_ms: i64,
+}
+
+impl Line {
+    /// Counts the time until the end of an open line.
+    pub(super) fn count_awake(&mut self, until: Timestamp) {
+        self.awake_ms += self.open_ms(until);
+    }
+
+    /// Returns the milliseconds for which a line has been open that has not ended.
+    pub(super) fn open_ms(&self, until: Timestamp) -> i64 {
+        match self.closed_at {
+            None => (until.as_millisecond() - self.opened_at.as_millisecond()).max(0),
+            Some(_) => 0,
+        }
+    }
 }
 
 /// The ack position of an agent.
@@ -201,6 +218,11 @@ impl Agent {
         let is_full =
             || i64::try_from(self.waits().count()).is_ok_and(|count| count >= entries_max);
         (waiting > entries_max && is_full()) || self.is_too_much(waiting, bytes, bytes_max)
+    }
+
+    /// Returns true if there is no room for one more entry of the longest size.
+    pub(super) fn has_no_room(&self, entries_max: i64, bytes_max: i64) -> bool {
+        self.is_full_for(FRAME_OUT_BYTES_MAX, entries_max, bytes_max)
     }
 
     /// Returns true if an entry exceeds the byte limit beside the waiting ones. A single entry always fits.

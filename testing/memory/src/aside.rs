@@ -104,6 +104,22 @@ impl InboxAdmin for Memory {
         Ok(again)
     }
 
+    async fn drop_parked(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let inbox = state.agents.get_mut(&(scope, agent));
+        let is_dropped = inbox.is_some_and(|inbox| inbox.drop_parked(seq));
+        if is_dropped {
+            let about = json!({ "agent_id": agent, "seq": seq });
+            self.tell(&mut state, scope, Kind::EntryRemoved, &about);
+        }
+        Ok(is_dropped)
+    }
+
     async fn put_local(
         &self,
         scope: TenantScope,

@@ -6,7 +6,7 @@ use nightdesk_inbox::{
     QuarantinedEvent, ReadRequest, ReadResponse, SourceCursor, Store,
 };
 use nightdesk_types::limits::QUARANTINE_KEPT_MAX;
-use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope};
+use nightdesk_types::{AgentId, BotId, NodeEpoch, Seq, StoreError, TenantScope, Timestamp};
 
 use super::agent::Agent;
 use super::{Memory, State, push_bounded};
@@ -19,6 +19,12 @@ pub(super) struct SourceRow {
 }
 
 impl State {
+    /// Begins another history, because the store lost commits.
+    pub(super) fn break_history(&mut self, now: Timestamp) {
+        self.incarnation = self.incarnation.next();
+        self.history_broken_at = Some(now);
+    }
+
     /// Returns the agent of a line, if no other line took over and the history goes on.
     fn agent_of(&mut self, line: &LineClaim) -> Option<&mut Agent> {
         if line.incarnation != self.incarnation {
@@ -60,7 +66,7 @@ impl Store for Memory {
             }
             let Some(agent) = state.agent_of(&ack.line) else { return AckOutcome::LineReplaced };
             if ack.ranges.iter().any(|range| range.to > agent.head()) {
-                state.incarnation = state.incarnation.next();
+                state.break_history(now);
                 return AckOutcome::BeyondHead;
             }
             agent.ack(&ack.ranges, now);
@@ -116,9 +122,9 @@ impl Store for Memory {
     }
 
     async fn quarantine(&self, unreadable: &QuarantinedEvent) -> Result<(), StoreError> {
-        let mut state = self.lock();
+        let (now, mut state) = (self.now(), self.lock());
         let ring = state.quarantined.entry((unreadable.operator, unreadable.bot)).or_default();
-        push_bounded(ring, unreadable.clone(), QUARANTINE_KEPT_MAX);
+        push_bounded(ring, (now, unreadable.clone()), QUARANTINE_KEPT_MAX);
         Ok(())
     }
 }

@@ -10,11 +10,11 @@ use super::{Memory, State};
 
 /// A node's row.
 pub(super) struct NodeRow {
-    epoch: NodeEpoch,
+    pub(super) epoch: NodeEpoch,
     beat: LeaseBeat,
-    began_at: Timestamp,
-    expires_at: Timestamp,
-    is_over: bool,
+    pub(super) began_at: Timestamp,
+    pub(super) expires_at: Timestamp,
+    pub(super) is_over: bool,
 }
 
 impl State {

@@ -12,12 +12,13 @@ use nightdesk_letters::{
     Letter, LetterEntry, LetterState, LetterStore, NamedAgent, NewLetter, Party, Peer, PeerLine,
     Posting, PostingOutcome, Receipt, Receipts, ReplyOutcome,
 };
+use nightdesk_office::ReceivedLetter;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::{HOP_REMEMBERED, LETTERS_KEPT, LETTERS_PAGE_MAX};
-use nightdesk_types::{Actor, AgentId, LetterId, Quota, Seq, StoreError, TenantScope, Timestamp};
+use nightdesk_types::{AgentId, LetterId, Quota, Seq, StoreError, TenantScope, Timestamp};
 use serde_json::{Value, json};
 
-use super::{Memory, State};
+use super::{AgentKey, Memory, State};
 
 /// A letter's row.
 pub(super) struct LetterRow {
@@ -67,6 +68,25 @@ impl LetterRow {
 }
 
 impl State {
+    /// Returns the letters that an agent received, without the names of their senders.
+    pub(super) fn letters_to(&self, to: AgentKey, now: Timestamp) -> Vec<ReceivedLetter> {
+        let to_agent = |row: &&LetterRow| (row.new.to.scope, row.new.to.agent) == to;
+        let put = self
+            .letters
+            .iter()
+            .filter(to_agent)
+            .filter(|row| row.state != LetterState::Scheduled && row.put_at() <= now);
+        let received = put.map(|row| ReceivedLetter {
+            id: row.new.id,
+            from_tenant: row.new.from.scope.tenant(),
+            from: row.new.from.agent,
+            from_name: None,
+            hop: row.hop,
+            put_at: row.put_at(),
+        });
+        received.collect()
+    }
+
     fn grants_between(&self, from: Party, to: Party) -> LetterGrants {
         LetterGrants {
             by_sender: self.letter_grants.contains_key(&(from, to)),
@@ -226,7 +246,7 @@ impl LetterStore for Memory {
         for (posting, decision) in postings.iter().zip(decisions) {
             puts.push(state.put_letter(posting, decision, now));
             let letter = &posting.letter;
-            let by_hand = letter.from.scope.actor() == Actor::Operator;
+            let by_hand = letter.from.scope.actor().is_user();
             if by_hand && matches!(decision, LetterDecision::Write { .. }) {
                 let about = json!({ "agent_id": letter.to.agent, "letter_id": letter.id });
                 self.tell(&mut state, letter.from.scope, Kind::EntryPut, &about);

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nightdesk_gate::{RefusalNote, StoredRefusal};
 use nightdesk_inbox::{DedupeKey, ParkReason, QuarantinedEvent};
 use nightdesk_letters::{DeliveryRecord, Party};
+use nightdesk_office::UsageTotals;
 use nightdesk_register::BotReception;
 use nightdesk_register::audit::AuditRecord;
 use nightdesk_register::issuer::StoredKey;
@@ -46,6 +47,9 @@ mod register;
 mod audit;
 mod quota;
 mod webchat;
+mod users;
+mod office;
+mod alerts;
 mod writers;
 
 pub use media::media;
@@ -92,7 +96,9 @@ impl Memory {
 
     /// Returns the stored unreadable events of a bot, oldest first.
     pub fn quarantined(&self, operator: TenantScope, bot: BotId) -> Vec<QuarantinedEvent> {
-        self.lock().quarantined.get(&(operator, bot)).into_iter().flatten().cloned().collect()
+        let state = self.lock();
+        let kept = state.quarantined.get(&(operator, bot)).into_iter().flatten();
+        kept.map(|(_, unreadable)| unreadable.clone()).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -114,6 +120,8 @@ type SendName = (TenantScope, AgentId, RequestId);
 struct State {
     /// The history of this store. A test begins another one.
     incarnation: Incarnation,
+    /// The time at which another history began.
+    history_broken_at: Option<Timestamp>,
     ids_minted: u128,
     tenants: BTreeMap<TenantScope, register::Tenant>,
     agents: BTreeMap<AgentKey, Agent>,
@@ -160,13 +168,18 @@ struct State {
     /// The day on which each event was last accepted.
     dedupe_keys: HashMap<(TenantScope, DedupeKey), Day>,
     sources: BTreeMap<SourceKey, inbox::SourceRow>,
-    quarantined: BTreeMap<(TenantScope, BotId), VecDeque<QuarantinedEvent>>,
+    quarantined: BTreeMap<(TenantScope, BotId), VecDeque<(Timestamp, QuarantinedEvent)>>,
     media: BTreeMap<(AgentKey, nightdesk_media::MediaId), media::FileRow>,
     /// Agents of prompts with buttons.
     prompts: BTreeMap<(BotId, String), (AgentKey, Timestamp)>,
     refusals: BTreeMap<TenantScope, VecDeque<StoredRefusal>>,
     sends: BTreeMap<SendName, egress::SendRow>,
     chats: BTreeMap<nightdesk_webchat::store::VisitorChat, webchat::ChatRow>,
+    users: users::UserTables,
+    alerts: alerts::AlertTables,
+    wake_logs: BTreeMap<AgentKey, office::WakeLog>,
+    /// The totals of each tenant by hour, in milliseconds.
+    usage: BTreeMap<(TenantScope, i64), UsageTotals>,
 }
 
 impl State {

@@ -116,7 +116,13 @@ impl Agent {
             sessions: SessionNames::default(),
             grace,
             parting: None,
+            awake_ms: 0,
         };
+        if let Some(open) = self.line.as_mut() {
+            open.count_awake(now);
+        }
+        let line =
+            Line { awake_ms: self.line.as_ref().map_or(0, |before| before.awake_ms), ..line };
         let before = self.line.replace(line).filter(|before| before.gateway == gateway);
         let restarted_at = before.and_then(|before| before.restarted_at);
         LineStart {
@@ -146,6 +152,7 @@ impl Agent {
         // A replaced line counts too: the client's redial is the very sign of a failure.
         self.count_try(end.tried);
         let Some(open) = self.line.as_mut().filter(|open| open.is_of(line)) else { return false };
+        open.count_awake(now);
         open.closed_at = Some(now);
         open.restarted_at = end.is_restart().then_some(now);
         open.grace = end.closed_by.grace();

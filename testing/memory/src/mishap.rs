@@ -63,8 +63,8 @@ impl Memory {
     /// Loses the entries of an inbox after a number, and every dedupe key, as a store does that was rolled back. A new
     /// history begins.
     pub fn lose_entries(&self, scope: TenantScope, agent: AgentId, after: Seq) -> Incarnation {
-        let mut state = self.lock();
-        state.incarnation = state.incarnation.next();
+        let (now, mut state) = (self.now(), self.lock());
+        state.break_history(now);
         state.dedupe_keys.clear();
         if let Some(agent) = state.agents.get_mut(&(scope, agent)) {
             agent.lose_entries(after);

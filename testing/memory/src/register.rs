@@ -3,9 +3,7 @@
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
 use nightdesk_register::{IdentityStore, NewBot};
-use nightdesk_types::{
-    Actor, AgentId, BotId, DataKeyId, Quota, StoreError, TenantId, TenantScope, Timestamp,
-};
+use nightdesk_types::{AgentId, BotId, DataKeyId, Quota, StoreError, TenantScope, Timestamp};
 use nightdesk_vault::WrappedKey;
 use serde_json::json;
 use uuid::Uuid;
@@ -45,6 +43,11 @@ pub(super) struct Tenant {
 }
 
 impl State {
+    /// Returns the name of a tenant. `None`: it is the desk, or there is no such tenant.
+    pub(super) fn tenant_name(&self, scope: TenantScope) -> Option<String> {
+        self.tenants.get(&scope).map(|tenant| tenant.name.clone())
+    }
+
     fn data_key(
         &self,
         operation: &'static str,
@@ -69,19 +72,18 @@ fn must_be_free(operation: &'static str, is_taken: bool) -> Result<(), StoreErro
 impl IdentityStore for Memory {
     async fn create_tenant(
         &self,
-        id: TenantId,
+        scope: TenantScope,
         name: &str,
         key: &WrappedKey,
     ) -> Result<(), StoreError> {
         let created_at = self.now();
         let mut state = self.lock();
-        let scope = TenantScope::for_tenant(id);
         let named = state.tenants.values().any(|tenant| tenant.name == name);
         must_be_free("create a tenant", named || state.tenants.contains_key(&scope))?;
         let keys = vec![(DataKeyId::new(1), key.clone())];
         let name = name.to_owned();
         state.tenants.insert(scope, Tenant { name, created_at, keys, gateways_may_widen: false });
-        self.tell(&mut state, scope.with_actor(Actor::Operator), Kind::TenantCreated, &json!({}));
+        self.tell(&mut state, scope, Kind::TenantCreated, &json!({}));
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use nightdesk_schedule::{
 };
 use nightdesk_types::limits::FIRES_SWEPT_MAX;
 use nightdesk_types::{
-    Actor, AgentId, FireId, Node, Quota, ScheduleId, Seq, StoreError, TenantScope, Timestamp,
+    AgentId, FireId, Node, Quota, ScheduleId, Seq, StoreError, TenantScope, Timestamp,
 };
 use nightdesk_wake::NoticeKind;
 use serde_json::json;
@@ -131,7 +131,7 @@ impl Memory {
     /// Writes an operator's action to the audit log. An agent's action is already visible in the job's own rows.
     fn tell_by_hand(&self, state: &mut State, whose: AgentKey, kind: Kind, job: &JobId) {
         let (scope, agent) = whose;
-        if scope.actor() == Actor::Operator {
+        if scope.actor().is_user() {
             self.tell(state, scope, kind, &json!({ "agent_id": agent, "job": job.as_str() }));
         }
     }

@@ -15,6 +15,13 @@ use serde_json::json;
 
 use super::{Memory, State};
 
+/// The use of a shelf's quotas.
+pub(super) struct ShelfUsage {
+    pub(super) skills: usize,
+    pub(super) entries: usize,
+    pub(super) bytes: usize,
+}
+
 /// A tenant's shelf.
 #[derive(Default)]
 pub(super) struct ShelfRow {
@@ -27,6 +34,11 @@ pub(super) struct ShelfRow {
 }
 
 impl ShelfRow {
+    /// Returns the number of skills and of data entries, and the bytes of both.
+    pub(super) fn usage(&self) -> ShelfUsage {
+        ShelfUsage { skills: self.skills.len(), entries: self.data.len(), bytes: self.bytes() }
+    }
+
     fn bytes(&self) -> usize {
         let skills = self.skills.values().flatten().map(|revision| revision.skill.source.len());
         skills.sum::<usize>() + self.data.iter().map(|(entry, _)| entry.bytes()).sum::<usize>()

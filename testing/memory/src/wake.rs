@@ -58,7 +58,9 @@ impl State {
 
     /// Records that the agent dialled in.
     pub(super) fn is_up(&mut self, key: AgentKey, now: Timestamp) {
+        let before = self.wakes.get(&key).map(|row| row.phase);
         self.change_wake(key, |row| row.dial_in(now));
+        self.log_wake(key, before, now);
     }
 
     /// Makes a wake due if a line ended while entries wait.
@@ -93,7 +95,8 @@ impl State {
 
     fn claim_wake(&mut self, key: AgentKey, terms: WakeTerms, now: Timestamp) -> Option<WakeClaim> {
         let WakeDecision { row, notice, claimed } = decide(self.due_wake(key)?, terms, now);
-        self.wakes.insert(key, row);
+        let before = self.wakes.insert(key, row).map(|row| row.phase);
+        self.log_wake(key, before, now);
         if let Some(notice) = notice {
             push_bounded(self.notices.entry(key.0).or_default(), notice, NOTICES_KEPT_MAX);
         }
@@ -167,6 +170,12 @@ impl Store for Memory {
         Ok(())
     }
 
+    async fn record_delay_told(&self, claimed: &WakeClaim) -> Result<(), StoreError> {
+        let key = (claimed.scope, claimed.agent);
+        self.lock().change_wake(key, |row| row.finish_delay_notice(claimed));
+        Ok(())
+    }
+
     async fn suspect(
         &self,
         scope: TenantScope,
@@ -197,7 +206,9 @@ impl Store for Memory {
         let lines: Vec<_> = lines.take(most).collect();
         for (key, generation, ended_at) in &lines {
             if let Some(line) = state.agents.get_mut(key).and_then(|agent| agent.line.as_mut()) {
-                line.closed_at = Some(ended_at.unwrap_or(now));
+                let ended_at = ended_at.unwrap_or(now);
+                line.count_awake(ended_at);
+                line.closed_at = Some(ended_at);
             }
             state.line_ended(*key, *generation, now);
         }

@@ -28,8 +28,8 @@ impl Writers {
     /// Panics if they exist already.
     pub async fn of(store: &Memory, chats: &[&str]) -> Self {
         let tenant = TenantId::from_uuid(Uuid::from_u128(7));
-        store.create_tenant(tenant, "t", &WrappedKey(vec![1])).await.expect("enter a tenant");
         let scope = TenantScope::for_tenant(tenant);
+        store.create_tenant(scope, "t", &WrappedKey(vec![1])).await.expect("enter a tenant");
         let bot = store.create_bot(scope, &new_bot()).await.expect("enter a bot");
         let ann = store.create_agent(scope, "ann").await.expect("enter an agent");
         let bob = store.create_agent(scope, "bob").await.expect("enter an agent");

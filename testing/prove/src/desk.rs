@@ -1,12 +1,14 @@
 //! Runs the real binary as a process.
 
+mod commands;
+
 use std::fs::{self, File, Permissions};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -175,14 +177,6 @@ impl Settings {
     /// Returns the path of the vault's keys.
     pub fn key_file(&self) -> &Path {
         &self.key_file
-    }
-
-    /// Runs a command of the binary to its end.
-    pub fn command(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Output> {
-        let mut command = Command::new(&self.binary);
-        command.args(arguments).arg("--config").arg(&self.config).current_dir(&self.folder);
-        command.envs(environment.iter().copied());
-        command.output().context("could not run a command of the desk")
     }
 
     /// Returns the whole log of all its starts.

@@ -29,6 +29,12 @@ pub fn percentile_ms(times: &mut [Duration], percent: usize) -> f64 {
     times.get(place).map_or(0.0, |time| 1e3 * time.as_secs_f64())
 }
 
+/// Returns the median: of an even number, the greater of the two in the middle.
+pub fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
 /// Returns a share of a count.
 pub fn share(some: u64, all: u64) -> f64 {
     ratio(float(some), float(all))

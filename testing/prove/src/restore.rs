@@ -14,6 +14,7 @@ pub use tally::{RestoreMoments, RestoreTally};
 
 use crate::chaos::manner::Manners;
 use crate::chaos::mutation::Mutation;
+use crate::chaos::node::complete_command;
 use crate::chaos::plan::Scale;
 use crate::chaos::platform::Order as PlatformOrder;
 use crate::chaos::run::{come_to_rest, dial_in, make_folder};
@@ -164,7 +165,9 @@ impl Drill {
             }
             Step::Desk(words) => {
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                self.world.nodes[0].run(&words).map(|told| ui::say(told.trim_end()))
+                let told = complete_command(&self.world.nodes, &words)?;
+                ui::say(told.trim_end());
+                Ok(())
             }
         }
     }

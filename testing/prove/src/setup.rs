@@ -14,7 +14,7 @@ use nightdesk_protocol::upgrade_token::{self, UPGRADE_TTL_SECS};
 use nightdesk_register::{AgentOnBot, BotDraft, Register};
 use nightdesk_store_pg::Pg;
 use nightdesk_types::{
-    AgentId, BotId, Clock, GrantTarget, Principal, Quota, TenantId, TenantScope,
+    Actor, AgentId, BotId, Clock, GrantTarget, Principal, Quota, TenantId, TenantScope,
 };
 use nightdesk_vault::{Key, Vault};
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,17 @@ pub fn open_chat(guest: usize) -> String {
     format!("g{guest:06}")
 }
 
+/// Returns the name of a tenant.
+pub(crate) fn tenant_name(tenant: usize) -> String {
+    format!("tenant-{tenant}")
+}
+
+/// Returns the name of this member's agent. Neighbours are of different tenants, so the first agents are those of the
+/// first tenants.
+pub(crate) fn agent_name(member: usize) -> String {
+    format!("agent-{member}")
+}
+
 /// Numbers of tenants, bots and agents.
 #[derive(Clone, Debug)]
 pub struct Size {
@@ -122,19 +133,29 @@ pub fn new_vault() -> Result<Vault> {
     Ok(Vault::from_key_file(&Vault::new_key_file())?)
 }
 
+/// Runs work on the store of a migrated database. Its commits are not durable: after a crash the proof starts anew.
+pub(crate) fn with_store<T>(
+    cluster: &Cluster,
+    database: &str,
+    vault: Vault,
+    work: impl AsyncFnOnce(&Arc<Pg>, &Register) -> Result<T>,
+) -> Result<T> {
+    let url = format!("{}?options[synchronous_commit]=off", cluster.app_url(database));
+    let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
+    runtime.block_on(async {
+        let pg = Pg::connect(&url, None, vault.clone());
+        let pg = Arc::new(pg.context("could not reach the database")?);
+        let done = work(&pg, &Register::new(Arc::<Pg>::clone(&pg), vault)).await;
+        pg.close().await;
+        done
+    })
+}
+
 impl Cast {
     /// Creates all rows in a migrated database.
     pub fn enter(cluster: &Cluster, database: &str, vault: Vault, size: &Size) -> Result<Self> {
-        // Durability is not needed here: after a crash the proof starts anew.
-        let url = format!("{}?options[synchronous_commit]=off", cluster.app_url(database));
-        let runtime = tokio::runtime::Runtime::new().context("could not start the runtime")?;
-        runtime.block_on(async {
-            let pg = Pg::connect(&url, None, vault.clone());
-            let pg = Arc::new(pg.context("could not reach the database")?);
-            let cast = enter(&Register::new(Arc::<Pg>::clone(&pg), vault), size).await;
-            pg.close().await;
-            cast
-        })
+        let entered = async |_: &Arc<Pg>, register: &Register| enter(register, size).await;
+        with_store(cluster, database, vault, entered)
     }
 
     /// Returns the indexes of the writing and the reading half of each tenant's members. A reader that also wrote would
@@ -181,14 +202,14 @@ impl Cast {
 }
 
 async fn enter(register: &Register, size: &Size) -> Result<Cast> {
-    let operator = register.create_tenant("operator").await?;
+    let operator = register.create_tenant(Actor::Operator, "operator").await?;
     let mut bots = Vec::with_capacity(size.bots);
     for number in 0..size.bots {
         bots.push(enter_bot(register, operator, number, size).await?);
     }
     let mut tenants = Vec::with_capacity(size.tenants);
     for number in 0..size.tenants {
-        let tenant = register.create_tenant(&format!("tenant-{number}")).await?;
+        let tenant = register.create_tenant(Actor::Operator, &tenant_name(number)).await?;
         for quota in [Quota::Agents, Quota::Grants] {
             let scope = TenantScope::for_tenant(tenant);
             register.store().set_quota(scope, quota, i64::try_from(size.agents)?).await?;
@@ -240,7 +261,7 @@ async fn enter_agent(
     number: usize,
 ) -> Result<Member> {
     let scope = TenantScope::for_tenant(tenant);
-    let agent = register.store().create_agent(scope, &format!("agent-{number}")).await?;
+    let agent = register.store().create_agent(scope, &agent_name(number)).await?;
     register.store().bind(AgentOnBot { scope, agent, bot: bot_id }, &author(number)).await?;
     let gateway = format!("gw-{number}");
     let (_, secret) = register.create_gateway(scope, agent, &gateway).await?;

@@ -121,8 +121,9 @@ async fn tenant(
 ) -> Result<(TenantScope, DataKey), StoreError> {
     let tenant = TenantId::from_uuid(id(1, number));
     let (key, wrapped) = vault.new_data_key(tenant, DataKeyId::new(1));
-    memory.create_tenant(tenant, &format!("t{number}"), &wrapped).await?;
-    Ok((TenantScope::for_tenant(tenant), key))
+    let scope = TenantScope::for_tenant(tenant);
+    memory.create_tenant(scope, &format!("t{number}"), &wrapped).await?;
+    Ok((scope, key))
 }
 
 async fn bot(memory: &Memory, scope: TenantScope, key: &DataKey) -> Result<BotId, StoreError> {

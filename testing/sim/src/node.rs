@@ -10,9 +10,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nightdesk_api::{ApiParts, Listener, Relays, TrustedProxies};
 use nightdesk_bus::{Bell, LineRegistry};
+use nightdesk_desk::posting::WebhookKey;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops, posting,
-    timekeeping,
+    Accounts, Adapters, AlertSenders, Alerting, Desk, Limits, LineBackend, RateSettings, Readiness,
+    Shelf, Stops, posting, timekeeping,
 };
 use nightdesk_egress::Egress;
 use nightdesk_gate::Gate;
@@ -22,6 +23,8 @@ use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_letters::{LetterParts, Letters, Outlets};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, PostedLines, TokenFailures};
 use nightdesk_memory::media;
+use nightdesk_office::{DeskQuestionKey, Office, OfficeParts, PlatformSetups};
+use nightdesk_outside::Rules;
 use nightdesk_port::Platform;
 use nightdesk_protocol::session_key::SessionKey;
 use nightdesk_register::{Issuer, Issuers, Register};
@@ -43,7 +46,7 @@ use crate::platform::{SimPlatform, chat_of};
 use crate::store::SimStore;
 use crate::time::{self, SimClock};
 use crate::world::{Machine, PORT, World};
-use requests::{SimPeers, SimPoster};
+use requests::{NoCustody, NoExaminer, SimPeers, SimPoster};
 
 /// Time that a node takes to start.
 const BOOT: Duration = Duration::from_millis(300);
@@ -224,7 +227,29 @@ impl Parts {
             lines: self.life.street.clone(),
             proxies: TrustedProxies::default(),
             peers: Arc::new(SimPeers { store: self.store() }),
+            // No simulated program is a user.
+            office: Arc::new(Office::new(Arc::clone(desk), self.office_parts())),
+            pages: nightdesk_api::Router::new(),
         }
+    }
+
+    fn office_parts(&self) -> OfficeParts {
+        OfficeParts {
+            store: Arc::new(self.store.memory()),
+            custody: Arc::new(NoCustody),
+            setups: PlatformSetups::default(),
+            url_rules: Rules::default(),
+            webhook_key: WebhookKey::new(&[0; 32]),
+            examiner: Arc::new(NoExaminer),
+            question_key: DeskQuestionKey::new(&[0; 32]),
+            alerting: Arc::new(self.alerting()),
+        }
+    }
+
+    /// Returns a flow of alerts that nothing runs.
+    fn alerting(&self) -> Alerting {
+        let (store, tasks) = (Arc::new(self.store.memory()), self.life.work.clone());
+        Alerting::new(store, self.owners(), AlertSenders::new(), tasks)
     }
 
     fn owners(&self) -> Owners {

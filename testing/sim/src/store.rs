@@ -32,6 +32,11 @@ impl SimStore {
         Self { memory: memory.clone(), node: node.to_owned(), weather: weather.clone() }
     }
 
+    /// Returns the store behind the connection.
+    pub(crate) fn memory(&self) -> Memory {
+        self.memory.clone()
+    }
+
     /// Makes a call: request, execution and response. Either direction may get lost.
     async fn call<T>(
         &self,

@@ -35,7 +35,17 @@ pub async fn post(
     headers: &[(&str, &str)],
     body: &[u8],
 ) -> Answered {
-    let mut head = format!("POST {path} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n");
+    request(address, ("POST", path), headers, body).await
+}
+
+/// Makes a request with a body.
+pub async fn request(
+    address: SocketAddr,
+    (method, path): (&str, &str),
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Answered {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: desk\r\nconnection: close\r\n");
     for (name, value) in headers {
         head += &[name, ": ", value, "\r\n"].concat();
     }

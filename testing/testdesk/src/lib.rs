@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use nightdesk_api::{ApiParts, NoPeerNodes, Relays, TrustedProxies};
 use nightdesk_bus::LineRegistry;
+use nightdesk_dashboard::DashboardParts;
 use nightdesk_desk::{
-    Accounts, Adapters, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
+    Accounts, Adapters, Alerting, Desk, Limits, LineBackend, RateSettings, Readiness, Shelf, Stops,
     timekeeping,
 };
 use nightdesk_egress::Egress;
@@ -22,18 +23,17 @@ use nightdesk_inbox::{Inbox, InboxAdmin};
 use nightdesk_lease::{Lease, Owners, Store as _};
 use nightdesk_letters::{LetterParts, Letters, Outlets};
 use nightdesk_line::{DialLimits, DrainOrder, LineContext, Metrics, TokenFailures};
+use nightdesk_office::Office;
 use nightdesk_port::Platform;
-use nightdesk_register::{AgentOnBot, BotDraft, Issuer, Issuers, Register};
+use nightdesk_register::{Issuer, Issuers, Register};
 use nightdesk_schedule::{HmacProof, RelaySecrets, ScheduleClocks, Scheduler};
 use nightdesk_types::limits::{WAKES_PER_HOUR, WEBHOOK_CALLS_MAX};
-use nightdesk_types::{
-    AgentId, BotId, GatewayId, GrantTarget, Moment, Node, NodeEpoch, Principal, Seq, SystemClock,
-    TenantScope,
-};
-use nightdesk_vault::{Key, Vault};
+use nightdesk_types::{Moment, Node, NodeEpoch, Seq, SystemClock};
+use nightdesk_users::oidc::{LoginKey, Logins};
+use nightdesk_vault::Vault;
 use nightdesk_wake::{Waker, WebhookCall};
 use nightdesk_webchat::Webchat;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -44,21 +44,27 @@ use nightdesk_memory::media;
 use nightdesk_testkit::FakeClock;
 use nightdesk_testkit::scripted::Scripted;
 
+mod alerts;
 mod browser;
 mod call;
 mod calls;
 mod chats;
 mod fires;
 mod gateway;
+mod household;
 mod lines;
+mod office;
 mod platform;
 mod posts;
 
+pub use alerts::TestAlerts;
 pub use browser::{Browser, Stream};
-pub use call::{Answered, get, post};
+pub use call::{Answered, get, post, request};
 pub use calls::TestCalls;
 pub use fires::{CALLBACK, TestFires};
 pub use gateway::{Heard, TestGateway, upgrade_token_at};
+pub use household::{Household, PageAccess};
+pub use office::{ACCOUNT_TOKEN, TestCustody, question_key};
 pub use platform::TestPlatform;
 pub use posts::TestPosts;
 
@@ -80,9 +86,6 @@ const LONG: Moment = Moment::after_start(LIFE);
 /// The signing secret of another scheduler for a test desk.
 pub const RELAY_SECRET: &str = "what a scheduler signs with in tests";
 
-/// The signing key of every bot of a test desk.
-const BOT_KEY: &str = "the key of a test bot";
-
 /// The whole desk, on memory.
 pub struct TestDesk {
     /// The store.
@@ -99,6 +102,12 @@ pub struct TestDesk {
     pub fires: Arc<TestFires>,
     /// The posts to agents, and their answers.
     pub posts: Arc<TestPosts>,
+    /// The operations on keys and on the database.
+    pub custody: Arc<TestCustody>,
+    /// Looks for the causes of alerts when a test has it sweep.
+    pub alerting: Arc<Alerting>,
+    /// The posts and mails about alerts.
+    pub alerts: Arc<TestAlerts>,
     lines: Arc<Lines>,
     chats: Arc<Chats>,
     address: SocketAddr,
@@ -112,34 +121,6 @@ impl std::fmt::Debug for TestDesk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TestDesk({})", self.address)
     }
-}
-
-/// An agent in its own tenant, with a bot, an author bound to it, and a gateway.
-#[derive(Clone, Debug)]
-pub struct Household {
-    /// The tenant.
-    pub scope: TenantScope,
-    /// The agent.
-    pub agent: AgentId,
-    /// The bot.
-    pub bot: BotId,
-    /// The path of the bot's webhook.
-    pub path: String,
-    /// The gateway.
-    pub gateway: GatewayId,
-    /// Name of the gateway.
-    pub name: String,
-    /// Its secret.
-    pub secret: Key,
-}
-
-/// Visitors that may write on a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageAccess {
-    /// Any visitor with its address.
-    Anyone,
-    /// Visitors bound to the agent.
-    Linked,
 }
 
 impl TestDesk {
@@ -188,15 +169,20 @@ impl TestDesk {
         let room = Arc::new(rooms.line_context(&desk, &lines, drain.clone()));
         let posts = Arc::<TestPosts>::default();
         let posted = posts.open_lines(&room, &desk, webhook_calls, &street);
+        let custody = Arc::<TestCustody>::default();
+        let (alerts, alerting) = alerts::open(&store, &desk);
+        let office = office::open(&desk, &store, &custody, &alerting);
         let routes = nightdesk_api::routes(ApiParts {
             desk: Arc::clone(&desk),
             line_context: Arc::clone(&room),
             relays: relays(),
-            webchat,
             lines: street.clone(),
             proxies: TrustedProxies::default(),
             posted,
             peers: Arc::new(NoPeerNodes),
+            pages: pages(&office, &room, webchat.public_url()),
+            webchat,
+            office,
         });
         street.spawn(nightdesk_api::serve(listener, routes, street.clone(), drain.clone()));
         Self {
@@ -207,6 +193,9 @@ impl TestDesk {
             calls,
             fires,
             posts,
+            custody,
+            alerting,
+            alerts,
             lines,
             chats,
             address,
@@ -269,108 +258,6 @@ impl TestDesk {
         self.street.wait().await;
         began.elapsed()
     }
-
-    /// Creates a household whose author and bot have its name. Its bot reaches no platform.
-    pub async fn household(&self, name: &str, gateway: &str) -> Household {
-        let settings = json!({ "deliver_url": "http://127.0.0.1:9/nobody" });
-        self.household_with(name, gateway, settings).await
-    }
-
-    /// Creates a household whose bot has these settings.
-    pub async fn household_with(&self, name: &str, gateway: &str, settings: Value) -> Household {
-        let tenant = self.register.create_tenant(name).await.expect("enter a tenant");
-        let scope = TenantScope::for_tenant(tenant);
-        let agent = self.register.store().create_agent(scope, name).await.expect("enter an agent");
-        let draft = BotDraft {
-            platform: "discord".to_owned(),
-            adapter: "scripted".to_owned(),
-            handle: format!("bot-{name}"),
-            settings,
-            key: Some(Key::new(BOT_KEY.to_owned())),
-        };
-        let (bot, path) = self.register.create_bot(scope, draft).await.expect("enter a bot");
-        self.register
-            .store()
-            .bind(AgentOnBot { scope, agent, bot }, name)
-            .await
-            .expect("bind the author");
-        let (id, secret) =
-            self.register.create_gateway(scope, agent, gateway).await.expect("enter a gateway");
-        let name = gateway.to_owned();
-        Household { scope, agent, bot, path, gateway: id, name, secret }
-    }
-
-    /// Creates another bot of a household, with a bound author. Returns the path of its webhook.
-    pub async fn bot(&self, household: &Household, bot: BotDraft, author: &str) -> (BotId, String) {
-        let Household { scope, agent, .. } = *household;
-        let (bot, path) = self.register.create_bot(scope, bot).await.expect("enter a bot");
-        let bound = self.register.store().bind(AgentOnBot { scope, agent, bot }, author).await;
-        bound.expect("bind the author");
-        (bot, path)
-    }
-
-    /// Grants a chat of a bot to an agent, for any author.
-    pub async fn grant(&self, scope: TenantScope, agent: AgentId, bot: BotId, chat: &str) {
-        let (on, granted) = (AgentOnBot { scope, agent, bot }, GrantTarget::for_chat(None, chat));
-        let granted = self.register.store().grant(on, &granted, Some(Principal::Any)).await;
-        granted.expect("grant a chat");
-    }
-
-    /// Posts a message of that author to a household's bot. Returns the status.
-    pub async fn says(&self, household: &Household, author: &str, key: &str) -> u16 {
-        self.says_in("c1", household, author, key).await
-    }
-
-    /// Posts a message in a chat.
-    pub async fn says_in(&self, chat: &str, household: &Household, author: &str, key: &str) -> u16 {
-        self.said(household, key, &json!({ "chat_id": chat, "user_id": author })).await
-    }
-
-    /// Posts a message in a chat with other readers.
-    pub async fn says_in_room(&self, chat: &str, to: &Household, author: &str, key: &str) -> u16 {
-        let source = json!({
-            "chat_id": chat, "user_id": author, "scope_id": "guild", "chat_type": "channel"
-        });
-        self.said(to, key, &source).await
-    }
-
-    async fn said(&self, household: &Household, key: &str, source: &Value) -> u16 {
-        let event = json!({ "id": key, "event": { "text": key, "source": source } });
-        self.hook(household, &event).await
-    }
-
-    /// Posts an event as the platform of a household's bot. Returns the HTTP status.
-    pub async fn hook(&self, household: &Household, event: &Value) -> u16 {
-        let body = event.to_string();
-        let signature = nightdesk_testkit::scripted::sign(BOT_KEY, body.as_bytes());
-        let headers = [(nightdesk_testkit::scripted::SIGNATURE_HEADER, signature.as_str())];
-        let path = format!("/hooks/{}", household.path);
-        post(self.address, &path, &headers, body.as_bytes()).await.status
-    }
-
-    /// Creates a bot with a page, which leads to a household's agent. Returns the page's path.
-    pub async fn page(&self, household: &Household, access: PageAccess) -> (BotId, String) {
-        let draft = BotDraft {
-            platform: nightdesk_webchat::NAME.to_owned(),
-            adapter: nightdesk_webchat::NAME.to_owned(),
-            handle: format!("page-{}", household.name),
-            settings: json!({ "title": "Owl", "greeting": "Hello there" }),
-            key: Some(Key::new(BOT_KEY.to_owned())),
-        };
-        let (bot, path) =
-            self.register.create_bot(household.scope, draft).await.expect("enter a bot");
-        if access == PageAccess::Anyone {
-            self.grant(household.scope, household.agent, bot, "*").await;
-        }
-        (bot, path)
-    }
-
-    /// Dials in with a household's secret, and greets as a client that needs no time to boot.
-    pub async fn dial(&self, household: &Household) -> TestGateway {
-        TestGateway::dial(self.address, &household.name, &household.secret)
-            .await
-            .expect("a valid token is let in")
-    }
 }
 
 impl Drop for TestDesk {
@@ -389,6 +276,16 @@ struct Rooms<'a> {
     webhooks: mpsc::Sender<WebhookCall>,
     url: &'a str,
     rates: RateSettings,
+}
+
+/// Returns the pages of operators and tenants.
+fn pages(office: &Arc<Office>, room: &Arc<LineContext>, url: &str) -> nightdesk_api::Router {
+    nightdesk_dashboard::routes(DashboardParts {
+        office: Arc::clone(office),
+        logins: Arc::new(Logins::new(LoginKey::new(&[0; 32]), Vec::new())),
+        line_context: Arc::clone(room),
+        public_url: url.to_owned(),
+    })
 }
 
 fn relays() -> Relays {

@@ -13,6 +13,8 @@ const ONLY_IN: [(&str, &[&str], &str); 3] = [
             "crates/register/src/register.rs",
             "crates/register/src/issuer.rs",
             "crates/register/src/issuers.rs",
+            // The right of a user is decided.
+            "crates/users/src/access.rs",
             // An operator names a tenant; the first of these files checks the signature of the operator's own scheduler
             // before.
             "crates/api/src/agent_cron/relay.rs",

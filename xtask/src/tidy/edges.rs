@@ -40,21 +40,41 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     ("letters", &["types", "protocol", "bus", "outside", "gate", "inbox"]),
     ("media", &["types"]),
     ("shelf", &["types"]),
-    // the only crate that knows two stops at once; it posts entries to URLs of tenants
+    // users log in with secrets as gateways have them, and with ID tokens that the register verifies
+    ("users", &["types", "vault", "register"]),
+    // the rules of alerts and the contract of their store
+    ("alerts", &["types"]),
+    // the only crate that knows two stops at once; it posts entries and alerts to URLs of tenants
     (
         "desk",
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
             "register", "vault", "lease", "outside", "wake", "schedule", "letters", "media",
-            "shelf",
+            "shelf", "alerts",
         ],
     ),
-    // the implementation of the ports; it reads entries in the format in which they were written
+    // what every page needs
+    ("pages", &[]),
+    // the functions of operators and tenants, behind the API and the dashboard; it checks URLs of tenants, and connects
+    // bots
+    (
+        "office",
+        &[
+            "types", "port", "desk", "gate", "inbox", "letters", "outside", "register", "schedule",
+            "shelf", "users", "vault", "wake", "alerts",
+        ],
+    ),
+    // pages over the same functions, whose arguments are of the register, the letters and the shelf; they find the clock and
+    // the count of failed logins in the context of lines
+    ("dashboard", &["types", "line", "letters", "office", "pages", "register", "shelf", "users"]),
+    // the implementation of the ports; it reads entries in the format in which they were written, and the records of
+    // pages for the office
     (
         "store-pg",
         &[
             "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
-            "lease", "wake", "schedule", "letters", "media", "shelf", "webchat",
+            "lease", "wake", "schedule", "letters", "media", "shelf", "users", "webchat", "office",
+            "alerts",
         ],
     ),
     ("bus-redis", &["types", "bus"]),
@@ -65,7 +85,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "api",
         &[
             "types", "protocol", "port", "bus", "vault", "line", "register", "schedule", "letters",
-            "media", "shelf", "mcp", "desk", "webchat",
+            "media", "shelf", "mcp", "desk", "webchat", "office", "pages", "users",
         ],
     ),
     // the binary wires everything, runs its own agent on a trial desk, and can be built with the scripted platform; its
@@ -90,7 +110,11 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
             "letters",
             "media",
             "shelf",
+            "users",
+            "alerts",
             "desk",
+            "office",
+            "dashboard",
             "store-pg",
             "bus-redis",
             "api",
@@ -107,7 +131,7 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     // adapters share it; it makes calls, and knows no platform
     ("kit", &["types", "port"]),
     // an open page is notified by the bell; its tests create keys
-    ("webchat", &["types", "port", "bus", "vault"]),
+    ("webchat", &["types", "port", "bus", "vault", "pages"]),
     // the secret of its webhook is derived from its key
     ("telegram", &["types", "port", "kit", "vault"]),
     // Discord's capability to answer an interaction is a key
@@ -121,7 +145,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "memory",
         &[
             "types", "protocol", "gate", "inbox", "line", "egress", "register", "vault", "lease",
-            "wake", "schedule", "letters", "media", "shelf", "webchat", "testkit",
+            "wake", "schedule", "letters", "media", "shelf", "users", "webchat", "office",
+            "alerts", "testkit",
         ],
     ),
     // every port, and the connectors that come with the desk, one of which calls URLs; the suites run on memory
@@ -129,8 +154,8 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         "conformance",
         &[
             "types", "protocol", "port", "gate", "inbox", "line", "egress", "register", "vault",
-            "lease", "outside", "wake", "schedule", "letters", "media", "shelf", "webchat",
-            "testkit", "memory",
+            "lease", "outside", "wake", "schedule", "letters", "media", "shelf", "users",
+            "webchat", "office", "alerts", "testkit", "memory",
         ],
     ),
     // a gateway's end of a line, with a token that its secret signs
@@ -139,8 +164,29 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
     (
         "testdesk",
         &[
-            "types", "protocol", "port", "bus", "gate", "inbox", "line", "egress", "register",
-            "vault", "lease", "wake", "schedule", "letters", "desk", "api", "testkit", "memory",
+            "types",
+            "protocol",
+            "port",
+            "bus",
+            "gate",
+            "inbox",
+            "line",
+            "egress",
+            "register",
+            "vault",
+            "lease",
+            "outside",
+            "wake",
+            "schedule",
+            "letters",
+            "users",
+            "desk",
+            "office",
+            "dashboard",
+            "alerts",
+            "api",
+            "testkit",
+            "memory",
             "gateway",
         ],
     ),
@@ -191,20 +237,21 @@ pub(super) const EDGES: &[(&str, &[&str])] = &[
         &[
             "types", "protocol", "port", "bus", "intake", "gate", "inbox", "line", "egress",
             "register", "vault", "lease", "wake", "schedule", "letters", "media", "shelf", "desk",
-            "outside", "api", "webchat", "testkit", "memory", "gateway", "judge",
+            "office", "outside", "api", "webchat", "testkit", "memory", "gateway", "judge",
         ],
     ),
     ("xtask", &["servers"]),
 ];
 
 /// Further crates that a crate's tests may use: both ends of a line talk to each other in one test, the bell is tested
-/// with a real Redis, due jobs are claimed by a live node, the configuration is mutated as fuzzers do, and an example
-/// beside each fake runs its platform's adapter.
+/// with a real Redis, due jobs are claimed by a live node, the configuration is mutated as fuzzers do, an example beside
+/// each fake runs its platform's adapter, and the suites check every port on the simulated store.
 const TESTS_EDGES: &[(&str, &[&str])] = &[
     ("sdk", &["inbox", "line"]),
     ("bus-redis", &["servers"]),
     ("schedule", &["lease"]),
     ("nightdesk", &["fuzz"]),
+    ("sim", &["users", "alerts"]),
     ("fake-telegram", &["types", "port", "vault", "telegram"]),
     ("fake-discord", &["port", "vault", "discord"]),
 ];

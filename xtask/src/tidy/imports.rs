@@ -14,6 +14,8 @@ const ONLY_IN: [(&str, &[&str]); 3] = [
             "crates/line/src/upgrade.rs",
             "crates/intake/src/webhook.rs",
             "crates/api/",
+            "crates/pages/",
+            "crates/dashboard/",
             "crates/sdk/src/cron/",
             "crates/sdk/examples/ticking.rs",
             "crates/nightdesk/tests/outside/ticking.rs",

@@ -12,6 +12,7 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use nightdesk_desk::inbound::{TakeError, WebhookResponse};
+use nightdesk_pages::is_cross_site;
 use nightdesk_port::{Entrance, SignedRequest};
 use nightdesk_types::limits::{CHAT_BODY_BYTES_MAX, WEBHOOK_READ_WAIT};
 use nightdesk_webchat::button::Press;
@@ -19,7 +20,6 @@ use nightdesk_webchat::post::{PagePost, PagePostError};
 use nightdesk_webchat::store::VisitorMessage;
 use tokio::time::timeout;
 
-use super::cross_site::is_cross_site;
 use super::page::{chat_of, too_many_visitors, with_cookie};
 use super::visitor::Visitor;
 use super::{ChatPage, Chats};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use nightdesk_pages::render_page;
 use nightdesk_port::Bot;
 use nightdesk_types::limits::CHAT_LINES_SHOWN;
 use nightdesk_webchat::page::{Item, Page, StatusView, UnavailablePage, VisitorNotice};
@@ -16,7 +17,7 @@ use nightdesk_webchat::settings::BotFace;
 use nightdesk_webchat::store::VisitorChat;
 
 use super::visitor::Visitor;
-use super::{ChatPage, Chats, html, unavailable_page};
+use super::{ChatPage, Chats, unavailable_page};
 
 pub(super) async fn show(
     State(chats): State<Arc<Chats>>,
@@ -54,7 +55,7 @@ pub(super) async fn render(
         }
     };
     let item = |line| Item::from_line(bot, &chat.visitor, path, line);
-    html(&Page {
+    render_page(&Page {
         face: BotFace::from_bot(bot),
         path,
         head: news.head,
@@ -85,7 +86,7 @@ pub(super) fn too_many_visitors(wait: Duration) -> Response {
         text: "Many people are coming from your network right now. Please reload this page in a minute.",
     };
     let retry = [(header::RETRY_AFTER, seconds(wait).to_string())];
-    (StatusCode::TOO_MANY_REQUESTS, retry, html(&page)).into_response()
+    (StatusCode::TOO_MANY_REQUESTS, retry, render_page(&page)).into_response()
 }
 
 /// A wait in whole seconds, at least one.

@@ -44,10 +44,10 @@ impl RequestBody for SkillBody {
 /// A new status of a skill.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = SkillStatusChange)]
-pub(super) struct StatusBody {
+pub(crate) struct StatusBody {
     /// `Draft`, `Approved` or `Disabled`.
     #[schema(value_type = String)]
-    status: SkillStatus,
+    pub(crate) status: SkillStatus,
 }
 
 impl RequestBody for StatusBody {
@@ -138,8 +138,8 @@ pub(super) async fn write(
 
 /// The version of a skill that a client asks for.
 #[derive(Deserialize)]
-pub(super) struct VersionQuery {
-    version: Option<String>,
+pub(crate) struct VersionQuery {
+    pub(crate) version: Option<String>,
 }
 
 impl QueryParameters for VersionQuery {

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use nightdesk_types::Timestamp;
 use nightdesk_types::limits::CERTIFICATE_BYTES_MAX;
 use tokio_rustls::rustls;
+use tokio_rustls::rustls::client::verify_server_name;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::rustls::sign::CertifiedKey;
 use zeroize::Zeroizing;
 
@@ -106,6 +108,14 @@ impl CertificatePair {
         Ok(())
     }
 
+    /// Returns true if the certificate is for this host: a name, or an address without brackets.
+    pub fn is_for_host(&self, host: &str) -> bool {
+        let (Some(own), Ok(name)) = (self.key.cert.first(), ServerName::try_from(host)) else {
+            return false;
+        };
+        ParsedCertificate::try_from(own).is_ok_and(|own| verify_server_name(&own, &name).is_ok())
+    }
+
     /// Returns the last instant at which the certificate is valid.
     pub const fn expires_at(&self) -> Timestamp {
         self.validity.not_after
@@ -169,6 +179,22 @@ mod tests {
         assert!(matches!(parsed(cut, &one.key), Err(CertificateError::Chain(_))));
         assert!(matches!(parsed(&one.chain, ""), Err(CertificateError::Key(_))));
         assert!(matches!(parsed(&one.chain, &one.chain), Err(CertificateError::Key(_))));
+    }
+
+    #[test]
+    fn a_certificate_is_for_the_hosts_that_it_names() {
+        let names = ["desk.test", "*.desks.test", "192.0.2.1", "2001:db8::1"];
+        let params = CertificateParams::new(names.map(str::to_owned)).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let chain = params.self_signed(&key).unwrap().pem();
+        let pair = parsed(&chain, &key.serialize_pem()).unwrap();
+
+        for own in ["desk.test", "DESK.test", "one.desks.test", "192.0.2.1", "2001:db8::1"] {
+            assert!(pair.is_for_host(own), "{own}");
+        }
+        for other in ["other.test", "desks.test", "a.b.desks.test", "192.0.2.2", "[::1]", ""] {
+            assert!(!pair.is_for_host(other), "{other}");
+        }
     }
 
     #[test]

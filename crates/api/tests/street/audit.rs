@@ -29,7 +29,7 @@ const ACTS: [(&str, Kind); 14] = [
 ];
 
 /// Calls that change no rights. Messages have a record of their own.
-const OTHERS: [&str; 44] = [
+const OTHERS: [&str; 45] = [
     "/api/agent-cron/provision",
     "/api/agent-cron/cancel",
     "/api/agent-cron/list",
@@ -51,6 +51,7 @@ const OTHERS: [&str; 44] = [
     "/relay/media/{id}",
     "/manage",
     "/healthz",
+    "/healthz/{question}",
     "/readyz",
     "/relay",
     "/v1/events/{id}/explanation",

@@ -26,7 +26,7 @@ enum Guard {
 use Guard::{Open, Proof};
 
 /// Every route with its request and its access rule.
-const ROUTES: [(&str, &str, Guard); 58] = [
+const ROUTES: [(&str, &str, Guard); 59] = [
     ("GET", "/manage", Proof),
     ("POST", "/manage/link", Proof),
     ("POST", "/manage/unlink", Proof),
@@ -37,6 +37,7 @@ const ROUTES: [(&str, &str, Guard); 58] = [
     ("POST", "/manage/allow-list", Proof),
     ("POST", "/manage/deprovision", Proof),
     ("GET", "/healthz", Open),
+    ("GET", "/healthz/{question}", Open),
     ("GET", "/readyz", Open),
     ("GET", "/relay", Proof),
     ("POST", "/relay/enroll", Proof),
@@ -87,7 +88,8 @@ const ROUTES: [(&str, &str, Guard); 58] = [
     ("GET", "/.well-known/oauth-authorization-server", Open),
 ];
 
-/// The routes of the description, and the others in the sources. Metrics are served elsewhere.
+/// The routes of agents and of the public: all but those of users, which have a table of their own. Metrics are served
+/// elsewhere.
 pub(crate) fn served() -> BTreeSet<String> {
     let crates = Path::new("..");
     let mut served: BTreeSet<String> = nightdesk_api::openapi().paths.paths.into_keys().collect();
@@ -107,6 +109,7 @@ pub(crate) fn served() -> BTreeSet<String> {
     // They have addresses of their own.
     served.remove("/metrics");
     served.remove("/access-token");
+    served.retain(|path| !crate::office::is_of_users(path));
     served
 }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use nightdesk_testdesk::{Household, TestDesk, TestPlatform};
-use nightdesk_types::limits::{CALL_GAP, VANISHED_GRACE, WAKE_DEADLINE};
-use nightdesk_types::send::UNREACHABLE;
+use nightdesk_types::limits::{CALL_GAP, STILL_WAKING_AFTER, VANISHED_GRACE, WAKE_DEADLINE};
+use nightdesk_types::send::{STILL_WAKING, UNREACHABLE};
 use serde_json::{Value, json};
 
 async fn asleep() -> (TestDesk, TestPlatform, Household) {
@@ -179,6 +179,40 @@ async fn a_call_that_is_put_off_is_made_later_to_the_same() {
     assert_eq!(desk.calls.urls(), [FIRST, FIRST]);
     desk.wakes_after(CALL_GAP).await;
     assert_eq!(desk.calls.urls(), [FIRST, FIRST, SECOND], "of no use, so the next is tried");
+}
+
+/// Returns the messages to people, without the statuses.
+fn messages(calls: &[Value]) -> Vec<(&Value, &Value)> {
+    let sends = calls.iter().filter(|call| call["op"] == "send");
+    sends.map(|call| (&call["chat_id"], &call["content"])).collect()
+}
+
+#[tokio::test]
+async fn the_author_of_the_oldest_entry_hears_once_that_the_agent_still_wakes() {
+    let (desk, platform, ann) = callable().await;
+    assert_eq!(desk.says(&ann, "ann", "k1").await, 200);
+    assert_eq!(desk.says_in("c2", &ann, "ann", "k2").await, 200);
+    desk.wakes_after(STILL_WAKING_AFTER.saturating_sub(CALL_GAP * 2)).await;
+    assert!(messages(&in_the_end(&desk, &platform).await).is_empty());
+
+    for _ in 0..4 {
+        desk.wakes_after(STILL_WAKING_AFTER).await;
+    }
+    let told = in_the_end(&desk, &platform).await;
+    assert_eq!(messages(&told), [(&json!("c1"), &json!(STILL_WAKING))]);
+    assert_eq!(desk.wake_state(&ann).await.as_deref(), Some("due"));
+}
+
+#[tokio::test]
+async fn an_author_hears_of_a_delay_also_if_the_agent_has_no_address() {
+    let (desk, platform, ann) = asleep().await;
+    assert_eq!(desk.says(&ann, "ann", "k1").await, 200);
+    for _ in 0..3 {
+        desk.wakes_after(STILL_WAKING_AFTER).await;
+    }
+
+    let told = in_the_end(&desk, &platform).await;
+    assert_eq!(messages(&told), [(&json!("c1"), &json!(STILL_WAKING))]);
 }
 
 #[tokio::test]

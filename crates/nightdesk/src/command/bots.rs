@@ -1,23 +1,23 @@
-//! Commands about existing bots: list, check and remove.
+//! Commands about bots: the desk's accounts on platforms.
 
-use anyhow::{Context, bail, ensure};
-use nightdesk_port::Bot;
-use nightdesk_register::{BotReception, Register};
-use nightdesk_types::limits::DEAF_TOLD_WITHIN;
-use nightdesk_types::{BotId, TenantScope, Timestamp};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use nightdesk_types::limits::BOT_KEY_OVERLAP_MAX;
 use serde_json::{Value, json};
 
-use super::{list, names};
-use crate::config::Config;
+use super::{BotSubcommand, NewBotArgs, connect};
+use crate::config::secret_file::password;
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::CommandOutput;
 
-mod discord;
-mod telegram;
-
-pub(crate) use discord::missing_intents;
+/// The members of a bot in a list.
+const BOT_COLUMNS: &[&str] = &["bot_id", "platform", "handle", "own", "hears"];
 
 /// A bot of an operator.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub(crate) struct BotArgs {
     /// The tenant that runs the bot, by name or id.
     #[arg(long)]
@@ -28,146 +28,85 @@ pub(crate) struct BotArgs {
 }
 
 impl BotArgs {
-    /// Returns the bot, and the address to which its platform may post.
-    async fn resolve(
-        &self,
-        config: &Config,
-        register: &Register,
-    ) -> anyhow::Result<(TenantScope, BotId, String)> {
-        let Self { tenant, bot } = self;
-        let (scope, id) = (names::tenant(register, tenant).await?, names::bot(bot)?);
-        let path = register.store().hook_path(scope, id).await?;
-        let path = path.with_context(|| {
-            format!("{tenant} runs no such bot; `nightdesk bot list --tenant {tenant}` shows them")
-        })?;
-        Ok((scope, id, format!("{}/hooks/{path}", config.public_url())))
+    /// Returns the path of a route of the bot.
+    fn path<'a>(&'a self, rest: &[&'a str]) -> Vec<&'a str> {
+        [&["tenants", &self.tenant, "bots", &self.bot][..], rest].concat()
     }
 }
 
-pub(super) async fn list_bots(register: &Register, tenant: &str) -> anyhow::Result<CommandOutput> {
-    let scope = names::tenant(register, tenant).await?;
-    let store = register.store();
-    let (open, hearings) = (store.open_bots(scope).await?, store.receptions(scope).await?);
-    let show = |bot| {
-        let mut shown = list::open_bot(bot);
-        let hearing = hearings.iter().find(|hearing| hearing.bot == bot.id);
-        shown["hears"] = hearing.map(reception_text).into();
-        shown
-    };
-    Ok(CommandOutput::Many(open.iter().map(show).collect()))
-}
-
-/// Formats the reception state of a bot on one line.
-fn reception_text(hearing: &BotReception) -> String {
-    match (&hearing.outage, hearing.heard_at) {
-        (Some(silence), _) => {
-            let word = if silence.is_told { "not receiving" } else { "interrupted" };
-            format!("{word} since {}: {}", list::format_second(silence.since), silence.why)
-        }
-        (None, Some(at)) => format!("receiving, last at {}", list::format_second(at)),
-        (None, None) => "no node has listened yet".to_owned(),
-    }
-}
-
-pub(super) async fn check(
-    config: &Config,
-    register: &Register,
+/// A bot and its new key.
+#[derive(Debug, Args)]
+pub(crate) struct BotKeyRotation {
+    #[command(flatten)]
     which: BotArgs,
+    /// The file with its new key.
+    #[arg(long, value_name = "FILE")]
+    key_file: PathBuf,
+    /// The time that signatures with its earlier keys stay valid: `15m`, at most `24h`.
+    #[arg(long, default_value = "24h", value_parser = crate::ui::span)]
+    overlap: Duration,
+}
+
+/// Runs a command about bots.
+pub(super) async fn run(
+    desk: &DeskClient,
+    command: BotSubcommand,
 ) -> anyhow::Result<CommandOutput> {
-    let (scope, id, hook) = which.resolve(config, register).await?;
-    let (bot, adapter) = register.bot(id).await?.context("the bot was removed in the meantime")?;
-    let hearings = register.store().receptions(scope).await?;
-    let hearing = hearings.into_iter().find(|hearing| hearing.bot == id);
-    let mut wrong = reception_faults(hearing.as_ref(), register.store().time().await?);
-    let mut shown = json!({
-        "bot_id": id, "platform": bot.platform, "handle": bot.handle,
-        "heard_at": hearing.as_ref().and_then(|hearing| hearing.heard_at).map(list::format_second),
-        "said_at": hearing.as_ref().and_then(|hearing| hearing.said_at).map(list::format_second),
-    });
-    let checked = match adapter.as_str() {
-        nightdesk_telegram::NAME => Some(telegram::check_bot(config, &bot, &hook).await?),
-        nightdesk_discord::NAME => Some(discord::check_bot(config, &bot, &hook).await?),
-        _ => None,
-    };
-    if let Some((says, more)) = checked {
-        shown["platform_says"] = says;
-        wrong.extend(more);
+    match command {
+        BotSubcommand::Create(new) => create_bot(desk, new).await,
+        BotSubcommand::Connect(args) => connect::run(desk, args).await,
+        BotSubcommand::RotateKey(rotation) => rotate_key(desk, rotation).await,
+        BotSubcommand::List { tenant } => {
+            desk.list(ApiRequest::get(&["tenants", &tenant, "bots"]), BOT_COLUMNS).await
+        }
+        BotSubcommand::Check(which) => {
+            let data = desk.call(ApiRequest::get(&which.path(&["check"]))).await?;
+            let wrong = data["wrong"].as_array().map_or(0, Vec::len);
+            Ok(CommandOutput::Checked { data, wrong })
+        }
+        BotSubcommand::Remove { which, yes } => remove_bot(desk, &which, yes).await,
+        BotSubcommand::Share { tenant, bot, stop } => {
+            let request = ApiRequest::put(&["tenants", &tenant, "bots", &bot, "share"]);
+            let request = request.with_body(json!({ "shared": !stop }));
+            Ok(CommandOutput::One(desk.call(request).await?))
+        }
     }
-    shown["wrong"] = json!(wrong);
-    Ok(CommandOutput::Checked { data: shown, wrong: wrong.len() })
 }
 
-/// Returns the faults that the bot's listener recorded.
-fn reception_faults(hearing: Option<&BotReception>, now: Timestamp) -> Vec<String> {
-    let Some(BotReception { heard_at, outage: silence, .. }) = hearing else { return Vec::new() };
-    if let Some(silence) = silence {
-        let since = list::format_second(silence.since);
-        return vec![format!("no events arrive since {since}: {}", silence.why)];
-    }
-    let old = |at: &Timestamp| now.duration_since(*at).unsigned_abs() > DEAF_TOLD_WITHIN;
-    let unwatched = heard_at.filter(old).map(|at| {
-        format!("no node has listened since {}; is one running?", list::format_second(at))
+async fn create_bot(desk: &DeskClient, new: NewBotArgs) -> anyhow::Result<CommandOutput> {
+    let settings: Value = serde_json::from_str(&new.settings).context("--settings is not JSON")?;
+    let body = json!({
+        "platform": new.platform, "adapter": new.adapter, "handle": new.handle,
+        "key": password(new.key_file.as_deref())?, "settings": settings,
     });
-    unwatched.into_iter().collect()
+    let request = ApiRequest::post(&["tenants", &new.tenant, "bots"]).with_body(body);
+    Ok(CommandOutput::One(desk.call(request).await?))
 }
 
-pub(super) async fn remove(
-    config: &Config,
-    register: &Register,
-    which: BotArgs,
+async fn rotate_key(desk: &DeskClient, rotation: BotKeyRotation) -> anyhow::Result<CommandOutput> {
+    let BotKeyRotation { which, key_file, overlap } = rotation;
+    ensure!(overlap <= BOT_KEY_OVERLAP_MAX, "--overlap must be at most 24h");
+    let body = json!({ "key": read_key(&key_file)?, "overlap_secs": overlap.as_secs() });
+    let request = ApiRequest::post(&which.path(&["rotate-key"])).with_body(body);
+    Ok(CommandOutput::One(desk.call(request).await?))
+}
+
+/// Reads a bot's key from its file.
+pub(super) fn read_key(file: &Path) -> anyhow::Result<String> {
+    let key = password(Some(file))?.filter(|key| !key.is_empty());
+    key.with_context(|| format!("the file {} contains no key", file.display()))
+}
+
+async fn remove_bot(
+    desk: &DeskClient,
+    which: &BotArgs,
     yes: bool,
 ) -> anyhow::Result<CommandOutput> {
-    let (scope, id, _) = which.resolve(config, register).await?;
     ensure!(
         yes,
-        "bot {id} would be removed, with its key and with all bindings and grants on it, \
-         and this cannot be undone; repeat the command with --yes to confirm"
+        "bot {} would be removed, with its key and with all bindings and grants on it, and this \
+         cannot be undone; repeat the command with --yes to confirm",
+        which.bot
     );
-    let platform = match register.bot(id).await {
-        Ok(Some((bot, adapter))) => remove_webhook(config, &bot, &adapter).await,
-        // A key that does not open does not prevent the removal.
-        Ok(None) | Err(_) => None,
-    };
-    if !register.store().remove_bot(scope, id).await? {
-        bail!("another command removed the bot in the meantime");
-    }
-    Ok(CommandOutput::One(json!({ "bot_id": id, "removed": true, "platform": platform })))
-}
-
-/// Stops a bot's platform from posting, if it does. Returns the result.
-async fn remove_webhook(config: &Config, bot: &Bot, adapter: &str) -> Option<Value> {
-    let is_posted = adapter == nightdesk_telegram::NAME && nightdesk_telegram::is_posted_to(bot);
-    if !is_posted {
-        return None;
-    }
-    Some(telegram::remove_webhook(config, bot).await.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use nightdesk_register::Outage;
-
-    use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).unwrap()
-    }
-
-    #[test]
-    fn who_listens_says_what_is_wrong() {
-        let bot = BotId::from_uuid(uuid::Uuid::nil());
-        let well = BotReception { bot, heard_at: Some(at(1_000)), said_at: None, outage: None };
-        let silence = Outage { since: at(1_000), why: "key rejected".to_owned(), is_told: true };
-        let deaf = BotReception { outage: Some(silence), ..well.clone() };
-        let told_within = i64::try_from(DEAF_TOLD_WITHIN.as_secs()).unwrap();
-
-        assert_eq!(reception_faults(None, at(0)), [""; 0]);
-        assert_eq!(reception_faults(Some(&well), at(1_000 + told_within)), [""; 0]);
-        let unwatched = reception_faults(Some(&well), at(1_001 + told_within));
-        assert!(unwatched[0].contains("is one running?"), "{unwatched:?}");
-        let wrong = reception_faults(Some(&deaf), at(1_001));
-        assert_eq!(wrong, ["no events arrive since 1970-01-01T00:16:40Z: key rejected"]);
-        assert_eq!(reception_text(&deaf), "not receiving since 1970-01-01T00:16:40Z: key rejected");
-        assert_eq!(reception_text(&well), "receiving, last at 1970-01-01T00:16:40Z");
-    }
+    Ok(CommandOutput::One(desk.call(ApiRequest::delete(&which.path(&[]))).await?))
 }

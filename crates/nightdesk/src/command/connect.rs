@@ -1,24 +1,31 @@
-//! `bot connect`: creates a bot from its platform's data, tells the platform where its updates go, and lists the
+//! `bot connect`: creates a bot from its platform's data. The desk tells the platform where its updates go, and lists the
 //! remaining steps.
 
 use std::io::BufRead as _;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail, ensure};
-use nightdesk_port::{Bot, Deliver, DeliverError};
-use nightdesk_register::{OpenBot, Register};
-use nightdesk_types::send::Op;
-use nightdesk_types::{BotId, Send, TenantScope};
-use nightdesk_vault::Key;
-use serde_json::Map;
+use anyhow::{Context, bail};
+use serde_json::json;
 
-use super::names;
-use crate::config::Config;
-use crate::config::secret_file::password;
+use super::bots::read_key;
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::{self, CommandOutput};
 
-mod discord;
-mod telegram;
+/// The steps to get a token of Discord.
+const DISCORD_STEPS: &str = "\
+1. Open https://discord.com/developers/applications: New Application, a name, and then Bot.
+2. There, under Privileged Gateway Intents, turn on SERVER MEMBERS and MESSAGE CONTENT.
+3. Choose Reset Token. The token is shown once.
+4. Under OAuth2, URL Generator, choose bot and applications.commands, and the permissions View Channels,
+   Send Messages, Send Messages in Threads, Create Public Threads, Attach Files, Read Message History and Add
+   Reactions. Open the generated URL, and add the bot to a server.
+5. Paste the token here, and press Enter:";
+
+/// The steps to get a token of Telegram.
+const TELEGRAM_STEPS: &str = "\
+1. Write to @BotFather on Telegram: /newbot, a name, a username. It replies with a token, 123456:ABC…
+2. If agents are to receive all messages in groups, send it /setprivacy, the bot, Disable.
+3. Paste the token here, and press Enter:";
 
 /// The bot to connect, and the way of its updates.
 #[derive(Debug, clap::Args)]
@@ -40,65 +47,26 @@ pub(crate) struct ConnectArgs {
     test_chat: Option<String>,
 }
 
-pub(super) async fn run(
-    config: &Config,
-    register: &Register,
-    connect: ConnectArgs,
-) -> anyhow::Result<CommandOutput> {
-    let scope = names::tenant(register, &connect.tenant).await?;
-    match connect.platform.as_str() {
-        nightdesk_discord::NAME => {
-            ensure!(!connect.webhook, "Discord sends events over a socket; leave --webhook out");
-            let key = key(&connect, discord::STEPS)?;
-            discord::connect(config, register, scope, &connect, key).await
-        }
-        nightdesk_telegram::NAME => {
-            let key = key(&connect, telegram::STEPS)?;
-            telegram::connect(config, register, scope, &connect, key).await
-        }
+pub(super) async fn run(desk: &DeskClient, args: ConnectArgs) -> anyhow::Result<CommandOutput> {
+    let steps = match args.platform.as_str() {
+        nightdesk_discord::NAME => DISCORD_STEPS,
+        nightdesk_telegram::NAME => TELEGRAM_STEPS,
         other => bail!("{other} cannot be connected; use `discord` or `telegram`"),
-    }
+    };
+    let key = match &args.key_file {
+        Some(file) => read_key(file)?,
+        None => prompt_for_key(steps)?,
+    };
+    let body = json!({
+        "platform": args.platform, "key": key, "webhook": args.webhook,
+        "test_chat": args.test_chat,
+    });
+    let request = ApiRequest::post(&["tenants", &args.tenant, "bots", "connect"]).with_body(body);
+    Ok(CommandOutput::One(desk.call(request).await?))
 }
 
-/// Fails if the bot already exists: it needs another command then.
-async fn is_new(
-    register: &Register,
-    scope: TenantScope,
-    platform: &str,
-    handle: &str,
-) -> anyhow::Result<()> {
-    let open = register.store().open_bots(scope).await?;
-    let same = |bot: &&OpenBot| bot.is_own && bot.platform == platform && bot.handle == handle;
-    let Some(OpenBot { id, handle, .. }) = open.iter().find(same) else { return Ok(()) };
-    bail!(
-        "@{handle} exists already, as bot {id}; `nightdesk bot check` shows its state, and \
-         `nightdesk bot rotate-key` gives it another token"
-    )
-}
-
-/// The text of the test message.
-const TEST: &str = "This bot is connected.";
-
-/// Writes to a chat. The bot is connected in either case, so an error is reported and the command succeeds.
-async fn send_test(platform: &dyn Deliver, bot: &Bot, chat: &str) -> String {
-    let op = Op::Send { content: TEST.to_owned(), reply_to: None };
-    let send = Send { chat_id: chat.to_owned(), op, metadata: Map::new() };
-    match platform.deliver(bot, &send).await {
-        Ok(_) => format!("the test message to chat {chat} was sent"),
-        Err(DeliverError::Refused { platform_code }) => format!(
-            "the test message to chat {chat} was not sent ({platform_code}); add the bot to the chat, \
-             or write to the bot there first"
-        ),
-        Err(error) => format!("the test message to chat {chat} was not sent: {error}"),
-    }
-}
-
-/// Reads the token from its file, or prompts for it.
-fn key(connect: &ConnectArgs, steps: &str) -> anyhow::Result<Key> {
-    if connect.key_file.is_some() {
-        let key = password(connect.key_file.as_deref())?;
-        return key.map(Key::new).context("the file contains no token");
-    }
+/// Shows the steps to get a token, and reads the token.
+fn prompt_for_key(steps: &str) -> anyhow::Result<String> {
     ui::print_text(steps);
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).context("could not read the token")?;
@@ -106,23 +74,5 @@ fn key(connect: &ConnectArgs, steps: &str) -> anyhow::Result<Key> {
     if key.is_empty() {
         bail!("no token was entered; enter it, or name a file that contains it with --key-file");
     }
-    Ok(Key::new(key.to_owned()))
-}
-
-/// Tells a platform again where a bot's updates go: their secret may be derived from the bot's key.
-pub(super) async fn set_webhook_again(
-    config: &Config,
-    register: &Register,
-    scope: TenantScope,
-    id: BotId,
-) -> anyhow::Result<()> {
-    match (register.bot(id).await?, register.store().hook_path(scope, id).await?) {
-        (Some((bot, adapter)), Some(path)) if adapter == nightdesk_telegram::NAME => {
-            let told = telegram::set_webhook_again(config, &bot, &path).await;
-            told.context(
-                "the key was replaced, but Telegram could not be updated; repeat the command",
-            )
-        }
-        _ => Ok(()),
-    }
+    Ok(key.to_owned())
 }

@@ -1,18 +1,15 @@
 //! Commands about data that agents share.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Subcommand;
 use jiff::SignedDuration;
-use nightdesk_register::Register;
-use nightdesk_shelf::{DataStore, DataWrite, PortableData, QueryFilters, TenantData};
-use nightdesk_store_pg::Pg;
+use nightdesk_shelf::{DataWrite, QueryFilters};
 use nightdesk_types::{Clock, SystemClock};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::names;
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::{self, CommandOutput};
 
 #[derive(Debug, Subcommand)]
@@ -74,26 +71,26 @@ fn filter(text: &str) -> Result<(String, Value), String> {
     Ok((name.to_owned(), value))
 }
 
+/// The members of an entry in a list.
+const DATA_COLUMNS: &[&str] = &["id", "summary", "agent_id", "tags", "score"];
+
 /// Runs a command about data.
 pub(super) async fn run(
-    register: &Register,
-    pg: &Arc<Pg>,
+    desk: &DeskClient,
     command: DataSubcommand,
 ) -> anyhow::Result<CommandOutput> {
     match command {
         DataSubcommand::Query { tenant, words, limit, filter } => {
             let filters: Map<_, _> = filter.into_iter().collect();
-            let asked = QueryFilters { query: words.join(" "), limit, filters, ..<_>::default() };
-            let found = tenant_data(register, pg, &tenant).await?.query(&asked).await?;
-            Ok(CommandOutput::Many(found.iter().map(entry_json).collect()))
+            let query = QueryFilters { query: words.join(" "), limit, filters, ..<_>::default() };
+            let request = ApiRequest::post(&["tenants", &tenant, "data", "query"])
+                .with_body(serde_json::to_value(query)?);
+            desk.list(request, DATA_COLUMNS).await
         }
         DataSubcommand::Read { tenant, id } => {
-            let found = tenant_data(register, pg, &tenant).await?.get(&id).await?;
-            let entry = found.with_context(|| {
-                format!("there is no entry {id}; `nightdesk data query` lists them")
-            })?;
-            let text = entry.detail.clone().unwrap_or_else(|| entry.summary.clone());
-            Ok(CommandOutput::Told { data: serde_json::to_value(entry)?, text })
+            let data = desk.call(ApiRequest::get(&["tenants", &tenant, "data", &id])).await?;
+            let text = data["detail"].as_str().or_else(|| data["summary"].as_str());
+            Ok(CommandOutput::Told { text: text.unwrap_or_default().to_owned(), data })
         }
         DataSubcommand::Write { tenant, content, tag, recipient, wanted_for } => {
             let write = DataWrite {
@@ -103,19 +100,11 @@ pub(super) async fn run(
                 expires_at: wanted_for.map(expiry_after).transpose()?.map(Some),
                 metadata: None,
             };
-            let written = tenant_data(register, pg, &tenant).await?.write(&write).await?;
-            Ok(CommandOutput::One(serde_json::to_value(written)?))
+            let request = ApiRequest::post(&["tenants", &tenant, "data"])
+                .with_body(serde_json::to_value(write)?);
+            Ok(CommandOutput::One(desk.call(request).await?))
         }
     }
-}
-
-async fn tenant_data(
-    register: &Register,
-    pg: &Arc<Pg>,
-    tenant: &str,
-) -> anyhow::Result<TenantData> {
-    let scope = names::tenant(register, tenant).await?;
-    Ok(TenantData::new(Arc::<Pg>::clone(pg), scope))
 }
 
 fn non_empty(list: Vec<String>) -> Option<Vec<String>> {
@@ -132,19 +121,10 @@ fn expiry_after(span: Duration) -> anyhow::Result<i64> {
     Ok(end.as_second())
 }
 
-/// Returns the fields of an entry in a list.
-fn entry_json(entry: &PortableData) -> Value {
-    json!({
-        "id": entry.id,
-        "summary": entry.summary,
-        "agent_id": entry.agent_id,
-        "tags": entry.domain_tags,
-        "score": entry.score,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,14 +1,9 @@
 //! `nightdesk explain`: explains the outcome of an event, or predicts it.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
-use nightdesk_desk::explaining::{self, Explanation};
-use nightdesk_gate::{EventFacts, EventPlace, Gate};
-use nightdesk_register::Register;
-use nightdesk_store_pg::Pg;
-use std::sync::Arc;
 
-use super::names;
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::CommandOutput;
 
 #[derive(Debug, Args)]
@@ -43,45 +38,30 @@ pub(crate) struct ExplainArgs {
     addressed: bool,
 }
 
-pub(super) async fn run(
-    register: &Register,
-    pg: &Arc<Pg>,
-    explain: ExplainArgs,
-) -> anyhow::Result<CommandOutput> {
+/// Explains an event, or predicts its outcome.
+pub(super) async fn run(desk: &DeskClient, explain: ExplainArgs) -> anyhow::Result<CommandOutput> {
     if explain.dry_run {
-        return explain_dry_run(pg, &explain).await;
+        return predict(desk, &explain).await;
     }
     let (event, tenant) =
         explain.event.zip(explain.tenant).context("name an event and a tenant")?;
-    let scope = names::tenant(register, &tenant).await?;
-    match explaining::explain(&**pg, scope, &event).await? {
-        Explanation::Unknown => bail!(
-            "there is no record of {event} for {tenant}: only recent refusals are stored, and acknowledged \
-             entries are deleted after a day; `nightdesk inbox list` shows the entries of an agent"
-        ),
-        known @ (Explanation::Entry(_) | Explanation::Refused(_)) => {
-            Ok(CommandOutput::One(known.to_json()))
-        }
-    }
+    let request = ApiRequest::get(&["tenants", &tenant, "events", &event, "explanation"]);
+    Ok(CommandOutput::One(desk.call(request).await?))
 }
 
-async fn explain_dry_run(pg: &Arc<Pg>, explain: &ExplainArgs) -> anyhow::Result<CommandOutput> {
-    let named = |text: &'static str, value: &Option<String>| value.clone().context(text);
-    let author = named("--author is missing", &explain.author)?;
-    let chat = named("--chat is missing", &explain.chat)?;
-    let bot = names::bot(&named("--bot is missing", &explain.bot)?)?;
-    let facts = EventFacts {
-        author: &author,
-        is_program: explain.program,
-        is_addressed: explain.addressed,
-        takes_part: false,
-        place: EventPlace {
-            scope: explain.scope.as_deref(),
-            chat: &chat,
-            parent: None,
-            is_direct: explain.scope.is_none(),
-        },
+/// Predicts the agents that an event would reach: those of the tenant, or of all tenants.
+async fn predict(desk: &DeskClient, explain: &ExplainArgs) -> anyhow::Result<CommandOutput> {
+    let given = |value: &Option<String>| value.clone().unwrap_or_default();
+    let request = match &explain.tenant {
+        Some(tenant) => ApiRequest::get(&["tenants", tenant, "events", "prediction"]),
+        None => ApiRequest::get(&["admin", "events", "prediction"]),
     };
-    let decision = Gate::new(Arc::<Pg>::clone(pg)).explain(bot, &facts, None).await?;
-    Ok(CommandOutput::One(explaining::decision_json(&**pg, &decision).await?))
+    let request = request
+        .with("bot", given(&explain.bot))
+        .with("author", given(&explain.author))
+        .with("chat", given(&explain.chat))
+        .with("scope", given(&explain.scope))
+        .with("program", explain.program)
+        .with("addressed", explain.addressed);
+    Ok(CommandOutput::One(desk.call(request).await?))
 }

@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
-use nightdesk_register::enrolment::Invitation;
-use nightdesk_register::provision::Front;
-use nightdesk_register::{GreetedBot, Register, is_gateway_name};
-use nightdesk_types::limits::ENROLMENT_GOOD_FOR_MAX;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::PageArgs;
 use super::names::AgentArgs;
-use super::{PageArgs, list, names};
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::CommandOutput;
+
+/// The members of a gateway in a list.
+const GATEWAY_COLUMNS: &[&str] = &["name", "agent", "created_at", "revoked_at", "line", "secrets"];
+
+/// The members of a platform that a gateway fronts.
+const FRONT_COLUMNS: &[&str] = &["platform", "bot", "route_keys", "instance"];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GatewaySubcommand {
@@ -87,145 +89,101 @@ pub(crate) enum GatewaySubcommand {
     },
 }
 
-/// Runs a command about gateways. `url` is the desk's public URL.
+/// Runs a command about gateways.
 pub(super) async fn run(
-    register: &Register,
-    url: &str,
-    gateway: GatewaySubcommand,
+    desk: &DeskClient,
+    command: GatewaySubcommand,
 ) -> anyhow::Result<CommandOutput> {
-    match gateway {
+    let request = match &command {
         GatewaySubcommand::Create { whose, name } => {
-            let (scope, agent) = whose.resolve(register).await?;
-            check_name(&name)?;
-            let (_, secret) = register.create_gateway(scope, agent, &name).await?;
-            Ok(CommandOutput::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
+            ApiRequest::post(&whose.path(&["gateways"])).with_body(json!({ "name": name }))
         }
         GatewaySubcommand::Token { whose, name, expires } => {
-            ensure!(
-                !expires.is_zero() && expires <= ENROLMENT_GOOD_FOR_MAX,
-                "--expires must be at least 1s and at most 24h; create another invitation later"
-            );
-            let (scope, agent) = whose.resolve(register).await?;
-            name.as_deref().map_or(Ok(()), check_name)?;
-            let bots = register.store().bots_of(scope, agent).await?;
-            let invited = register.invite(scope, agent, name.as_deref(), expires).await?;
-            let name = name.unwrap_or_else(|| name_after(&whose.agent));
-            let guest = InvitationRecipient { url, whose: &whose, name: &name };
-            Ok(guest.invitation(&invited, &bots, expires))
+            return invite(desk, whose, name.as_deref(), *expires).await;
         }
         GatewaySubcommand::List { tenant, page } => {
-            let scope = names::tenant(register, &tenant).await?;
-            let gateways = register.store().gateways(scope, &page.after).await?;
-            Ok(CommandOutput::Many(gateways.iter().map(list::gateway).collect()))
+            let path = ["tenants", tenant, "gateways"];
+            return desk
+                .list(ApiRequest::get(&path).with("after", &page.after), GATEWAY_COLUMNS)
+                .await;
         }
-        GatewaySubcommand::Show { tenant, name } => show(register, &tenant, &name).await,
+        GatewaySubcommand::Show { tenant, name } => {
+            let path = ["tenants", tenant, "gateways", name, "fronts"];
+            return desk.list(ApiRequest::get(&path), FRONT_COLUMNS).await;
+        }
         GatewaySubcommand::Rotate { tenant, name, overlap } => {
-            let scope = names::tenant(register, &tenant).await?;
-            let secret = register.rotate(scope, &name, overlap).await?;
-            let secret = secret.with_context(|| no_gateway_text(&name))?;
-            Ok(CommandOutput::One(json!({ "gateway": name, "secret": secret.with(str::to_owned) })))
+            let path = ["tenants", tenant, "gateways", name, "rotate"];
+            ApiRequest::post(&path).with_body(json!({ "overlap_secs": overlap.as_secs() }))
         }
         GatewaySubcommand::Revoke { tenant, name } => {
-            let scope = names::tenant(register, &tenant).await?;
-            if !register.store().revoke(scope, &name).await? {
-                bail!(no_gateway_text(&name));
-            }
-            Ok(CommandOutput::One(json!({ "gateway": name, "revoked": true })))
+            ApiRequest::post(&["tenants", tenant, "gateways", name, "revoke"])
         }
-    }
+    };
+    Ok(CommandOutput::One(desk.call(request).await?))
 }
 
-/// Shows the platforms that a gateway fronts. A gateway that does not provision itself has none.
-async fn show(register: &Register, tenant: &str, name: &str) -> anyhow::Result<CommandOutput> {
-    let scope = names::tenant(register, tenant).await?;
-    let known = register.store().gateways_named(name).await?;
-    ensure!(known.iter().any(|secret| secret.gateway.scope == scope), no_gateway_text(name));
-    let fronts = register.store().fronts(scope, name).await?;
-    Ok(CommandOutput::Many(fronts.iter().map(front_json).collect()))
+/// Lets the secrets of a tenant's gateways widen the reach of their agents, or forbids it.
+pub(super) async fn trust(
+    desk: &DeskClient,
+    tenant: &str,
+    may_widen: bool,
+) -> anyhow::Result<CommandOutput> {
+    let body = json!({ "gateways_may_widen": may_widen });
+    let request = ApiRequest::put(&["tenants", tenant, "gateway-trust"]).with_body(body);
+    Ok(CommandOutput::One(desk.call(request).await?))
 }
 
-fn front_json(front: &Front) -> serde_json::Value {
-    json!({
-        "platform": front.platform, "bot": front.bot_handle, "route_keys": front.route_keys,
-        "instance": front.instance,
-    })
+/// Removes everything by which an agent can be reached or dial in.
+pub(super) async fn deprovision(
+    desk: &DeskClient,
+    whose: &AgentArgs,
+) -> anyhow::Result<CommandOutput> {
+    Ok(CommandOutput::One(desk.call(ApiRequest::post(&whose.path(&["deprovision"]))).await?))
 }
 
-fn check_name(name: &str) -> anyhow::Result<()> {
-    ensure!(
-        is_gateway_name(name),
-        "{name} is not a valid gateway name; use 1 to 64 letters, digits, dots, dashes or underscores"
-    );
-    Ok(())
+/// Creates an invitation to enrol a gateway.
+async fn invite(
+    desk: &DeskClient,
+    whose: &AgentArgs,
+    name: Option<&str>,
+    expires: Duration,
+) -> anyhow::Result<CommandOutput> {
+    let body = json!({ "name": name, "expires_in_secs": expires.as_secs() });
+    let request = ApiRequest::post(&whose.path(&["invitations"])).with_body(body);
+    let data = desk.call(request).await?;
+    let text = invitation_text(whose, &data);
+    Ok(CommandOutput::Told { data, text })
 }
 
-fn no_gateway_text(name: &str) -> String {
-    format!("the tenant has no live gateway called {name}; `nightdesk gateway list` shows them")
-}
-
-/// The recipient of an invitation.
-struct InvitationRecipient<'a> {
-    url: &'a str,
-    whose: &'a AgentArgs,
-    name: &'a str,
-}
-
-impl InvitationRecipient<'_> {
-    /// Formats the invitation with two enrolment methods that are tested, ready to paste.
-    fn invitation(
-        &self,
-        invited: &Invitation,
-        bots: &[GreetedBot],
-        good_for: Duration,
-    ) -> CommandOutput {
-        let InvitationRecipient { url, whose: AgentArgs { tenant, agent }, name } = self;
-        let (client, client_secret) = (invited.client, invited.client_secret.with(str::to_owned));
-        let token = invited.token.with(str::to_owned);
-        let token_url = format!("{url}/oauth/token");
-        let platforms = platforms(bots);
-        let also = match platforms.as_str() {
-            "" => String::new(),
-            platforms => format!("GATEWAY_RELAY_PLATFORMS={platforms} "),
-        };
-        let minutes = good_for.as_secs().div_ceil(60);
-        let text = format!(
-            "Send this to the owner of the agent. It is valid for {minutes} minutes and one enrolment. On the agent's machine:\n\
-             \n\
-             export GATEWAY_RELAY_IDP_TOKEN_URL={token_url}\n\
-             export GATEWAY_RELAY_IDP_CLIENT_ID={client}\n\
-             export GATEWAY_RELAY_IDP_CLIENT_SECRET={client_secret}\n\
-             hermes gateway enroll --token {token} --connector-url {url} --gateway-id {name}\n\
-             \n\
-             The command writes id, secret and GATEWAY_RELAY_URL into ~/.hermes/.env, where the agent finds them:\n\
-             \n\
-             {also}hermes gateway run\n\
-             \n\
-             The URL must be there or in the environment; the client does not use one that is only in config.yaml.\n\
-             \n\
-             Without enrolment: create the gateway here, and set the printed values as GATEWAY_RELAY_ID and\n\
-             GATEWAY_RELAY_SECRET, with GATEWAY_RELAY_URL={url}, in the agent's environment:\n\
-             \n\
-             nightdesk gateway create --tenant {tenant} --agent {agent} --name {name}"
-        );
-        let data = json!({
-            "token_url": token_url, "client_id": client, "client_secret": client_secret,
-            "token": token, "connector_url": url, "gateway": name, "platforms": platforms,
-            "expires_in_secs": good_for.as_secs(),
-        });
-        CommandOutput::Told { data, text }
-    }
-}
-
-/// Returns a gateway name for an agent of this name.
-fn name_after(agent: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    format!("gw-{}", agent.chars().take(60).map(plain).collect::<String>())
-}
-
-/// Returns the platforms of the agent's bots, each once: the names that its client uses there.
-fn platforms(bots: &[GreetedBot]) -> String {
-    let mut platforms: Vec<&str> = bots.iter().map(|bot| bot.platform.as_str()).collect();
-    platforms.sort_unstable();
-    platforms.dedup();
-    platforms.join(",")
+/// Formats an invitation with two enrolment methods that are tested, ready to paste.
+fn invitation_text(whose: &AgentArgs, invitation: &Value) -> String {
+    let AgentArgs { tenant, agent } = whose;
+    let member = |name: &str| invitation[name].as_str().unwrap_or_default();
+    let [token_url, client, client_secret, token, url, name] =
+        ["token_url", "client_id", "client_secret", "token", "connector_url", "gateway"]
+            .map(member);
+    let also = match member("platforms") {
+        "" => String::new(),
+        platforms => format!("GATEWAY_RELAY_PLATFORMS={platforms} "),
+    };
+    let minutes = invitation["expires_in_secs"].as_u64().unwrap_or_default().div_ceil(60);
+    format!(
+        "Send this to the owner of the agent. It is valid for {minutes} minutes and one enrolment. On the agent's machine:\n\
+         \n\
+         export GATEWAY_RELAY_IDP_TOKEN_URL={token_url}\n\
+         export GATEWAY_RELAY_IDP_CLIENT_ID={client}\n\
+         export GATEWAY_RELAY_IDP_CLIENT_SECRET={client_secret}\n\
+         hermes gateway enroll --token {token} --connector-url {url} --gateway-id {name}\n\
+         \n\
+         The command writes id, secret and GATEWAY_RELAY_URL into ~/.hermes/.env, where the agent finds them:\n\
+         \n\
+         {also}hermes gateway run\n\
+         \n\
+         The URL must be there or in the environment; the client does not use one that is only in config.yaml.\n\
+         \n\
+         Without enrolment: create the gateway here, and set the printed values as GATEWAY_RELAY_ID and\n\
+         GATEWAY_RELAY_SECRET, with GATEWAY_RELAY_URL={url}, in the agent's environment:\n\
+         \n\
+         nightdesk gateway create --tenant {tenant} --agent {agent} --name {name}"
+    )
 }

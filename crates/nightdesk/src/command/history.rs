@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use clap::Subcommand;
-use nightdesk_store_pg::Pg;
 use nightdesk_types::limits::HISTORY_REASON_BYTES_MAX;
 use nightdesk_types::{Actor, TenantScope};
 use serde_json::json;
@@ -12,6 +11,7 @@ use serde_json::json;
 use crate::config::Config;
 use crate::erasures::Erasures;
 use crate::ui::CommandOutput;
+use crate::wiring;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HistorySubcommand {
@@ -27,9 +27,9 @@ pub(crate) enum HistorySubcommand {
     },
 }
 
+/// Runs a command about histories. It opens the database: a new history begins before the first node starts.
 pub(super) async fn run(
     config: &Config,
-    pg: &Arc<Pg>,
     command: HistorySubcommand,
 ) -> anyhow::Result<CommandOutput> {
     let HistorySubcommand::New { reason } = command;
@@ -37,10 +37,12 @@ pub(super) async fn run(
         (1..=HISTORY_REASON_BYTES_MAX).contains(&reason.len()),
         "--reason must have 1 to {HISTORY_REASON_BYTES_MAX} bytes"
     );
+    let vault = config.vault().await?;
+    let pg = Arc::new(wiring::connect(config, vault.clone())?);
     let by = TenantScope::desk_own().with_actor(Actor::Operator);
     let begun = pg.begin_history(by, &reason).await?;
     let begun = begun.context("the database is empty; run `nightdesk migrate` first")?;
-    if let Some(erasures) = Erasures::open(config, pg, &config.vault().await?) {
+    if let Some(erasures) = Erasures::open(config, &pg, &vault) {
         erasures.apply().await?;
     }
     Ok(CommandOutput::One(json!({ "incarnation": begun })))

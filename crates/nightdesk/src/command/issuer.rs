@@ -1,21 +1,10 @@
 //! Commands about the desk's own signing keys and the sessions of agents.
 
-use std::sync::Arc;
-
-use anyhow::{bail, ensure};
 use clap::Subcommand;
-use nightdesk_register::audit::Kind;
-use nightdesk_register::issuer::{IssuerSession, TokenPair};
-use nightdesk_register::{Issuer as Own, Register};
-use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::ACCESS_TOKEN_LIFE;
-use nightdesk_types::{Clock, SystemClock, Timestamp};
 use serde_json::json;
 
 use super::names::AgentArgs;
-use super::{list, names};
-use crate::config::Config;
-use crate::issuers;
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::CommandOutput;
 
 #[derive(Debug, Subcommand)]
@@ -69,91 +58,46 @@ pub(crate) enum IssuerSubcommand {
     },
 }
 
+/// The members of a signing key in a list.
+const KEY_COLUMNS: &[&str] = &["kid", "algorithm", "used_from", "retired"];
+
 /// Runs a command about issuers.
 pub(super) async fn run(
-    config: &Config,
-    register: &Register,
-    pg: &Arc<Pg>,
+    desk: &DeskClient,
     command: IssuerSubcommand,
 ) -> anyhow::Result<CommandOutput> {
-    let (own, now) =
-        (issuers::own_issuer(config, pg, config.vault().await?), SystemClock::start().now());
-    let store = register.store();
-    match command {
-        IssuerSubcommand::Keys => keys(&own, register, now).await,
+    let data = match command {
+        IssuerSubcommand::Keys => {
+            return desk.list(ApiRequest::get(&["admin", "signing-keys"]), KEY_COLUMNS).await;
+        }
         IssuerSubcommand::Retire { kid } => {
-            let found = store.retire_signing_key(&kid).await?;
-            ensure!(found, "there is no key called {kid}; `nightdesk issuer keys` shows them");
-            Ok(CommandOutput::One(json!({ "kid": kid, "retired": true })))
+            desk.call(ApiRequest::post(&["admin", "signing-keys", &kid, "retire"])).await?
         }
         IssuerSubcommand::Token { whose } => {
-            let (scope, agent) = whose.resolve(register).await?;
-            let about = json!({ "agent_id": agent });
-            store.note(scope, Kind::AgentTokenMade, &about).await?;
-            let token = own.agent_token(scope, agent, now).await?.with(str::to_owned);
-            let expires_in_secs = ACCESS_TOKEN_LIFE.as_secs();
-            Ok(CommandOutput::One(json!({ "token": token, "expires_in_secs": expires_in_secs })))
+            desk.call(ApiRequest::post(&whose.path(&["token"]))).await?
         }
         IssuerSubcommand::Session { whose } => {
-            let (scope, agent) = whose.resolve(register).await?;
-            let (session, grant) = own.begin_session(scope, agent, now).await?;
-            Ok(session_output(&own, &session, &grant, now))
+            return begin_session(desk, &whose).await;
         }
         IssuerSubcommand::Bind { whose, issuer, session } => {
-            let (scope, agent) = whose.resolve(register).await?;
-            let known = config.issuers.iter().any(|known| known.url == issuer);
-            ensure!(
-                known,
-                "{issuer} is not a trusted issuer; add it to `issuers` in the configuration"
-            );
-            let bound = IssuerSession { issuer: Some(issuer), id: session };
-            if !store.begin_session(scope, agent, &bound, None).await? {
-                bail!(
-                    "session {} belongs to another agent, or has ended; use another session",
-                    bound.id
-                );
-            }
-            Ok(CommandOutput::One(json!({ "agent_id": agent, "session": bound.id })))
+            let request = ApiRequest::put(&whose.path(&["sessions", &session]));
+            desk.call(request.with_body(json!({ "issuer": issuer }))).await?
         }
         IssuerSubcommand::End { tenant, issuer, session } => {
-            let scope = names::tenant(register, &tenant).await?;
-            let ended = IssuerSession { issuer, id: session };
-            let found = store.end_session(scope, &ended).await?;
-            ensure!(found, "the tenant has no session called {}", ended.id);
-            Ok(CommandOutput::One(json!({ "session": ended.id, "ended": true })))
+            let request = ApiRequest::delete(&["tenants", &tenant, "sessions", &session]);
+            desk.call(request.with("issuer", issuer.unwrap_or_default())).await?
         }
-    }
-}
-
-async fn keys(own: &Own, register: &Register, now: Timestamp) -> anyhow::Result<CommandOutput> {
-    // Creates the first key, or the next one if it is due.
-    own.jwks(now).await?;
-    let keys = register.store().signing_keys().await?;
-    let row = |key: &nightdesk_register::issuer::StoredKey| {
-        json!({
-            "kid": key.kid, "algorithm": key.algorithm.slug(),
-            "used_from": list::format_second(key.used_from), "retired": key.retired,
-        })
     };
-    Ok(CommandOutput::Many(keys.iter().map(row).collect()))
+    Ok(CommandOutput::One(data))
 }
 
-/// Returns the session's credentials in the format of the stock client's file.
-fn session_output(
-    own: &Own,
-    session: &IssuerSession,
-    grant: &TokenPair,
-    now: Timestamp,
-) -> CommandOutput {
-    let expires_at = now.checked_add(ACCESS_TOKEN_LIFE).unwrap_or(now).to_string();
-    let url = own.url();
-    let file = json!({ "version": 1, "providers": { "nous": {
-        "access_token": grant.access.with(str::to_owned),
-        "refresh_token": grant.refresh.with(str::to_owned),
-        "expires_at": expires_at, "client_id": "nightdesk", "portal_base_url": url,
-    }}});
+/// Begins a session, and shows its credentials in the format of the stock client's file.
+async fn begin_session(desk: &DeskClient, whose: &AgentArgs) -> anyhow::Result<CommandOutput> {
+    let data = desk.call(ApiRequest::post(&whose.path(&["sessions"]))).await?;
+    let text = |name: &str| data[name].as_str().unwrap_or_default();
+    let (session, url, file) = (text("session"), text("portal_url"), &data["auth"]);
     let text = format!(
-        "Session {}. On the agent's machine, put this into ~/.hermes/auth.json:\n\
+        "Session {session}. On the agent's machine, put this into ~/.hermes/auth.json:\n\
          \n\
          {file}\n\
          \n\
@@ -163,11 +107,7 @@ fn session_output(
          export GATEWAY_RELAY_URL={url}\n\
          \n\
          The agent then provisions itself at every boot, and renews its access, until\n\
-         `nightdesk issuer end` ends the session.",
-        session.id
+         `nightdesk issuer end` ends the session."
     );
-    CommandOutput::Told {
-        data: json!({ "session": session.id, "auth": file, "portal_url": url }),
-        text,
-    }
+    Ok(CommandOutput::Told { data, text })
 }

@@ -1,21 +1,14 @@
 //! Commands about letters between agents.
 
-mod sending;
-mod output;
-
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
-use nightdesk_letters::{Grants, Hooks, LetterStore, Party, hook_key, new_id};
-use nightdesk_register::Register;
-use nightdesk_store_pg::Pg;
-use nightdesk_types::{LetterId, TenantScope};
+use nightdesk_types::limits::{LETTER_PUT_LOOKED_EVERY, LETTER_PUT_WAIT, REPLY_LOOKED_EVERY};
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
-use super::names::{self, AgentArgs};
-use crate::config::Config;
+use super::names::AgentArgs;
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::{self, CommandOutput};
 
 #[derive(Debug, Subcommand)]
@@ -96,114 +89,109 @@ pub(crate) struct AgentPairArgs {
     peer_agent: String,
 }
 
+/// The members of a letter in a list.
+const LETTER_COLUMNS: &[&str] =
+    &["letter_id", "to_agent_id", "dispatch_id", "state", "acked", "sent_at", "replied_at"];
+
+/// The members of a webhook in a list.
+const LETTER_HOOK_COLUMNS: &[&str] = &["name", "agent_id"];
+
+/// The members of a grant for letters in a list.
+const LETTER_GRANT_COLUMNS: &[&str] =
+    &["agent_id", "peer_tenant_id", "peer_agent_id", "both_sides"];
+
 /// Runs a command about letters.
 pub(super) async fn run(
-    config: &Config,
-    register: &Register,
-    pg: &Arc<Pg>,
+    desk: &DeskClient,
     command: LetterSubcommand,
 ) -> anyhow::Result<CommandOutput> {
     match command {
         LetterSubcommand::Send { whose, to, words, wait, dispatch_id } => {
-            let from = party(register, &whose).await?;
-            let to = AgentArgs { tenant: whose.tenant.clone(), agent: to };
-            let to = party(register, &to).await?;
-            let letter = sending::letter(from, to, wait, dispatch_id)?;
-            sending::send(pg, &letter, &whose.agent, &words).await
+            let body = json!({
+                "to": to,
+                "text": words,
+                "wait_secs": wait.map(|wait| wait.as_secs()),
+                "dispatch_id": dispatch_id,
+            });
+            let request = ApiRequest::post(&whose.path(&["letters"])).with_body(body);
+            let sent = desk.call(request).await?;
+            Ok(CommandOutput::One(wait_until_settled(desk, &whose, sent, wait).await?))
         }
         LetterSubcommand::List { whose, before } => {
-            let before = before.map(|id| read(&id)).transpose()?;
-            let letters = pg.letters(party(register, &whose).await?, before).await?;
-            Ok(CommandOutput::Many(letters.iter().map(output::letter).collect()))
+            let request = ApiRequest::get(&whose.path(&["letters"]))
+                .with("before", before.as_deref().unwrap_or_default());
+            desk.list(request, LETTER_COLUMNS).await
         }
         LetterSubcommand::Show { whose, id } => {
-            let found = pg.letter(party(register, &whose).await?, read(&id)?).await?;
-            let found = found
-                .context("the agent sent no such letter; `nightdesk letter list` shows them")?;
-            Ok(CommandOutput::One(output::letter(&found)))
+            Ok(CommandOutput::One(read_letter(desk, &whose, &id).await?))
         }
         LetterSubcommand::Hook { whose, name } => {
-            hook(config, pg, party(register, &whose).await?, &name).await
+            let request =
+                ApiRequest::post(&whose.path(&["letter-hooks"])).with_body(json!({ "name": name }));
+            Ok(CommandOutput::One(desk.call(request).await?))
         }
         LetterSubcommand::Hooks { tenant } => {
-            let hooks = pg.hooks(names::tenant(register, &tenant).await?).await?;
-            let shown =
-                |(name, party): &(String, Party)| json!({ "name": name, "agent_id": party.agent });
-            Ok(CommandOutput::Many(hooks.iter().map(shown).collect()))
+            let path = ["tenants", &tenant, "letter-hooks"];
+            desk.list(ApiRequest::get(&path), LETTER_HOOK_COLUMNS).await
         }
         LetterSubcommand::Unhook { tenant, name } => {
-            let removed = pg.remove_hook(names::tenant(register, &tenant).await?, &name).await?;
-            ensure!(
-                removed,
-                "there is no webhook called {name}; `nightdesk letter hooks` shows them"
-            );
+            let path = ["tenants", &tenant, "letter-hooks", &name];
+            desk.call(ApiRequest::delete(&path)).await?;
             Ok(CommandOutput::One(json!({ "name": name, "removed": true })))
         }
     }
 }
 
-async fn party(register: &Register, whose: &AgentArgs) -> anyhow::Result<Party> {
-    let (scope, agent) = whose.resolve(register).await?;
-    Ok(Party { scope, agent })
+async fn read_letter(desk: &DeskClient, whose: &AgentArgs, id: &str) -> anyhow::Result<Value> {
+    desk.call(ApiRequest::get(&whose.path(&["letters", id]))).await
 }
 
-fn read(id: &str) -> anyhow::Result<LetterId> {
-    id.parse().with_context(|| format!("`{id}` is not the id of a letter"))
-}
-
-async fn hook(config: &Config, pg: &Pg, party: Party, name: &str) -> anyhow::Result<CommandOutput> {
-    let secret = [new_id(), new_id()].concat().replace('-', "");
-    let made = pg.make_hook(party, name, hook_key(&secret)).await?;
-    ensure!(made, "a webhook called {name} exists; choose another name, or remove it first");
-    let at = |what: &str| format!("{}/v1/webhook/{secret}/{what}", config.public_url());
-    Ok(CommandOutput::One(json!({
-        "name": name,
-        "agent_id": party.agent,
-        "url": at("deliver"),
-        "wake_url": at("wake"),
-        "status_url": at("status"),
-        "secret": secret,
-        "next": "give the secret as HTTP_WEBHOOK_AUTH (`Bearer SECRET`) or HTTP_WEBHOOK_HMAC_SECRET",
-    })))
-}
-
-/// Allows letters between agents of two tenants, or withdraws the permission.
-pub(super) async fn grant(
-    register: &Register,
-    pg: &Pg,
-    between: &AgentPairArgs,
-    allow: bool,
-) -> anyhow::Result<CommandOutput> {
-    let own = party(register, &between.whose).await?;
-    let (tenant, agent) = (between.peer_tenant.clone(), between.peer_agent.clone());
-    let peer = party(register, &AgentArgs { tenant, agent }).await?;
-    ensure!(own.scope != peer.scope, "agents of one tenant may always write to each other");
-    if allow {
-        pg.grant(own, peer).await?;
-    } else {
-        ensure!(
-            pg.release(own, peer).await?,
-            "there is no such grant; `nightdesk grant list-letters` shows them"
-        );
+/// Reads a letter until it is delivered, and until its end if the sender waits for the reply. The desk delivers in time, so
+/// a letter that is not settled then has its state of now.
+async fn wait_until_settled(
+    desk: &DeskClient,
+    whose: &AgentArgs,
+    mut letter: Value,
+    wait: Option<Duration>,
+) -> anyhow::Result<Value> {
+    let delivered_by = Instant::now() + LETTER_PUT_WAIT;
+    let settled_by = delivered_by + wait.unwrap_or_default();
+    loop {
+        let pause = match letter["state"].as_str() {
+            Some("scheduled") if Instant::now() < delivered_by => LETTER_PUT_LOOKED_EVERY,
+            Some("put") if wait.is_some() && Instant::now() < settled_by => REPLY_LOOKED_EVERY,
+            _ => return Ok(letter),
+        };
+        sleep(pause).await;
+        let id = letter["letter_id"].as_str().unwrap_or_default().to_owned();
+        letter = read_letter(desk, whose, &id).await?;
     }
-    Ok(CommandOutput::One(json!({
-        "agent_id": own.agent,
-        "peer_tenant_id": peer.scope.tenant(),
-        "peer_agent_id": peer.agent,
-        "granted": allow,
-        "next": "the other tenant must grant it too",
-    })))
 }
 
-/// Returns the permissions that a tenant granted.
-pub(super) async fn grants(pg: &Pg, scope: TenantScope) -> anyhow::Result<CommandOutput> {
-    let shown = |grant: &nightdesk_letters::Grant| -> Value {
-        json!({
-            "agent_id": grant.party.agent,
-            "peer_tenant_id": grant.peer.scope.tenant(),
-            "peer_agent_id": grant.peer.agent,
-            "both_sides": grant.is_mutual,
-        })
-    };
-    Ok(CommandOutput::Many(pg.grants(scope, None).await?.iter().map(shown).collect()))
+/// Grants letters between agents of two tenants, for the first one's side.
+pub(super) async fn grant(
+    desk: &DeskClient,
+    between: &AgentPairArgs,
+) -> anyhow::Result<CommandOutput> {
+    Ok(CommandOutput::One(desk.call(ApiRequest::put(&between.path())).await?))
+}
+
+/// Withdraws such a grant.
+pub(super) async fn withdraw(
+    desk: &DeskClient,
+    between: &AgentPairArgs,
+) -> anyhow::Result<CommandOutput> {
+    Ok(CommandOutput::One(desk.call(ApiRequest::delete(&between.path())).await?))
+}
+
+/// Lists the grants that a tenant gave for letters with other tenants.
+pub(super) async fn grants(desk: &DeskClient, tenant: &str) -> anyhow::Result<CommandOutput> {
+    let request = ApiRequest::get(&["tenants", tenant, "letter-grants"]);
+    desk.list(request, LETTER_GRANT_COLUMNS).await
+}
+
+impl AgentPairArgs {
+    fn path(&self) -> Vec<&str> {
+        self.whose.path(&["letter-grants", &self.peer_tenant, &self.peer_agent])
+    }
 }

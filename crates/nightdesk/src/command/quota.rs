@@ -1,10 +1,9 @@
 //! `nightdesk tenant quota`: sets and shows quotas.
 
-use nightdesk_register::Register;
 use nightdesk_types::Quota;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::names;
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::CommandOutput;
 
 /// Parses an operator's input: `agents=100`.
@@ -19,18 +18,21 @@ pub(super) fn parse(text: &str) -> Result<(Quota, i64), String> {
     Ok((quota, i64::from(allowed)))
 }
 
+/// Sets quotas of a tenant, and shows all of them.
 pub(super) async fn run(
-    register: &Register,
+    desk: &DeskClient,
     tenant: &str,
     quotas: &[(Quota, i64)],
 ) -> anyhow::Result<CommandOutput> {
-    let scope = names::tenant(register, tenant).await?;
-    for (quota, allowed) in quotas.iter().copied() {
-        register.store().set_quota(scope, quota, allowed).await?;
-    }
-    let quotas = register.store().quotas(scope).await?;
-    let shown = quotas.iter().map(|(quota, allowed)| (quota.slug().to_owned(), (*allowed).into()));
-    Ok(CommandOutput::One(Value::Object(shown.collect::<Map<_, _>>())))
+    let path = ["tenants", tenant, "quotas"];
+    let request = if quotas.is_empty() {
+        ApiRequest::get(&path)
+    } else {
+        let values =
+            quotas.iter().map(|(quota, allowed)| (quota.slug().to_owned(), (*allowed).into()));
+        ApiRequest::put(&path).with_body(Value::Object(values.collect()))
+    };
+    Ok(CommandOutput::One(desk.call(request).await?))
 }
 
 #[cfg(test)]

@@ -1,17 +1,22 @@
-//! Commands about an agent's reach. An operator may make every change.
+//! Commands about an agent's reach.
 
-use anyhow::{Context, bail};
 use clap::Subcommand;
-use nightdesk_register::{AgentOnBot, Register};
-use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::LINK_CODE_LIFE;
-use nightdesk_types::{GrantTarget, Principal};
+use nightdesk_types::Principal;
 use serde_json::json;
 
 use super::letter::{self, AgentPairArgs};
 use super::names::AgentArgs;
-use super::{list, names};
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::CommandOutput;
+
+/// The members of a bot on which agents may be linked.
+const LINK_BOT_COLUMNS: &[&str] = &["bot_id", "platform", "handle", "own"];
+
+/// The members of a person in a list.
+const PERSON_COLUMNS: &[&str] = &["author", "bot_id"];
+
+/// The members of a grant in a list.
+const GRANT_COLUMNS: &[&str] = &["bot_id", "scope", "chat", "open_to"];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LinkSubcommand {
@@ -122,113 +127,79 @@ pub(crate) fn principal(text: &str) -> Result<Principal, String> {
     Principal::from_slug(text).ok_or_else(|| "use owner-only, allow-list or any".to_owned())
 }
 
-pub(super) async fn link(
-    register: &Register,
-    link: LinkSubcommand,
+/// Creates a code that links a person to an agent.
+pub(super) async fn run_link(
+    desk: &DeskClient,
+    command: LinkSubcommand,
 ) -> anyhow::Result<CommandOutput> {
-    let LinkSubcommand::Create { whose } = link;
-    let (scope, agent) = whose.resolve(register).await?;
-    let code = register.link_code(scope, agent).await?;
-    let code = code.context("the agent got too many codes this hour; use one of them, or wait")?;
-    let say = code.with(|code| format!("/link {code}"));
-    let bots = register.store().open_bots(scope).await?;
-    let to: Vec<_> = bots.iter().map(list::open_bot).collect();
-    let minutes = LINK_CODE_LIFE.as_secs() / 60;
-    Ok(CommandOutput::One(json!({ "say": say, "to": to, "good_for": format!("{minutes}m") })))
+    let LinkSubcommand::Create { whose } = command;
+    let data = desk.call(ApiRequest::post(&whose.path(&["link-codes"]))).await?;
+    Ok(CommandOutput::Page { data, lists: &[("to", LINK_BOT_COLUMNS)] })
 }
 
-pub(super) async fn binding(
-    register: &Register,
-    binding: BindingSubcommand,
+/// Changes the binding of a person.
+pub(super) async fn run_binding(
+    desk: &DeskClient,
+    command: BindingSubcommand,
 ) -> anyhow::Result<CommandOutput> {
-    let (BindingSubcommand::Create(bound)
-    | BindingSubcommand::Remove(bound)
-    | BindingSubcommand::Prefer(bound)) = &binding;
-    let (scope, agent) = bound.whose.resolve(register).await?;
-    let on = AgentOnBot { scope, agent, bot: names::bot(&bound.bot)? };
-    match &binding {
-        BindingSubcommand::Create(_) => register.store().bind(on, &bound.author).await?,
-        BindingSubcommand::Remove(_) => register.store().unbind(on, &bound.author).await?,
-        BindingSubcommand::Prefer(_) => {
-            if !register.store().prefer(on, &bound.author).await? {
-                bail!(
-                    "{} is not bound to that agent; run `nightdesk binding create` first",
-                    bound.author
-                );
-            }
-        }
-    }
-    Ok(CommandOutput::One(json!({ "agent_id": agent, "author": bound.author })))
+    let request = match &command {
+        BindingSubcommand::Create(bound) => ApiRequest::put(&bound.path(&[])),
+        BindingSubcommand::Remove(bound) => ApiRequest::delete(&bound.path(&[])),
+        BindingSubcommand::Prefer(bound) => ApiRequest::post(&bound.path(&["prefer"])),
+    };
+    Ok(CommandOutput::One(desk.call(request).await?))
 }
 
-pub(super) async fn grant(
-    register: &Register,
-    pg: &Pg,
-    grant: GrantSubcommand,
+/// Changes or lists grants.
+pub(super) async fn run_grant(
+    desk: &DeskClient,
+    command: GrantSubcommand,
 ) -> anyhow::Result<CommandOutput> {
-    match grant {
+    let request = match &command {
         GrantSubcommand::Create { given, open } => {
-            let principal = if open { Principal::Any } else { Principal::OwnerOnly };
-            chat(register, &given, Some(principal)).await
+            let principal = if *open { Principal::Any } else { Principal::OwnerOnly };
+            let body = json!({ "open_to": principal.slug() });
+            given.in_scope(ApiRequest::put(&given.path(&[]))).with_body(body)
         }
-        GrantSubcommand::Moderate { given } => moderate(register, &given).await,
-        GrantSubcommand::Remove { given } => chat(register, &given, None).await,
-        GrantSubcommand::Letters(between) => letter::grant(register, pg, &between, true).await,
-        GrantSubcommand::NoLetters(between) => letter::grant(register, pg, &between, false).await,
-        GrantSubcommand::ListLetters { tenant } => {
-            letter::grants(pg, names::tenant(register, &tenant).await?).await
+        GrantSubcommand::Moderate { given } => {
+            given.in_scope(ApiRequest::put(&given.path(&["moderation"])))
         }
+        GrantSubcommand::Remove { given } => given.in_scope(ApiRequest::delete(&given.path(&[]))),
+        GrantSubcommand::Letters(between) => return letter::grant(desk, between).await,
+        GrantSubcommand::NoLetters(between) => return letter::withdraw(desk, between).await,
+        GrantSubcommand::ListLetters { tenant } => return letter::grants(desk, tenant).await,
+    };
+    Ok(CommandOutput::One(desk.call(request).await?))
+}
+
+impl BindingArgs {
+    fn path<'a>(&'a self, rest: &[&'a str]) -> Vec<&'a str> {
+        [&self.whose.path(&["bindings", &self.bot, &self.author])[..], rest].concat()
     }
 }
 
-/// Grants a chat to an agent with the people who may write there, or removes the grant.
-async fn chat(
-    register: &Register,
-    given: &GrantArgs,
-    open_to: Option<Principal>,
-) -> anyhow::Result<CommandOutput> {
-    let (scope, agent) = given.whose.resolve(register).await?;
-    let on = AgentOnBot { scope, agent, bot: names::bot(&given.bot)? };
-    let (chat, granted) = (&given.chat, GrantTarget::for_chat(given.scope.as_deref(), &given.chat));
-    match open_to {
-        Some(principal) => {
-            if !register.store().grant(on, &granted, Some(principal)).await? {
-                bail!("chat {chat} is granted to another agent; remove that grant first");
-            }
-        }
-        None => {
-            if !register.store().release(on, &granted).await? {
-                bail!(
-                    "the agent has no grant for chat {chat}; `nightdesk agent reach` shows its grants"
-                );
-            }
-        }
+impl GrantArgs {
+    fn path<'a>(&'a self, rest: &[&'a str]) -> Vec<&'a str> {
+        [&self.whose.path(&["grants", &self.bot, &self.chat])[..], rest].concat()
     }
-    Ok(CommandOutput::One(json!({ "agent_id": agent, "chat": chat })))
+
+    fn in_scope<'a>(&self, request: ApiRequest<'a>) -> ApiRequest<'a> {
+        request.with("scope", self.scope.as_deref().unwrap_or_default())
+    }
 }
 
-/// Lets an agent change messages of others in a chat, or on a bot, that is granted to it.
-async fn moderate(register: &Register, given: &GrantArgs) -> anyhow::Result<CommandOutput> {
-    let (scope, agent) = given.whose.resolve(register).await?;
-    let on = AgentOnBot { scope, agent, bot: names::bot(&given.bot)? };
-    let (chat, granted) = (&given.chat, GrantTarget::for_chat(given.scope.as_deref(), &given.chat));
-    if matches!(granted, GrantTarget::Scope(_)) {
-        bail!("a whole scope cannot be moderated; grant and name each chat, or the whole bot");
-    }
-    if !register.store().allow_moderation(on, &granted).await? {
-        bail!("the agent has no grant for chat {chat}; run `nightdesk grant create` first");
-    }
-    Ok(CommandOutput::One(json!({ "agent_id": agent, "chat": chat })))
-}
-
+/// Shows the reach of an agent, or sets the people that it is open to.
 pub(super) async fn show_reach(
-    register: &Register,
+    desk: &DeskClient,
     whose: &AgentArgs,
     open_to: Option<Principal>,
 ) -> anyhow::Result<CommandOutput> {
-    let (scope, agent) = whose.resolve(register).await?;
-    if let Some(principal) = open_to {
-        register.store().open_to(scope, agent, principal).await?;
-    }
-    Ok(CommandOutput::One(list::reach(&register.store().reach_of(scope, agent).await?)))
+    let path = whose.path(&["reach"]);
+    let request = match open_to {
+        Some(principal) => ApiRequest::put(&path).with_body(json!({ "open_to": principal.slug() })),
+        None => ApiRequest::get(&path),
+    };
+    let lists =
+        &[("people", PERSON_COLUMNS), ("granted", GRANT_COLUMNS), ("allow_list", PERSON_COLUMNS)];
+    Ok(CommandOutput::Page { data: desk.call(request).await?, lists })
 }

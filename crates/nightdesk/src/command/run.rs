@@ -1,5 +1,7 @@
 //! Dispatches commands.
 
+use std::sync::Arc;
+
 use anyhow::{Context, ensure};
 use nightdesk_store_pg::{connect_options, migrate};
 use nightdesk_vault::Vault;
@@ -7,8 +9,8 @@ use serde_json::json;
 
 use super::dev::DevSettings;
 use super::{
-    Arguments, Command, ConfigSubcommand, ConformanceSubcommand, KeySubcommand, check, dev,
-    dispatch, keys, verify,
+    AdminSubcommand, Arguments, Command, ConfigSubcommand, ConformanceSubcommand, DeskCommand,
+    KeySubcommand, check, dev, dispatch, doctor, history, keys, login, skill,
 };
 use crate::config::Config;
 use crate::config::secret_file::password;
@@ -16,18 +18,35 @@ use crate::ui::CommandOutput;
 use crate::{conformance, failpoints, telemetry, ui, wiring};
 
 /// Runs a command.
+#[expect(clippy::cognitive_complexity, reason = "one arm for each command")]
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let Arguments { command, config, json } = arguments;
+    let Arguments { command, config, json, at } = arguments;
     let read = || Config::read(&config);
     match command {
-        Command::Serve => serve(&read()?).await,
+        Command::Serve => serve(Arc::new(read()?)).await,
         Command::Dev { listen, webhook } => dev::run(DevSettings { listen, webhook, json }).await,
         Command::Conformance(ConformanceSubcommand::Agent(trial)) => {
             conformance::run(trial, json).await
         }
+        Command::Login(args) => {
+            ui::print_output(json, login::login(&at, args).await?);
+            Ok(())
+        }
+        Command::Logout => {
+            ui::print_output(json, login::logout(&at).await?);
+            Ok(())
+        }
+        Command::Whoami => {
+            ui::print_output(json, login::whoami(&at).await?);
+            Ok(())
+        }
+        Command::Admin(AdminSubcommand::Link { name }) => {
+            ui::print_output(json, login::admin_link(&read()?, &name).await?);
+            Ok(())
+        }
         Command::Migrate => run_migrate(&read()?, json).await,
         Command::Config(ConfigSubcommand::Check) => check::run(&read()?, json).await,
-        Command::Verify(asked) => verify::run(&read()?, asked, json).await,
+        Command::Doctor(args) => print_checked(json, doctor::run(&args, &at, &config).await?),
         Command::Key(KeySubcommand::New) => {
             let key = Vault::new_key_file();
             if json {
@@ -41,36 +60,28 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             ui::print_output(json, keys::rotate(&read()?).await?);
             Ok(())
         }
-        Command::Tenant(_)
-        | Command::Agent(_)
-        | Command::Bot(_)
-        | Command::Explain(_)
-        | Command::Link(_)
-        | Command::Binding(_)
-        | Command::Grant(_)
-        | Command::Gateway(_)
-        | Command::Issuer(_)
-        | Command::Inbox(_)
-        | Command::Wake(_)
-        | Command::Schedule(_)
-        | Command::Skill(_)
-        | Command::Data(_)
-        | Command::Letter(_)
-        | Command::Notice(_)
-        | Command::History(_)
-        | Command::Audit(_) => {
-            let answer = dispatch::run(&read()?, command).await?;
-            let wrong = answer.fault_count();
-            ui::print_output(json, answer);
-            ensure!(wrong == 0, "the check found errors; fix them as shown above");
+        Command::History(command) => {
+            ui::print_output(json, history::run(&read()?, command).await?);
             Ok(())
         }
+        Command::Desk(DeskCommand::Skill(command)) if command.is_local() => {
+            print_checked(json, skill::run_locally(command).await?)
+        }
+        Command::Desk(command) => print_checked(json, dispatch::run(&at.client()?, command).await?),
     }
 }
 
-async fn serve(config: &Config) -> anyhow::Result<()> {
-    let telemetry = telemetry::start(config)?;
-    let served = wiring::serve(config).await;
+/// Prints an answer, and fails if it is that of a check that found errors.
+fn print_checked(json: bool, answer: CommandOutput) -> anyhow::Result<()> {
+    let wrong = answer.fault_count();
+    ui::print_output(json, answer);
+    ensure!(wrong == 0, "the check found errors; fix them as shown above");
+    Ok(())
+}
+
+async fn serve(config: Arc<Config>) -> anyhow::Result<()> {
+    let telemetry = telemetry::start(&config)?;
+    let served = wiring::serve(&config).await;
     telemetry.close();
     served
 }

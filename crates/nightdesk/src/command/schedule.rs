@@ -2,26 +2,20 @@
 
 mod output;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use nightdesk_outside::TenantUrl;
-use nightdesk_register::Register;
-use nightdesk_schedule::{
-    ArmRequest, CancelOutcome, FireAt, JobAdmin, JobId, Policies, ScheduledJob, Store, Target,
-};
-use nightdesk_store_pg::Pg;
-use nightdesk_types::{AgentId, Clock, SystemClock, TenantScope, Timestamp};
-use serde_json::json;
+use nightdesk_types::Timestamp;
+use serde_json::{Value, json};
 
+use super::PageArgs;
 use super::names::AgentArgs;
-use super::{PageArgs, names};
-use crate::config::Config;
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::{self, CommandOutput};
+use output::shown_in_zone;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScheduleSubcommand {
@@ -131,180 +125,86 @@ impl ZoneArgs {
     }
 }
 
+/// The members of a job in a list.
+const JOB_COLUMNS: &[&str] = &["agent", "job", "due", "state", "last", "last_at", "key"];
+
+/// The members of a fire in a list.
+const FIRE_COLUMNS: &[&str] =
+    &["due", "job", "state", "cause", "tries", "outcome", "ended", "run_ok", "run_note", "fire_id"];
+
 /// Runs a command about jobs.
 pub(super) async fn run(
-    config: &Config,
-    register: &Register,
-    pg: &Arc<Pg>,
+    desk: &DeskClient,
     command: ScheduleSubcommand,
 ) -> anyhow::Result<CommandOutput> {
     match command {
         ScheduleSubcommand::List { tenant, agent, page, zone } => {
-            let (scope, agent) = resolve_optional(register, tenant, agent).await?;
-            let (zone, after) = (zone.resolve()?, parse_after(&page.after)?);
-            let jobs = pg.list_jobs(scope, agent, after).await?;
-            Ok(CommandOutput::Many(jobs.iter().map(|job| output::job(job, &zone)).collect()))
+            let request = ApiRequest::get(&["tenants", &tenant, "jobs"])
+                .with("agent", agent.unwrap_or_default())
+                .with("after", &page.after);
+            list(desk, request, JOB_COLUMNS, &zone.resolve()?).await
         }
         ScheduleSubcommand::Show { which, zone } => {
-            let (zone, key) = (zone.resolve()?, which.resolve(register).await?);
-            let found = find_job(pg, &key).await?;
-            Ok(CommandOutput::One(output::job_json(&found, &zone)))
+            let zone = zone.resolve()?;
+            let found = desk.call(ApiRequest::get(&which.path(&[]))).await?;
+            Ok(CommandOutput::One(shown_in_zone(found, &zone)))
         }
         ScheduleSubcommand::History { tenant, agent, job, before, zone } => {
-            let (scope, agent) = resolve_optional(register, tenant, agent).await?;
-            let (zone, job) = (zone.resolve()?, job.map(JobId::new).transpose()?);
-            let before = before.map(|text| text.parse()).transpose();
-            let before = before.context("--before takes the id of a fire")?;
-            let fires = pg.list_fires(scope, agent.map(|agent| (agent, job)), before).await?;
-            Ok(CommandOutput::Many(fires.iter().map(|fire| output::fire(fire, &zone)).collect()))
+            let request = ApiRequest::get(&["tenants", &tenant, "fires"])
+                .with("agent", agent.unwrap_or_default())
+                .with("job", job.unwrap_or_default())
+                .with("before", before.unwrap_or_default());
+            list(desk, request, FIRE_COLUMNS, &zone.resolve()?).await
         }
         ScheduleSubcommand::Add { which, at, r#in, say, callback, zone } => {
-            let (zone, key) = (zone.resolve()?, which.resolve(register).await?);
-            let (fire_at, to) = (parse_fire_at(at, r#in, &zone)?, target(config, say, callback)?);
-            add(pg, key, fire_at, to, &zone).await
+            let zone = zone.resolve()?;
+            let body = json!({
+                "fire_at": at.map(|at| read_time(at, &zone)).transpose()?,
+                "in_seconds": r#in.map(|span| span.as_secs()),
+                "say": say,
+                "callback": callback,
+            });
+            let added = desk.call(ApiRequest::put(&which.path(&[])).with_body(body)).await?;
+            Ok(CommandOutput::One(shown_in_zone(added, &zone)))
         }
-        ScheduleSubcommand::FireNow(which) => fire_now(pg, &which.resolve(register).await?).await,
-        ScheduleSubcommand::Cancel(which) => cancel(pg, &which.resolve(register).await?).await,
+        ScheduleSubcommand::FireNow(which) => {
+            Ok(CommandOutput::One(desk.call(ApiRequest::post(&which.path(&["fire"]))).await?))
+        }
+        ScheduleSubcommand::Cancel(which) => {
+            Ok(CommandOutput::One(desk.call(ApiRequest::delete(&which.path(&[]))).await?))
+        }
     }
-}
-
-/// A job of an agent.
-struct JobKey {
-    scope: TenantScope,
-    agent: AgentId,
-    job: JobId,
 }
 
 impl JobArgs {
-    async fn resolve(self, register: &Register) -> anyhow::Result<JobKey> {
-        let (scope, agent) = self.whose.resolve(register).await?;
-        Ok(JobKey { scope, agent, job: JobId::new(self.job)? })
+    fn path<'a>(&'a self, rest: &[&'a str]) -> Vec<&'a str> {
+        [&self.whose.path(&["jobs", &self.job])[..], rest].concat()
     }
 }
 
-/// Returns the job as the store has it.
-async fn find_job(pg: &Pg, key: &JobKey) -> anyhow::Result<ScheduledJob> {
-    let found = pg.find_job(key.scope, key.agent, &key.job).await?;
-    found.with_context(|| unknown_job_text(&key.job))
-}
-
-async fn resolve_optional(
-    register: &Register,
-    tenant: String,
-    agent: Option<String>,
-) -> anyhow::Result<(TenantScope, Option<AgentId>)> {
-    match agent {
-        Some(agent) => {
-            let (scope, agent) = AgentArgs { tenant, agent }.resolve(register).await?;
-            Ok((scope, Some(agent)))
-        }
-        None => Ok((names::tenant(register, &tenant).await?, None)),
-    }
-}
-
-/// Parses the last job of the previous page, as `agent/job`.
-fn parse_after(text: &str) -> anyhow::Result<Option<(AgentId, JobId)>> {
-    const HELP: &str = "--after takes `key` of the last job of the previous page";
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let (agent, job) = text.split_once('/').context(HELP)?;
-    Ok(Some((agent.parse().context(HELP)?, JobId::new(job).context(HELP)?)))
-}
-
-fn unknown_job_text(job: &JobId) -> String {
-    format!("the agent has no job called {job}; `nightdesk schedule list` shows them")
-}
-
-/// Parses the time at which a job is due.
-fn parse_fire_at(
-    at: Option<String>,
-    span: Option<Duration>,
+/// Requests a list, and returns it as a table with its times in the zone.
+async fn list(
+    desk: &DeskClient,
+    request: ApiRequest<'_>,
+    columns: &'static [&'static str],
     zone: &TimeZone,
-) -> anyhow::Result<FireAt> {
-    let now = SystemClock::start().now();
-    let Some(at) = at else {
-        let at = now
-            .checked_add(span.unwrap_or_default())
-            .context("the time is too far in the future")?;
-        return Ok(FireAt::from_timestamp(at));
+) -> anyhow::Result<CommandOutput> {
+    let Value::Array(rows) = desk.call(request).await? else {
+        anyhow::bail!("the answer of the desk is no list; is it of another release?");
     };
-    if let Ok(exactly) = FireAt::parse(at.as_str()) {
-        return Ok(exactly);
+    let rows = rows.into_iter().map(|row| shown_in_zone(row, zone)).collect();
+    Ok(CommandOutput::Table { rows, columns })
+}
+
+/// Reads the time at which a job is due: with an offset as it was written, or in the zone.
+fn read_time(at: String, zone: &TimeZone) -> anyhow::Result<String> {
+    if at.parse::<Timestamp>().is_ok() {
+        return Ok(at);
     }
     let civil: DateTime = at.parse().with_context(|| {
         format!("`{at}` is not a time; write it like 2026-12-24T18:00, or --in 15m")
     })?;
-    Ok(FireAt::from_timestamp(zone.to_timestamp(civil)?))
-}
-
-fn target(
-    config: &Config,
-    say: Option<String>,
-    callback: Option<String>,
-) -> anyhow::Result<Target> {
-    match callback {
-        Some(url) => {
-            let read = TenantUrl::parse(&url, &config.outside);
-            let read = read.with_context(|| format!("{url} cannot be called"))?;
-            Ok(Target::Callback(read.as_str().to_owned()))
-        }
-        None => Ok(Target::inbox(say.unwrap_or_default())?),
-    }
-}
-
-async fn add(
-    pg: &Pg,
-    key: JobKey,
-    fire_at: FireAt,
-    to: Target,
-    zone: &TimeZone,
-) -> anyhow::Result<CommandOutput> {
-    let JobKey { scope, agent, job } = key;
-    let taken = pg.find_job(scope, agent, &job).await?.is_some_and(|found| found.next_at.is_some());
-    ensure!(!taken, "the agent has a job called {job} already; choose another name, or cancel it");
-    let arm = ArmRequest {
-        job,
-        fire_at,
-        to,
-        recurring: false,
-        reports: false,
-        policies: Policies::default(),
-    };
-    let armed = pg.arm(scope, agent, &arm).await?;
-    Ok(CommandOutput::One(json!({
-        "agent_id": agent,
-        "job": arm.job.as_str(),
-        "schedule_id": armed.id,
-        "due": output::format_time(arm.fire_at.instant(), zone),
-    })))
-}
-
-async fn fire_now(pg: &Pg, key: &JobKey) -> anyhow::Result<CommandOutput> {
-    let found = find_job(pg, key).await?;
-    let now: Timestamp = SystemClock::start().now();
-    let arm = ArmRequest { fire_at: FireAt::from_timestamp(now), ..found.arm };
-    let armed = pg.arm(key.scope, key.agent, &arm).await?;
-    Ok(CommandOutput::One(json!({
-        "agent_id": key.agent,
-        "job": key.job.as_str(),
-        "arming": armed.arming,
-        "next": "`nightdesk schedule history` shows the result",
-    })))
-}
-
-async fn cancel(pg: &Pg, key: &JobKey) -> anyhow::Result<CommandOutput> {
-    let JobKey { scope, agent, job } = key;
-    match pg.cancel(*scope, *agent, job).await? {
-        CancelOutcome::Cancelled => Ok(CommandOutput::One(
-            json!({ "agent_id": agent, "job": job.as_str(), "cancelled": true }),
-        )),
-        CancelOutcome::UnderWay => bail!(
-            "the fire of {job} is being delivered and cannot be cancelled; `nightdesk schedule history` \
-             shows the result"
-        ),
-        CancelOutcome::Unknown => bail!(unknown_job_text(job)),
-    }
+    Ok(zone.to_timestamp(civil)?.to_string())
 }
 
 #[cfg(test)]
@@ -314,23 +214,11 @@ mod tests {
     #[test]
     fn a_time_is_read_in_the_zone_unless_it_says_another() {
         let berlin = TimeZone::fixed(jiff::tz::offset(1));
-        let read =
-            |text: &str| parse_fire_at(Some(text.to_owned()), None, &berlin).map(|at| at.instant());
+        let read = |text: &str| read_time(text.to_owned(), &berlin);
 
-        let six: Timestamp = "2026-12-24T17:00:00Z".parse().unwrap();
-        assert_eq!(read("2026-12-24T18:00").unwrap(), six);
-        assert_eq!(read("2026-12-24 18:00:00").unwrap(), six);
-        assert_eq!(read("2026-12-24T17:00:00+00:00").unwrap(), six);
+        assert_eq!(read("2026-12-24T18:00").unwrap(), "2026-12-24T17:00:00Z");
+        assert_eq!(read("2026-12-24 18:00:00").unwrap(), "2026-12-24T17:00:00Z");
+        assert_eq!(read("2026-12-24T17:00:00+00:00").unwrap(), "2026-12-24T17:00:00+00:00");
         assert!(read("tomorrow").unwrap_err().to_string().contains("--in 15m"));
-    }
-
-    #[test]
-    fn a_page_goes_on_after_a_key() {
-        let agent = AgentId::from_uuid(uuid::Uuid::from_u128(7));
-        let job = JobId::new("a/b").unwrap();
-
-        assert_eq!(parse_after("").unwrap(), None);
-        assert_eq!(parse_after(&format!("{agent}/a/b")).unwrap(), Some((agent, job)));
-        assert!(parse_after("nonsense").is_err());
     }
 }

@@ -1,22 +1,18 @@
 //! Commands about skills. Only this command line signs: the desk has no private key.
 
+mod place;
 mod signing;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
-use nightdesk_register::Register;
-use nightdesk_shelf::{
-    Approval, FolderSkills, OneOrMany, PublicKey, SkillFilter, SkillMeta, SkillPatch, SkillStatus,
-    SkillStore, Skills, TenantSkills, VersionInfo, dependents,
-};
-use nightdesk_store_pg::Pg;
-use nightdesk_types::SystemClock;
-use serde_json::{Value, json};
+use nightdesk_office::SkillSignature;
+use nightdesk_shelf::SkillStatus;
+use serde_json::json;
 
-use super::names;
+use self::place::{PlacedSkills, SkillPlace, read_public_key};
+use crate::desk_client::{ApiRequest, DeskClient};
 use crate::ui::CommandOutput;
 
 #[derive(Debug, Subcommand)]
@@ -121,20 +117,6 @@ pub(crate) enum SkillSubcommand {
     Verify(SkillArgs),
 }
 
-/// The place of skills.
-#[derive(Debug, Args)]
-pub(crate) struct SkillPlace {
-    /// The tenant of the skills, by name or id.
-    #[arg(long, required_unless_present = "folder", conflicts_with = "folder")]
-    tenant: Option<String>,
-    /// A folder of files, in place of a tenant.
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
-    /// The file with the public key that approves the skills in the folder.
-    #[arg(long, value_name = "FILE", requires = "folder")]
-    approved_by: Option<PathBuf>,
-}
-
 /// The skill that a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct SkillArgs {
@@ -149,186 +131,121 @@ fn status(text: &str) -> Result<SkillStatus, String> {
         .ok_or_else(|| format!("`{text}` is not a status; use Draft, Approved or Disabled"))
 }
 
-/// A skill store and its approval mode.
-struct OpenShelf {
-    skills: Box<dyn SkillStore>,
-    approval: Approval,
+/// The members of a skill in a list.
+const SKILL_COLUMNS: &[&str] = &["name", "status", "version", "author", "description"];
+
+/// The members of a change in a skill's history.
+const SKILL_CHANGE_COLUMNS: &[&str] =
+    &["version", "status", "previous_status", "changed_at", "changed_by"];
+
+impl SkillSubcommand {
+    /// Returns true if the command works on this machine alone, without a desk.
+    pub(super) const fn is_local(&self) -> bool {
+        match self {
+            Self::Key { .. } => true,
+            Self::Secure { .. } => false,
+            Self::List { place, .. } => place.is_folder(),
+            Self::Show { which, .. }
+            | Self::Write { which, .. }
+            | Self::Status { which, .. }
+            | Self::Delete { which, .. }
+            | Self::History(which)
+            | Self::Approve { which, .. }
+            | Self::Verify(which) => which.place.is_folder(),
+        }
+    }
 }
 
-/// Runs a command about skills.
+/// Runs a command about a tenant's skills.
 pub(super) async fn run(
-    register: &Register,
-    pg: &Arc<Pg>,
+    desk: &DeskClient,
     command: SkillSubcommand,
 ) -> anyhow::Result<CommandOutput> {
-    let on = SkillContext { register, pg };
-    match command {
-        SkillSubcommand::List { place, status, author } => on.list(&place, status, author).await,
-        SkillSubcommand::Show { which, version } => on.show(&which, version.as_deref()).await,
-        SkillSubcommand::Write { which, file, status } => on.write(&which, &file, status).await,
+    execute(Some(desk), command).await
+}
+
+/// Runs a command that needs no desk.
+pub(super) async fn run_locally(command: SkillSubcommand) -> anyhow::Result<CommandOutput> {
+    execute(None, command).await
+}
+
+async fn execute(
+    desk: Option<&DeskClient>,
+    command: SkillSubcommand,
+) -> anyhow::Result<CommandOutput> {
+    let data = match command {
+        SkillSubcommand::List { place, status, author } => {
+            let rows = place.open(desk)?.list(status, author.as_deref()).await?;
+            return Ok(CommandOutput::Table { rows, columns: SKILL_COLUMNS });
+        }
+        SkillSubcommand::Show { which: SkillArgs { place, name }, version } => {
+            let data = place.open(desk)?.load(&name, version.as_deref()).await?;
+            let source = data["source"].as_str().unwrap_or_default();
+            let text = source.trim_end_matches('\n').to_owned();
+            return Ok(CommandOutput::Told { data, text });
+        }
+        SkillSubcommand::Write { which: SkillArgs { place, name }, file, status } => {
+            let source = std::fs::read_to_string(&file)
+                .with_context(|| format!("could not read {}", file.display()))?;
+            place.open(desk)?.write(&name, &source, status).await?
+        }
         SkillSubcommand::Status { which: SkillArgs { place, name }, status } => {
-            let changed = on.shelf(&place).await?.skills.update_status(&name, status).await?;
-            Ok(CommandOutput::One(serde_json::to_value(changed)?))
+            place.open(desk)?.set_status(&name, status).await?
         }
-        SkillSubcommand::Delete { which, yes, force } => on.delete(&which, yes, force).await,
+        SkillSubcommand::Delete { which: SkillArgs { place, name }, yes, force } => {
+            ensure!(yes, "this cannot be undone; repeat the command with --yes to confirm");
+            place.open(desk)?.remove(&name, force).await?
+        }
         SkillSubcommand::History(SkillArgs { place, name }) => {
-            let versions = on.shelf(&place).await?.skills.versions(&name).await?;
-            let rows: Result<_, _> = versions.into_iter().map(serde_json::to_value).collect();
-            Ok(CommandOutput::Many(rows?))
+            let rows = place.open(desk)?.history(&name).await?;
+            return Ok(CommandOutput::Table { rows, columns: SKILL_CHANGE_COLUMNS });
         }
-        SkillSubcommand::Key { out } => signing::make(&out),
+        SkillSubcommand::Key { out } => return signing::make(&out),
         SkillSubcommand::Secure { tenant, public_key, off: _ } => {
-            on.secure(&tenant, public_key.as_deref()).await
+            let desk = desk.context("name a desk with --desk")?;
+            return secure(desk, &tenant, public_key.as_deref()).await;
         }
-        SkillSubcommand::Approve { which, key_file, version } => {
-            on.approve(&which, &key_file, version.as_deref()).await
+        SkillSubcommand::Approve { which: SkillArgs { place, name }, key_file, version } => {
+            return approve(&place.open(desk)?, &name, &key_file, version).await;
         }
-        SkillSubcommand::Verify(which) => on.verify(&which).await,
-    }
+        SkillSubcommand::Verify(SkillArgs { place, name }) => {
+            let data = place.open(desk)?.check(&name).await?;
+            let wrong = usize::from(data["may_run"] != true);
+            return Ok(CommandOutput::Checked { data, wrong });
+        }
+    };
+    Ok(CommandOutput::One(data))
 }
 
-/// The stores that commands use.
-struct SkillContext<'a> {
-    register: &'a Register,
-    pg: &'a Arc<Pg>,
+/// Requires a key to approve a tenant's skills, or none.
+async fn secure(
+    desk: &DeskClient,
+    tenant: &str,
+    public_key: Option<&Path>,
+) -> anyhow::Result<CommandOutput> {
+    let path = ["tenants", tenant, "skill-key"];
+    let request = match public_key {
+        Some(file) => {
+            let key = read_public_key(file)?.to_pem();
+            ApiRequest::put(&path).with_body(json!({ "public_key": key }))
+        }
+        None => ApiRequest::delete(&path),
+    };
+    Ok(CommandOutput::One(desk.call(request).await?))
 }
 
-impl SkillContext<'_> {
-    async fn shelf(&self, place: &SkillPlace) -> anyhow::Result<OpenShelf> {
-        if let Some(folder) = &place.folder {
-            let approval = match &place.approved_by {
-                Some(file) => Approval::Secured(public_key(file)?),
-                None => Approval::Unsecured,
-            };
-            let clock = Arc::new(SystemClock::start());
-            let skills = FolderSkills::open(folder, approval.clone(), clock)?;
-            return Ok(OpenShelf { skills: Box::new(skills), approval });
-        }
-        let tenant = place.tenant.as_deref().context("give --tenant or --folder")?;
-        let scope = names::tenant(self.register, tenant).await?;
-        let approval = self.pg.shelf(scope).await?.approval;
-        let skills = TenantSkills::new(Arc::<Pg>::clone(self.pg), scope);
-        Ok(OpenShelf { skills: Box::new(skills), approval })
-    }
-
-    async fn list(
-        &self,
-        place: &SkillPlace,
-        status: Option<SkillStatus>,
-        author: Option<String>,
-    ) -> anyhow::Result<CommandOutput> {
-        let status = status.map(OneOrMany::One);
-        let filter = SkillFilter { status, author, ..SkillFilter::default() };
-        let found = self.shelf(place).await?.skills.query(&filter).await?;
-        Ok(CommandOutput::Many(found.iter().map(skill_json).collect()))
-    }
-
-    async fn show(
-        &self,
-        SkillArgs { place, name }: &SkillArgs,
-        version: Option<&str>,
-    ) -> anyhow::Result<CommandOutput> {
-        let skill = self.shelf(place).await?.skills.load(name, version).await?;
-        let text = skill.source.trim_end_matches('\n').to_owned();
-        Ok(CommandOutput::Told { data: serde_json::to_value(skill)?, text })
-    }
-
-    async fn write(
-        &self,
-        SkillArgs { place, name }: &SkillArgs,
-        file: &Path,
-        status: Option<SkillStatus>,
-    ) -> anyhow::Result<CommandOutput> {
-        let source = std::fs::read_to_string(file)
-            .with_context(|| format!("could not read {}", file.display()))?;
-        let patch = SkillPatch { status, ..SkillPatch::default() };
-        let written = self.shelf(place).await?.skills.store(name, &source, &patch).await?;
-        Ok(CommandOutput::One(serde_json::to_value(written)?))
-    }
-
-    async fn delete(
-        &self,
-        SkillArgs { place, name }: &SkillArgs,
-        yes: bool,
-        force: bool,
-    ) -> anyhow::Result<CommandOutput> {
-        let there = self.shelf(place).await?;
-        there.skills.metadata(name).await?;
-        let others = dependents(&*there.skills, name).await?;
-        ensure!(
-            others.is_empty() || force,
-            "{name} is mentioned by {}; change those skills first, or use --force",
-            others.join(", ")
-        );
-        ensure!(yes, "this cannot be undone; repeat the command with --yes to confirm");
-        there.skills.delete(name).await?;
-        Ok(CommandOutput::One(json!({ "name": name, "deleted": true, "mentioned_by": others })))
-    }
-
-    async fn secure(&self, tenant: &str, file: Option<&Path>) -> anyhow::Result<CommandOutput> {
-        let scope = names::tenant(self.register, tenant).await?;
-        let approval = match file {
-            Some(file) => Approval::Secured(public_key(file)?),
-            None => Approval::Unsecured,
-        };
-        self.pg.secure_shelf(scope, &approval).await?;
-        let secured = approval != Approval::Unsecured;
-        Ok(CommandOutput::One(json!({ "tenant_id": scope.tenant(), "secured": secured })))
-    }
-
-    async fn approve(
-        &self,
-        SkillArgs { place, name }: &SkillArgs,
-        key_file: &Path,
-        version: Option<&str>,
-    ) -> anyhow::Result<CommandOutput> {
-        let key = signing::read(key_file)?;
-        let there = self.shelf(place).await?;
-        let skill = there.skills.load(name, None).await?;
-        if let Some(version) = version.filter(|version| *version != skill.version) {
-            bail!("{name} is now {}, not {version}; read it again", skill.version);
-        }
-        if let Approval::Secured(public) = &there.approval {
-            ensure!(
-                *public == key.public(),
-                "another key approves the skills there; sign with the key of `nightdesk skill secure`"
-            );
-        }
-        let patch = SkillPatch { status: Some(SkillStatus::Approved), ..SkillPatch::default() };
-        let signed = key.approve(&skill.source);
-        let approved: VersionInfo = there.skills.store(name, &signed, &patch).await?;
-        Ok(CommandOutput::One(serde_json::to_value(approved)?))
-    }
-
-    async fn verify(&self, SkillArgs { place, name }: &SkillArgs) -> anyhow::Result<CommandOutput> {
-        let OpenShelf { skills, approval } = self.shelf(place).await?;
-        let skill = skills.load(name, None).await?;
-        let judged = approval.check(&skill.source);
-        let data = json!({
-            "name": name,
-            "version": skill.version,
-            "status": skill.metadata.status,
-            "secured": approval != Approval::Unsecured,
-            "may_run": judged.is_ok(),
-            "why_not": judged.err(),
-        });
-        Ok(CommandOutput::Checked { data, wrong: usize::from(judged.is_err()) })
-    }
-}
-
-/// Returns the fields of a skill in a list.
-fn skill_json(skill: &SkillMeta) -> Value {
-    json!({
-        "name": skill.name,
-        "status": skill.status,
-        "version": skill.version,
-        "author": skill.author,
-        "description": skill.description,
-    })
-}
-
-fn public_key(file: &Path) -> anyhow::Result<PublicKey> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("could not read {}", file.display()))?;
-    PublicKey::from_pem(&text).with_context(|| format!("{} cannot be used", file.display()))
+/// Signs a skill with a private key, which stays in this process, and sends the signature.
+async fn approve(
+    skills: &PlacedSkills<'_>,
+    name: &str,
+    key_file: &Path,
+    version: Option<String>,
+) -> anyhow::Result<CommandOutput> {
+    let key = signing::read(key_file)?;
+    let skill = skills.load(name, None).await?;
+    let text = |member: &str| skill[member].as_str().unwrap_or_default();
+    let signature = key.proof(text("source"));
+    let version = version.unwrap_or_else(|| text("version").to_owned());
+    let signed = SkillSignature { version, signature };
+    Ok(CommandOutput::One(skills.approve(name, &signed).await?))
 }

@@ -1,23 +1,18 @@
 //! `verify`: proves step by step that a function works, or names the fix.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use clap::Args;
-use nightdesk_inbox::{InboxAdmin, LocalEntry};
-use nightdesk_register::{Bots, Register};
-use nightdesk_store_pg::Pg;
-use nightdesk_types::limits::{UNRECORDED_CALL_GAP, WAKE_SWEEP_EVERY};
-use nightdesk_types::{AgentId, Seq, TenantScope, Timestamp};
-use nightdesk_wake::{AgentWakeStatus, CallOutcome};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::names::AgentArgs;
-use super::wake::{self, LOOK_EVERY};
-use crate::config::Config;
-use crate::{ui, wiring};
+use crate::desk_client::{ApiRequest, DeskClient};
+use crate::ui::{self, CommandOutput};
+
+/// Interval at which a step's completion is polled.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
@@ -33,107 +28,60 @@ pub(crate) struct VerifyArgs {
 }
 
 /// Proves that an agent wakes up, and prints each completed step.
-pub(super) async fn run(config: &Config, asked: VerifyArgs, json: bool) -> anyhow::Result<()> {
-    let VerifyArgs { tenant, wake: agent, within } = asked;
-    let vault = config.vault().await?;
-    let pg = Arc::new(wiring::connect(config, vault.clone())?);
-    let register = Register::new(Arc::<Pg>::clone(&pg), vault);
-    let (scope, agent) = AgentArgs { tenant, agent }.resolve(&register).await?;
-    let mut proof =
-        WakeProof { config, pg, scope, agent, began: Instant::now(), json, steps: vec![] };
-    let proven = proof.prove(&register, within).await;
-    proof.print_result(proven.is_ok());
-    proven
+pub(super) async fn run(desk: &DeskClient, args: VerifyArgs) -> anyhow::Result<CommandOutput> {
+    let VerifyArgs { tenant, wake: agent, within } = args;
+    let whose = AgentArgs { tenant, agent };
+    let status = desk.call(ApiRequest::get(&whose.path(&["wake"]))).await?;
+    let mut proof = WakeProof { desk, whose: &whose, began: Instant::now(), steps: vec![] };
+    let proven = proof.prove(&status, within).await;
+    let mut data =
+        json!({ "agent_id": status["agent_id"], "proven": proven.is_ok(), "steps": proof.steps });
+    match proven {
+        Ok(()) => Ok(CommandOutput::Told { data, text: "the agent wakes up".to_owned() }),
+        Err(error) => {
+            data["wrong"] = format!("{error:#}").into();
+            Ok(CommandOutput::Checked { data, wrong: 1 })
+        }
+    }
 }
 
 /// A proof in progress.
 struct WakeProof<'a> {
-    config: &'a Config,
-    pg: Arc<Pg>,
-    scope: TenantScope,
-    agent: AgentId,
+    desk: &'a DeskClient,
+    whose: &'a AgentArgs,
     began: Instant,
-    json: bool,
     steps: Vec<Value>,
 }
 
 impl WakeProof<'_> {
-    async fn prove(&mut self, register: &Register, within: Duration) -> anyhow::Result<()> {
-        self.check_asleep().await?;
-        let began_at = self.pg.time().await?;
-        let seq = self.put(register).await?;
-        self.call(began_at).await?;
-        let until = Instant::now() + within;
-        self.wait_for_dial(until).await?;
-        self.wait_for_ack(seq, until).await
-    }
-
-    async fn status(&self) -> anyhow::Result<AgentWakeStatus> {
-        wake::status(&*self.pg, self.scope, self.agent).await
-    }
-
-    async fn check_asleep(&mut self) -> anyhow::Result<()> {
-        let status = self.status().await?;
+    async fn prove(&mut self, status: &Value, within: Duration) -> anyhow::Result<()> {
         ensure!(
-            status.line_since.is_none(),
+            has_no_line(status),
             "the agent is awake; stop it, or wait until it goes idle, and repeat the command"
         );
-        ensure!(
-            status.urls > 0 || !self.config.wake.command.is_empty(),
-            "the agent has no wake URL; set one with `nightdesk agent wake-url`, or \
-             wake.command in the configuration"
-        );
         self.record_step("asleep", "the agent has no line");
-        Ok(())
+        let trial = self.call_agent().await?;
+        let until = Instant::now() + within;
+        self.wait_for_dial(until, &trial["dial_url"]).await?;
+        self.wait_for_ack(until, &trial["seq"].to_string()).await
     }
 
-    async fn put(&mut self, register: &Register) -> anyhow::Result<Seq> {
-        let bots = register.store().bots_of(self.scope, self.agent).await?;
-        let entry =
-            bots.iter().find_map(|bot| LocalEntry::for_bot(bot.id, &bot.platform, &bot.handle));
-        let entry = entry.context(
-            "the agent has no binding or grant on any bot, so it cannot receive events; \
-             create one with `nightdesk binding create` or `nightdesk grant create`",
-        )?;
-        let seq = self.pg.put_local(self.scope, self.agent, &entry).await?;
-        let seq = seq.context("the agent has no inbox")?;
-        self.record_step("stored", &format!("test entry {seq} waits"));
-        Ok(seq)
+    /// Puts a test entry into the inbox, and calls the agent.
+    async fn call_agent(&mut self) -> anyhow::Result<Value> {
+        let path = self.whose.path(&["wake", "trial"]);
+        let trial = self.desk.call(ApiRequest::post(&path)).await?;
+        self.record_step("stored", &format!("test entry {} waits", trial["seq"]));
+        let outcome = trial["outcome"].as_str().unwrap_or_default();
+        ensure!(trial["called"] == true, "the call failed: {outcome}");
+        self.record_step("called", outcome);
+        Ok(trial)
     }
 
-    /// Makes the call, unless a node made it first.
-    async fn call(&mut self, began_at: Timestamp) -> anyhow::Result<()> {
-        let calling = wiring::wake(self.config, &self.pg, wiring::outside(self.config)?)?;
-        // The agent may have been called just now, so the next call waits for its turn.
-        let until = Instant::now() + UNRECORDED_CALL_GAP + WAKE_SWEEP_EVERY * 2;
+    async fn wait_for_dial(&mut self, until: Instant, dial_url: &Value) -> anyhow::Result<()> {
         while Instant::now() < until {
-            if let Some((claimed, room)) = calling.claim_agent(self.scope, self.agent).await? {
-                return match calling.call(&claimed, &room).await? {
-                    CallOutcome::Taken(words) => {
-                        self.record_step("called", &words);
-                        Ok(())
-                    }
-                    outcome @ (CallOutcome::Failed(_) | CallOutcome::PutOff(_)) => {
-                        bail!("the call failed: {}", wake::outcome_text(&outcome))
-                    }
-                };
-            }
-            let wake = self.status().await?.wake;
-            let by_node = wake.filter(|wake| wake.called_at.is_some_and(|at| at >= began_at));
-            if let Some(outcome) = by_node.and_then(|wake| wake.outcome) {
-                self.record_step("called", &format!("by a node: {outcome}"));
-                return Ok(());
-            }
-            sleep(LOOK_EVERY).await;
-        }
-        bail!("no call was made; `nightdesk wake status` shows why")
-    }
-
-    async fn wait_for_dial(&mut self, until: Instant) -> anyhow::Result<()> {
-        while Instant::now() < until {
-            let status = self.status().await?;
-            if status.line_since.is_some() || status.wake.is_some_and(|wake| wake.state == "woken")
-            {
+            let path = self.whose.path(&["wake"]);
+            let status = self.desk.call(ApiRequest::get(&path)).await?;
+            if !has_no_line(&status) || status["wake"] == "woken" {
                 self.record_step("dialled in", "the agent has a line");
                 return Ok(());
             }
@@ -142,18 +90,18 @@ impl WakeProof<'_> {
         bail!(
             "no gateway of the agent dialled in; check that the called program starts it, and that it \
              dials {} with its own secret",
-            self.config.public_url()
+            dial_url.as_str().unwrap_or_default()
         )
     }
 
-    async fn wait_for_ack(&mut self, seq: Seq, until: Instant) -> anyhow::Result<()> {
+    async fn wait_for_ack(&mut self, until: Instant, seq: &str) -> anyhow::Result<()> {
         while Instant::now() < until {
-            let overview = self.pg.overview(self.scope, self.agent, Seq::default()).await?;
-            let overview = overview.context("the agent has no inbox")?;
-            if overview.parked.iter().any(|(listed, _)| listed.seq == seq) {
+            let path = self.whose.path(&["inbox", seq]);
+            let entry = self.desk.call(ApiRequest::get(&path)).await?;
+            if entry["state"] == "parked" {
                 bail!("the test entry was parked; `nightdesk inbox show` shows why");
             }
-            if overview.acked >= seq {
+            if entry["state"] == "acked" {
                 self.record_step(
                     "acknowledged",
                     "the agent acknowledged the test entry, and all before it",
@@ -168,20 +116,14 @@ impl WakeProof<'_> {
         )
     }
 
+    /// Prints a step to stderr, so that stdout has only the result.
     fn record_step(&mut self, step: &'static str, words: &str) {
         let after_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if !self.json {
-            ui::put(&format!("{after_ms:>7} ms  {step}: {words}"));
-        }
+        ui::print_text(&format!("{after_ms:>7} ms  {step}: {words}"));
         self.steps.push(json!({ "step": step, "after_ms": after_ms, "words": words }));
     }
+}
 
-    fn print_result(&self, proven: bool) {
-        if self.json {
-            let data = json!({ "agent_id": self.agent, "proven": proven, "steps": self.steps });
-            ui::put(&data.to_string());
-        } else if proven {
-            ui::put("the agent wakes up");
-        }
-    }
+fn has_no_line(status: &Value) -> bool {
+    status["line"] == "none"
 }

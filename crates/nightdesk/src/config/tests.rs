@@ -27,6 +27,18 @@ fn the_page_has_every_rule_of_calls(config: &Config) {
     assert!(outside.root_certificate_file.is_some() && outside.nameserver.is_some());
 }
 
+fn the_page_has_every_setting_of_alerts(config: &Config) {
+    let mail = config.mail.as_ref().unwrap();
+    assert!(mail.port.is_some() && mail.user.is_some() && mail.password_file.is_some());
+    assert!(mail.root_certificate_file.is_some() && !config.alerts.folders.is_empty());
+}
+
+fn the_page_has_every_setting_of_logins(logins: &[LoginSection]) {
+    let [login] = logins else { panic!("one login") };
+    assert!(login.label.is_some() && login.client_secret_file.is_some());
+    assert!(!login.scopes.is_empty() && !login.roles.is_empty());
+}
+
 #[test]
 fn the_page_has_every_key_and_no_other() {
     let built = config::Config::builder()
@@ -48,8 +60,10 @@ fn the_page_has_every_key_and_no_other() {
     assert!(!wake.command.is_empty() && audit.anchor_file.is_some());
     assert!(!vault.old_key_files.is_empty() && config.erasure.list_file.is_some());
     the_page_has_every_rule_of_calls(&config);
+    the_page_has_every_setting_of_alerts(&config);
     let [by_url, by_file] = config.issuers.as_slice() else { panic!("two issuers") };
     assert!(by_url.jwks_url.is_some() && by_file.jwks_file.is_some());
+    the_page_has_every_setting_of_logins(&config.logins);
     the_page_has_every_way(&config.ways);
     for key in [
         "plaintext = ",
@@ -66,6 +80,9 @@ fn the_page_has_every_key_and_no_other() {
         "format = ",
         "filter = ",
         "per_hour = ",
+        "still_waking_after = ",
+        "disk_free_mib = ",
+        "tls = \"full\"",
         "webhooks_per_second = ",
         "author_per_minute = ",
     ] {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use nightdesk_protocol::upgrade_token::{UPGRADE_TTL_SECS, make};
-use nightdesk_types::{AgentId, Clock, SystemClock, TenantScope};
+use nightdesk_types::{Actor, AgentId, Clock, SystemClock, TenantScope};
 use serde_json::json;
 use tokio_util::task::TaskTracker;
 
@@ -11,7 +11,6 @@ use super::posts::PostDoor;
 use super::scenario::TrialTransport;
 use crate::command::AgentTrialArgs;
 use crate::command::names::operator_scope;
-use crate::command::webhook::{self, WebhookOwner};
 use crate::trial_desk::{NewPage, TrialDesk};
 
 const TENANT: &str = "trial";
@@ -60,7 +59,7 @@ impl<'d> TrialStage<'d> {
         tasks: TaskTracker,
         arguments: &AgentTrialArgs,
     ) -> anyhow::Result<Self> {
-        let scope = operator_scope(desk.register().create_tenant(TENANT).await?);
+        let scope = operator_scope(desk.register().create_tenant(Actor::Operator, TENANT).await?);
         let (transport, words) = (arguments.transport, arguments.command.clone());
         Ok(Self { desk, posts, tasks, transport, words, scope })
     }
@@ -90,11 +89,8 @@ impl<'d> TrialStage<'d> {
     }
 
     async fn set_webhook(&self, agent: AgentId, name: &str) -> anyhow::Result<String> {
-        let owner = WebhookOwner { scope: self.scope, agent };
-        let TrialDesk { config, pg, locksmith, .. } = self.desk;
         let url = self.posts.url(name);
-        let set = webhook::set(config, &**pg, locksmith, owner, &url).await?;
-        Ok(set.secret)
+        Ok(self.desk.office().set_webhook(self.scope, agent, &url).await?.secret)
     }
 
     /// Revokes the gateway of an agent.

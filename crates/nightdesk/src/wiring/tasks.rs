@@ -8,11 +8,12 @@ use nightdesk_desk::{Desk, Inbound, Limits, StoredAgain, sweep};
 use nightdesk_gate::Gate;
 use nightdesk_lease::Owners;
 use nightdesk_line::LineContext;
+use nightdesk_office::Office;
 use nightdesk_store_pg::Pg;
 use nightdesk_types::StoreError;
 use nightdesk_types::limits::{
     CAPABILITY_PURGE_EVERY, NODES_COUNTED_EVERY, STORE_AGAIN_FORGET_EVERY, STORE_AGAIN_PAUSE,
-    UPKEEP_EVERY,
+    UPKEEP_EVERY, USAGE_SAMPLED_EVERY,
 };
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -166,6 +167,17 @@ async fn forget_ended(keys: Arc<dyn nightdesk_vault::Store>, drain: Cancellation
     let round = || async { keys.forget_ended().await.map(drop) };
     sweep::repeat_every(CAPABILITY_PURGE_EVERY, "delete expired keys and secrets", &drain, round)
         .await;
+}
+
+/// Samples the usage of tenants periodically.
+pub(super) async fn sample_usage(office: Arc<Office>, drain: CancellationToken) {
+    let round = || async {
+        if let Err(error) = office.sample_usage().await {
+            tracing::warn!(error = &error as &dyn Error, "could not sample the usage of tenants");
+        }
+        Ok(())
+    };
+    sweep::repeat_every(USAGE_SAMPLED_EVERY, "sample the usage of tenants", &drain, round).await;
 }
 
 /// Starts the anchoring of the audit log, if an anchor file is configured.

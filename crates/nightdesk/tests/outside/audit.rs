@@ -16,8 +16,21 @@ enum Whose {
 }
 use Whose::{Acme, Somebody};
 
+/// The actor that a row names.
+#[derive(Clone, Copy)]
+enum Who {
+    /// An operator on the desk's own machine.
+    Operator,
+    /// The operator who is logged in.
+    User,
+    /// The operator's newest token, with which the commands call.
+    Token,
+    /// A second operator.
+    Other,
+}
+
 /// An operator's commands, in an order in which each succeeds, and the kind of their audit row.
-const ACTS: [(&str, &str, Whose, &str); 55] = [
+const ACTS: [(&str, &str, Whose, &str); 56] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -25,6 +38,7 @@ const ACTS: [(&str, &str, Whose, &str); 55] = [
     ("agent create", "--tenant acme owl", Acme, "agent-created"),
     ("agent wake-url", "$OF https://agents.example/wake", Acme, "wake-url-set"),
     ("agent webhook", "$OF https://agents.example/entries", Acme, "wake-url-set"),
+    ("agent webhook", "$OF --clear", Acme, "wake-url-set"),
     ("agent reach", "$OF --open-to any", Acme, "principal-opened"),
     ("agent let-stop", "$OF", Acme, "stops-allowed"),
     ("bot create", "--tenant acme --platform webchat --handle hall", Acme, "bot-created"),
@@ -76,9 +90,57 @@ const ACTS: [(&str, &str, Whose, &str); 55] = [
     ("agent wake-url", "$OF --clear", Acme, "wake-url-set"),
 ];
 
+/// The audit rows of a command: chain, actor and kind.
+type ActRows = &'static [(Whose, Who, &'static str)];
+
+/// Commands about users and alerts, in an order in which each succeeds, and their audit rows. A value that a command prints is a
+/// variable of the later ones.
+const USER_ACTS: [(&str, &str, ActRows); 15] = [
+    (
+        "user create",
+        "Ann --tenant acme --role member",
+        &[(Whose::Desk, Who::Token, "user-created"), (Acme, Who::Token, "role-given")],
+    ),
+    ("user role", "$USER auditor --tenant acme", &[(Acme, Who::Token, "role-given")]),
+    ("user role", "$USER auditor --tenant acme --take", &[(Acme, Who::Token, "role-taken")]),
+    ("user link", "$USER", &[(Whose::Desk, Who::Token, "login-link-made")]),
+    // The user has no session.
+    ("user logout", "$USER", &[]),
+    ("token create", "backup --right read", &[(Whose::Desk, Who::User, "api-token-made")]),
+    ("token revoke", "$BACKUP", &[(Whose::Desk, Who::Token, "api-token-revoked")]),
+    ("glass ask", "--tenant acme --reason ticket", &[(Acme, Who::Token, "glass-asked")]),
+    ("glass approve", "$GLASS", &[(Acme, Who::Other, "glass-approved")]),
+    ("glass end", "$GLASS", &[(Acme, Who::User, "glass-ended")]),
+    (
+        "alert way add",
+        "--tenant acme --webhook https://ops.example/alerts",
+        &[(Acme, Who::Token, "alert-way-added")],
+    ),
+    ("alert way remove", "$WAY --tenant acme", &[(Acme, Who::Token, "alert-way-removed")]),
+    ("admin link", "> link.txt", &[(Whose::Desk, Who::Operator, "login-link-made")]),
+    ("login", "--link \"$(cat link.txt)\"", &[(Whose::Desk, Who::User, "api-token-made")]),
+    ("logout", "", &[(Whose::Desk, Who::Token, "api-token-revoked")]),
+];
+
+/// Such a command, the value that it prints, and the value's variable name.
+const USER_VALUES: [(&str, &str, &str); 4] = [
+    ("user create", "user_id", "USER"),
+    ("token create", "token_id", "BACKUP"),
+    ("glass ask", "request_id", "GLASS"),
+    ("alert way add", "way_id", "WAY"),
+];
+
 /// Commands that only read, serve, or use no database. A node records `agent stop`.
-const OTHERS: [&str; 36] = [
+const OTHERS: [&str; 44] = [
+    "doctor",
+    "alert list",
+    "alert way list",
+    "alert test",
     "agent stop",
+    "whoami",
+    "user list",
+    "token list",
+    "glass list",
     "conformance agent",
     "letter list",
     "letter show",
@@ -116,10 +178,11 @@ const OTHERS: [&str; 36] = [
     "explain",
 ];
 
+/// Commands that find what they would create.
+const REPEATED: [&str; 2] = ["tenant create acme", "agent create --tenant acme helper"];
+
 /// Commands that fail.
-const REFUSED: [&str; 20] = [
-    "tenant create acme",
-    "agent create --tenant acme helper",
+const REFUSED: [&str; 18] = [
     "tenant quota --tenant acme owls=3",
     "bot create --tenant acme --platform webchat --handle lobby",
     "bot share --tenant acme --bot 00000000-0000-0000-0000-000000000001",
@@ -190,6 +253,26 @@ impl Told {
             ),
         }
     }
+
+    fn actor(&self, who: Who) -> String {
+        let user = |name: &str| {
+            self.desk.sql(&format!("select 'user:' || user_id from users where name = '{name}'"))
+        };
+        match who {
+            Who::Operator => "operator".to_owned(),
+            Who::User => user("Administrator"),
+            Who::Other => user("Other"),
+            Who::Token => self.desk.sql(
+                "select 'token:' || t.token_id from api_tokens t join users u using (user_id)
+                 where u.name = 'Administrator' and t.name = 'nightdesk login'
+                 order by t.created_at desc limit 1",
+            ),
+        }
+    }
+
+    fn row(&self, (whose, who, kind): (Whose, Who, &str)) -> String {
+        format!("{} {} {kind}", self.chain(whose), self.actor(who))
+    }
 }
 
 /// Returns every command of the binary's help.
@@ -216,7 +299,8 @@ fn commands(desk: &Desk) -> BTreeSet<String> {
 fn every_command_has_a_case() {
     let desk = Desk::configured("");
     let acts = ACTS.iter().map(|(command, ..)| *command);
-    let cases: BTreeSet<String> = acts.chain(OTHERS).map(str::to_owned).collect();
+    let user_acts = USER_ACTS.iter().map(|(command, ..)| *command);
+    let cases: BTreeSet<String> = acts.chain(user_acts).chain(OTHERS).map(str::to_owned).collect();
 
     assert_eq!(commands(&desk), cases);
 }
@@ -229,6 +313,10 @@ fn each_act_is_told_once_and_what_is_refused_is_not() {
         told.desk.fails(&line);
         assert_eq!(told.new_rows(), [""; 0], "{line}");
     }
+    for line in REPEATED {
+        told.desk.run(&format!("nightdesk {line}"), &[]);
+        assert_eq!(told.new_rows(), [""; 0], "{line}");
+    }
     for (command, rest, whose, kind) in ACTS {
         // No agent can be called here; the request is recorded all the same.
         let may_fail = if ["verify", "wake call"].contains(&command) { "|| true" } else { "" };
@@ -236,10 +324,37 @@ fn each_act_is_told_once_and_what_is_refused_is_not() {
         let line = told.entered.put_in(&line);
         told.desk.run(&line, &[]);
 
+        // These commands open the database.
+        let is_local = ["key rotate", "history new"].contains(&command);
+        let who = if is_local { Who::Operator } else { Who::Token };
         let rows = told.new_rows();
-        assert_eq!(rows, [format!("{} operator {kind}", told.chain(whose))], "{line}");
+        assert_eq!(rows, [told.row((whose, who, kind))], "{line}");
     }
     told.desk.run("nightdesk audit verify", &[]);
+}
+
+#[test]
+fn what_users_do_is_told_with_their_tokens() {
+    let mut told = Told::open();
+    let other = ("NIGHTDESK_CREDENTIALS", "other.json".to_owned());
+    let login = "nightdesk login --link \"$(nightdesk admin link --name Other)\"";
+    told.desk.run(login, std::slice::from_ref(&other));
+    told.new_rows();
+    for (command, rest, rows) in USER_ACTS {
+        let line = told.entered.put_in(&format!("nightdesk {command} {rest}"));
+        let by_other = rows.iter().any(|(_, who, _)| matches!(who, Who::Other));
+        let variables = if by_other { std::slice::from_ref(&other) } else { &[] };
+        let answer = told.desk.run(&line, variables);
+        for (_, name, variable) in USER_VALUES.into_iter().filter(|(of, ..)| *of == command) {
+            told.entered.set(variable, value(&answer, name));
+        }
+
+        let mut wants: Vec<String> = rows.iter().map(|row| told.row(*row)).collect();
+        let mut found = told.new_rows();
+        wants.sort();
+        found.sort();
+        assert_eq!(found, wants, "{line}");
+    }
 }
 
 #[test]

@@ -10,6 +10,12 @@ use std::time::{Duration, Instant};
 /// Maximum time for a desk to start or stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Logs an operator in, as the README does.
+const LOGIN: &str = "nightdesk login --link \"$(nightdesk admin link)\"";
+
+/// The file with the tokens of commands, in a desk's folder.
+const CREDENTIALS: &str = "credentials.json";
+
 /// A folder with a configuration, and the desk that serves there.
 pub(crate) struct Desk {
     folder: tempfile::TempDir,
@@ -117,16 +123,28 @@ impl Desk {
         format!("outside_{}", database.expect("a database in its URL"))
     }
 
-    /// Begins to serve, and waits until the desk answers.
+    /// Begins to serve, waits until the desk answers, and logs an operator in.
     pub(crate) fn serve(&mut self) {
         self.begin_to_serve();
-        wait_until("the desk answers", || self.get("/healthz").contains("200 OK"));
+        self.wait_and_log_in();
     }
 
-    /// Begins to serve with a server that must keep what it confirmed, and waits until the desk answers.
+    /// Does the same with a server that must keep what it confirmed.
     pub(crate) fn serve_checked(&mut self) {
         self.begin("export NIGHTDESK__DATABASE__DURABILITY=checked; exec nightdesk serve");
+        self.wait_and_log_in();
+    }
+
+    fn wait_and_log_in(&self) {
         wait_until("the desk answers", || self.get("/healthz").contains("200 OK"));
+        self.log_in(&[]);
+    }
+
+    /// Logs an operator in for the commands of this folder, once.
+    pub(crate) fn log_in(&self, variables: &[(&str, String)]) {
+        if !self.folder().join(CREDENTIALS).exists() {
+            self.run(LOGIN, variables);
+        }
     }
 
     /// Starts the process without waiting.
@@ -275,6 +293,7 @@ fn shell(folder: &Path, line: &str, variables: &[(&str, String)]) -> Command {
     command.current_dir(folder).args(["-c", &format!("PATH={folder_of_binary}:$PATH; {line}")]);
     // The test server does not wait for its disk.
     command.env("NIGHTDESK__DATABASE__DURABILITY", "unchecked");
+    command.env("NIGHTDESK_CREDENTIALS", folder.join(CREDENTIALS));
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     command
 }

@@ -61,6 +61,17 @@ impl Dev {
         Visitor { port: self.port, chat, cookie: format!("cookie: {cookie}\r\n") }
     }
 
+    /// Redeems a login link. Returns the end of the head of a request with the user's token.
+    fn log_in(&self, link: &str) -> String {
+        let (_, code) = link.split_once("/login?code=").expect("a login link");
+        let body = format!(r#"{{"code":"{code}"}}"#);
+        let kind = "content-type: application/json";
+        let rest = format!("{kind}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let answer = ask(self.port, "POST", "/v1/login/link", &rest);
+        let token = answer.split(r#""token":""#).nth(1).and_then(|rest| rest.split('"').next());
+        format!("authorization: Bearer {}\r\n\r\n", token.expect("a token"))
+    }
+
     /// Ends it as Ctrl-C does. Nothing may be left behind.
     fn stop(mut self) {
         let pid = self.child.id().to_string();
@@ -169,5 +180,22 @@ fn the_messages_are_posted_to_an_agent_in_place_of_the_echo() {
     let posted = posts.recv_timeout(Duration::from_secs(30)).expect("it is posted");
     assert_eq!(posted.frame["event"]["text"], "hello");
     wait_until("it answers", || visitor.page().contains("you said hello"));
+    dev.stop();
+}
+
+#[test]
+fn the_second_agent_sleeps_until_a_message_wakes_it() {
+    let mut dev = Dev::start(&["--json"]);
+    let (settings, _) = dev.opened();
+    let text = |name: &str| settings[name].as_str().expect("an address").to_owned();
+    let (visitor, user) = (dev.visitor(&text("sleeper")), dev.log_in(&text("dashboard")));
+    visitor.writes("knock");
+    wait_until("it answers at once", || visitor.page().contains("of quiet: knock"));
+
+    let status = || ask(dev.port, "GET", "/v1/tenants/dev/agents/sleeper/wake", &user);
+    assert!(!status().contains(r#""line":"none""#), "it has a line: {}", status());
+    wait_until("it falls asleep", || status().contains(r#""line":"none""#));
+    visitor.writes("again");
+    wait_until("it is woken and answers", || visitor.page().contains("woke me: again"));
     dev.stop();
 }

@@ -26,9 +26,13 @@ fn an_agent_is_invited_by_the_pages_commands() {
     ] {
         assert!(invitation.contains(&want), "{want} is not in {invitation}");
     }
-    assert!(of("nightdesk tenant list").contains("name: acme"));
-    assert!(of("nightdesk agent list").contains("name: helper"));
-    assert!(of("nightdesk gateway list").contains("agent: helper"));
+    let has_row = |begin: &str, cells: &[&str]| {
+        let row = |line: &str| line.split_whitespace().take(cells.len()).eq(cells.iter().copied());
+        of(begin).lines().any(row)
+    };
+    assert!(has_row("nightdesk tenant list", &["acme"]));
+    assert!(has_row("nightdesk agent list", &["helper"]));
+    assert!(has_row("nightdesk gateway list", &["gw-server", "helper"]));
     assert!(of("nightdesk inbox list").contains("head: 0"));
 }
 

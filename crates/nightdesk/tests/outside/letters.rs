@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use nightdesk_sdk::peers::{Letter, Login, Peers};
 use nightdesk_sdk::{Agent, Event, Settings};
+use nightdesk_types::{Clock as _, SystemClock};
+use serde_json::Value;
 use tokio::sync::mpsc::channel;
 use tokio::time::timeout;
 
@@ -11,6 +14,9 @@ use crate::docs::{blocks, entered_on};
 
 /// Far less than the sweep interval of a line for which no bell rings.
 const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// The delay of a letter that becomes due while the desk is down.
+const LATER: Duration = Duration::from_secs(5);
 
 const PAGE: &str = include_str!("../../../../docs/letters.md");
 
@@ -60,9 +66,9 @@ async fn an_agent_that_is_up_gets_what_a_command_sends_at_once() {
     desk.stop();
 }
 
-#[test]
-fn a_letter_is_refused_by_a_full_inbox_and_waits_for_a_desk_that_is_down() {
-    let (mut desk, _) = entered_on("");
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_is_refused_by_a_full_inbox_and_waits_for_a_desk_that_is_down() {
+    let (mut desk, entered) = entered_on("");
     desk.run("nightdesk agent create --tenant acme owl", &[]);
     desk.run("nightdesk tenant quota --tenant acme pending-entries=1", &[]);
     let send =
@@ -70,13 +76,25 @@ fn a_letter_is_refused_by_a_full_inbox_and_waits_for_a_desk_that_is_down() {
     desk.run(&send("first"), &[]);
 
     assert!(desk.fails(&send("second")).contains("the agent's inbox is full"));
-    desk.run("nightdesk tenant quota --tenant acme pending-entries=2", &[]);
+    desk.run("nightdesk tenant quota --tenant acme pending-entries=3", &[]);
+    let login = Login::gateway("gw-helper", entered.get("SECRET"));
+    let helper = Peers::new(format!("http://127.0.0.1:{}", desk.port), login);
+    let soon = SystemClock::start().now() + LATER;
+    let letter = Letter::new("owl", "third").dispatch_id("d3").when(soon);
+    helper.expect("good settings").wake(&letter).await.expect("it is kept");
+    let newest = "nightdesk letter list --tenant acme --agent helper --json";
+    let kept: Value = serde_json::from_str(&desk.run(newest, &[])).expect("JSON");
+    assert_eq!((&kept[0]["dispatch_id"], &kept[0]["state"]), (&"d3".into(), &"scheduled".into()));
     desk.stop();
-    let kept = desk.run(&send("third"), &[]);
-    assert_eq!(value(&kept, "state"), "scheduled", "nobody is there to put it");
+    let fourth = format!("{} --dispatch-id d4", send("fourth"));
+    assert!(desk.fails(&fourth).contains("no desk answers"), "nobody is there to put it");
+    tokio::time::sleep(LATER).await;
     desk.serve();
-    let line =
-        format!("nightdesk letter show --tenant acme --agent helper {}", value(&kept, "letter_id"));
-    wait_until("the desk puts it", || value(&desk.run(&line, &[]), "state") == "put");
+    let id = kept[0]["letter_id"].as_str().expect("an id");
+    let show = format!("nightdesk letter show --tenant acme --agent helper {id}");
+    wait_until("the desk puts it", || value(&desk.run(&show, &[]), "state") == "put");
+    let letter = desk.run(&fourth, &[]);
+    assert_eq!(value(&letter, "state"), "put");
+    assert_eq!(value(&desk.run(&fourth, &[]), "letter_id"), value(&letter, "letter_id"));
     desk.stop();
 }

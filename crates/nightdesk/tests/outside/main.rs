@@ -7,6 +7,7 @@ mod commands;
 mod desk;
 mod dev;
 mod docs;
+mod doctor;
 mod enrolment;
 mod erasure;
 mod health;

@@ -17,7 +17,7 @@ fn the_page_shows_how_skills_and_data_are_looked_after() {
             assert_eq!(value(&said, "may_run"), "true", "{said}");
         }
         if line.contains("skill history") {
-            assert_eq!(said.lines().count(), 2, "{said}");
+            assert_eq!(said.lines().count(), 3, "a header and two changes: {said}");
         }
     }
     for line in [deleting, folder].into_iter().flat_map(str::lines) {

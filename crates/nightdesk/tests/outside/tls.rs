@@ -53,16 +53,19 @@ fn lines_go_over_tls_and_a_new_certificate_is_served_without_a_restart() {
     let listener = format!("[metrics]\naddress = \"127.0.0.1:{metrics}\"\n");
     let mut desk = Desk::migrated(&[CONFIG, TLS, &listener].concat());
     let first = install_certificate(desk.folder());
-    desk.run("chmod 400 desk.key && nightdesk tenant create acme", &[]);
-    desk.run("nightdesk agent create --tenant acme helper", &[]);
-    let made =
-        desk.run("nightdesk gateway create --tenant acme --agent helper --name gw-helper", &[]);
-    let secret = value(&made, "secret").to_owned();
+    desk.run("chmod 400 desk.key", &[]);
     assert!(
         desk.run("nightdesk config check", &[]).contains("ok      the certificate can be served")
     );
     desk.begin_to_serve();
     wait_until("it listens", || desk.log().contains("listens on"));
+    // The commands trust the desk's own certificate.
+    let trusting = [("SSL_CERT_FILE", "desk.pem".to_owned())];
+    desk.log_in(&trusting);
+    desk.run("nightdesk tenant create acme", &trusting);
+    desk.run("nightdesk agent create --tenant acme helper", &trusting);
+    let create = "nightdesk gateway create --tenant acme --agent helper --name gw-helper";
+    let secret = value(&desk.run(create, &trusting), "secret").to_owned();
     let runtime = Runtime::new().expect("a runtime");
     let counted = |line: &str| get(metrics, "/metrics").lines().any(|counted| counted == line);
 

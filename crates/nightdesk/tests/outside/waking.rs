@@ -160,7 +160,7 @@ fn the_proof_shows_each_step_or_what_to_mend() {
         let agent = Agent::connect(settings, |_| async { Ok::<(), std::fmt::Error>(()) });
         (agent.expect("good settings"), runtime)
     });
-    let proof = entered.run(&desk, verify);
+    let proof = entered.run(&desk, &format!("{verify} 2>&1"));
     let (agent, runtime) = woken.join().expect("the agent woke");
     for step in ["asleep", "stored", "called", "dialled in", "acknowledged"] {
         assert!(proof.contains(&format!(" ms  {step}: ")), "{step}: {proof}");

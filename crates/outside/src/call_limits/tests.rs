@@ -109,3 +109,18 @@ async fn what_the_operator_raised_stands_in_place_of_every_other_rate() {
     advance(Duration::from_secs(1)).await;
     assert!(pace.enter(tenant(2), "big.example").is_ok());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_the_operator_trusts_takes_the_logins_of_many_people_at_once() {
+    let pace = CallLimits::new(&BTreeMap::new(), TRUSTED_RATES);
+    let address = "93.184.216.34".parse().unwrap();
+    let made = || {
+        let entered = (0..100).filter(|_| pace.enter(tenant(0), "login.example").is_ok()).count();
+        let dialled = (0..100).filter(|_| pace.dial("login.example", address).is_ok()).count();
+        (entered, dialled)
+    };
+
+    assert_eq!(made(), (50, 50));
+    advance(Duration::from_secs(1)).await;
+    assert_eq!(made(), (50, 50));
+}

@@ -136,7 +136,7 @@ async fn keys_of_an_issuer_may_be_longer_and_not_endless() {
     for (bytes, is_read) in [(ISSUER_KEYS_BYTES_MAX, true), (ISSUER_KEYS_BYTES_MAX + 1, false)] {
         let stage = Stage::with(say("200 OK", &vec![b'x'; bytes])).await;
         let url = stage.url("/jwks");
-        assert_eq!(stage.outside.keys(&url).await.is_ok(), is_read, "{bytes}");
+        assert_eq!(stage.outside.get_document(&url).await.is_ok(), is_read, "{bytes}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The store interface of the issuer.
 
 use async_trait::async_trait;
-use nightdesk_types::{AgentId, StoreError, TenantId, TenantScope, Timestamp};
+use nightdesk_types::{Actor, AgentId, StoreError, TenantId, TenantScope, Timestamp};
 
 use super::{KeyAlgorithm, RefreshSeed};
 use crate::enrolment::{Digest, Identity};
@@ -34,7 +34,7 @@ pub trait Issuing: Send + Sync {
     async fn enter_signing_key(&self, key: &StoredKey) -> Result<Vec<StoredKey>, StoreError>;
 
     /// Retires a key. Returns true if a key of that name exists.
-    async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError>;
+    async fn retire_signing_key(&self, by: Actor, kid: &str) -> Result<bool, StoreError>;
 }
 
 /// The session that an agent was set up with.

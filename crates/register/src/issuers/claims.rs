@@ -44,7 +44,8 @@ impl AcceptedClaims {
 }
 
 /// A claim is missing, of another type, or has a wrong value.
-struct WrongClaim;
+#[derive(Debug)]
+pub(super) struct WrongClaim;
 
 impl IssuerClaims {
     /// Returns the values of the claims if all of them are right.
@@ -63,7 +64,7 @@ impl IssuerClaims {
         now: i64,
     ) -> Result<AcceptedClaims, WrongClaim> {
         // A token with a purpose is for another use.
-        if self.0.contains_key("purpose") {
+        if self.has("purpose") {
             return Err(WrongClaim);
         }
         self.text("sub")?;
@@ -79,11 +80,11 @@ impl IssuerClaims {
     }
 
     /// Returns true if the token's times are right.
-    fn is_good(&self, now: i64) -> Result<bool, WrongClaim> {
+    pub(super) fn is_good(&self, now: i64) -> Result<bool, WrongClaim> {
         let secs = |span: std::time::Duration| i64::try_from(span.as_secs()).unwrap_or(0);
         let (leeway, life) = (secs(ACCESS_TOKEN_LEEWAY), secs(ISSUED_TOKEN_LIFE_MAX));
         let (made_at, ends_at) = (self.timestamp("iat")?, self.timestamp("exp")?);
-        let begins_at = if self.0.contains_key("nbf") { self.timestamp("nbf")? } else { made_at };
+        let begins_at = if self.has("nbf") { self.timestamp("nbf")? } else { made_at };
         let lasts = ends_at.checked_sub(made_at);
         Ok(begins_at.saturating_sub(leeway) <= now
             && made_at.saturating_sub(leeway) <= now
@@ -91,7 +92,7 @@ impl IssuerClaims {
             && lasts.is_some_and(|lasts| (0..=life).contains(&lasts)))
     }
 
-    fn audiences(&self) -> Result<Vec<String>, WrongClaim> {
+    pub(super) fn audiences(&self) -> Result<Vec<String>, WrongClaim> {
         let said = self.0.get("aud").ok_or(WrongClaim)?;
         if let Some(one) = said.as_str() {
             return Ok(vec![one.to_owned()]);
@@ -109,13 +110,24 @@ impl IssuerClaims {
     }
 
     /// Returns an optional text.
-    fn optional_text(&self, name: &str) -> Result<Option<&str>, WrongClaim> {
-        if self.0.contains_key(name) { self.text(name).map(Some) } else { Ok(None) }
+    pub(super) fn optional_text(&self, name: &str) -> Result<Option<&str>, WrongClaim> {
+        if self.has(name) { self.text(name).map(Some) } else { Ok(None) }
     }
 
-    fn text(&self, name: &str) -> Result<&str, WrongClaim> {
+    /// Returns a required text.
+    pub(super) fn text(&self, name: &str) -> Result<&str, WrongClaim> {
         let text = self.0.get(name).and_then(Value::as_str).ok_or(WrongClaim)?;
         if (1..=ISSUED_NAME_BYTES_MAX).contains(&text.len()) { Ok(text) } else { Err(WrongClaim) }
+    }
+
+    /// Returns true if the token has the claim, of any type.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Returns all claims.
+    pub(super) fn into_values(self) -> BTreeMap<String, Value> {
+        self.0
     }
 
     fn timestamp(&self, name: &str) -> Result<i64, WrongClaim> {

@@ -69,7 +69,7 @@ impl IssuerVerifier {
         token: &str,
         now: Timestamp,
     ) -> Result<Option<AcceptedClaims>, RegisterError> {
-        let Some(kid) = read_key_id(token) else { return Ok(None) };
+        let Some(kid) = read_key_id(token, &ACCESS_TOKEN_TYPES) else { return Ok(None) };
         let key = self.keys.find_key(&kid).await.map_err(|_| RegisterError::NoIssuerKeys)?;
         let Some(claims) = key.and_then(|key| key.verify::<IssuerClaims>(token)) else {
             return Ok(None);
@@ -80,11 +80,14 @@ impl IssuerVerifier {
     }
 }
 
-/// Returns the key that a token names, if the token's type is accepted. Key URLs in the header are not read.
-fn read_key_id(token: &str) -> Option<String> {
-    const TYPES: [&str; 3] = ["jwt", "at+jwt", "application/at+jwt"];
+/// The types of access tokens.
+const ACCESS_TOKEN_TYPES: [&str; 3] = ["jwt", "at+jwt", "application/at+jwt"];
+
+/// Returns the key that a token names, if the token has one of these types, or none. Key URLs in the header are not
+/// read.
+pub(super) fn read_key_id(token: &str, types: &[&str]) -> Option<String> {
     let header = decode_header(token).ok()?;
-    let named = |typ: &String| TYPES.contains(&typ.to_ascii_lowercase().as_str());
+    let named = |typ: &String| types.contains(&typ.to_ascii_lowercase().as_str());
     let is_ours = header.typ.as_ref().is_none_or(named) && header.crit.is_none();
     header.kid.filter(|kid| is_ours && (1..=ISSUED_NAME_BYTES_MAX).contains(&kid.len()))
 }

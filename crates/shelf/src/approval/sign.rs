@@ -71,7 +71,8 @@ impl SigningKey {
         with_proof(source, &self.proof(source))
     }
 
-    fn proof(&self, source: &str) -> String {
+    /// Returns the signature of a skill, as its status line carries it.
+    pub fn proof(&self, source: &str) -> String {
         let signature = self.pair.sign(canonical(source).as_bytes());
         format!("{SCHEME}:{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
     }

@@ -70,6 +70,18 @@ fn only_who_has_the_key_approves() {
 }
 
 #[test]
+fn a_signature_that_comes_alone_is_checked_before_it_is_written() {
+    let proof = key().proof(BODY);
+    assert_eq!(secured().apply_signature(BODY, &proof).as_deref(), Ok(&*key().approve(BODY)));
+    let others = SigningKey::generate().proof(BODY);
+    assert!(secured().apply_signature(BODY, &others).is_err());
+    assert!(Approval::Unsecured.apply_signature(BODY, &others).is_ok());
+    for proof in ["v3:AA\nm:", "v3:AA m", "v1:AA", "AA"] {
+        assert!(Approval::Unsecured.apply_signature(BODY, proof).is_err(), "{proof}");
+    }
+}
+
+#[test]
 fn keys_survive_their_files() {
     let key = SigningKey::generate();
 

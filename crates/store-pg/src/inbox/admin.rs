@@ -148,6 +148,24 @@ impl InboxAdmin for Pg {
         })
     }
 
+    async fn drop_parked(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+        seq: Seq,
+    ) -> Result<bool, StoreError> {
+        run_to_end!(self.for_tenant("drop a parked entry", scope), |connection| {
+            let dropped = sqlx::query!(
+                "delete from inbox_parked
+                 where tenant_id = $1 and agent_id = $2 and seq = $3 and resubmitted_as is null",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                seq.get()
+            );
+            Ok(dropped.execute(connection).await?.rows_affected() > 0)
+        })
+    }
+
     async fn put_local(
         &self,
         scope: TenantScope,

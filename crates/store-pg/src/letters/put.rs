@@ -6,7 +6,7 @@ use nightdesk_letters::{NewLetter, PeerLine, Posting, PostingOutcome};
 use nightdesk_protocol::session_names::SessionNames;
 use nightdesk_register::audit::Kind;
 use nightdesk_types::limits::HOP_REMEMBERED;
-use nightdesk_types::{Actor, LetterId, Seq, TenantScope, Timestamp};
+use nightdesk_types::{LetterId, Seq, TenantScope, Timestamp};
 use serde_json::json;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -257,7 +257,7 @@ async fn audit_operator_letters(
     let mut told: Vec<&NewLetter> = letters
         .filter(|(_, decision)| matches!(decision, LetterDecision::Write { .. }))
         .map(|(letter, _)| letter)
-        .filter(|letter| letter.from.scope.actor() == Actor::Operator)
+        .filter(|letter| letter.from.scope.actor().is_user())
         .collect();
     told.sort_by_key(|letter| letter.from.scope.tenant());
     for letter in told {

@@ -34,9 +34,9 @@ impl Issuing for Pg {
         })
     }
 
-    async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
+    async fn retire_signing_key(&self, by: Actor, kid: &str) -> Result<bool, StoreError> {
         let kid = kid.to_owned();
-        let by = TenantScope::desk_own().with_actor(Actor::Operator);
+        let by = TenantScope::desk_own().with_actor(by);
         run_to_end!(self.for_tenant("retire a signing key", by), |connection| {
             let found = sqlx::query!(
                 "update signing_keys set retired_at = coalesce(retired_at, now())

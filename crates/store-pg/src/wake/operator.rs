@@ -224,25 +224,26 @@ async fn delete_webhook(connection: &mut PgConnection, key: WakeKey) -> sqlx::Re
     Ok(())
 }
 
-struct WakeStatusRow {
-    agent_id: Uuid,
-    name: String,
-    rules: String,
-    line_since: Option<jiff_sqlx::Timestamp>,
-    transport: Option<String>,
-    waiting: i64,
-    urls: i64,
-    state: Option<String>,
-    since: Option<jiff_sqlx::Timestamp>,
-    due_at: Option<jiff_sqlx::Timestamp>,
-    calls: Option<i32>,
-    called_at: Option<jiff_sqlx::Timestamp>,
-    outcome: Option<String>,
-    woken_at: Option<jiff_sqlx::Timestamp>,
+/// The status of an agent.
+pub(crate) struct WakeStatusRow {
+    pub(crate) agent_id: Uuid,
+    pub(crate) name: String,
+    pub(crate) rules: String,
+    pub(crate) line_since: Option<jiff_sqlx::Timestamp>,
+    pub(crate) transport: Option<String>,
+    pub(crate) waiting: i64,
+    pub(crate) urls: i64,
+    pub(crate) state: Option<String>,
+    pub(crate) since: Option<jiff_sqlx::Timestamp>,
+    pub(crate) due_at: Option<jiff_sqlx::Timestamp>,
+    pub(crate) calls: Option<i32>,
+    pub(crate) called_at: Option<jiff_sqlx::Timestamp>,
+    pub(crate) outcome: Option<String>,
+    pub(crate) woken_at: Option<jiff_sqlx::Timestamp>,
 }
 
 impl WakeStatusRow {
-    fn status(self) -> sqlx::Result<AgentWakeStatus> {
+    pub(crate) fn status(self) -> sqlx::Result<AgentWakeStatus> {
         let jiff = |at: Option<jiff_sqlx::Timestamp>| at.map(jiff_sqlx::Timestamp::to_jiff);
         let wake = self.state.zip(self.since).map(|(state, since)| WakeStatus {
             state,

@@ -74,7 +74,7 @@ async fn lock(connection: &mut PgConnection, key: WakeKey) -> sqlx::Result<Optio
                called_at as "called_at: jiff_sqlx::Timestamp", outcome,
                rests_until as "rests_until!: jiff_sqlx::Timestamp",
                woken_at as "woken_at: jiff_sqlx::Timestamp", suspect_generation,
-               suspect_acked_seq, asked as "asked!",
+               suspect_acked_seq, asked as "asked!", delay_told as "delay_told!",
                hour_began_at as "hour_began_at!: jiff_sqlx::Timestamp",
                hour_wakes as "hour_wakes!", version as "version!"
            from locked"#,
@@ -101,6 +101,7 @@ pub(super) async fn read_wake(
                (wake).rests_until as "rests_until!: jiff_sqlx::Timestamp",
                (wake).woken_at as "woken_at: jiff_sqlx::Timestamp", (wake).suspect_generation,
                (wake).suspect_acked_seq, (wake).asked as "asked!",
+               (wake).delay_told as "delay_told!",
                (wake).hour_began_at as "hour_began_at!: jiff_sqlx::Timestamp",
                (wake).hour_wakes as "hour_wakes!", version as "version!"
            from wake_read(works_for($1), $2)"#,
@@ -120,7 +121,7 @@ pub(super) async fn replace_wake_row(
 ) -> sqlx::Result<bool> {
     let is_written = sqlx::query_scalar!(
         "select wake_replace(
-             works_for($1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16
+             works_for($1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
          )",
         read.key.tenant,
         read.key.agent,
@@ -136,6 +137,7 @@ pub(super) async fn replace_wake_row(
         row.suspicion.map(|suspicion| suspicion.line.get()),
         row.suspicion.map(|suspicion| suspicion.acked.get()),
         row.asked,
+        row.delay_told,
         moment(row.hour_began_at) as jiff_sqlx::Timestamp,
         integer(row.hour_wakes)
     )
@@ -163,7 +165,7 @@ async fn lock_or_insert(
                called_at as "called_at: jiff_sqlx::Timestamp", outcome,
                rests_until as "rests_until: jiff_sqlx::Timestamp",
                woken_at as "woken_at: jiff_sqlx::Timestamp", suspect_generation,
-               suspect_acked_seq, asked,
+               suspect_acked_seq, asked, delay_told,
                hour_began_at as "hour_began_at: jiff_sqlx::Timestamp", hour_wakes,
                w.xmin::text::bigint as "version!""#,
         &tenants,
@@ -186,14 +188,15 @@ pub(super) async fn write(
              called_at = d.called_at, outcome = d.outcome, rests_until = d.rests_until,
              woken_at = d.woken_at, suspect_generation = d.suspect_generation,
              suspect_acked_seq = d.suspect_acked_seq, asked = d.asked,
-             hour_began_at = d.hour_began_at, hour_wakes = d.hour_wakes
+             delay_told = d.delay_told, hour_began_at = d.hour_began_at, hour_wakes = d.hour_wakes
          from unnest(
              $1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[],
              $6::integer[], $7::timestamptz[], $8::text[], $9::timestamptz[], $10::timestamptz[],
-             $11::bigint[], $12::bigint[], $13::boolean[], $14::timestamptz[], $15::integer[]
+             $11::bigint[], $12::bigint[], $13::boolean[], $14::boolean[], $15::timestamptz[],
+             $16::integer[]
          ) as d (
              tenant, agent, state, since, due_at, calls, called_at, outcome, rests_until, woken_at,
-             suspect_generation, suspect_acked_seq, asked, hour_began_at, hour_wakes
+             suspect_generation, suspect_acked_seq, asked, delay_told, hour_began_at, hour_wakes
          )
          where w.tenant_id = d.tenant and w.agent_id = d.agent",
         &columns.tenants,
@@ -209,6 +212,7 @@ pub(super) async fn write(
         &columns.suspect_generations as &[Option<i64>],
         &columns.suspect_acked_seqs as &[Option<i64>],
         &columns.asked,
+        &columns.delays_told,
         &columns.hour_began_ats as &[jiff_sqlx::Timestamp],
         &columns.hour_wakes
     )
@@ -233,6 +237,7 @@ pub(super) struct WakeRecord {
     pub(super) suspect_generation: Option<i64>,
     pub(super) suspect_acked_seq: Option<i64>,
     pub(super) asked: bool,
+    pub(super) delay_told: bool,
     pub(super) hour_began_at: jiff_sqlx::Timestamp,
     pub(super) hour_wakes: i32,
     pub(super) version: i64,
@@ -256,6 +261,7 @@ impl WakeRecord {
                 acked: Seq::new(acked),
             }),
             asked: self.asked,
+            delay_told: self.delay_told,
             hour_began_at: self.hour_began_at.to_jiff(),
             hour_wakes: self.hour_wakes.unsigned_abs(),
         };
@@ -280,6 +286,7 @@ struct WakeColumns {
     suspect_generations: Vec<Option<i64>>,
     suspect_acked_seqs: Vec<Option<i64>>,
     asked: Vec<bool>,
+    delays_told: Vec<bool>,
     hour_began_ats: Vec<jiff_sqlx::Timestamp>,
     hour_wakes: Vec<i32>,
 }
@@ -307,6 +314,7 @@ impl WakeColumns {
         self.suspect_generations.push(row.suspicion.map(|suspicion| suspicion.line.get()));
         self.suspect_acked_seqs.push(row.suspicion.map(|suspicion| suspicion.acked.get()));
         self.asked.push(row.asked);
+        self.delays_told.push(row.delay_told);
         self.hour_began_ats.push(moment(row.hour_began_at));
         self.hour_wakes.push(integer(row.hour_wakes));
     }

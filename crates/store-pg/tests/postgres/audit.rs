@@ -16,7 +16,7 @@ async fn database() -> (Database, Pg) {
     let database = Database::new().await;
     let store = database.store();
     let key = WrappedKey(vec![0]);
-    store.create_tenant(ANN.tenant(), "ann", &key).await.expect("enter a tenant");
+    store.create_tenant(ANN, "ann", &key).await.expect("enter a tenant");
     for number in 1..=5 {
         let scope = ANN.with_actor(Actor::Operator);
         store.create_agent(scope, &format!("a{number}")).await.expect("enter an agent");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nightdesk_register::{IdentityStore, Issuer, Register, RegisterError};
 use nightdesk_store_pg::Pg;
-use nightdesk_types::{Clock, SystemClock, TenantScope, Timestamp};
+use nightdesk_types::{Actor, Clock, SystemClock, TenantScope, Timestamp};
 use nightdesk_vault::Vault;
 
 use crate::server::Database;
@@ -39,7 +39,7 @@ async fn what_one_node_signs_every_other_knows_again() {
     let store = Arc::new(database.store());
     let vault = Vault::from_key_file(&key_file).expect("a good key file");
     let register = Register::new(Arc::<Pg>::clone(&store), vault);
-    let tenant = register.create_tenant("acme").await.expect("enter a tenant");
+    let tenant = register.create_tenant(Actor::Operator, "acme").await.expect("enter a tenant");
     let scope = TenantScope::for_tenant(tenant);
     let agent = store.create_agent(scope, "helper").await.expect("enter an agent");
     let invited = register.invite(scope, agent, None, Duration::from_mins(1)).await;

@@ -74,8 +74,9 @@ impl People {
 async fn tenant(store: &Pg, number: usize) -> TenantScope {
     let id = TenantId::from_uuid(Uuid::from_u128(1_000 + number as u128));
     let name = format!("tenant {number}");
-    store.create_tenant(id, &name, &first_data_key(id)).await.expect("enter a tenant");
-    TenantScope::for_tenant(id)
+    let scope = TenantScope::for_tenant(id);
+    store.create_tenant(scope, &name, &first_data_key(id)).await.expect("enter a tenant");
+    scope
 }
 
 async fn person(store: &Pg, bot: nightdesk_types::BotId, number: usize) -> Person {

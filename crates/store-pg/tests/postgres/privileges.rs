@@ -16,20 +16,24 @@ const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const RETENTION_TOO_SHORT: &str = "ND002";
 
 /// Functions that the desk's role may not run: migrations, triggers and other functions call them.
-const NOT_FOR_THE_DESK: [&str; 20] = [
+const NOT_FOR_THE_DESK: [&str; 24] = [
     "audit_bytes",
     "check_retention",
+    "count_awake",
     "day_is_empty",
     "forget_data_keys",
     "forget_sessions",
+    "high_quotas",
     "is_told",
     "keep_agent_quota",
     "keep_quota",
     "link_try",
+    "log_wake",
     "note_binding",
     "note_grant",
     "note_listed",
     "note_relevance",
+    "sample_tenant",
     "tell",
     "tell_linked",
     "tell_own",

@@ -21,7 +21,7 @@ async fn database() -> (Database, Arc<Pg>) {
     let database = Database::new().await;
     let store = Arc::new(database.store());
     let key = WrappedKey(vec![0]);
-    store.create_tenant(ANN.tenant(), "ann", &key).await.expect("enter a tenant");
+    store.create_tenant(ANN, "ann", &key).await.expect("enter a tenant");
     let (skills, data) = shelf(&store);
     for name in ["a", "b"] {
         skills.store(name, "0123456789", &SkillPatch::default()).await.expect("keep a skill");

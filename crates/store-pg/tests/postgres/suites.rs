@@ -101,6 +101,22 @@ impl Harness for Postgres {
         Arc::<Pg>::clone(&self.store)
     }
 
+    fn users(&self) -> Arc<dyn nightdesk_users::UserStore> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn alerts(&self) -> Arc<dyn nightdesk_alerts::AlertStore> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn alert_ways(&self) -> Arc<dyn nightdesk_alerts::AlertAdmin> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
+    fn office(&self) -> Arc<dyn nightdesk_office::OfficeReads> {
+        Arc::<Pg>::clone(&self.store)
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::<Pg>::clone(&self.store)
     }
@@ -138,7 +154,7 @@ impl TimedHarness for Postgres {
         let days = span.as_secs().div_ceil(86_400);
         let behind = self.days.fetch_add(days, Ordering::Relaxed) + days + 1;
         run(&mut admin, &format!("select open_days({behind}, 2)")).await;
-        let aged: [(&str, &[&str]); 25] = [
+        let aged: [(&str, &[&str]); 33] = [
             ("inbox_heads", &["last_at"]),
             ("inbox_cursors", &["acked_at"]),
             ("inbox_entries", &["at"]),
@@ -157,6 +173,8 @@ impl TimedHarness for Postgres {
             ("letters_in", &["put_at"]),
             ("letter_receipts", &["noted_at"]),
             ("notices", &["at"]),
+            ("wake_log", &["since", "called_at", "woken_at", "ended_at"]),
+            ("tenant_usage", &["hour", "sampled_at"]),
             ("sends", &["asked_at", "called_at", "settled_at"]),
             ("prompts", &["asked_at"]),
             ("media", &["expires_at"]),
@@ -167,6 +185,12 @@ impl TimedHarness for Postgres {
             ("oauth_clients", &["expires_at"]),
             ("enrolments", &["expires_at", "used_at"]),
             ("refresh_tokens", &["created_at", "traded_at"]),
+            ("quarantined", &["at"]),
+            ("alerts", &["opened_at", "seen_at", "resolved_at", "changed_at", "since"]),
+            ("alert_ways", &["created_at", "told_at", "tested_at"]),
+            ("alert_deliveries", &["opened_at", "began_at", "next_at"]),
+            ("node_findings", &["since", "reported_at"]),
+            ("bot_hearings", &["heard_at", "said_at", "unheard_since", "told_at"]),
         ];
         for (table, columns) in aged {
             let set: Vec<String> = columns
@@ -193,6 +217,9 @@ nightdesk_conformance::register_store_conformance!(postgres().await);
 nightdesk_conformance::egress_store_conformance!(postgres().await);
 nightdesk_conformance::lease_store_conformance!(postgres().await);
 nightdesk_conformance::webchat_store_conformance!(postgres().await);
+nightdesk_conformance::user_store_conformance!(postgres().await);
+nightdesk_conformance::office_store_conformance!(postgres().await);
+nightdesk_conformance::alert_store_conformance!(postgres().await);
 nightdesk_conformance::shelf_store_conformance!(postgres().await);
 nightdesk_conformance::media_store_conformance!(postgres().await);
 nightdesk_conformance::upkeep_conformance!(postgres().await);

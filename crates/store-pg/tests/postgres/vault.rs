@@ -13,7 +13,7 @@ use nightdesk_register::{
 use nightdesk_store_pg::Pg;
 use nightdesk_testkit::builders::event;
 use nightdesk_testkit::test_vault;
-use nightdesk_types::{AgentId, BotId, TenantScope};
+use nightdesk_types::{Actor, AgentId, BotId, TenantScope};
 use nightdesk_vault::{Key, Locksmith, RekeyError, SEALED_EXTRA_BYTES, Store as _, Vault};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
@@ -38,7 +38,7 @@ impl Desk {
         let store = Arc::new(database.store());
         let key_file = Vault::new_key_file().to_string();
         let register = Register::new(Arc::<Pg>::clone(&store), vault(&[&key_file]));
-        let tenant = register.create_tenant("acme").await.expect("enter a tenant");
+        let tenant = register.create_tenant(Actor::Operator, "acme").await.expect("enter a tenant");
         let scope = TenantScope::for_tenant(tenant);
         let agent = store.create_agent(scope, "helper").await.expect("enter an agent");
         register.create_gateway(scope, agent, "gw").await.expect("enter a gateway");
@@ -106,7 +106,10 @@ async fn a_rotation_that_died_is_begun_again() {
     let (old, new) = (desk.key_file.as_str(), Vault::new_key_file());
     for number in 0..1_200 {
         let register = desk.register(&[old]);
-        register.create_tenant(&format!("tenant {number}")).await.expect("enter a tenant");
+        register
+            .create_tenant(Actor::Operator, &format!("tenant {number}"))
+            .await
+            .expect("enter a tenant");
     }
     // Executes only the first step of a rotation.
     let vault = vault(&[&new, old]);
@@ -164,7 +167,7 @@ async fn of_an_erased_tenant_nothing_opens_and_nobody_is_served() {
     let desk = Desk::set().await;
     let keys = [desk.key_file.as_str()];
     let register = desk.register(&keys);
-    register.create_tenant("other").await.expect("enter a tenant");
+    register.create_tenant(Actor::Operator, "other").await.expect("enter a tenant");
     desk.locksmith(&keys).erase(desk.scope).await.expect("erase");
 
     assert!(register.bot(desk.bot).await.expect("a store").is_none());
@@ -175,7 +178,7 @@ async fn of_an_erased_tenant_nothing_opens_and_nobody_is_served() {
     let again = desk.locksmith(&keys).rotate_tenant(desk.scope).await;
     assert!(matches!(again, Err(RekeyError::Erased)), "{again:?}");
     assert_eq!(count(&mut desk.database.admin().await, "tenant_keys").await, 1, "only the other's");
-    register.create_tenant("acme").await.expect("its name is free");
+    register.create_tenant(Actor::Operator, "acme").await.expect("its name is free");
 }
 
 /// A person to whom a capability was lent, as the accept wrote it.

@@ -30,11 +30,12 @@ async fn write_wake(
     sqlx::query(
         "insert into wakes
              (tenant_id, agent_id, state, since, due_at, calls, called_at, outcome, rests_until,
-              woken_at, suspect_generation, suspect_acked_seq, asked, hour_began_at, hour_wakes)
+              woken_at, suspect_generation, suspect_acked_seq, asked, delay_told, hour_began_at,
+              hour_wakes)
          values ($1, $2, $3, now() - interval '1 hour',
              case when $3 in ('due', 'held') then now() - interval '1 second' end, 4,
              now() - interval '50 minutes', 'answered with status 500', now() + $4::interval,
-             now() - interval '2 hours', 7, 9, $3 = 'due', now() - interval '1 hour', 2)",
+             now() - interval '2 hours', 7, 9, $3 = 'due', true, now() - interval '1 hour', 2)",
     )
     .bind(person.scope.tenant().uuid())
     .bind(person.agent.uuid())
@@ -71,6 +72,7 @@ async fn read_wake(admin: &mut PgConnection, person: &Person) -> Option<WakeRow>
         suspicion: suspicion
             .map(|(line, acked)| Suspicion { line: Generation::new(line), acked: Seq::new(acked) }),
         asked: row.get("asked"),
+        delay_told: row.get("delay_told"),
         hour_began_at: at("hour_began_at"),
         hour_wakes: count("hour_wakes"),
     })

@@ -6,13 +6,15 @@ use nightdesk_inbox::{LineClaim, PutOutcome};
 use nightdesk_lease::Store as _;
 use nightdesk_line::{AuthenticatedGateway, CloseRecord, ClosingSide, LineStart, Store as Lines};
 use nightdesk_testkit::builders::event;
+use nightdesk_types::limits::WAKE_DEADLINE;
 use nightdesk_types::{Node, NodeEpoch, Seq};
 use nightdesk_wake::{Store as _, WakeAdmin, WakeSelection, WakeTerms};
 
 use crate::planted::{People, Person, replace_in_function, wait_for_a_stall};
 use crate::suites::{Postgres, postgres, web_socket};
 
-const TERMS: WakeTerms = WakeTerms { has_command: true, wakes_per_hour: 60 };
+const TERMS: WakeTerms =
+    WakeTerms { has_command: true, wakes_per_hour: 60, still_waking_after: WAKE_DEADLINE };
 
 const LIFE: Duration = Duration::from_mins(10);
 
@@ -136,7 +138,7 @@ async fn a_wake_is_not_put_away_while_an_entry_comes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn if_the_accept_did_not_lock_the_wake_it_would_be() {
     let planted = (
-        "do update\n    set state = 'due', since = excluded.since, due_at = greatest(excluded.due_at, w.rests_until),\n        calls = 0, outcome = null, suspect_generation = null\n    where w.state not in ('due', 'held')",
+        "do update\n    set state = 'due', since = excluded.since, due_at = greatest(excluded.due_at, w.rests_until),\n        calls = 0, outcome = null, suspect_generation = null, delay_told = false\n    where w.state not in ('due', 'held')",
         "do nothing",
     );
     for is_one_agents in [true, false] {

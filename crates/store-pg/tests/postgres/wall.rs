@@ -5,14 +5,26 @@ use sqlx::{PgConnection, Row};
 use crate::server::{Database, run};
 
 /// Tables that belong to no tenant.
-const NOBODYS: [&str; 6] =
-    ["desk_secrets", "history", "nodes", "owners", "signing_keys", "upkeep_passes"];
+const NOBODYS: [&str; 11] = [
+    "api_tokens",
+    "desk_secrets",
+    "history",
+    "login_links",
+    "node_findings",
+    "nodes",
+    "owners",
+    "signing_keys",
+    "upkeep_passes",
+    "user_sessions",
+    "users",
+];
 
 /// All functions that may read across tenants, with the role that each runs as.
-const DEFINERS: [(&str, &str); 58] = [
+const DEFINERS: [(&str, &str); 68] = [
     ("bury_lines", "nightdesk_doors"),
     ("close_day", "nightdesk_owner"),
     ("day_is_empty", "nightdesk_doors"),
+    ("door_alert_causes", "nightdesk_doors"),
     ("door_asker", "nightdesk_doors"),
     ("door_audit_heads", "nightdesk_doors"),
     ("door_bot", "nightdesk_doors"),
@@ -20,14 +32,20 @@ const DEFINERS: [(&str, &str); 58] = [
     ("door_changed", "nightdesk_doors"),
     ("door_chats_of", "nightdesk_doors"),
     ("door_claim_command", "nightdesk_doors"),
+    ("door_claim_roles", "nightdesk_doors"),
     ("door_client", "nightdesk_doors"),
+    ("door_due_alerts", "nightdesk_doors"),
     ("door_erasures", "nightdesk_doors"),
     ("door_gateways", "nightdesk_doors"),
     ("door_give_up_sends", "nightdesk_doors"),
+    ("door_glass", "nightdesk_doors"),
     ("door_letter_hook", "nightdesk_doors"),
     ("door_link", "nightdesk_doors"),
     ("door_listening_bots", "nightdesk_doors"),
+    ("door_lock_alerts", "nightdesk_doors"),
     ("door_message_sender", "nightdesk_doors"),
+    ("door_node_lines", "nightdesk_doors"),
+    ("door_open_alerts", "nightdesk_doors"),
     ("door_open_bots", "nightdesk_doors"),
     ("door_ownerless_bots", "nightdesk_doors"),
     ("door_reach", "nightdesk_doors"),
@@ -38,6 +56,8 @@ const DEFINERS: [(&str, &str); 58] = [
     ("door_rewrap", "nightdesk_doors"),
     ("door_tenant", "nightdesk_doors"),
     ("door_tenants", "nightdesk_doors"),
+    ("door_user_access", "nightdesk_doors"),
+    ("door_users", "nightdesk_doors"),
     ("door_vault_keys", "nightdesk_doors"),
     ("door_waiting_sends", "nightdesk_doors"),
     ("door_wrapped_by", "nightdesk_doors"),
@@ -61,6 +81,7 @@ const DEFINERS: [(&str, &str); 58] = [
     ("lock_due_wakes", "nightdesk_doors"),
     ("note_reach", "nightdesk_doors"),
     ("open_days", "nightdesk_owner"),
+    ("sample_usage", "nightdesk_doors"),
     ("tell", "nightdesk_doors"),
     ("tell_act", "nightdesk_doors"),
     ("tell_linked", "nightdesk_doors"),

@@ -14,7 +14,7 @@ use crate::suites::postgres;
 async fn a_chat_keeps_so_many_lines() {
     let postgres = postgres().await;
     let key = first_data_key(scope().tenant());
-    postgres.store.create_tenant(scope().tenant(), "acme", &key).await.expect("enter a tenant");
+    postgres.store.create_tenant(scope(), "acme", &key).await.expect("enter a tenant");
     let chat = VisitorChat {
         scope: scope(),
         bot: BotId::from_uuid(Uuid::from_u128(2)),

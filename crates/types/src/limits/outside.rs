@@ -38,6 +38,16 @@ pub const OUTSIDE_TENANT_PER_SECOND: u32 = 10;
 /// Concurrent calls of one tenant.
 pub const OUTSIDE_TENANT_AT_ONCE_MAX: u32 = 4;
 
+/// Calls per second to one host that the operator trusts, such as a login provider: a login takes up to three, and many
+/// people log in at the same hour.
+pub const TRUSTED_HOST_PER_SECOND: u32 = 50;
+
+/// Calls per second to all hosts that the operator trusts.
+pub const TRUSTED_PER_SECOND: u32 = 200;
+
+/// Concurrent calls to hosts that the operator trusts.
+pub const TRUSTED_AT_ONCE_MAX: u32 = 64;
+
 /// Concurrent calls of a node.
 pub const OUTSIDE_AT_ONCE_MAX: u32 = 1_024;
 
@@ -63,4 +73,8 @@ const _: () = assert!(
         && OUTSIDE_TENANT_PER_SECOND <= OUTSIDE_ADDRESS_PER_SECOND
         && OUTSIDE_TENANT_AT_ONCE_MAX < OUTSIDE_AT_ONCE_MAX,
     "no single host, tenant or address takes what is there for all",
+);
+const _: () = assert!(
+    TRUSTED_HOST_PER_SECOND <= TRUSTED_PER_SECOND && TRUSTED_AT_ONCE_MAX < OUTSIDE_AT_ONCE_MAX,
+    "no single host that the operator trusts takes what is there for all",
 );

@@ -29,6 +29,9 @@ pub const SKILLS_QUOTA: i64 = 500;
 /// Most skills on one shelf under any quota: a query reads all of them at once.
 pub const SKILLS_MAX: usize = 5_000;
 
+/// Skills on one page of a list for people.
+pub const SKILLS_PAGE_MAX: usize = 1_000;
+
 /// Default size of a tenant's skills and data, including every stored revision.
 pub const SHELF_BYTES_QUOTA: i64 = 256 * 1024 * 1024;
 

@@ -23,6 +23,9 @@ pub const ENROLMENT_KEPT_DAYS: i32 = 30;
 /// Time that a gateway's older secrets stay valid after a new enrolment.
 pub const ENROLMENT_OVERLAP: Duration = Duration::from_hours(24);
 
+/// Longest time that a gateway's older secrets stay valid after a rotation.
+pub const GATEWAY_OVERLAP_MAX: Duration = Duration::from_hours(30 * 24);
+
 /// Time that a signing key is published before its first use.
 pub const SIGNING_KEY_KNOWN_BEFORE: Duration = Duration::from_hours(24);
 
@@ -96,7 +99,8 @@ pub const ROUTE_KEYS_MAX: usize = 256;
 
 const _: () = assert!(
     ACCESS_TOKEN_LEEWAY.as_secs() * 10 < ACCESS_TOKEN_LIFE.as_secs()
-        && ENROLMENT_GOOD_FOR.as_secs() <= ENROLMENT_GOOD_FOR_MAX.as_secs(),
+        && ENROLMENT_GOOD_FOR.as_secs() <= ENROLMENT_GOOD_FOR_MAX.as_secs()
+        && ENROLMENT_OVERLAP.as_secs() <= GATEWAY_OVERLAP_MAX.as_secs(),
     "a leeway is small beside what it is a leeway of, and a default is within its bound",
 );
 const _: () = assert!(

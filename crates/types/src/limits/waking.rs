@@ -36,8 +36,17 @@ pub const CALL_WAIT_MAX: Duration = Duration::from_mins(10);
 /// Time after which the desk stops calling an agent that does not connect, and notifies its people.
 pub const WAKE_DEADLINE: Duration = Duration::from_hours(24);
 
+/// Default time after which the author of the oldest waiting entry is told that the agent still does not come.
+pub const STILL_WAKING_AFTER: Duration = Duration::from_mins(3);
+
+/// Shortest such time that an operator can set.
+pub const STILL_WAKING_AFTER_MIN: Duration = Duration::from_secs(1);
+
 /// Default wakes per hour of one agent.
 pub const WAKES_PER_HOUR: u32 = 60;
+
+/// Interval at which a request for a call looks for a call that another node makes.
+pub const CALL_POLLED_EVERY: Duration = Duration::from_millis(250);
 
 /// Interval at which a node looks for due wakes.
 pub const WAKE_SWEEP_EVERY: Duration = Duration::from_secs(1);
@@ -84,4 +93,10 @@ const _: () = assert!(
     CALL_WAIT_FIRST.as_secs() < CALL_WAIT_MAX.as_secs()
         && CALL_WAIT_MAX.as_secs() < WAKE_DEADLINE.as_secs(),
     "waits grow, and there are many before the deadline",
+);
+const _: () = assert!(
+    CLOSED_GRACE.as_secs() < STILL_WAKING_AFTER.as_secs()
+        && STILL_WAKING_AFTER_MIN.as_secs() < STILL_WAKING_AFTER.as_secs()
+        && STILL_WAKING_AFTER.as_secs() < WAKE_DEADLINE.as_secs(),
+    "an author hears of a delay after the first calls, and before the desk gives up",
 );

@@ -15,7 +15,8 @@ use crate::row::LineEnd;
 
 const SCOPE: TenantScope = TenantScope::for_tenant(TenantId::from_uuid(Uuid::from_u128(1)));
 const AGENT: AgentId = AgentId::from_uuid(Uuid::from_u128(2));
-const TERMS: WakeTerms = WakeTerms { has_command: false, wakes_per_hour: 3 };
+const TERMS: WakeTerms =
+    WakeTerms { has_command: false, wakes_per_hour: 3, still_waking_after: Duration::from_mins(3) };
 const HOUR: Duration = Duration::from_hours(1);
 
 /// The facts of a claim.
@@ -39,6 +40,7 @@ enum Event {
     Claim(Facts),
     RecordOutcome { wait: Duration },
     PutOff { wait: Duration },
+    FinishDelayNotice,
     FinishGivingUp,
 }
 
@@ -100,6 +102,7 @@ fn events() -> impl Strategy<Value = Event> {
         2 => (CALL_GAP.as_secs()..=CALL_WAIT_MAX.as_secs())
             .prop_map(|secs| Event::RecordOutcome { wait: Duration::from_secs(secs) }),
         1 => spans(CALL_GAP).prop_map(|wait| Event::PutOff { wait }),
+        1 => Just(Event::FinishDelayNotice),
         1 => Just(Event::FinishGivingUp),
     ]
 }
@@ -148,6 +151,10 @@ impl World {
                 let next = self.last.as_ref().and_then(|last| row.put_off(last, wait, now));
                 self.write(next);
             }
+            Event::FinishDelayNotice => {
+                let next = self.last.as_ref().and_then(|last| row.finish_delay_notice(last));
+                self.write(next);
+            }
             Event::FinishGivingUp => {
                 let next = self.last.as_ref().and_then(|last| row.finish_giving_up(last));
                 self.write(next);
@@ -172,6 +179,14 @@ impl World {
 
 fn is_call(decision: &WakeDecision) -> bool {
     decision.claimed.as_ref().is_some_and(|claimed| claimed.step == WakeStep::Call)
+}
+
+/// Returns the chat of the notice of a delay, if a decision has one.
+fn delayed_chat(decision: &WakeDecision) -> Option<&WaitingChat> {
+    match &decision.claimed.as_ref()?.delay {
+        DelayNotice::Due(place) => Some(place),
+        DelayNotice::At(_) | DelayNotice::Over => None,
+    }
 }
 
 fn histories() -> impl Strategy<Value = Vec<Event>> {
@@ -318,6 +333,66 @@ proptest! {
     }
 
     #[test]
+    fn an_owner_gets_one_notice_per_wake_that_is_held(events in histories()) {
+        let mut world = World::new();
+        for event in events {
+            let before = world.row.phase;
+            let notice = world.run(event).and_then(|decision| decision.notice);
+            if notice.is_some_and(|notice| notice.kind == NoticeKind::Held) {
+                prop_assert_ne!(before, WakePhase::Held);
+                prop_assert_eq!(world.row.phase, WakePhase::Held);
+            }
+        }
+    }
+
+    #[test]
+    fn an_author_hears_of_a_delay_in_time_and_not_again_once_it_is_recorded(events in histories()) {
+        let mut world = World::new();
+        for event in events {
+            let before = world.row.clone();
+            let decision = world.run(event);
+            let is_same_wake = (before.since, before.phase) == (world.row.since, world.row.phase);
+            prop_assert!(!before.delay_told || world.row.delay_told || !is_same_wake, "it is forgotten");
+            let Some(told) = decision.as_ref().and_then(delayed_chat) else { continue };
+            prop_assert!(!before.delay_told, "told again");
+            prop_assert_eq!(told, &place());
+            let waited = world.now.duration_since(world.row.since);
+            let is_late = Duration::try_from(waited).is_ok_and(|waited| waited >= TERMS.still_waking_after);
+            prop_assert!(is_late, "told after {waited:?}");
+        }
+    }
+
+    #[test]
+    fn a_wake_that_needs_a_notice_is_looked_at_in_time(events in histories(), waits in 15_u64..600) {
+        let mut world = World::after(&events);
+        world.run(Event::DialIn);
+        world.run(Event::Need { grace: Duration::ZERO });
+        let asleep = Facts { line: None, waits: true, has_url: true };
+        let since = world.row.since;
+        let mut told = 0;
+        // Each claim is made when the row is due, and each call is recorded.
+        for _ in 0..40 {
+            let due_at = world.row.due_at.expect("it is open");
+            let wait = due_at.duration_since(world.now);
+            world.run(Event::Pass(wait.try_into().unwrap_or_default()));
+            let decision = world.claim(asleep);
+            if delayed_chat(&decision).is_some() {
+                told += 1;
+                let late = world.now.duration_since(since).unsigned_abs();
+                prop_assert!(late <= TERMS.still_waking_after + UNRECORDED_CALL_GAP, "told after {late:?}");
+                world.run(Event::FinishDelayNotice);
+            }
+            if is_call(&decision) {
+                world.run(Event::RecordOutcome { wait: Duration::from_secs(waits) });
+            }
+            if told > 0 || world.row.phase == WakePhase::Unreachable {
+                break;
+            }
+        }
+        prop_assert_eq!(told, 1);
+    }
+
+    #[test]
     fn a_result_of_an_earlier_wake_changes_nothing(events in histories(), wait in spans(CALL_WAIT_MAX)) {
         let mut world = World::after(&events);
         let asleep = Facts { line: None, waits: true, has_url: true };
@@ -350,6 +425,11 @@ fn each_case_has_its_step() {
     let long_ago = WakeRow { since: at(-86_400), ..needed.clone() };
     let given_up = WakeRow { phase: WakePhase::Unreachable, ..needed.clone() };
     let later = WakeRow { due_at: Some(at(1)), ..needed.clone() };
+    let held = WakeRow { phase: WakePhase::Held, ..often.clone() };
+    let waiting = WakeRow { since: at(-180), ..needed.clone() };
+    let held_long = WakeRow { since: at(-180), ..held.clone() };
+    let told = WakeRow { delay_told: true, ..waiting.clone() };
+    let no_url = Facts { has_url: false, ..asleep };
     let cases = [
         ("needed", needed.clone(), asleep, Some(WakeStep::Call), WakePhase::Due),
         ("claimed by another node", later, asleep, None, WakePhase::Due),
@@ -363,7 +443,12 @@ fn each_case_has_its_step() {
             None,
             WakePhase::Settled,
         ),
-        ("no URL", needed.clone(), Facts { has_url: false, ..asleep }, None, WakePhase::Due),
+        ("no URL", needed.clone(), no_url, None, WakePhase::Due),
+        ("no URL for minutes", waiting.clone(), no_url, Some(WakeStep::Delayed), WakePhase::Due),
+        ("no URL, and told", told, no_url, None, WakePhase::Due),
+        ("needed for minutes", waiting, asleep, Some(WakeStep::Call), WakePhase::Due),
+        ("held", held, asleep, None, WakePhase::Held),
+        ("held for minutes", held_long, asleep, Some(WakeStep::Delayed), WakePhase::Held),
         ("woken too often", often.clone(), asleep, Some(WakeStep::Held), WakePhase::Held),
         (
             "woken too often, and asked",
@@ -380,4 +465,20 @@ fn each_case_has_its_step() {
         assert_eq!(decision.claimed.map(|claimed| claimed.step), step, "{name}");
         assert_eq!(decision.row.phase, phase, "{name}");
     }
+}
+
+#[test]
+fn a_letter_or_a_job_has_no_author_to_tell() {
+    let row = WakeRow { since: at(-180), ..WakeRow::new(at(0)).make_due(at(0), at(0)) };
+    let of_desk =
+        WaitingChat { bot: BotId::from_uuid(Uuid::nil()), chat_id: "cron:tidy-up".to_owned() };
+    let facts = Facts { line: None, waits: true, has_url: true };
+    let chats = |places| DueWake { places, ..due_wake(&row, facts) };
+    let delay = |places| {
+        let decision = decide(chats(places), TERMS, at(0));
+        delayed_chat(&decision).cloned()
+    };
+
+    assert_eq!(delay(vec![of_desk.clone()]), None);
+    assert_eq!(delay(vec![of_desk, place()]), Some(place()));
 }

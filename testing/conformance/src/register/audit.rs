@@ -182,9 +182,9 @@ pub async fn the_desks_own_acts_are_told(harness: &impl Harness) {
     register.enter_signing_key(&key).await.expect("enter a key");
     log.told(Kind::SigningKeyMade).await;
     register.enter_signing_key(&key).await.expect("enter it again");
-    assert!(register.retire_signing_key("k1").await.expect("retire a key"));
+    assert!(register.retire_signing_key(Actor::Operator, "k1").await.expect("retire a key"));
     assert_eq!(log.told(Kind::SigningKeyRetired).await.actor, "operator");
-    assert!(register.retire_signing_key("k1").await.expect("retire it again"));
+    assert!(register.retire_signing_key(Actor::Operator, "k1").await.expect("retire it again"));
 
     assert_eq!(verdict(harness, own).await, Ok(2));
     let heads = register.chain_heads(None, false).await.expect("read heads");

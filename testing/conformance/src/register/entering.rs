@@ -12,15 +12,15 @@ use crate::gate::grant;
 pub async fn a_tenant_is_entered_once(harness: &impl Harness) {
     let ann = tenant(harness, "ann").await;
     let register = harness.register();
-    let another = TenantId::from_uuid(id_of("tenant", "another"));
+    let another = TenantScope::for_tenant(TenantId::from_uuid(id_of("tenant", "another")));
 
     assert!(register.create_tenant(another, "ann", &wrapped("k")).await.is_err(), "same name");
-    let again = register.create_tenant(ann.tenant(), "bob", &wrapped("k")).await;
+    let again = register.create_tenant(ann, "bob", &wrapped("k")).await;
     assert!(again.is_err(), "same id");
     let (id, key) = register.data_key(ann).await.expect("read a tenant's key");
     assert_eq!(id, DataKeyId::new(1));
     assert!(test_vault().unwrap(ann.tenant(), id, &key).is_ok(), "it is the tenant's own");
-    let nobody = register.data_key(TenantScope::for_tenant(another)).await;
+    let nobody = register.data_key(another).await;
     assert!(nobody.is_err(), "what was refused left nothing");
 }
 

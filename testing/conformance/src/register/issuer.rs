@@ -1,7 +1,7 @@
 //! Checks the desk's signing keys.
 
 use nightdesk_register::issuer::{KeyAlgorithm, StoredKey};
-use nightdesk_types::Timestamp;
+use nightdesk_types::{Actor, Timestamp};
 
 use crate::Harness;
 
@@ -46,9 +46,9 @@ pub async fn a_retired_key_stays_so(harness: &impl Harness) {
     }
 
     assert_eq!(register.signing_keys().await.expect("read"), [one.clone(), two.clone()]);
-    assert!(!register.retire_signing_key("k3").await.expect("retire a key"));
+    assert!(!register.retire_signing_key(Actor::Operator, "k3").await.expect("retire a key"));
     for _ in 0..2 {
-        assert!(register.retire_signing_key("k1").await.expect("retire a key"));
+        assert!(register.retire_signing_key(Actor::Operator, "k1").await.expect("retire a key"));
     }
     let gone = StoredKey { retired: true, ..one };
     assert_eq!(register.signing_keys().await.expect("read"), [gone, two]);

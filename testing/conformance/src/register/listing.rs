@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use nightdesk_register::{LastLine, ListedGateway};
-use nightdesk_types::TenantId;
 use nightdesk_types::limits::LIST_ROWS_MAX;
+use nightdesk_types::{TenantId, TenantScope};
 use nightdesk_vault::WrappedKey;
 
 use super::gateways::{revoke, rotate};
@@ -35,7 +35,10 @@ pub async fn tenants_are_listed_in_pages(harness: &impl Harness) {
     for number in 0..=LIST_ROWS_MAX {
         let (name, key) = (name(number), WrappedKey(Vec::new()));
         let id = TenantId::from_uuid(id_of("tenant", &name));
-        register.create_tenant(id, &name, &key).await.expect("enter a tenant");
+        register
+            .create_tenant(TenantScope::for_tenant(id), &name, &key)
+            .await
+            .expect("enter a tenant");
     }
 
     let first = register.tenants("").await.expect("list tenants");

@@ -7,7 +7,10 @@ use nightdesk_types::Seq;
 use nightdesk_types::limits::{
     CALL_GAP, CLOSED_GRACE, IDLE_GRACE, UNRECORDED_CALL_GAP, WAKE_DEADLINE, WAKE_PLACES_MAX,
 };
-use nightdesk_wake::{AgentWebhook, NewWebhook, NoticeKind, WakeSelection, WakeStep, WakeTerms};
+use nightdesk_wake::{
+    AgentWebhook, DelayNotice, NewWebhook, NoticeKind, WakeClaim, WakeSelection, WakeStep,
+    WakeTerms,
+};
 
 use super::super::TimedHarness;
 use super::super::cast::{Cast, Line};
@@ -163,6 +166,47 @@ pub async fn who_cannot_be_called_is_left_until_somebody_can(harness: &impl Time
     let terms = WakeTerms { has_command: true, ..TERMS };
     let by_command = claims(harness, &terms).await.expect("claim wakes");
     assert_eq!((by_command[0].agent, by_command[0].urls.len()), (bob.agent, 0));
+}
+
+/// The author of the oldest entry is told of a delay. Each claim has the notice until it is recorded as sent, also if the
+/// agent cannot be called.
+pub async fn a_delay_is_claimed_until_it_is_told(harness: &impl TimedHarness) {
+    const AFTER: Duration = Duration::from_mins(3);
+    let cast = Cast::of(harness).await;
+    let terms = WakeTerms { still_waking_after: AFTER, ..TERMS };
+    let (ann, bob) = (callable(&cast, "ann").await, cast.person("bob").await);
+    cast.stored(&ann.says(1)).await;
+    cast.stored(&bob.says(2)).await;
+    let claim = async || {
+        let mut claimed = claims(harness, &terms).await.expect("claim wakes");
+        claimed.sort_by_key(|claimed| claimed.agent != ann.agent);
+        claimed
+    };
+    let is_due = |claimed: &WakeClaim| match &claimed.delay {
+        DelayNotice::Due(place) => place.bot == cast.bot.id,
+        DelayNotice::At(_) | DelayNotice::Over => false,
+    };
+    let first = claim().await;
+    assert_eq!((first.len(), first[0].agent), (1, ann.agent));
+    assert!(matches!(first[0].delay, DelayNotice::At(_)), "{first:?}");
+    let wait = Duration::from_mins(10);
+    harness.wake().record_outcome(&first[0], "500", wait).await.expect("note a call");
+
+    for _ in 0..2 {
+        harness.let_pass(AFTER + LITTLE).await;
+        let due = claim().await;
+        let steps: Vec<WakeStep> = due.iter().map(|claimed| claimed.step).collect();
+        assert_eq!(steps, [WakeStep::Call, WakeStep::Delayed], "{due:?}");
+        assert!(due.iter().all(is_due), "nobody said that it was sent: {due:?}");
+    }
+    harness.let_pass(UNRECORDED_CALL_GAP).await;
+    for claimed in claim().await {
+        harness.wake().record_delay_told(&claimed).await.expect("note a notice");
+    }
+    harness.let_pass(UNRECORDED_CALL_GAP).await;
+    let after = claim().await;
+    assert_eq!((after.len(), after[0].agent), (1, ann.agent));
+    assert_eq!(after[0].delay, DelayNotice::Over, "it is told once");
 }
 
 /// An operator can request one call to an agent that has no entry waiting.

@@ -28,7 +28,7 @@ async def set_aside_and_put_in_again(stage: Stage) -> None:
     shown = await inbox(stage, "show", "--seq", "1")
     require(shown["state"] == "parked" and shown["reason"] == "operator", f"shown: {shown}")
     require("body" not in shown, "what it says was shown unasked")
-    said = await inbox(stage, "show", "--seq", "1", "--body")
+    said = await stage.desk.ask_as_member("inbox", "show", *WHOSE, "--seq", "1", "--body")
     require(first in str(said["body"]), "what it says was not shown")
 
     client = await stage.connected()

@@ -1,8 +1,8 @@
 //! Returns the operator's view of an inbox.
 
 use nightdesk_inbox::{EntryDetails, EntryStatus, EntrySummary, InboxOverview, ParkRecord};
-use nightdesk_types::Seq;
 use nightdesk_types::limits::LIST_ROWS_MAX;
+use nightdesk_types::{Seq, Timestamp};
 
 use super::{Agent, Aside, Held};
 
@@ -35,6 +35,25 @@ impl Agent {
             origin: origin.map(|(seq, _)| *seq),
             body: held.body.to_vec(),
         })
+    }
+
+    /// Returns the waiting entries up to a bound, and the time at which the oldest was accepted.
+    pub(in super::super) fn glance(&self, most: usize) -> (i64, Option<Timestamp>) {
+        let waiting = self.waits().take(most).count();
+        let oldest_at = self.waits().map(|held| held.at).min();
+        (i64::try_from(waiting).unwrap_or(i64::MAX), oldest_at)
+    }
+
+    /// Returns the parked entries that were not resubmitted.
+    pub(in super::super) fn stuck(&self) -> impl Iterator<Item = (EntrySummary, ParkRecord)> {
+        let stuck = self.parked.iter().filter(|(_, aside)| aside.resubmitted_as.is_none());
+        stuck.map(|(seq, aside)| (aside.held.listed(*seq), aside.parked()))
+    }
+
+    /// Removes a parked entry. Returns true if it was there.
+    pub(in super::super) fn drop_parked(&mut self, seq: Seq) -> bool {
+        let stuck = self.parked.get(&seq).is_some_and(|aside| aside.resubmitted_as.is_none());
+        stuck && self.parked.remove(&seq).is_some()
     }
 
     fn state(&self, seq: Seq) -> EntryStatus {

@@ -49,6 +49,11 @@ impl GatewayRow {
         &self.name
     }
 
+    /// Returns its tenant.
+    pub(in super::super) const fn scope(&self) -> TenantScope {
+        self.gateway.scope
+    }
+
     pub(super) fn is_of(&self, scope: TenantScope, agent: AgentId) -> bool {
         (self.gateway.scope, self.gateway.agent) == (scope, agent)
     }

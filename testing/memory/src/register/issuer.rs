@@ -25,12 +25,12 @@ impl Issuing for Memory {
         Ok(state.signing_keys.clone())
     }
 
-    async fn retire_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
+    async fn retire_signing_key(&self, by: Actor, kid: &str) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let key = state.signing_keys.iter_mut().find(|key| key.kid == kid);
         let Some(key) = key else { return Ok(false) };
         if !std::mem::replace(&mut key.retired, true) {
-            let by = TenantScope::desk_own().with_actor(Actor::Operator);
+            let by = TenantScope::desk_own().with_actor(by);
             self.tell(&mut state, by, Kind::SigningKeyRetired, &json!({ "kid": kid }));
         }
         Ok(true)

@@ -1,7 +1,7 @@
 //! The rows of jobs and fires.
 
-use nightdesk_schedule::JobId;
 use nightdesk_schedule::decide::{FireRecord, OpenFire};
+use nightdesk_schedule::{Fire, FireCause, FireState, JobId};
 use nightdesk_types::{FireId, TenantScope, Timestamp};
 
 use super::super::{AgentKey, State};
@@ -18,6 +18,32 @@ pub(in super::super) struct FireRow {
 impl FireRow {
     pub(super) fn key(&self) -> JobKey {
         ((self.scope, self.record.fire.agent), self.record.fire.job.clone())
+    }
+
+    /// Returns true if it is of a job of this tenant.
+    pub(in super::super) fn is_of_tenant(&self, scope: TenantScope) -> bool {
+        self.scope == scope
+    }
+
+    /// Returns the time of the first claim.
+    pub(in super::super) const fn began_at(&self) -> Timestamp {
+        self.record.fire.began_at
+    }
+
+    /// Returns the end of a fire that was missed.
+    pub(in super::super) fn missed_at(&self) -> Option<Timestamp> {
+        self.record.fire.ended_at.filter(|_| self.record.fire.state == FireState::Missed)
+    }
+
+    /// Returns the subject of an alert about a missed fire.
+    pub(in super::super) fn alert_subject(&self, agent_name: &str) -> String {
+        let Fire { job, cause, .. } = &self.record.fire;
+        format!("agent {agent_name}, job {job}: {}", cause.map_or("missed", FireCause::slug))
+    }
+
+    /// Returns the agent of the job.
+    pub(in super::super) const fn agent_key(&self) -> AgentKey {
+        (self.scope, self.record.fire.agent)
     }
 
     pub(super) fn is_of(&self, ((scope, agent), job): &JobKey) -> bool {

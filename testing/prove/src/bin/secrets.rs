@@ -84,6 +84,7 @@ async fn prove(arguments: &Arguments) -> Result<()> {
 fn secrets(world: &World, load: &Load, bot_key: String) -> Vec<String> {
     let mut secrets = world.operator.vault_keys.clone();
     secrets.extend([canary::CAPABILITY.to_owned(), bot_key, world.cast.bots[0].key.clone()]);
+    secrets.push(world.operator.token.clone());
     secrets.extend(world.cast.members.iter().map(|member| member.secret.clone()));
     secrets.extend(load.secrets());
     secrets

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use nightdesk_judge::Event;
 
-use super::node::Node;
+use super::node::{self, Node};
 use super::street;
 use crate::secrets::canary::is_in;
 use crate::setup::Cast;
@@ -19,7 +19,7 @@ pub(super) fn secrets(cast: &Cast) -> Vec<String> {
 }
 
 /// Reports if a log holds a secret (I22), and if the audit log is intact (I23).
-pub(super) fn look(folder: &Path, secrets: &[String], node: &Node) -> Result<Vec<Event>> {
+pub(super) fn look(folder: &Path, secrets: &[String], nodes: &[Node]) -> Result<Vec<Event>> {
     let mut seen = Vec::new();
     for log in fs::read_dir(folder).context("could not list the logs")? {
         let path = log.context("could not list the logs")?.path();
@@ -32,7 +32,6 @@ pub(super) fn look(folder: &Path, secrets: &[String], node: &Node) -> Result<Vec
             seen.push(Event::Canary { place: path.display().to_string() });
         }
     }
-    let fault = node.audit_fault()?;
-    seen.push(Event::Audited { fault });
+    seen.push(Event::Audited { fault: node::audit_fault(nodes)? });
     Ok(seen)
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use anyhow::Result;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
-use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderMap};
 use hyper::{Method, Request as HttpRequest};
-use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+
+use crate::http;
 
 /// The beginning of an event's content in a stream of events.
 const EVENT: &str = "data: ";
@@ -67,15 +67,12 @@ async fn said(
         .header(ACCEPT, "application/json, text/event-stream")
         .header(CONNECTION, "close")
         .body(Full::new(Bytes::from(body.map(Value::to_string).unwrap_or_default())))?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let exchange = async move {
-        let (head, body) = sender.send_request(request).await?.into_parts();
+    http::exchange(stream, request, async |response| {
+        let (head, body) = response.into_parts();
         let body = body.collect().await?.to_bytes();
-        anyhow::Ok((head.status.as_u16(), read_json(&head.headers, &body)))
-    };
-    // The exchange has the outcome of both.
-    let (said, _) = tokio::join!(exchange, connection);
-    said
+        Ok((head.status.as_u16(), read_json(&head.headers, &body)))
+    })
+    .await
 }
 
 /// Returns the JSON of a response: of a stream of events, the last one is the response.

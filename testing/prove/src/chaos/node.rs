@@ -14,6 +14,9 @@ use crate::procfs::signal;
 /// Polling interval for its end.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
+/// Part of the error of a command whose request got no answer.
+const NO_ANSWER: &str = "no desk answers at";
+
 /// A node of the run.
 #[derive(Debug)]
 pub struct Node {
@@ -76,25 +79,14 @@ impl Node {
         self.settings.log()
     }
 
-    /// Runs a command of the desk's binary with the node's configuration, to its end.
-    pub fn command(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Output> {
-        self.settings.command(environment, arguments)
+    /// Logs an administrator in at the node, for the commands at all nodes.
+    pub fn log_in(&self) -> Result<()> {
+        self.settings.log_in().map(drop)
     }
 
-    /// Returns the fault in the audit log of its database, if there is one.
-    pub fn audit_fault(&self) -> Result<Option<String>> {
-        let verified = self.command(&[], &["audit", "verify"])?;
-        let told = [verified.stdout, verified.stderr].concat();
-        let told = String::from_utf8_lossy(&told).trim().to_owned();
-        Ok((!verified.status.success()).then_some(told))
-    }
-
-    /// Runs a command of the binary with the node's configuration, which must succeed. Returns its output.
-    pub fn run(&self, words: &[&str]) -> Result<String> {
-        let ran = self.settings.command(&[], words)?;
-        let told = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
-        ensure!(ran.status.success(), "`nightdesk {}` failed:\n{told}", words.join(" "));
-        Ok(told)
+    /// Runs a command of the desk's binary to its end. If it is a request, this node gets it.
+    pub fn command(&self, arguments: &[&str]) -> Result<Output> {
+        self.settings.command(&[], arguments)
     }
 
     /// Kills the node, if it runs.
@@ -137,4 +129,32 @@ impl Node {
     pub fn has_aborted(&mut self) -> Result<bool> {
         self.running.as_mut().context("the node does not run")?.has_aborted()
     }
+}
+
+/// Runs a command to its end. If it is a request, the first of these nodes that answers gets it.
+pub fn run_command(nodes: &[Node], arguments: &[&str]) -> Result<Output> {
+    let (last, others) = nodes.split_last().context("the desk has no node")?;
+    for node in others {
+        let output = node.command(arguments)?;
+        if !String::from_utf8_lossy(&output.stderr).contains(NO_ANSWER) {
+            return Ok(output);
+        }
+    }
+    last.command(arguments)
+}
+
+/// Runs such a command, which must succeed. Returns its output.
+pub fn complete_command(nodes: &[Node], arguments: &[&str]) -> Result<String> {
+    let ran = run_command(nodes, arguments)?;
+    let told = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+    ensure!(ran.status.success(), "`nightdesk {}` failed:\n{told}", arguments.join(" "));
+    Ok(told)
+}
+
+/// Returns the fault in the audit log of the desk with these nodes, if there is one.
+pub fn audit_fault(nodes: &[Node]) -> Result<Option<String>> {
+    let verified = run_command(nodes, &["audit", "verify"])?;
+    let told = [verified.stdout, verified.stderr].concat();
+    let told = String::from_utf8_lossy(&told).trim().to_owned();
+    Ok((!verified.status.success()).then_some(told))
 }

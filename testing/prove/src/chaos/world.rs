@@ -414,7 +414,7 @@ impl World {
     /// Ends every history, and then all processes.
     pub fn end(mut self) -> Result<Vec<Strike>> {
         self.note(Event::Quiesce);
-        for seen in afterwards::look(&self.folder, &self.secrets, &self.nodes[0])? {
+        for seen in afterwards::look(&self.folder, &self.secrets, &self.nodes)? {
             self.note(seen);
         }
         self.letters(&LettersOrder::End)?;
@@ -431,11 +431,13 @@ impl World {
     }
 }
 
+/// Starts all nodes, and logs an administrator in.
 fn nodes(design: &Design<'_>, settings: &Settings, more: &str) -> Result<Vec<Node>> {
     let told = (&*design.folder, more);
     let write = |number| Node::write(number, settings, told, &design.mutation.environment());
     let mut nodes: Vec<Node> = (1..=design.nodes).map(write).collect::<Result<_>>()?;
     nodes.iter_mut().try_for_each(Node::start)?;
+    nodes.first().context("the desk has no node")?.log_in()?;
     Ok(nodes)
 }
 

@@ -15,7 +15,7 @@ use nightdesk_conformance::shelf_contract::{
 use nightdesk_register::Register;
 use nightdesk_shelf::{Approval, FolderSkills, PublicKey, Skills, TenantData, TenantSkills};
 use nightdesk_store_pg::{Pg, connect_options, migrate};
-use nightdesk_types::{SystemClock, TenantScope};
+use nightdesk_types::{Actor, SystemClock, TenantScope};
 
 use super::{Planted, Proof, Ran};
 use crate::cluster::Cluster;
@@ -119,7 +119,8 @@ impl Tenants {
     #[expect(clippy::expect_used, reason = "a proof that cannot set up should stop")]
     async fn tenant(&self) -> TenantScope {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let tenant = self.register.create_tenant(&format!("tenant-{number}")).await;
+        let tenant =
+            self.register.create_tenant(Actor::Operator, &format!("tenant-{number}")).await;
         TenantScope::for_tenant(tenant.expect("a tenant is entered"))
     }
 }

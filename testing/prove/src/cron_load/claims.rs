@@ -15,7 +15,7 @@ use nightdesk_types::limits::{FIRE_CALL_HELD, FIRES_CLAIMED_MAX};
 
 use super::jobs;
 use crate::cluster::{Cluster, output};
-use crate::figures::{per_second, ratio};
+use crate::figures::{median, per_second, ratio};
 use crate::setup::new_vault;
 use crate::stage::DATABASE;
 use crate::ui;
@@ -68,14 +68,9 @@ pub fn measure(cluster: &Cluster, a_turn: usize, turns: usize) -> Result<Rates> 
         }
     }
     runtime.block_on(pg.close());
-    let rates = Rates { store: middle(store), bare: middle(bare) };
+    let rates = Rates { store: median(&mut store), bare: median(&mut bare) };
     ui::put(&format!("claims: store_per_s={:.0} bare_per_s={:.0}", rates.store, rates.bare));
     Ok(rates)
-}
-
-fn middle(mut all: Vec<f64>) -> f64 {
-    all.sort_by(f64::total_cmp);
-    all[all.len() / 2]
 }
 
 /// Makes exactly the jobs of one turn due.

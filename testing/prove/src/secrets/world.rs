@@ -49,12 +49,14 @@ pub struct World {
     pub cluster: Cluster,
 }
 
-/// The operator, which has the desk's configuration and key file.
+/// The operator, which has the desk's configuration and key file, and is logged in.
 #[derive(Debug)]
 pub struct Operator {
     settings: Settings,
     /// All vault keys so far.
     pub vault_keys: Vec<String>,
+    /// The token of its requests.
+    pub token: String,
 }
 
 impl World {
@@ -78,7 +80,8 @@ impl World {
         let key = fs::read_to_string(settings.key_file()).context("could not read the key")?;
         mutation.alter(&cluster)?;
         let desk = settings.start_with(&mutation.environment())?;
-        let operator = Operator { settings, vault_keys: vec![key.trim().to_owned()] };
+        let token = settings.log_in()?;
+        let operator = Operator { settings, vault_keys: vec![key.trim().to_owned()], token };
         Ok(Self { desk, operator, cast, metrics, sink, cluster })
     }
 

@@ -52,11 +52,12 @@ impl World {
         );
         let node = |name: &str| settings.node(name, cluster.folder(), &more);
         let [lines, posts] = [node("node-1")?, node("node-2")?];
+        let bug = mutation.environment();
+        let nodes = [lines.start_with(&bug)?, posts.start_with(&bug)?];
+        posts.log_in()?;
         let operator = Operator { settings: posts, folder: cluster.folder().to_owned() };
         let (secrets, hooks) = operator.enter_all()?;
         mutation.alter(&cluster)?;
-        let bug = mutation.environment();
-        let nodes = [lines.start_with(&bug)?, operator.settings.start_with(&bug)?];
         for (bot, hook) in hooks.iter().enumerate() {
             let tried = discord.post_interactions(&who::discord_token(bot), hook).await;
             tried.map_err(anyhow::Error::msg).context("the desk takes no interactions")?;
@@ -132,7 +133,7 @@ async fn telegram() -> FakeTelegram {
     fake
 }
 
-/// The operator, which registers tenants, bots and agents.
+/// The operator, which registers tenants, bots and agents at a node.
 struct Operator {
     settings: Settings,
     folder: std::path::PathBuf,

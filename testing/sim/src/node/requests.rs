@@ -9,13 +9,59 @@ use nightdesk_api::{PeerError, PeerNodes, PeerRequest, PeerResponse};
 use nightdesk_desk::posting::read_response;
 use nightdesk_lease::Store as _;
 use nightdesk_line::{AgentPost, AgentPoster, PostOutcome};
+use nightdesk_office::{DataCustody, DoctorFinding, DoctorMode, NodeExaminer, OfficeError};
 use nightdesk_types::limits::{TAKE_WAIT_MAX, TURN_MAX};
+use nightdesk_types::{Incarnation, TenantId, TenantScope};
 use tokio::time::timeout;
 
 use crate::gateway;
 use crate::http::{HttpPost, NoResponse, post};
 use crate::store::SimStore;
 use crate::world::World;
+
+/// Custody without keys: no simulated program is an operator.
+#[derive(Debug)]
+pub(super) struct NoCustody;
+
+impl NoCustody {
+    fn refusal() -> OfficeError {
+        OfficeError::Unavailable("a simulated node has no custody".to_owned())
+    }
+}
+
+#[async_trait]
+impl DataCustody for NoCustody {
+    async fn rotate_keys(&self, _: TenantScope) -> Result<u64, OfficeError> {
+        Err(Self::refusal())
+    }
+
+    async fn list_erasure(&self, _: TenantId) -> Result<(), OfficeError> {
+        Err(Self::refusal())
+    }
+
+    async fn erase_tenant(&self, _: TenantScope) -> Result<u64, OfficeError> {
+        Err(Self::refusal())
+    }
+
+    async fn begin_history(&self, _: TenantScope, _: &str) -> Result<Incarnation, OfficeError> {
+        Err(Self::refusal())
+    }
+}
+
+/// An examiner that sees nothing: no simulated program is an operator.
+#[derive(Debug)]
+pub(super) struct NoExaminer;
+
+#[async_trait]
+impl NodeExaminer for NoExaminer {
+    fn node(&self) -> String {
+        "simulated".to_owned()
+    }
+
+    async fn examine_node(&self, _: DoctorMode) -> Vec<DoctorFinding> {
+        Vec::new()
+    }
+}
 
 /// The other nodes of the cell.
 pub(super) struct SimPeers {

@@ -14,15 +14,15 @@ use nightdesk_register::{
     StoredBot, StoredCapability, StoredSecret,
 };
 use nightdesk_types::{
-    AgentId, BotId, ClientId, ClientRules, DataKeyId, GatewayId, GrantTarget, Principal, Quota,
-    Relevance, TenantId, TenantScope, Timestamp,
+    Actor, AgentId, BotId, ClientId, ClientRules, DataKeyId, GatewayId, GrantTarget, Principal,
+    Quota, Relevance, TenantId, TenantScope, Timestamp,
 };
 use nightdesk_vault::WrappedKey;
 
 use super::through;
 
 through! { nightdesk_register::IdentityStore {
-    fn create_tenant(id: TenantId, name: &str, key: &WrappedKey) -> ();
+    fn create_tenant(scope: TenantScope, name: &str, key: &WrappedKey) -> ();
     fn data_key(scope: TenantScope) -> (DataKeyId, WrappedKey);
     fn create_agent(scope: TenantScope, name: &str) -> AgentId;
     fn create_bot(scope: TenantScope, bot: &NewBot) -> BotId;
@@ -139,7 +139,7 @@ through! { nightdesk_register::audit::Auditing {
 through! { nightdesk_register::issuer::Issuing {
     fn signing_keys() -> Vec<StoredKey>;
     fn enter_signing_key(key: &StoredKey) -> Vec<StoredKey>;
-    fn retire_signing_key(kid: &str) -> bool;
+    fn retire_signing_key(by: Actor, kid: &str) -> bool;
 }}
 
 through! { nightdesk_register::issuer::Sessions {

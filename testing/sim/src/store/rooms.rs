@@ -40,6 +40,7 @@ through! { nightdesk_wake::Store {
     fn record_outcome(claimed: &WakeClaim, outcome: &str, wait: Duration) -> ();
     fn put_off(claimed: &WakeClaim, wait: Duration) -> ();
     fn record_notified(claimed: &WakeClaim) -> ();
+    fn record_delay_told(claimed: &WakeClaim) -> ();
     fn suspect(scope: TenantScope, agent: AgentId, line: Generation) -> ();
     fn close_dead_lines() -> u64;
 }}

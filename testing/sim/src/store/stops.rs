@@ -37,6 +37,7 @@ through! { nightdesk_inbox::InboxAdmin {
     fn park_waiting(scope: TenantScope, agent: AgentId, seq: Seq) -> bool;
     fn park_chat(scope: TenantScope, agent: AgentId, chat: StoppedChat<'_>) -> usize;
     fn resubmit(scope: TenantScope, agent: AgentId, seq: Seq) -> Option<Seq>;
+    fn drop_parked(scope: TenantScope, agent: AgentId, seq: Seq) -> bool;
     fn put_local(scope: TenantScope, agent: AgentId, entry: &LocalEntry) -> Option<Seq>;
 }}
 

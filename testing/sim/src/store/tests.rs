@@ -83,6 +83,25 @@ impl Harness for SimStore {
         Arc::new(self.clone())
     }
 
+    // No simulated node has users.
+    fn users(&self) -> Arc<dyn nightdesk_users::UserStore> {
+        Arc::new(self.memory.clone())
+    }
+
+    // Nor has it alerts.
+    fn alerts(&self) -> Arc<dyn nightdesk_alerts::AlertStore> {
+        Arc::new(self.memory.clone())
+    }
+
+    fn alert_ways(&self) -> Arc<dyn nightdesk_alerts::AlertAdmin> {
+        Arc::new(self.memory.clone())
+    }
+
+    // Nor has it pages.
+    fn office(&self) -> Arc<dyn nightdesk_office::OfficeReads> {
+        Arc::new(self.memory.clone())
+    }
+
     fn webchat(&self) -> Arc<dyn nightdesk_webchat::store::Store> {
         Arc::new(self.clone())
     }

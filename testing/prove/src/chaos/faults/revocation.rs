@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use crate::chance::Dice;
 use crate::chaos::asking::{self, Heard, Request};
+use crate::chaos::node::{complete_command, run_command};
 use crate::chaos::world::World;
 use crate::crash_points::environment;
 
@@ -24,11 +25,11 @@ const STEP_WAIT: Duration = Duration::from_secs(15);
 /// Makes a node die after it revoked a gateway (K24). The gateway belongs to a tenant of its own, which gets no events.
 pub(super) fn die(world: &mut World, number: &'static str, dice: &mut Dice) -> Result<()> {
     let name = format!("revoked-{}", dice.below(1_000_000_000));
-    world.nodes[0].run(&["tenant", "create", &name])?;
-    world.nodes[0].run(&["agent", "create", "--tenant", &name, "agent"])?;
+    complete_command(&world.nodes, &["tenant", "create", &name])?;
+    complete_command(&world.nodes, &["agent", "create", "--tenant", &name, "agent"])?;
     let create =
         ["gateway", "create", "--tenant", &name, "--agent", "agent", "--name", &name, "--json"];
-    let created = world.nodes[0].command(&[], &create)?.stdout;
+    let created = run_command(&world.nodes, &create)?.stdout;
     let created: Value =
         serde_json::from_slice(&created).context("could not read the new gateway")?;
     let secret = created["secret"].as_str().context("the new gateway has no secret")?;
