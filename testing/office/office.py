@@ -181,7 +181,8 @@ def hostile_logins(desk: str, names: list[str], cases: Cases) -> None:
     answer = logins.finish(attempt, code=f"good~{asked['nonce']}", state=asked["state"])
     cases.note("return to another site", answer.location == "/", answer.location)
     answer = logins.with_token("good")
-    cases.note("a right login after all", answer.status == 303 and bool(answer.session), f"{answer.status} {answer.text}")
+    is_right = answer.status == 303 and bool(answer.session)
+    cases.note("a right login after all", is_right, f"{answer.status} {answer.text}")
 
 
 async def log_in(page: Page, desk: str, account: str) -> None:

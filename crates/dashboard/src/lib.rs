@@ -15,6 +15,7 @@ mod clock;
 mod confirm;
 mod cookie;
 mod diff;
+mod ids;
 mod layout;
 mod live;
 mod login;

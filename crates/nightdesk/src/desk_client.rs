@@ -7,11 +7,18 @@ use nightdesk_kit::{BaseUrl, HttpClient};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Method, Response, StatusCode, Url};
 use serde_json::Value;
+use tokio::time::{Instant, sleep};
 
 use crate::ui::CommandOutput;
 
 /// Time for a response. Some routes call a platform or wait for an agent's answer.
 const ANSWER_WAIT: Duration = Duration::from_mins(1);
+
+/// Time for which a request is repeated while the desk cannot respond, as when its database restarts.
+const BUSY_WAIT: Duration = Duration::from_secs(20);
+
+/// Delay before each repetition.
+const BUSY_PAUSE: Duration = Duration::from_secs(1);
 
 /// Longest response that is read.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -80,19 +87,36 @@ impl DeskClient {
         Ok(Self { base, http: HttpClient::open()?, authorization })
     }
 
-    /// Makes a request. Returns the JSON of the response, or null if it has none.
+    /// Makes a request, and repeats it while the desk says that it cannot respond and changed nothing. Returns the JSON
+    /// of the response, or null if it has none.
     pub(crate) async fn call(&self, request: ApiRequest<'_>) -> anyhow::Result<Value> {
+        let give_up_at = Instant::now() + BUSY_WAIT;
+        loop {
+            let response = self.send(&request).await?;
+            if response.status() != StatusCode::SERVICE_UNAVAILABLE || Instant::now() >= give_up_at
+            {
+                return self.read(response).await;
+            }
+            sleep(BUSY_PAUSE).await;
+        }
+    }
+
+    async fn send(&self, request: &ApiRequest<'_>) -> anyhow::Result<Response> {
         let ApiRequest { method, path, query, body } = request;
-        let mut call = self.http.request(method, self.url(&path, &query)?).timeout(ANSWER_WAIT);
+        let url = self.url(path, query)?;
+        let mut call = self.http.request(method.clone(), url).timeout(ANSWER_WAIT);
         if let Some(authorization) = &self.authorization {
             call = call.header(AUTHORIZATION, authorization);
         }
         if let Some(body) = body {
             call = call.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
-        let response = call.send().await.with_context(|| {
+        call.send().await.with_context(|| {
             format!("no desk answers at {}; check --desk, and that a node runs", self.base.as_str())
-        })?;
+        })
+    }
+
+    async fn read(&self, response: Response) -> anyhow::Result<Value> {
         let status = response.status();
         let body = read_body(response).await?;
         if status.is_success() {

@@ -172,7 +172,7 @@ impl RunningNode {
         let relays = config.schedule.relays(&config.public_url())?;
         let lines = base.life.serving.clone();
         let (line_context, proxies) = (room, config.listen.proxies()?);
-        announce(config, &base).await?;
+        retry_while_unavailable(give_up_at, || announce(config, &base)).await?;
         let peers = Arc::new(HttpPeers::open(Arc::<Pg>::clone(&base.pg))?);
         let office = Arc::new(office::open(config, &base, &desk, &login_client, keys)?);
         let sampled = tasks::sample_usage(Arc::clone(&office), base.life.drain.clone());
@@ -266,7 +266,7 @@ impl NodeStart {
 
 /// Repeats a step while the database cannot be reached or is too busy, as it is when the machine starts both at once, or
 /// while a standby takes over.
-async fn retry_while_unavailable<T, F: Future<Output = anyhow::Result<T>>>(
+pub(crate) async fn retry_while_unavailable<T, F: Future<Output = anyhow::Result<T>>>(
     give_up_at: Option<Instant>,
     step: impl Fn() -> F,
 ) -> anyhow::Result<T> {

@@ -7,4 +7,4 @@ from line.stage import Stage
 from props.run import main
 
 if __name__ == "__main__":
-    sys.exit(main("hermes-line", "line.sh", PLAYBILL.find(), Stage, at_once=6))
+    sys.exit(main("hermes-line", "line.sh", PLAYBILL.find(), Stage, at_once=4))

@@ -1,6 +1,8 @@
 //! Commands about an agent's inbox.
 
+use anyhow::ensure;
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::names::AgentArgs;
 use crate::desk_client::{ApiRequest, DeskClient};
@@ -34,6 +36,17 @@ pub(crate) enum InboxSubcommand {
     /// Park a waiting entry, so that the entries behind it get through.
     #[command(after_help = "Example:\n  nightdesk inbox park --tenant acme --agent helper --seq 7")]
     Park(EntryArgs),
+    /// Remove a parked entry for good.
+    #[command(
+        after_help = "Example:\n  nightdesk inbox drop --tenant acme --agent helper --seq 7 --yes"
+    )]
+    Drop {
+        #[command(flatten)]
+        which: EntryArgs,
+        /// Confirm it.
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -70,6 +83,14 @@ pub(super) async fn run(
         }
         InboxSubcommand::Resubmit(which) => which.act(desk, "resubmit").await,
         InboxSubcommand::Park(which) => which.act(desk, "park").await,
+        InboxSubcommand::Drop { which, yes } => {
+            ensure!(yes, "the message is lost for good; repeat the command with --yes to confirm");
+            let seq = which.seq.to_string();
+            let path = [&which.path(&seq)[..], &["drop"]].concat();
+            let request = ApiRequest::post(&path).with_body(json!({ "confirm": seq }));
+            desk.call(request).await?;
+            Ok(CommandOutput::One(json!({ "dropped": which.seq })))
+        }
     }
 }
 

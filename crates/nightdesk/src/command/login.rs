@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
+use nightdesk_types::limits::DATABASE_START_WAIT;
 use nightdesk_types::{Actor, UserId};
 use nightdesk_users::{ListedUser, NewUser, Role, UserSelection, Users, is_user_name};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::config::Config;
 use crate::config::secret_file::password;
@@ -140,8 +142,10 @@ pub(super) async fn whoami(desk: &DeskArgs) -> anyhow::Result<CommandOutput> {
 pub(super) async fn admin_link(config: &Config, name: &str) -> anyhow::Result<CommandOutput> {
     ensure!(is_user_name(name), "--name must have 1 to 200 bytes on one line");
     let pg = Arc::new(wiring::connect(config, config.vault().await?)?);
-    let link = create_operator_link(&Users::new(pg), name, &config.public_url()).await?;
-    let OperatorLink { user, url } = link;
+    let (users, public_url) = (Users::new(pg), config.public_url());
+    let give_up_at = Some(Instant::now() + DATABASE_START_WAIT);
+    let create = || create_operator_link(&users, name, &public_url);
+    let OperatorLink { user, url } = wiring::retry_while_unavailable(give_up_at, create).await?;
     Ok(CommandOutput::Told {
         data: json!({ "url": url, "user_id": user, "name": name }),
         text: url,

@@ -30,7 +30,7 @@ enum Who {
 }
 
 /// An operator's commands, in an order in which each succeeds, and the kind of their audit row.
-const ACTS: [(&str, &str, Whose, &str); 56] = [
+const ACTS: [(&str, &str, Whose, &str); 58] = [
     ("tenant create", "beta", Somebody, "tenant-created"),
     ("tenant quota", "--tenant acme agents=60", Acme, "quota-set"),
     ("tenant trust-gateways", "--tenant acme", Acme, "gateways-trusted"),
@@ -51,6 +51,8 @@ const ACTS: [(&str, &str, Whose, &str); 56] = [
     ("verify", "--tenant acme --wake helper --within 1s", Acme, "entry-put"),
     ("inbox park", "$OF --seq 1", Acme, "entry-set-aside"),
     ("inbox resubmit", "$OF --seq 1", Acme, "entry-resubmitted"),
+    ("inbox park", "$OF --seq 2", Acme, "entry-set-aside"),
+    ("inbox drop", "$OF --seq 2 --yes", Acme, "entry-removed"),
     ("wake call", "$OF", Acme, "wake-asked"),
     ("schedule add", "$OF later --in 24h --say hello", Acme, "job-armed"),
     ("schedule fire-now", "$OF later", Acme, "job-armed"),
@@ -182,7 +184,7 @@ const OTHERS: [&str; 44] = [
 const REPEATED: [&str; 2] = ["tenant create acme", "agent create --tenant acme helper"];
 
 /// Commands that fail.
-const REFUSED: [&str; 18] = [
+const REFUSED: [&str; 19] = [
     "tenant quota --tenant acme owls=3",
     "bot create --tenant acme --platform webchat --handle lobby",
     "bot share --tenant acme --bot 00000000-0000-0000-0000-000000000001",
@@ -198,6 +200,7 @@ const REFUSED: [&str; 18] = [
     "issuer end --tenant acme none",
     "issuer retire none",
     "inbox park $OF --seq 99",
+    "inbox drop $OF --seq 1",
     "skill delete --tenant acme none --yes",
     "skill status --tenant acme none Approved",
     "tenant erase acme",

@@ -135,6 +135,8 @@ fn agents_that_sleep(operator: &mut Operator, page: &str) {
     operator.asks(&format!("inbox park {WHOSE} --seq 1"));
     let again = operator.asks(&format!("inbox resubmit {WHOSE} --seq 1"));
     assert_eq!(operator.asks(&format!("inbox list {WHOSE}"))["head"], 2, "{again}");
+    operator.asks(&format!("inbox park {WHOSE} --seq 2"));
+    assert_eq!(operator.asks(&format!("inbox drop {WHOSE} --seq 2 --yes"))["dropped"], 2);
 }
 
 fn jobs(operator: &mut Operator) {
