@@ -1199,7 +1199,7 @@ $$;
 
 ALTER FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) OWNER TO nightdesk_doors;
 
-CREATE FUNCTION public.door_tenant(p_called text) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
+CREATE FUNCTION public.door_tenant(p_called text, p_id uuid) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -1211,7 +1211,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.door_tenant(p_called text) OWNER TO nightdesk_doors;
+ALTER FUNCTION public.door_tenant(p_called text, p_id uuid) OWNER TO nightdesk_doors;
 
 CREATE FUNCTION public.door_tenants(p_after text, tenants_max integer) RETURNS TABLE(tenant_id uuid, name text, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -6064,6 +6064,8 @@ CREATE INDEX fires_open ON public.fires USING btree (tenant_id, agent_id, job_id
 
 CREATE INDEX fires_running ON public.fires USING btree (tenant_id, agent_id, job_id, ended_at) WHERE (reports AND (run_ended_at IS NULL) AND (state = ANY (ARRAY['fired'::text, 'late'::text])));
 
+CREATE INDEX gateways_by_agent ON public.gateways USING btree (tenant_id, agent_id, name);
+
 CREATE INDEX gateways_by_name ON public.gateways USING btree (name);
 
 CREATE INDEX gateways_by_revocation ON public.gateways USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
@@ -6865,8 +6867,8 @@ GRANT ALL ON FUNCTION public.door_revoked(p_since interval) TO nightdesk_app;
 REVOKE ALL ON FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_rewrap(p_tenant uuid[], p_key bigint[], p_was bytea[], p_wrapped bytea[]) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.door_tenant(p_called text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.door_tenant(p_called text) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.door_tenant(p_called text, p_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.door_tenant(p_called text, p_id uuid) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.door_tenants(p_after text, tenants_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.door_tenants(p_after text, tenants_max integer) TO nightdesk_app;

@@ -28,6 +28,16 @@ impl Office {
         Ok(page.into_iter().map(GatewayView::from).collect())
     }
 
+    /// Returns the gateways of an agent, by name, at most a page.
+    pub async fn gateways_of(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<GatewayView>, OfficeError> {
+        let own = self.desk.stops.register.store().gateways_of(scope, agent).await?;
+        Ok(own.into_iter().map(GatewayView::from).collect())
+    }
+
     /// Returns the platforms that a gateway fronts. A gateway that does not provision itself has none.
     pub async fn gateway_fronts(
         &self,

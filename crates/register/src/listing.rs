@@ -89,4 +89,11 @@ pub trait Listing: Send + Sync {
         scope: TenantScope,
         after: &str,
     ) -> Result<Vec<ListedGateway>, StoreError>;
+
+    /// Returns the gateways of an agent, by name, at most a page.
+    async fn gateways_of(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<ListedGateway>, StoreError>;
 }

@@ -19,18 +19,18 @@ select wall_off('tenants');
 -- which keeps their plans: a definer function in SQL is planned anew at every call. The plan must not
 -- be the one for empty tables.
 
--- An operator names a tenant, by its name or its id. Two rows: one's name is another's id.
-create function door_tenant(p_called text) returns table (
+-- An operator names a tenant, by its name or its id. Two rows: one's name is another's id. Each is found by its index.
+create function door_tenant(p_called text, p_id uuid) returns table (
     tenant_id uuid, name text, created_at timestamptz
 ) language plpgsql stable security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
 begin
     return query
     select t.tenant_id, t.name, t.created_at from tenants t
-    where (t.name = p_called or t.tenant_id::text = lower(p_called)) and t.erased_at is null;
+    where (t.name = p_called or t.tenant_id = p_id) and t.erased_at is null;
 end
 $$;
-alter function door_tenant(text) owner to nightdesk_doors;
+alter function door_tenant(text, uuid) owner to nightdesk_doors;
 
 -- An operator looks at the tenants, a page at a time.
 create function door_tenants(p_after text, tenants_max integer) returns table (

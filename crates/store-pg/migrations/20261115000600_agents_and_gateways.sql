@@ -50,6 +50,7 @@ create table gateways (
 );
 -- For the door: a dial names its gateway before its tenant is known.
 create index gateways_by_name on gateways (name);
+create index gateways_by_agent on gateways (tenant_id, agent_id, name);
 -- For the sweep that closes the lines of revoked gateways.
 create index gateways_by_revocation on gateways (revoked_at) where revoked_at is not null;
 select wall_off('gateways');

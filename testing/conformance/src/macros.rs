@@ -335,6 +335,7 @@ macro_rules! register_store_conformance {
             tenants_are_listed_in_pages,
             agents_are_listed_to_their_tenant,
             a_gateway_is_listed_with_its_line_and_secrets,
+            an_agents_gateways_are_listed_with_it,
             a_client_is_found_until_it_is_revoked,
             a_token_makes_one_gateway,
             an_enrolled_gateway_is_given_another_secret,

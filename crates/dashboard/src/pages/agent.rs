@@ -127,8 +127,7 @@ async fn show(
     sent.truncate(ROWS);
     let mut received = office.received_letters(scope, agent).await?;
     received.truncate(ROWS);
-    let mut gateways = office.gateways(scope, "").await?;
-    gateways.retain(|gateway| gateway.agent == row.name);
+    let gateways = office.gateways_of(scope, agent).await?;
     let may_manage = place.in_tenant.allows(Right::Manage);
     let urls = if may_manage { office.wake_urls(scope, agent).await?.urls } else { Vec::new() };
     Ok(render_page(&AgentPage {

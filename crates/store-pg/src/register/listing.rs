@@ -23,8 +23,9 @@ impl Listing for Pg {
                 NamedRow,
                 r#"select tenant_id as "id!", name as "name!",
                        created_at as "created_at!: jiff_sqlx::Timestamp"
-                   from door_tenant($1)"#,
-                called
+                   from door_tenant($1, $2)"#,
+                called,
+                parse_written_id(&called)
             );
             Ok(with_ids(rows.fetch_all(connection).await?, TenantId::from_uuid))
         })
@@ -56,10 +57,11 @@ impl Listing for Pg {
                 NamedRow,
                 r#"select agent_id as id, name, created_at as "created_at: jiff_sqlx::Timestamp"
                    from agents
-                   where tenant_id = $1 and (name = $2 or agent_id::text = lower($2))
+                   where tenant_id = $1 and (name = $2 or agent_id = $3)
                      and tenant_lives(tenant_id)"#,
                 scope.tenant().uuid(),
-                called
+                called,
+                parse_written_id(&called)
             );
             Ok(with_ids(rows.fetch_all(connection).await?, AgentId::from_uuid))
         })
@@ -92,20 +94,53 @@ impl Listing for Pg {
     ) -> Result<Vec<ListedGateway>, StoreError> {
         let after = after.to_owned();
         run_to_end!(self.for_tenant("list gateways", scope), |connection| {
-            gateways(connection, scope, &after).await
+            let page = sqlx::query_scalar!(
+                "select gateway_id from gateways where tenant_id = $1 and name > $2
+                 order by name limit $3",
+                scope.tenant().uuid(),
+                after,
+                LIST_ROWS_MAX
+            );
+            let page = page.fetch_all(&mut *connection).await?;
+            read_gateways(connection, scope, &page).await
+        })
+    }
+
+    async fn gateways_of(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<ListedGateway>, StoreError> {
+        run_to_end!(self.for_tenant("list the gateways of an agent", scope), |connection| {
+            let own = sqlx::query_scalar!(
+                "select gateway_id from gateways where tenant_id = $1 and agent_id = $2
+                 order by name limit $3",
+                scope.tenant().uuid(),
+                agent.uuid(),
+                LIST_ROWS_MAX
+            );
+            let own = own.fetch_all(&mut *connection).await?;
+            read_gateways(connection, scope, &own).await
         })
     }
 }
 
-async fn gateways(
+/// Returns the id that a text is, as an id is displayed, in capital letters too. The other ways to write one are names.
+fn parse_written_id(called: &str) -> Option<Uuid> {
+    let id = Uuid::parse_str(called).ok()?;
+    id.to_string().eq_ignore_ascii_case(called).then_some(id)
+}
+
+/// Reads these gateways, by name.
+async fn read_gateways(
     connection: &mut PgConnection,
     scope: TenantScope,
-    after: &str,
+    gateways: &[Uuid],
 ) -> sqlx::Result<Vec<ListedGateway>> {
     // A line whose node restarted is over, although no process closed it.
     let rows = sqlx::query!(
-        r#"select g.gateway_id, g.name, a.name as agent,
-               g.created_at as "created_at: jiff_sqlx::Timestamp",
+        r#"select g.gateway_id as "gateway_id!", g.name as "name!", a.name as "agent!",
+               g.created_at as "created_at!: jiff_sqlx::Timestamp",
                g.revoked_at as "revoked_at: jiff_sqlx::Timestamp",
                l.opened_at as "opened_at?: jiff_sqlx::Timestamp",
                l.closed_at as "closed_at: jiff_sqlx::Timestamp",
@@ -115,16 +150,13 @@ async fn gateways(
                left join lines l on l.tenant_id = g.tenant_id and l.agent_id = g.agent_id
                    and l.gateway_id = g.gateway_id
                left join nodes n on n.node = l.node
-           where g.tenant_id = $1 and g.name > $2
-           order by g.name limit $3"#,
+           where g.tenant_id = $1 and g.gateway_id = any ($2) order by g.name"#,
         scope.tenant().uuid(),
-        after,
-        LIST_ROWS_MAX
+        gateways
     )
     .fetch_all(&mut *connection)
     .await?;
-    let ids: Vec<Uuid> = rows.iter().map(|row| row.gateway_id).collect();
-    let mut secrets = live_secrets(connection, scope, &ids).await?;
+    let mut secrets = live_secrets(connection, scope, gateways).await?;
     let gateways = rows.into_iter().map(|row| ListedGateway {
         name: row.name,
         agent: row.agent,

@@ -9,7 +9,7 @@ use nightdesk_vault::WrappedKey;
 
 use super::gateways::{revoke, rotate};
 use crate::Harness;
-use crate::cast::{Cast, Person, id_of, tenant};
+use crate::cast::{Cast, Person, id_of, secret, tenant};
 
 const LIFE: Duration = Duration::from_mins(1);
 
@@ -61,12 +61,19 @@ pub async fn agents_are_listed_to_their_tenant(harness: &impl Harness) {
     let agents = register.agents(ann, "").await.expect("list agents");
     assert_eq!(agents.iter().map(|agent| agent.id).collect::<Vec<_>>(), [ape, owl]);
     assert_eq!(register.agents(ann, "ape").await.expect("list agents").len(), 1);
-    for called in ["owl", &owl.to_string()] {
+    let id = owl.to_string();
+    for called in ["owl", &id, &id.to_uppercase()] {
         let found = register.agents_called(ann, called).await.expect("find an agent");
         assert_eq!(found.iter().map(|agent| agent.id).collect::<Vec<_>>(), [owl], "{called}");
     }
-    let foreign = register.agents_called(bob, &owl.to_string()).await.expect("find an agent");
+    for unknown in [&format!("{{{id}}}"), &id.replace('-', ""), "OWL", ""] {
+        let found = register.agents_called(ann, unknown).await.expect("find an agent");
+        assert_eq!(found, [], "{unknown}");
+    }
+    let foreign = register.agents_called(bob, &id).await.expect("find an agent");
     assert_eq!(foreign, []);
+    register.create_agent(ann, &id).await.expect("enter an agent");
+    assert_eq!(register.agents_called(ann, &id).await.expect("find an agent").len(), 2);
 }
 
 /// Checks that a gateway is listed with its agent, its live secrets and the state of its line.
@@ -92,6 +99,28 @@ pub async fn a_gateway_is_listed_with_its_line_and_secrets(harness: &impl Harnes
     let closed = listed(harness, &ann).await;
     assert!(matches!(closed.line, LastLine::Closed { at: Some(_) }), "{:?}", closed.line);
     assert!(closed.revoked_at.is_some());
+}
+
+/// Checks that an agent's gateways are listed by name, wherever they are among those of its tenant.
+pub async fn an_agents_gateways_are_listed_with_it(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let (ann, bob) = (cast.person("ann").await, cast.person("bob").await);
+    let register = harness.register();
+    let owl = register.create_agent(ann.scope, "owl").await.expect("enter an agent");
+    let gateways = async |scope, agent| {
+        let found = register.gateways_of(scope, agent).await.expect("list gateways");
+        found.into_iter().map(|gateway| gateway.name).collect::<Vec<_>>()
+    };
+    let own = gateways(ann.scope, ann.agent).await;
+    assert_eq!((own.len(), gateways(ann.scope, owl).await), (1, Vec::new()));
+    for name in ["owl-2", "owl-1"] {
+        let entered = register.create_gateway(ann.scope, owl, name, &secret(name)).await;
+        entered.expect("enter a gateway");
+    }
+
+    assert_eq!(gateways(ann.scope, owl).await, ["owl-1", "owl-2"]);
+    assert_eq!(gateways(ann.scope, ann.agent).await, own);
+    assert_eq!(gateways(bob.scope, owl).await, [""; 0], "its tenant's alone");
 }
 
 async fn listed(harness: &impl Harness, person: &Person) -> ListedGateway {

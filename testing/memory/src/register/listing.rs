@@ -105,4 +105,17 @@ impl Listing for Memory {
         let listed = mine.filter_map(|row| state.listed(row, now)).collect();
         Ok(page(listed, after, |one: &ListedGateway| &one.name))
     }
+
+    async fn gateways_of(
+        &self,
+        scope: TenantScope,
+        agent: AgentId,
+    ) -> Result<Vec<ListedGateway>, StoreError> {
+        let now = self.now();
+        let state = self.lock();
+        let is_own = |row: &&GatewayRow| (row.gateway.scope, row.gateway.agent) == (scope, agent);
+        let own = state.gateways.values().filter(is_own);
+        let listed = own.filter_map(|row| state.listed(row, now)).collect();
+        Ok(page(listed, "", |one: &ListedGateway| &one.name))
+    }
 }

@@ -110,6 +110,7 @@ through! { nightdesk_register::Listing {
     fn agents_called(scope: TenantScope, called: &str) -> Vec<ListedIdentity<AgentId>>;
     fn agents(scope: TenantScope, after: &str) -> Vec<ListedIdentity<AgentId>>;
     fn gateways(scope: TenantScope, after: &str) -> Vec<ListedGateway>;
+    fn gateways_of(scope: TenantScope, agent: AgentId) -> Vec<ListedGateway>;
 }}
 
 through! { nightdesk_register::enrolment::Enrolling {
