@@ -4609,7 +4609,7 @@ ALTER TABLE public.agent_webhooks OWNER TO nightdesk_owner;
 CREATE TABLE public.agents (
     tenant_id uuid NOT NULL,
     agent_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    name text NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     principal text DEFAULT 'owner-only'::text NOT NULL,
     client_rules text DEFAULT 'hermes-0.19'::text NOT NULL,
@@ -6079,6 +6079,8 @@ CREATE INDEX inbox_parked_by_age ON public.inbox_parked USING btree (parked_at);
 CREATE INDEX inbox_parked_by_key ON public.inbox_parked USING btree (tenant_id, key_id);
 
 CREATE INDEX inbox_parked_stuck ON public.inbox_parked USING btree (tenant_id, reason, parked_at, agent_id, seq) WHERE (resubmitted_as IS NULL);
+
+CREATE INDEX inbox_parked_stuck_by_agent ON public.inbox_parked USING btree (tenant_id, agent_id, seq) WHERE (resubmitted_as IS NULL);
 
 CREATE INDEX letter_receipts_by_time ON public.letter_receipts USING btree (noted_at);
 

@@ -2,7 +2,8 @@
 create table agents (
     tenant_id    uuid        not null,
     agent_id     uuid        not null default gen_random_uuid(),
-    name         text        not null,
+    -- Compared by its bytes, so that the names with a prefix are a range of the index.
+    name         text        collate "C" not null,
     created_at   timestamptz not null default now(),
     -- The people that may reach the agent where it is granted something from now on.
     principal    text        not null default 'owner-only',

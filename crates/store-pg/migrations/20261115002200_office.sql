@@ -191,6 +191,11 @@ create index lines_open_by_tenant on lines (tenant_id, agent_id) where closed_at
 create index inbox_parked_stuck on inbox_parked (tenant_id, reason, parked_at, agent_id, seq)
     where resubmitted_as is null;
 
+-- Those of an agent. A page counts them for each of its agents; the index above, which begins with their tenant, would be
+-- read in whole for each.
+create index inbox_parked_stuck_by_agent on inbox_parked (tenant_id, agent_id, seq)
+    where resubmitted_as is null;
+
 grant execute on function
     wake_log_max, sample_usage, door_node_lines
 to nightdesk_app;

@@ -92,6 +92,30 @@ pub async fn agents_are_counted_by_their_state(harness: &impl Harness) {
     assert_eq!(tenant_glance(harness, ann.scope).await.parked, count(0));
 }
 
+/// A prefix is no pattern, and names are in the order of their code points.
+pub async fn a_prefix_is_compared_as_it_is_written(harness: &impl Harness) {
+    let (cast, last) = (Cast::of(harness).await, char::MAX);
+    let ann = cast.person("ann").await;
+    let ends = ["", "%", "%x", "_", "\\", "B", "b", "\u{e9}", "\u{d7ff}", "\u{e000}"];
+    let mut all = vec!["ann".to_owned(), format!("a{last}"), format!("a{last}b")];
+    all.extend(ends.map(|end| format!("owl{end}")));
+    all.extend([format!("owl{last}"), format!("{last}"), format!("{last}{last}")]);
+    for name in all.iter().skip(1) {
+        harness.register().create_agent(ann.scope, name).await.expect("enter an agent");
+    }
+    all.sort();
+    let last = last.to_string();
+    let prefixes =
+        ["", "a", "owl", "OWL", "owl%", "%", "_", "owl_", "owl\\", "owlb", "o%", "owl\u{e9}"];
+    let highest = ["owl\u{d7ff}", &last, &format!("{last}{last}"), &format!("a{last}")];
+
+    for prefix in prefixes.iter().chain(&highest).copied() {
+        let found = agents(harness, ann.scope, AgentSelection::Named { prefix, after: "" }).await;
+        let expected: Vec<_> = all.iter().filter(|name| name.starts_with(prefix)).collect();
+        assert_eq!(names(&found), expected, "{prefix:?}");
+    }
+}
+
 /// Agents are found by the beginning of their names, in pages, and by their states.
 pub async fn agents_are_selected_by_name_and_by_state(harness: &impl Harness) {
     let cast = Cast::of(harness).await;
@@ -108,6 +132,8 @@ pub async fn agents_are_selected_by_name_and_by_state(harness: &impl Harness) {
     );
     assert_eq!(names(&agents(harness, ann.scope, named("", "ape")).await), ["owl", "owlet"]);
     assert_eq!(names(&agents(harness, ann.scope, named("owl", "")).await), ["owl", "owlet"]);
+    assert_eq!(names(&agents(harness, ann.scope, named("owl", "owl")).await), ["owlet"]);
+    assert_eq!(names(&agents(harness, ann.scope, named("owl", "owm")).await), [""; 0]);
     assert_eq!(names(&agents(harness, bob.scope, named("", "")).await), ["bob"]);
     for which in [AgentSelection::Needed, AgentSelection::Awake] {
         assert_eq!(agents(harness, ann.scope, which).await, []);

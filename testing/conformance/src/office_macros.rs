@@ -50,6 +50,7 @@ macro_rules! office_store_conformance {
         $crate::__conformance_checks! { office, $harness;
             agents_are_counted_by_their_state,
             agents_are_selected_by_name_and_by_state,
+            a_prefix_is_compared_as_it_is_written,
             a_wake_that_ended_is_logged,
             the_newest_line_is_shown,
             received_letters_are_listed_to_their_agent,

@@ -165,16 +165,7 @@ async fn select_agents(
 ) -> sqlx::Result<Vec<Uuid>> {
     match which {
         StoredSelection::Named { prefix, after } => {
-            let named = sqlx::query_scalar!(
-                "select agent_id from agents
-                 where tenant_id = $1 and name > $2 and starts_with(name, $3)
-                 order by name limit $4",
-                tenant,
-                after,
-                prefix,
-                LIST_ROWS_MAX
-            );
-            named.fetch_all(connection).await
+            select_named(connection, tenant, &prefix, &after).await
         }
         StoredSelection::Needed => {
             let needed = sqlx::query_scalar!(
@@ -197,6 +188,50 @@ async fn select_agents(
         }
         StoredSelection::Of(agent) => Ok(vec![agent]),
     }
+}
+
+/// Selects a page of agents by name. Names are compared by their bytes, so those with a prefix are a range of the index. A
+/// function that compares the prefix would be estimated as rare, and all names would be sorted.
+async fn select_named(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    prefix: &str,
+    after: &str,
+) -> sqlx::Result<Vec<Uuid>> {
+    let Some(end) = end_of_prefix(prefix) else {
+        let named = sqlx::query_scalar!(
+            "select agent_id from agents where tenant_id = $1 and name > $2 and name >= $3
+             order by name limit $4",
+            tenant,
+            after,
+            prefix,
+            LIST_ROWS_MAX
+        );
+        return named.fetch_all(connection).await;
+    };
+    let named = sqlx::query_scalar!(
+        "select agent_id from agents
+         where tenant_id = $1 and name > $2 and name >= $3 and name < $4
+         order by name limit $5",
+        tenant,
+        after,
+        prefix,
+        end,
+        LIST_ROWS_MAX
+    );
+    named.fetch_all(connection).await
+}
+
+/// Returns the first text after all texts that begin with this one. `None`: every text from it on begins with it.
+fn end_of_prefix(prefix: &str) -> Option<String> {
+    let mut end = prefix.to_owned();
+    while let Some(last) = end.pop() {
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            end.push(next);
+            return Some(end);
+        }
+    }
+    None
 }
 
 /// Reads the state of these agents, in this order.
@@ -250,7 +285,7 @@ async fn read_glances(
                        select from inbox_parked p
                        where p.tenant_id = $1 and p.agent_id = i.agent_id
                          and p.resubmitted_as is null
-                       limit $3
+                       order by p.seq limit $3
                    ) as p
                ) as p
            order by i.nth"#,
@@ -304,5 +339,26 @@ impl GlanceRow {
             woken_at: self.woken_at,
         };
         Ok(AgentGlance { status: status.status()?, waiting, oldest_at, parked })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_ends_before_the_next_text_that_lacks_it() {
+        let ends = [
+            ("", None),
+            ("owl", Some("owm")),
+            ("o%", Some("o&")),
+            ("o\u{10ffff}", Some("p")),
+            ("\u{10ffff}\u{10ffff}", None),
+            // The numbers between these two are no characters.
+            ("\u{d7ff}", Some("\u{e000}")),
+        ];
+        for (prefix, end) in ends {
+            assert_eq!(end_of_prefix(prefix).as_deref(), end, "{prefix:?}");
+        }
     }
 }
