@@ -30,7 +30,7 @@ pub struct AgentWakeView {
     pub awake_because: Option<String>,
     /// The rules by which the agent's client is served.
     pub client_rules: &'static str,
-    /// The number of entries that wait.
+    /// The number of entries that wait. At most 1000 are counted.
     pub waiting: u64,
     /// The number of wake URLs.
     pub urls: u64,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use nightdesk_types::limits::WAITING_COUNTED_MAX;
 use nightdesk_types::{
     AgentId, BotId, ClientRules, Generation, StoreError, TenantScope, Timestamp, Transport,
 };
@@ -228,7 +229,7 @@ pub struct AgentWakeStatus {
     pub line_since: Option<Timestamp>,
     /// The transport of that line.
     pub transport: Option<Transport>,
-    /// The number of entries that wait for it.
+    /// The number of entries that wait for it, counted up to [`WAITING_COUNTED_MAX`].
     pub waiting: u64,
     /// The number of its URLs.
     pub urls: u64,
@@ -247,6 +248,9 @@ impl AgentWakeStatus {
                   runs and no platform is connected to it directly"
                 .to_owned(),
             1 => "one entry waits for its acknowledgement".to_owned(),
+            waiting if waiting >= WAITING_COUNTED_MAX.unsigned_abs() => {
+                format!("{waiting} entries or more wait for its acknowledgement")
+            }
             waiting => format!("{waiting} entries wait for its acknowledgement"),
         })
     }

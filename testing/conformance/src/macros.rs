@@ -65,6 +65,7 @@ macro_rules! inbox_store_conformance {
             only_what_is_parked_is_resubmitted,
             a_resubmitted_entry_is_an_entry_like_any_other,
             an_overview_tells_what_waits_and_what_is_parked,
+            an_overview_finds_what_waits_behind_a_gap,
             an_overview_comes_in_pages_and_to_its_tenant_alone,
             an_entry_is_shown_with_what_became_of_it,
             a_resubmitted_entry_knows_its_origin,
@@ -119,6 +120,7 @@ macro_rules! wake_store_conformance {
             one_agents_claims_at_once_make_one_call,
             calls_lie_apart_whatever_happens,
             nobody_sees_another_tenants_wakes,
+            waiting_entries_are_counted_up_to_a_bound,
         }
     };
 }

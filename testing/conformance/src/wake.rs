@@ -24,8 +24,9 @@ pub use kept::{
     a_person_may_ask_for_a_call, a_webhook_is_a_way_to_wake, an_agent_that_dialled_in_is_woken,
     calls_lie_apart_whatever_happens, claims_at_once_share_the_work, nobody_is_called_too_often,
     nobody_sees_another_tenants_wakes, one_agents_claims_at_once_make_one_call,
-    what_nobody_needs_any_more_is_put_away, who_cannot_be_called_is_left_until_somebody_can,
-    who_cannot_be_woken_is_given_up_and_told, who_is_woken_too_often_is_held,
+    waiting_entries_are_counted_up_to_a_bound, what_nobody_needs_any_more_is_put_away,
+    who_cannot_be_called_is_left_until_somebody_can, who_cannot_be_woken_is_given_up_and_told,
+    who_is_woken_too_often_is_held,
 };
 
 const URL: &str = "https://agents.example/wake";

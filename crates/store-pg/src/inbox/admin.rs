@@ -1,5 +1,7 @@
 //! The operator's view of an inbox and changes to it.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use nightdesk_inbox::{
     EntryDetails, EntryStatus, EntrySummary, InboxAdmin, InboxOverview, LocalEntry, ParkReason,
@@ -29,7 +31,7 @@ impl InboxAdmin for Pg {
         let whose = (scope.tenant().uuid(), agent.uuid());
         run_to_end!(self.for_tenant("list the entries of an inbox", scope), |connection| {
             let Some((head, acked)) = read_ends(connection, whose).await? else { return Ok(None) };
-            let waiting = list_waiting(connection, whose, after).await?;
+            let waiting = list_waiting(connection, whose, acked.max(after)..head).await?;
             let parked = list_parked(connection, whose, after).await?;
             Ok(Some(InboxOverview { head, acked, waiting, parked }))
         })
@@ -245,28 +247,39 @@ async fn read_ends(
     Ok(row.map(|row| (Seq::new(row.next_seq - 1), Seq::new(row.acked_seq))))
 }
 
+/// Lists the first entries that wait, with numbers after the start and up to the end. It reads a span of numbers at a
+/// time: the planner expects few entries, so it would read and sort all that wait. Numbers of parked entries are left out,
+/// so each span is twice as long as the one before.
 async fn list_waiting(
     connection: &mut PgConnection,
     whose: InboxKey,
-    after: Seq,
+    numbers: Range<Seq>,
 ) -> sqlx::Result<Vec<EntrySummary>> {
-    let rows = sqlx::query_as!(
-        EntryRow,
-        r#"select e.seq, e.incarnation, e.at as "at: jiff_sqlx::Timestamp", e.bot_id, e.chat_id,
-               body_bytes(e.body) as "body_bytes!"
-           from inbox_entries e
-               join inbox_cursors c on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
-           where e.tenant_id = $1 and e.agent_id = $2
-             and e.at >= c.acked_at and e.seq > greatest(c.acked_seq, $3) and not e.seq <@ c.ahead
-           order by e.seq limit $4"#,
-        whose.0,
-        whose.1,
-        after.get(),
-        LIST_ROWS_MAX
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(rows.into_iter().map(EntryRow::summary).collect())
+    let (mut from, mut span, mut rows_max) = (numbers.start.get(), LIST_ROWS_MAX, LIST_ROWS_MAX);
+    let mut listed = Vec::new();
+    while from < numbers.end.get() && rows_max > 0 {
+        let up_to = from.saturating_add(span);
+        let rows = sqlx::query_as!(
+            EntryRow,
+            r#"select e.seq, e.incarnation, e.at as "at: jiff_sqlx::Timestamp", e.bot_id, e.chat_id,
+                   body_bytes(e.body) as "body_bytes!"
+               from inbox_entries e
+                   join inbox_cursors c on c.tenant_id = e.tenant_id and c.agent_id = e.agent_id
+               where e.tenant_id = $1 and e.agent_id = $2 and e.seq > $3 and e.seq <= $4
+                 and e.at >= c.acked_at and e.seq > c.acked_seq and not e.seq <@ c.ahead
+               order by e.seq limit $5"#,
+            whose.0,
+            whose.1,
+            from,
+            up_to,
+            rows_max
+        );
+        let rows = rows.fetch_all(&mut *connection).await?;
+        rows_max -= i64::try_from(rows.len()).unwrap_or(rows_max);
+        listed.extend(rows.into_iter().map(EntryRow::summary));
+        (from, span) = (up_to, span.saturating_mul(2));
+    }
+    Ok(listed)
 }
 
 async fn list_parked(
@@ -367,7 +380,7 @@ async fn read_state(
                    select a.handed_at, a.acked_at from inbox_acks a
                    where a.tenant_id = $1 and a.agent_id = $2
                      and a.from_seq <= $3 and a.to_seq >= $3
-                   order by a.acked_at limit 1
+                   order by a.to_seq, a.acked_at limit 1
                ) as a on true
            where c.tenant_id = $1 and c.agent_id = $2"#,
         whose.0,

@@ -81,6 +81,9 @@ async fn find_jobs(
     filter: JobFilter,
 ) -> sqlx::Result<Vec<ScheduledJob>> {
     let (after_agent, after_job) = filter.after.unwrap_or_default();
+    // One agent is a range of ids too. So the index serves both cases with one statement.
+    let first = filter.agent.unwrap_or(Uuid::nil());
+    let last = filter.agent.unwrap_or(Uuid::max());
     let rows = sqlx::query_as!(
         JobRow,
         r#"select s.schedule_id, s.agent_id, s.job_id, s.arming, s.fire_at, s.by_inbox, s.target,
@@ -101,11 +104,12 @@ async fn find_jobs(
                      and o.job_id = s.job_id
                    order by o.began_at desc, o.fire_id desc limit 1
                ) as f on true
-           where s.tenant_id = $1 and coalesce(s.agent_id = $2, true)
-             and coalesce(s.job_id = $3, true) and (s.agent_id, s.job_id) > ($4, $5)
-           order by s.agent_id, s.job_id limit $6"#,
+           where s.tenant_id = $1 and s.agent_id >= $2 and s.agent_id <= $3
+             and coalesce(s.job_id = $4, true) and (s.agent_id, s.job_id) > ($5, $6)
+           order by s.agent_id, s.job_id limit $7"#,
         tenant,
-        filter.agent,
+        first,
+        last,
         filter.job,
         after_agent,
         after_job,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
-use nightdesk_types::limits::{LIST_ROWS_MAX, WEBHOOK_OVERLAP};
+use nightdesk_types::limits::{LIST_ROWS_MAX, WAITING_COUNTED_MAX, WEBHOOK_OVERLAP};
 use nightdesk_types::{AgentId, BotId, ClientRules, StoreError, TenantScope, Transport};
 use nightdesk_wake::{
     AgentWakeStatus, AgentWebhook, NewWebhook, NoticeKind, NoticeSubject, OwnerNotice, WakeAdmin,
@@ -125,41 +125,12 @@ impl WakeAdmin for Pg {
     ) -> Result<Vec<AgentWakeStatus>, StoreError> {
         let after = after.to_owned();
         run_to_end!(self.for_tenant("list wakes", scope), |connection| {
-            let rows = sqlx::query_as!(
-                WakeStatusRow,
-                r#"select a.agent_id, a.name, a.client_rules as rules,
-                       case when l.closed_at is null and node_lives(l.node, l.node_epoch)
-                           then l.opened_at end as "line_since: jiff_sqlx::Timestamp",
-                       case when l.closed_at is null and node_lives(l.node, l.node_epoch)
-                           then l.transport end as transport,
-                       (select count(*) from inbox_entries e
-                        where e.tenant_id = a.tenant_id and e.agent_id = a.agent_id
-                          and e.at >= c.acked_at and e.seq > c.acked_seq
-                          and not e.seq <@ c.ahead) as "waiting!",
-                       (select count(*) from wakers k
-                        where k.tenant_id = a.tenant_id and k.agent_id = a.agent_id)
-                           as "urls!",
-                       w.state as "state?", w.since as "since?: jiff_sqlx::Timestamp",
-                       w.due_at as "due_at?: jiff_sqlx::Timestamp", w.calls as "calls?",
-                       w.called_at as "called_at?: jiff_sqlx::Timestamp", w.outcome,
-                       w.woken_at as "woken_at?: jiff_sqlx::Timestamp"
-                   from agents a
-                       join inbox_cursors c
-                           on c.tenant_id = a.tenant_id and c.agent_id = a.agent_id
-                       left join lines l
-                           on l.tenant_id = a.tenant_id and l.agent_id = a.agent_id
-                       left join wakes w
-                           on w.tenant_id = a.tenant_id and w.agent_id = a.agent_id
-                   where a.tenant_id = $1 and a.name > $2
-                     and coalesce(a.agent_id = $3, true)
-                   order by a.name limit $4"#,
-                scope.tenant().uuid(),
-                after,
-                agent.map(AgentId::uuid),
-                LIST_ROWS_MAX
-            )
-            .fetch_all(connection)
-            .await?;
+            let tenant = scope.tenant().uuid();
+            let agents = match agent {
+                Some(agent) => vec![agent.uuid()],
+                None => list_agents(connection, tenant, &after).await?,
+            };
+            let rows = read_statuses(connection, tenant, &agents, &after).await?;
             rows.into_iter().map(WakeStatusRow::status).collect()
         })
     }
@@ -189,6 +160,77 @@ impl WakeAdmin for Pg {
             notices.collect()
         })
     }
+}
+
+/// Lists a page of a tenant's agents, by name, after this one.
+async fn list_agents(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    after: &str,
+) -> sqlx::Result<Vec<Uuid>> {
+    let agents = sqlx::query_scalar!(
+        "select agent_id from agents where tenant_id = $1 and name > $2 order by name limit $3",
+        tenant,
+        after,
+        LIST_ROWS_MAX
+    );
+    agents.fetch_all(connection).await
+}
+
+/// Reads the status of those of these agents whose names come after this one, by name. Each table is looked up by the
+/// agent's key: the planner cannot know that the agents are few among those of their tenant.
+async fn read_statuses(
+    connection: &mut PgConnection,
+    tenant: Uuid,
+    agents: &[Uuid],
+    after: &str,
+) -> sqlx::Result<Vec<WakeStatusRow>> {
+    let rows = sqlx::query_as!(
+        WakeStatusRow,
+        r#"select a.agent_id as "agent_id!", a.name as "name!", a.client_rules as "rules!",
+               l.line_since as "line_since: jiff_sqlx::Timestamp",
+               case when l.line_since is not null then l.transport end as transport,
+               x.waiting as "waiting!", u.urls as "urls!", w.state as "state?",
+               w.since as "since?: jiff_sqlx::Timestamp", w.due_at as "due_at?: jiff_sqlx::Timestamp",
+               w.calls as "calls?", w.called_at as "called_at?: jiff_sqlx::Timestamp", w.outcome,
+               w.woken_at as "woken_at?: jiff_sqlx::Timestamp"
+           from unnest($2::uuid[]) as i (agent_id)
+               cross join lateral (
+                   select a.agent_id, a.name, a.client_rules from agents a
+                   where a.tenant_id = $1 and a.agent_id = i.agent_id and a.name > $3 limit 1
+               ) as a
+               cross join lateral (
+                   select c.acked_seq, c.acked_at, c.ahead from inbox_cursors c
+                   where c.tenant_id = $1 and c.agent_id = i.agent_id limit 1
+               ) as c
+               left join lateral (
+                   select l.transport, case when l.closed_at is null
+                       and node_lives(l.node, l.node_epoch) then l.opened_at end as line_since
+                   from lines l where l.tenant_id = $1 and l.agent_id = i.agent_id limit 1
+               ) as l on true
+               left join lateral (
+                   select w.* from wakes w
+                   where w.tenant_id = $1 and w.agent_id = i.agent_id limit 1
+               ) as w on true
+               cross join lateral (
+                   select count(*) as urls from wakers k
+                   where k.tenant_id = $1 and k.agent_id = i.agent_id
+               ) as u
+               cross join lateral (
+                   select count(*) as waiting from (
+                       select from inbox_entries e
+                       where e.tenant_id = $1 and e.agent_id = i.agent_id
+                         and e.at >= c.acked_at and e.seq > c.acked_seq and not e.seq <@ c.ahead
+                       limit $4
+                   ) as e
+               ) as x
+           order by a.name"#,
+        tenant,
+        agents,
+        after,
+        WAITING_COUNTED_MAX
+    );
+    rows.fetch_all(connection).await
 }
 
 async fn write_webhook(

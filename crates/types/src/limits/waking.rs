@@ -75,6 +75,9 @@ pub const WAKE_COMMAND_BYTES_MAX: usize = 4 * 1024;
 /// Lines of dead nodes that one sweep closes.
 pub const BURIED_LINES_MAX: i32 = 200;
 
+/// Waiting entries that the status of an agent's wake counts.
+pub const WAITING_COUNTED_MAX: i64 = 1_000;
+
 /// Notices stored per tenant.
 pub const NOTICES_KEPT_MAX: i64 = 1_000;
 

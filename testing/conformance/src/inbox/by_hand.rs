@@ -36,6 +36,26 @@ pub async fn an_overview_tells_what_waits_and_what_is_parked(harness: &impl Harn
     assert_eq!((overview.parked.len(), parked.resubmitted_as), (1, None));
 }
 
+/// Checks that a page goes on behind many entries that were acknowledged out of order.
+pub async fn an_overview_finds_what_waits_behind_a_gap(harness: &impl Harness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let page = usize::try_from(LIST_ROWS_MAX).expect("a small number");
+    let (last, gap_end) = (3 * page, LIST_ROWS_MAX * 2 + 10);
+    let events: Vec<_> = (1..=last).map(|number| ann.says(number)).collect();
+    for batch in cast.accepts(events).await.chunks(16) {
+        cast.accept(batch).await;
+    }
+    let line = cast.line(&ann).await;
+    cast.ack(&line, &[(3, gap_end)]).await;
+
+    let expected: Vec<i64> = [1, 2].into_iter().chain(gap_end + 1..=LIST_ROWS_MAX * 3).collect();
+    let found = overview(harness, &ann, 0).await.expect("the agent is known");
+    assert_eq!(waiting(&found), expected);
+    let after = overview(harness, &ann, gap_end + 1).await.expect("the agent is known");
+    assert_eq!(waiting(&after), expected[3..]);
+}
+
 /// Checks that a page begins after a number and is bounded, and that no tenant sees another's inbox.
 pub async fn an_overview_comes_in_pages_and_to_its_tenant_alone(harness: &impl Harness) {
     let cast = Cast::of(harness).await;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use nightdesk_inbox::AgentPresence;
 use nightdesk_types::Seq;
 use nightdesk_types::limits::{
-    CALL_GAP, CLOSED_GRACE, IDLE_GRACE, UNRECORDED_CALL_GAP, WAKE_DEADLINE, WAKE_PLACES_MAX,
+    CALL_GAP, CLOSED_GRACE, IDLE_GRACE, UNRECORDED_CALL_GAP, WAITING_COUNTED_MAX, WAKE_DEADLINE,
+    WAKE_PLACES_MAX,
 };
 use nightdesk_wake::{
     AgentWebhook, DelayNotice, NewWebhook, NoticeKind, WakeClaim, WakeSelection, WakeStep,
@@ -272,6 +273,29 @@ pub async fn nobody_sees_another_tenants_wakes(harness: &impl TimedHarness) {
     assert_eq!(status, []);
     let of = harness.wake().claim(WakeSelection::Of(bob.scope, ann.agent), &TERMS).await;
     assert_eq!(of.expect("claim a wake"), []);
+}
+
+/// The entries that wait for an agent are counted up to a bound.
+pub async fn waiting_entries_are_counted_up_to_a_bound(harness: &impl TimedHarness) {
+    let cast = Cast::of(harness).await;
+    let ann = cast.person("ann").await;
+    let waiting = async || {
+        let status = harness.wakers().status(ann.scope, Some(ann.agent), "").await;
+        status.expect("look at wakes")[0].waiting
+    };
+    let most = WAITING_COUNTED_MAX.unsigned_abs();
+    let numbers = 0..=usize::try_from(most).expect("few");
+    let events = cast.accepts(numbers.map(|number| ann.says(number))).await;
+    let (last, first) = events.split_last().expect("there are events");
+
+    for batch in first[1..].chunks(16) {
+        cast.accept(batch).await;
+    }
+    assert_eq!(waiting().await, most - 1);
+    cast.accept(&first[..1]).await;
+    assert_eq!(waiting().await, most);
+    cast.accept(std::slice::from_ref(last)).await;
+    assert_eq!(waiting().await, most);
 }
 
 /// In any sequence of events, calls to an agent keep the minimum gap. While an entry waits and the agent has no

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use nightdesk_register::audit::Kind;
-use nightdesk_types::limits::LIST_ROWS_MAX;
+use nightdesk_types::limits::{LIST_ROWS_MAX, WAITING_COUNTED_MAX};
 use nightdesk_types::{AgentId, StoreError, TenantScope};
 use nightdesk_wake::{
     AgentWakeStatus, AgentWebhook, NewWebhook, OwnerNotice, WakeAdmin, WakeRow,
@@ -107,7 +107,7 @@ impl WakeAdmin for Memory {
                     name: found.name.clone(),
                     line_since: line.map(|line| line.opened_at),
                     transport: line.map(|line| line.transport),
-                    waiting: u64::try_from(found.waits().count()).unwrap_or(u64::MAX),
+                    waiting: (found.waits().count() as u64).min(WAITING_COUNTED_MAX.unsigned_abs()),
                     urls: state.wakers.get(key).map_or(0, |urls| urls.len() as u64),
                     wake: state.wakes.get(key).map(state_of),
                     rules: found.client_rules,
