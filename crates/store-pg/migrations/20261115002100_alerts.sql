@@ -157,8 +157,14 @@ begin
 end
 $$;
 
+-- The name of an agent.
+create function agent_name(p_tenant uuid, p_agent uuid) returns text language sql stable as $$
+    select a.name from agents a where a.tenant_id = p_tenant and a.agent_id = p_agent
+$$;
+
 -- Returns the causes of alerts of these kinds: one row for each tenant and kind, at most so many. A branch whose kind is
--- not asked for reads nothing. Over all tenants that live, and the desk: a door.
+-- not asked for reads nothing. The facts are counted by their ids; only those that become samples, the oldest and then the
+-- first by id, are put in words, with the name of their agent. Over all tenants that live, and the desk: a door.
 create function door_alert_causes(
     p_kinds text[], p_full_for interval, p_event_for interval, p_loss_for interval, p_calls integer,
     p_percent bigint, p_findings_last interval, samples_max integer, causes_max integer
@@ -171,24 +177,21 @@ declare
     v_desk  constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
     return query
-    with facts (tenant_id, kind, subject, n, since) as (
+    with facts (tenant_id, kind, id, detail, outcome, calls, n, since) as (
         -- Entries that a person or the stop of a turn set aside are no fault; full inboxes have a kind of their own.
-        select p.tenant_id, 'parked', format('agent %s: %s, reason %s', a.name, count(*), p.reason),
-            count(*), min(p.parked_at)
+        select p.tenant_id, 'parked', p.agent_id, p.reason, null, null::integer, count(*), min(p.parked_at)
         from inbox_parked p
-            join agents a on a.tenant_id = p.tenant_id and a.agent_id = p.agent_id
         where 'parked' = any (p_kinds) and p.resubmitted_as is null
           and p.reason not in ('full', 'operator', 'stopped')
-        group by p.tenant_id, a.name, p.reason
+        group by p.tenant_id, p.agent_id, p.reason
         union all
-        select f.tenant_id, 'inbox-full', format('agent %s', a.name), 1, f.since
+        select f.tenant_id, 'inbox-full', f.agent_id, '', null, null, 1, f.since
         from (
             select p.tenant_id, p.agent_id, min(p.parked_at) as since from inbox_parked p
             where 'inbox-full' = any (p_kinds) and p.parked_at > v_now - p_full_for
               and p.reason = 'full'
             group by 1, 2
         ) as f
-            join agents a on a.tenant_id = f.tenant_id and a.agent_id = f.agent_id
             join inbox_heads h on h.tenant_id = f.tenant_id and h.agent_id = f.agent_id
         -- There is no room for the longest entry.
         where inbox_is_full(
@@ -196,52 +199,68 @@ begin
             quota_of(f.tenant_id, 'pending-entries'), quota_of(f.tenant_id, 'pending-bytes')
         )
         union all
-        select q.tenant_id, 'quarantined',
-            format('bot %s (%s): %s', b.handle, b.platform, count(*)), count(*), min(q.at)
+        select q.tenant_id, 'quarantined', q.bot_id,
+            format('bot %s (%s): %s', b.handle, b.platform, count(*)), null, null, count(*), min(q.at)
         from quarantined q
             join bots b on b.tenant_id = q.tenant_id and b.bot_id = q.bot_id
         where 'quarantined' = any (p_kinds) and q.at > v_now - p_event_for
-        group by q.tenant_id, b.handle, b.platform
+        group by q.tenant_id, q.bot_id, b.handle, b.platform
         union all
-        select h.tenant_id, 'deaf-bot', format('bot %s (%s): %s', b.handle, b.platform, h.why), 1,
-            h.unheard_since
+        select h.tenant_id, 'deaf-bot', h.bot_id, format('bot %s (%s): %s', b.handle, b.platform, h.why),
+            null, null, 1, h.unheard_since
         from bot_hearings h
             join bots b on b.tenant_id = h.tenant_id and b.bot_id = h.bot_id
         where 'deaf-bot' = any (p_kinds) and h.told_at is not null
         union all
-        select w.tenant_id, 'failing-wake', format('agent %s: %s calls, the last: %s', a.name, w.calls,
-            coalesce(w.outcome, 'no outcome')), 1, w.since
-        from wakes w join agents a on a.tenant_id = w.tenant_id and a.agent_id = w.agent_id
-        where 'failing-wake' = any (p_kinds) and w.due_at is not null and w.state = 'due'
-          and w.calls > p_calls
+        select w.tenant_id, 'failing-wake', w.agent_id, '', w.outcome,
+            case w.state when 'due' then w.calls end, 1, w.since
+        from wakes w
+        where 'failing-wake' = any (p_kinds) and w.state in ('due', 'unreachable')
+          and (w.state = 'unreachable' or (w.due_at is not null and w.calls > p_calls))
         union all
-        select w.tenant_id, 'failing-wake', format('agent %s: given up', a.name), 1, w.since
-        from wakes w join agents a on a.tenant_id = w.tenant_id and a.agent_id = w.agent_id
-        where 'failing-wake' = any (p_kinds) and w.state = 'unreachable'
-        union all
-        select f.tenant_id, 'missed-fire', format('agent %s, job %s: %s', a.name, f.job_id, f.cause), 1,
-            f.ended_at
-        from fires f join agents a on a.tenant_id = f.tenant_id and a.agent_id = f.agent_id
+        select f.tenant_id, 'missed-fire', f.agent_id, f.job_id, f.cause, null, 1, f.ended_at
+        from fires f
         where 'missed-fire' = any (p_kinds) and f.state = 'missed' and f.ended_at > v_now - p_event_for
         union all
-        select v_desk, 'lost-commits', format('history %s', h.incarnation), 1, h.begun_at
+        select v_desk, 'lost-commits', v_desk, format('history %s', h.incarnation), null, null, 1, h.begun_at
         from history h
         where 'lost-commits' = any (p_kinds) and h.breaks > 0 and h.begun_at > v_now - p_loss_for
         union all
-        select u.tenant_id, 'quota', format('%s: %s of %s', u.quota, u.used, u.allowed), 1, v_now
+        select u.tenant_id, 'quota', v_desk, format('%s: %s of %s', u.quota, u.used, u.allowed), null, null, 1,
+            v_now
         from high_quotas(p_percent) u
         where 'quota' = any (p_kinds)
         union all
-        select v_desk, n.kind, format('node %s: %s', n.node, n.subject), 1, n.since
+        select v_desk, n.kind, v_desk, format('node %s: %s', n.node, n.subject), null, null, 1, n.since
         from node_findings n
         where n.kind = any (p_kinds) and n.reported_at > v_now - p_findings_last
+    ), ranked as (
+        select f.*, row_number() over (
+            partition by f.tenant_id, f.kind order by f.since, f.id, f.detail collate "C"
+        ) as nth
+        from facts f
+    ), causes (tenant_id, kind, count, subjects, samples, since) as materialized (
+        select r.tenant_id, r.kind, sum(r.n)::bigint, count(*), array_agg((
+            case r.kind
+                when 'parked' then format('agent %s: %s, reason %s', agent_name(r.tenant_id, r.id), r.n, r.detail)
+                when 'inbox-full' then format('agent %s', agent_name(r.tenant_id, r.id))
+                when 'failing-wake' then case when r.calls is null
+                    then format('agent %s: given up', agent_name(r.tenant_id, r.id))
+                    else format('agent %s: %s calls, the last: %s', agent_name(r.tenant_id, r.id), r.calls,
+                        coalesce(r.outcome, 'no outcome'))
+                end
+                when 'missed-fire' then format('agent %s, job %s: %s', agent_name(r.tenant_id, r.id), r.detail,
+                    r.outcome)
+                else r.detail
+            end
+        ) order by r.nth) filter (where r.nth <= samples_max), min(r.since)
+        from ranked r
+        group by r.tenant_id, r.kind
     )
-    select f.tenant_id, f.kind, sum(f.n)::bigint, count(*),
-        (array_agg(f.subject order by f.since, f.subject))[1:samples_max], min(f.since)
-    from facts f
-    group by f.tenant_id, f.kind
-    having f.tenant_id = v_desk or tenant_lives(f.tenant_id)
-    order by f.tenant_id, f.kind
+    -- Asked once for each cause: in the grouping it would be asked for each row.
+    select c.* from causes c
+    where c.tenant_id = v_desk or tenant_lives(c.tenant_id)
+    order by c.tenant_id, c.kind
     limit causes_max;
 end
 $$;

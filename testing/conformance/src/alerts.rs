@@ -17,10 +17,10 @@ use super::{Harness, TimedHarness};
 mod causes;
 
 pub use causes::{
-    a_deaf_bot_is_a_cause_until_it_hears, a_full_inbox_is_a_cause_until_it_has_room,
-    a_missed_fire_is_a_cause_for_an_hour, a_quota_that_is_almost_used_up_is_a_cause,
-    a_wake_in_vain_is_a_cause_until_the_agent_dials_in, findings_of_a_node_count_for_a_while,
-    parked_entries_are_a_cause_until_they_are_resubmitted,
+    a_cause_has_a_bounded_number_of_samples, a_deaf_bot_is_a_cause_until_it_hears,
+    a_full_inbox_is_a_cause_until_it_has_room, a_missed_fire_is_a_cause_for_an_hour,
+    a_quota_that_is_almost_used_up_is_a_cause, a_wake_in_vain_is_a_cause_until_the_agent_dials_in,
+    findings_of_a_node_count_for_a_while, parked_entries_are_a_cause_until_they_are_resubmitted,
     unreadable_events_are_a_cause_for_an_hour,
 };
 

@@ -39,6 +39,7 @@ macro_rules! alert_store_conformance {
             a_missed_fire_is_a_cause_for_an_hour,
             a_quota_that_is_almost_used_up_is_a_cause,
             findings_of_a_node_count_for_a_while,
+            a_cause_has_a_bounded_number_of_samples,
         }
     };
 }

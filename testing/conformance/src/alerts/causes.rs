@@ -8,7 +8,8 @@ use nightdesk_schedule::{
     ArmRequest, FireAt, FireCause, FireEnd, FireEnding, JobId, Policies, Target,
 };
 use nightdesk_types::limits::{
-    ALERT_CALLS_MIN, ALERT_EVENT_FOR, FINDINGS_LAST, UNRECORDED_CALL_GAP, WAKE_DEADLINE,
+    ALERT_CALLS_MIN, ALERT_EVENT_FOR, ALERT_SAMPLES_MAX, FINDINGS_LAST, UNRECORDED_CALL_GAP,
+    WAKE_DEADLINE,
 };
 use nightdesk_types::{Node, Quota, Seq, TenantScope};
 use nightdesk_wake::{WakeSelection, WakeTerms};
@@ -201,4 +202,18 @@ pub async fn findings_of_a_node_count_for_a_while(harness: &impl TimedHarness) {
     assert_eq!(key.samples, ["node node-1: two lines"]);
     harness.let_pass(FINDINGS_LAST).await;
     assert_eq!(find(harness, DESK, AlertKind::ExpiringKey).await, None);
+}
+
+/// All subjects are counted, and the first of them are samples.
+pub async fn a_cause_has_a_bounded_number_of_samples(harness: &impl TimedHarness) {
+    let subject = |number: usize| format!("/data{number:02} has 3 MiB left");
+    let full = |number| NodeFinding { kind: AlertKind::Disk, subject: subject(number) };
+    let found: Vec<_> = (0..ALERT_SAMPLES_MAX + 2).rev().map(full).collect();
+    harness.alerts().report_findings("node-1", &found).await.expect("report findings");
+
+    let cause = find(harness, DESK, AlertKind::Disk).await.expect("folders are full");
+    let all = found.len() as u64;
+    let first = (0..ALERT_SAMPLES_MAX).map(|number| format!("node node-1: {}", subject(number)));
+    assert_eq!((cause.count, cause.subjects), (all, all));
+    assert_eq!(cause.samples, first.collect::<Vec<_>>());
 }

@@ -10,6 +10,7 @@ use nightdesk_types::limits::{
 };
 use nightdesk_types::{Quota, TenantScope, Timestamp};
 use nightdesk_wake::WakePhase;
+use uuid::Uuid;
 
 use super::{AlertKey, has_been_within};
 use crate::shelf::{ShelfRow, ShelfUsage};
@@ -19,6 +20,8 @@ use crate::{AgentKey, State};
 struct CauseFact {
     scope: TenantScope,
     kind: AlertKind,
+    /// The agent or the bot, if it is one, and its part: a reason or a job. Of causes as old, the first are samples.
+    key: (Uuid, String),
     subject: String,
     count: u64,
     since: Timestamp,
@@ -41,8 +44,8 @@ impl State {
         let mut causes: BTreeMap<AlertKey, AlertCause> = BTreeMap::new();
         let mut facts: Vec<CauseFact> = facts.into_iter().flatten().collect();
         facts.retain(|fact| kinds.contains(&fact.kind));
-        facts.sort_by(|one, other| (one.since, &one.subject).cmp(&(other.since, &other.subject)));
-        for CauseFact { scope, kind, subject, count, since } in facts {
+        facts.sort_by(|one, other| (one.since, &one.key).cmp(&(other.since, &other.key)));
+        for CauseFact { scope, kind, subject, count, since, .. } in facts {
             let cause = causes.entry((scope, kind)).or_insert_with(|| AlertCause {
                 scope,
                 kind,
@@ -69,7 +72,7 @@ impl State {
     /// Entries that a person or the stop of a turn set aside are no fault; full inboxes have a kind of their own.
     fn parked_facts(&self) -> Vec<CauseFact> {
         let mut facts = Vec::new();
-        for ((scope, _), agent) in &self.agents {
+        for ((scope, id), agent) in &self.agents {
             let mut by_reason: BTreeMap<&str, (u64, Timestamp)> = BTreeMap::new();
             for (_, record) in agent.stuck() {
                 let is_fault = !matches!(
@@ -84,6 +87,7 @@ impl State {
             facts.extend(by_reason.into_iter().map(|(reason, (count, since))| CauseFact {
                 scope: *scope,
                 kind: AlertKind::Parked,
+                key: (id.uuid(), reason.to_owned()),
                 subject: format!("agent {}: {count}, reason {reason}", agent.name),
                 count,
                 since,
@@ -93,7 +97,7 @@ impl State {
     }
 
     fn full_facts(&self, now: Timestamp) -> Vec<CauseFact> {
-        let full = self.agents.iter().filter_map(|((scope, _), agent)| {
+        let full = self.agents.iter().filter_map(|((scope, id), agent)| {
             let refused = agent.stuck().filter(|(_, record)| {
                 record.reason == ParkReason::Full && has_been_within(record.at, ALERT_FULL_FOR, now)
             });
@@ -101,8 +105,8 @@ impl State {
             let entries_max = self.allowed(*scope, Quota::PendingEntries);
             let bytes_max = self.allowed(*scope, Quota::PendingBytes);
             let subject = format!("agent {}", agent.name);
-            let kind = AlertKind::InboxFull;
-            let fact = CauseFact { scope: *scope, kind, subject, count: 1, since };
+            let (kind, key) = (AlertKind::InboxFull, (id.uuid(), String::new()));
+            let fact = CauseFact { scope: *scope, kind, key, subject, count: 1, since };
             agent.has_no_room(entries_max, bytes_max).then_some(fact)
         });
         full.collect()
@@ -118,6 +122,7 @@ impl State {
             Some(CauseFact {
                 scope: *scope,
                 kind: AlertKind::Quarantined,
+                key: (bot.uuid(), String::new()),
                 subject: format!("bot {handle} ({platform}): {}", recent.len()),
                 count: recent.len() as u64,
                 since: recent.into_iter().min()?,
@@ -134,6 +139,7 @@ impl State {
             Some(CauseFact {
                 scope: row.operator,
                 kind: AlertKind::DeafBot,
+                key: (hearing.bot.uuid(), String::new()),
                 subject: format!("bot {handle} ({platform}): {why}"),
                 count: 1,
                 since: outage.since,
@@ -156,7 +162,8 @@ impl State {
                 }
             };
             let kind = AlertKind::FailingWake;
-            Some(CauseFact { scope: key.0, kind, subject, count: 1, since: row.since })
+            let (scope, key) = (key.0, (key.1.uuid(), String::new()));
+            Some(CauseFact { scope, kind, key, subject, count: 1, since: row.since })
         });
         failing.collect()
     }
@@ -164,9 +171,11 @@ impl State {
     fn fire_facts(&self, now: Timestamp) -> Vec<CauseFact> {
         let missed = self.fires.values().filter_map(|row| {
             let since = row.missed_at().filter(|at| has_been_within(*at, ALERT_EVENT_FOR, now))?;
-            let key = row.agent_key();
-            let subject = row.alert_subject(self.agent_name(&key));
-            Some(CauseFact { scope: key.0, kind: AlertKind::MissedFire, subject, count: 1, since })
+            let agent = row.agent_key();
+            let subject = row.alert_subject(self.agent_name(&agent));
+            let key = (agent.1.uuid(), row.job().as_str().to_owned());
+            let (scope, kind) = (agent.0, AlertKind::MissedFire);
+            Some(CauseFact { scope, kind, key, subject, count: 1, since })
         });
         missed.collect()
     }
@@ -177,6 +186,7 @@ impl State {
         let fact = lost.map(|since| CauseFact {
             scope: TenantScope::desk_own(),
             kind: AlertKind::LostCommits,
+            key: (Uuid::nil(), String::new()),
             subject: format!("history {}", self.incarnation),
             count: 1,
             since,
@@ -193,8 +203,8 @@ impl State {
             let (used, allowed) = (i64::try_from(used).ok()?, self.allowed(scope, quota));
             let is_high = used > 0 && used * 100 >= allowed * ALERT_QUOTA_PERCENT;
             let subject = format!("{}: {used} of {allowed}", quota.slug());
-            let kind = AlertKind::Quota;
-            is_high.then_some(CauseFact { scope, kind, subject, count: 1, since: now })
+            let (kind, key) = (AlertKind::Quota, (Uuid::nil(), subject.clone()));
+            is_high.then_some(CauseFact { scope, kind, key, subject, count: 1, since: now })
         });
         facts.collect()
     }
@@ -231,12 +241,16 @@ impl State {
         let rows = self.alerts.findings.iter().flat_map(|(node, rows)| {
             let current =
                 rows.iter().filter(move |row| has_been_within(row.reported_at, FINDINGS_LAST, now));
-            current.map(move |row| CauseFact {
-                scope: TenantScope::desk_own(),
-                kind: row.found.kind,
-                subject: format!("node {node}: {}", row.found.subject),
-                count: 1,
-                since: row.since,
+            current.map(move |row| {
+                let subject = format!("node {node}: {}", row.found.subject);
+                CauseFact {
+                    scope: TenantScope::desk_own(),
+                    kind: row.found.kind,
+                    key: (Uuid::nil(), subject.clone()),
+                    subject,
+                    count: 1,
+                    since: row.since,
+                }
             })
         });
         rows.collect()

@@ -41,6 +41,11 @@ impl FireRow {
         format!("agent {agent_name}, job {job}: {}", cause.map_or("missed", FireCause::slug))
     }
 
+    /// Returns the job.
+    pub(in super::super) const fn job(&self) -> &JobId {
+        &self.record.fire.job
+    }
+
     /// Returns the agent of the job.
     pub(in super::super) const fn agent_key(&self) -> AgentKey {
         (self.scope, self.record.fire.agent)
