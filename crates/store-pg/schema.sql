@@ -1281,12 +1281,33 @@ CREATE FUNCTION public.door_users(p_tenant uuid, p_user uuid, p_after uuid, user
     SET search_path TO 'public', 'pg_temp'
     AS $$
 #variable_conflict use_column
+declare
+    -- One user is a range of ids too, which the index serves.
+    v_first uuid := coalesce(p_user, '00000000-0000-0000-0000-000000000000');
+    v_last  uuid := coalesce(p_user, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
     return query
+    -- Those of a tenant are found by their roles. Those of the desk are all users, and there the first page ends the look.
+    with page (user_id) as materialized (
+        (
+            select distinct r.user_id from user_roles r
+            where r.tenant_id = p_tenant and coalesce(r.user_id > p_after, true)
+              and r.user_id between v_first and v_last
+            order by r.user_id limit users_max
+        )
+        union all
+        (
+            select u.user_id from users u
+            where p_tenant is null and coalesce(u.user_id > p_after, true)
+              and u.user_id between v_first and v_last
+            order by u.user_id limit users_max
+        )
+    )
     select u.user_id, u.name, u.email, u.issuer, u.created_at, u.used_at,
         coalesce(r.tenants, '{}'), coalesce(r.roles, '{}'), coalesce(r.sources, '{}'),
         (select count(*) from user_sessions s where s.user_id = u.user_id and s.ended_at is null)
-    from users u
+    from page p
+        join users u on u.user_id = p.user_id
         left join lateral (
             select array_agg(r.tenant_id order by r.tenant_id, r.role, r.source) as tenants,
                 array_agg(r.role order by r.tenant_id, r.role, r.source) as roles,
@@ -1294,9 +1315,7 @@ begin
             from user_roles r
             where r.user_id = u.user_id and r.tenant_id = coalesce(p_tenant, r.tenant_id)
         ) as r on true
-    where coalesce(u.user_id > p_after, true) and u.user_id = coalesce(p_user, u.user_id)
-        and (p_tenant is null or r.roles is not null)
-    order by u.user_id limit users_max;
+    order by u.user_id;
 end
 $$;
 
@@ -3026,7 +3045,7 @@ $$;
 
 ALTER FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) OWNER TO nightdesk_owner;
 
-CREATE FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) RETURNS TABLE(agent uuid, peer_tenant uuid, peer_agent uuid, granted_at timestamp with time zone, is_mutual boolean)
+CREATE FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid, grants_max bigint) RETURNS TABLE(agent uuid, peer_tenant uuid, peer_agent uuid, granted_at timestamp with time zone, is_mutual boolean)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -3036,7 +3055,7 @@ begin
     for mine in
         select g.* from letter_grants g
         where g.tenant_id = p_tenant and (p_agent is null or g.agent_id = p_agent)
-        order by g.agent_id, g.peer_tenant_id, g.peer_agent_id
+        order by g.agent_id, g.peer_tenant_id, g.peer_agent_id limit grants_max
     loop
         perform works_for_both(p_tenant, mine.peer_tenant_id);
         return query select mine.agent_id, mine.peer_tenant_id, mine.peer_agent_id, mine.granted_at,
@@ -3050,7 +3069,7 @@ begin
 end
 $$;
 
-ALTER FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) OWNER TO nightdesk_owner;
+ALTER FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid, grants_max bigint) OWNER TO nightdesk_owner;
 
 CREATE FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean, OUT sessions text[]) RETURNS record
     LANGUAGE sql STABLE
@@ -3159,7 +3178,7 @@ declare
 begin
     perform works_for(p_tenant);
     select array_agg(g.peer_tenant), array_agg(g.peer_agent) into v_tenants, v_agents
-    from letter_grants_of(p_tenant, p_agent) as g where g.is_mutual;
+    from letter_grants_of(p_tenant, p_agent, null) as g where g.is_mutual;
     perform set_config('app.tenants', (v_tenants || p_tenant)::text, true);
     return query
     select k.tenant, k.agent, k.name, l.session, l.is_busy, l.sessions
@@ -7077,9 +7096,9 @@ REVOKE ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_ag
 GRANT ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) TO nightdesk_doors;
 GRANT ALL ON FUNCTION public.letter_facts(tenants uuid[], l_tenant uuid[], l_agent uuid[], l_to_tenant uuid[], l_to_agent uuid[], l_dispatch text[], p_hop_remembered interval) TO nightdesk_app;
 
-REVOKE ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) TO nightdesk_doors;
-GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid) TO nightdesk_app;
+REVOKE ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid, grants_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid, grants_max bigint) TO nightdesk_doors;
+GRANT ALL ON FUNCTION public.letter_grants_of(p_tenant uuid, p_agent uuid, grants_max bigint) TO nightdesk_app;
 
 REVOKE ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean, OUT sessions text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.letter_live(p_tenant uuid, p_agent uuid, OUT session text, OUT is_busy boolean, OUT sessions text[]) TO nightdesk_doors;

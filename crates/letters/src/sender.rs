@@ -257,7 +257,7 @@ impl LetterSender {
     /// Returns the grants that the sender's tenant gave to agents of other tenants, for this agent.
     pub async fn grants(&self) -> Result<Vec<Grant>, StoreError> {
         let Party { scope, agent } = self.from();
-        self.letters().store.grants(scope, Some(agent)).await
+        self.letters().store.grants(scope, Some(agent), usize::MAX).await
     }
 
     /// Looks a recipient up, once for the whole letter, and counts the letter by the way that it goes.

@@ -84,11 +84,12 @@ pub trait Grants: Send + Sync {
     /// Revokes one side's grant. Returns true if it existed.
     async fn release(&self, party: Party, peer: Party) -> Result<bool, StoreError>;
 
-    /// Returns the grants of a tenant or of one of its agents.
+    /// Returns the first grants of a tenant or of one of its agents, at most so many, by agent and peer.
     async fn grants(
         &self,
         scope: TenantScope,
         agent: Option<AgentId>,
+        at_most: usize,
     ) -> Result<Vec<Grant>, StoreError>;
 }
 
@@ -106,8 +107,12 @@ pub trait Hooks: Send + Sync {
     /// Removes a webhook. Returns true if it existed.
     async fn remove_hook(&self, scope: TenantScope, name: &str) -> Result<bool, StoreError>;
 
-    /// Returns the webhooks of a tenant, by name.
-    async fn hooks(&self, scope: TenantScope) -> Result<Vec<(String, Party)>, StoreError>;
+    /// Returns the first webhooks of a tenant, at most so many, by name.
+    async fn hooks(
+        &self,
+        scope: TenantScope,
+        at_most: usize,
+    ) -> Result<Vec<(String, Party)>, StoreError>;
 
     /// Returns the agent of the webhook whose secret has this digest.
     async fn find_hook_agent(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError>;

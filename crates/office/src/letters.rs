@@ -67,12 +67,13 @@ impl Office {
         Ok(letter_view(access, from, letter))
     }
 
-    /// Returns the webhooks by which other programs send letters as agents of a tenant.
+    /// Returns the first webhooks by which other programs send letters as agents of a tenant, at most so many.
     pub async fn letter_hooks(
         &self,
         scope: TenantScope,
+        at_most: usize,
     ) -> Result<Vec<LetterHookView>, OfficeError> {
-        let hooks = self.desk.stops.letters.store.hooks(scope).await?;
+        let hooks = self.desk.stops.letters.store.hooks(scope, at_most).await?;
         let view = |(name, party): (String, Party)| LetterHookView { name, agent_id: party.agent };
         Ok(hooks.into_iter().map(view).collect())
     }
@@ -117,12 +118,13 @@ impl Office {
         )))
     }
 
-    /// Returns the grants that a tenant gave for letters with other tenants.
+    /// Returns the first grants that a tenant gave for letters with other tenants, at most so many.
     pub async fn letter_grants(
         &self,
         scope: TenantScope,
+        at_most: usize,
     ) -> Result<Vec<LetterGrantView>, OfficeError> {
-        let grants = self.desk.stops.letters.store.grants(scope, None).await?;
+        let grants = self.desk.stops.letters.store.grants(scope, None, at_most).await?;
         Ok(grants.iter().map(letter_grant_view).collect())
     }
 

@@ -551,9 +551,9 @@ begin
 end
 $$;
 
--- The grants of a tenant, and whether the other side granted the same. Only the side that granted sees that the other
+-- The first grants of a tenant, at most so many, and whether the other side granted the same. Only the side that granted sees that the other
 -- did.
-create function letter_grants_of(p_tenant uuid, p_agent uuid)
+create function letter_grants_of(p_tenant uuid, p_agent uuid, grants_max bigint)
 returns table (agent uuid, peer_tenant uuid, peer_agent uuid, granted_at timestamptz, is_mutual boolean)
 language plpgsql as $$
 #variable_conflict use_column
@@ -563,7 +563,7 @@ begin
     for mine in
         select g.* from letter_grants g
         where g.tenant_id = p_tenant and (p_agent is null or g.agent_id = p_agent)
-        order by g.agent_id, g.peer_tenant_id, g.peer_agent_id
+        order by g.agent_id, g.peer_tenant_id, g.peer_agent_id limit grants_max
     loop
         perform works_for_both(p_tenant, mine.peer_tenant_id);
         return query select mine.agent_id, mine.peer_tenant_id, mine.peer_agent_id, mine.granted_at,
@@ -592,7 +592,7 @@ declare
 begin
     perform works_for(p_tenant);
     select array_agg(g.peer_tenant), array_agg(g.peer_agent) into v_tenants, v_agents
-    from letter_grants_of(p_tenant, p_agent) as g where g.is_mutual;
+    from letter_grants_of(p_tenant, p_agent, null) as g where g.is_mutual;
     perform set_config('app.tenants', (v_tenants || p_tenant)::text, true);
     return query
     select k.tenant, k.agent, k.name, l.session, l.is_busy, l.sessions

@@ -185,12 +185,33 @@ create function door_users(p_tenant uuid, p_user uuid, p_after uuid, users_max i
 ) language plpgsql stable security definer
 set search_path = public, pg_temp as $$
 #variable_conflict use_column
+declare
+    -- One user is a range of ids too, which the index serves.
+    v_first uuid := coalesce(p_user, '00000000-0000-0000-0000-000000000000');
+    v_last  uuid := coalesce(p_user, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
     return query
+    -- Those of a tenant are found by their roles. Those of the desk are all users, and there the first page ends the look.
+    with page (user_id) as materialized (
+        (
+            select distinct r.user_id from user_roles r
+            where r.tenant_id = p_tenant and coalesce(r.user_id > p_after, true)
+              and r.user_id between v_first and v_last
+            order by r.user_id limit users_max
+        )
+        union all
+        (
+            select u.user_id from users u
+            where p_tenant is null and coalesce(u.user_id > p_after, true)
+              and u.user_id between v_first and v_last
+            order by u.user_id limit users_max
+        )
+    )
     select u.user_id, u.name, u.email, u.issuer, u.created_at, u.used_at,
         coalesce(r.tenants, '{}'), coalesce(r.roles, '{}'), coalesce(r.sources, '{}'),
         (select count(*) from user_sessions s where s.user_id = u.user_id and s.ended_at is null)
-    from users u
+    from page p
+        join users u on u.user_id = p.user_id
         left join lateral (
             select array_agg(r.tenant_id order by r.tenant_id, r.role, r.source) as tenants,
                 array_agg(r.role order by r.tenant_id, r.role, r.source) as roles,
@@ -198,9 +219,7 @@ begin
             from user_roles r
             where r.user_id = u.user_id and r.tenant_id = coalesce(p_tenant, r.tenant_id)
         ) as r on true
-    where coalesce(u.user_id > p_after, true) and u.user_id = coalesce(p_user, u.user_id)
-        and (p_tenant is null or r.roles is not null)
-    order by u.user_id limit users_max;
+    order by u.user_id;
 end
 $$;
 alter function door_users(uuid, uuid, uuid, integer) owner to nightdesk_doors;

@@ -26,6 +26,9 @@ pub use room::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// A bound that no list of a check reaches.
+const ALL: usize = 1_000;
+
 fn party(person: &Person) -> Party {
     Party { scope: person.scope, agent: person.agent }
 }
@@ -227,18 +230,19 @@ pub async fn a_grant_is_told_and_taken_back(harness: &impl Harness) {
     assert!(letters.grant(ann, bob).await.expect("grant"));
     assert!(!letters.grant(ann, bob).await.expect("grant"), "again is no news");
 
-    let own = letters.grants(ann.scope, None).await.expect("list");
+    let own = letters.grants(ann.scope, None, ALL).await.expect("list");
     assert_eq!(
         own.iter().map(|grant| (grant.peer, grant.is_mutual)).collect::<Vec<_>>(),
         [(bob, false)]
     );
-    assert_eq!(letters.grants(bob.scope, None).await.expect("list"), [], "nothing of others");
+    assert_eq!(letters.grants(ann.scope, None, 0).await.expect("list"), []);
+    assert_eq!(letters.grants(bob.scope, None, ALL).await.expect("list"), [], "nothing of others");
     letters.grant(bob, ann).await.expect("grant");
-    let own = letters.grants(ann.scope, Some(ann.agent)).await.expect("list");
+    let own = letters.grants(ann.scope, Some(ann.agent), ALL).await.expect("list");
     assert!(own[0].is_mutual);
     assert!(letters.release(ann, bob).await.expect("release"));
     assert!(!letters.release(ann, bob).await.expect("release"));
-    assert_eq!(letters.grants(ann.scope, None).await.expect("list"), []);
+    assert_eq!(letters.grants(ann.scope, None, ALL).await.expect("list"), []);
 }
 
 /// A letter to an agent that does not exist is refused.
@@ -394,10 +398,11 @@ pub async fn a_deprovisioned_agent_has_no_grants_and_no_webhooks(harness: &impl 
     }
     harness.register().deprovision(ann.scope, ann.agent).await.expect("deprovision");
 
-    assert_eq!(letters.grants(ann.scope, None).await.expect("list"), []);
+    assert_eq!(letters.grants(ann.scope, None, ALL).await.expect("list"), []);
     assert_eq!(letters.find_hook_agent([7; 32]).await.expect("find"), None);
     assert_eq!(put(harness, &letter(peer, own, "d1")).await, PostingOutcome::NotGranted);
-    assert_eq!(letters.grants(bob.scope, None).await.expect("list").len(), 1, "its own it keeps");
+    let kept = letters.grants(bob.scope, None, ALL).await.expect("list");
+    assert_eq!(kept.len(), 1, "its own it keeps");
     assert_eq!(letters.find_hook_agent([8; 32]).await.expect("find"), Some(peer));
 }
 
@@ -442,8 +447,11 @@ pub async fn a_webhook_is_found_by_its_secret_alone(harness: &impl Harness) {
     assert!(!letters.make_hook(own, "runtime", [8; 32]).await.expect("make"), "the name is taken");
     assert_eq!(letters.find_hook_agent([7; 32]).await.expect("find"), Some(own));
     assert_eq!(letters.find_hook_agent([8; 32]).await.expect("find"), None);
-    assert_eq!(letters.hooks(ann.scope).await.expect("list"), [("runtime".to_owned(), own)]);
-    assert!(letters.hooks(bob.scope).await.expect("list").is_empty());
+    assert_eq!(letters.hooks(ann.scope, ALL).await.expect("list"), [("runtime".to_owned(), own)]);
+    assert!(letters.hooks(bob.scope, ALL).await.expect("list").is_empty());
+    assert!(letters.make_hook(own, "second", [9; 32]).await.expect("make"));
+    assert_eq!(letters.hooks(ann.scope, 1).await.expect("list"), [("runtime".to_owned(), own)]);
+    assert_eq!(letters.hooks(ann.scope, 2).await.expect("list").len(), 2);
     assert!(!letters.remove_hook(bob.scope, "runtime").await.expect("remove"), "not theirs");
     assert!(letters.remove_hook(ann.scope, "runtime").await.expect("remove"));
     assert_eq!(letters.find_hook_agent([7; 32]).await.expect("find"), None);

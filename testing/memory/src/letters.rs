@@ -396,6 +396,7 @@ impl Grants for Memory {
         &self,
         scope: TenantScope,
         agent: Option<AgentId>,
+        at_most: usize,
     ) -> Result<Vec<Grant>, StoreError> {
         let state = self.lock();
         let its = state.letter_grants.iter().filter(|((party, _), _)| {
@@ -407,7 +408,7 @@ impl Grants for Memory {
             granted_at: *granted_at,
             is_mutual: state.may_write(*party, *peer),
         };
-        Ok(its.map(grant).collect())
+        Ok(its.take(at_most).map(grant).collect())
     }
 }
 
@@ -439,10 +440,17 @@ impl Hooks for Memory {
         Ok(gone)
     }
 
-    async fn hooks(&self, scope: TenantScope) -> Result<Vec<(String, Party)>, StoreError> {
+    async fn hooks(
+        &self,
+        scope: TenantScope,
+        at_most: usize,
+    ) -> Result<Vec<(String, Party)>, StoreError> {
         let state = self.lock();
         let its = state.letter_hooks.iter().filter(|((of, _), _)| *of == scope);
-        Ok(its.map(|((_, name), (party, _))| (name.clone(), *party)).collect())
+        let hook = |((_, name), (party, _)): (&(TenantScope, String), &(Party, [u8; 32]))| {
+            (name.clone(), *party)
+        };
+        Ok(its.take(at_most).map(hook).collect())
     }
 
     async fn find_hook_agent(&self, digest: [u8; 32]) -> Result<Option<Party>, StoreError> {

@@ -174,7 +174,7 @@ async fn hooks(
     State(api): State<ApiState>,
     TenantAccess { scope, .. }: TenantAccess<Read>,
 ) -> Result<Json<Vec<LetterHookView>>, Problem> {
-    Ok(Json(api.office.letter_hooks(scope).await?))
+    Ok(Json(api.office.letter_hooks(scope, usize::MAX).await?))
 }
 
 /// Removes a webhook: its secret sends no letters any more.
@@ -205,7 +205,7 @@ async fn grants(
     State(api): State<ApiState>,
     TenantAccess { scope, .. }: TenantAccess<Read>,
 ) -> Result<Json<Vec<LetterGrantView>>, Problem> {
-    Ok(Json(api.office.letter_grants(scope).await?))
+    Ok(Json(api.office.letter_grants(scope, usize::MAX).await?))
 }
 
 /// Grants letters between an agent and an agent of another tenant. Both tenants must grant it. The caller needs a role in

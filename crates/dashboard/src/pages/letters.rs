@@ -12,7 +12,7 @@ use nightdesk_office::{
 };
 use nightdesk_pages::render_page;
 use nightdesk_types::LetterId;
-use nightdesk_types::limits::LETTERS_PAGE_MAX;
+use nightdesk_types::limits::{LETTER_ROWS_SHOWN_MAX, LETTERS_PAGE_MAX};
 use nightdesk_users::Right;
 use serde::Deserialize;
 
@@ -48,10 +48,26 @@ struct LettersPage {
     sent: Vec<LetterView>,
     next: Option<String>,
     received: Vec<ReceivedLetterView>,
-    hooks: Vec<LetterHookView>,
-    grants: Vec<LetterGrantView>,
+    hooks: ShownRows<LetterHookView>,
+    grants: ShownRows<LetterGrantView>,
     may_work: bool,
     may_manage: bool,
+}
+
+/// The rows that the page shows.
+struct ShownRows<Row> {
+    rows: Vec<Row>,
+    /// True if there are more.
+    is_more: bool,
+}
+
+impl<Row> ShownRows<Row> {
+    /// Takes rows, of which at most one more than the page shows was read.
+    fn new(mut rows: Vec<Row>) -> Self {
+        let is_more = rows.len() > LETTER_ROWS_SHOWN_MAX;
+        rows.truncate(LETTER_ROWS_SHOWN_MAX);
+        Self { rows, is_more }
+    }
 }
 
 /// The query of the page.
@@ -99,6 +115,8 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let query = LettersQuery { agent: query.agent.trim().to_owned(), ..query };
     let AgentLetters { sent, next, received } = letters_of(&desk, &place, &query).await?;
+    let hooks = desk.office().letter_hooks(place.scope, LETTER_ROWS_SHOWN_MAX + 1).await?;
+    let grants = desk.office().letter_grants(place.scope, LETTER_ROWS_SHOWN_MAX + 1).await?;
     Ok(render_page(&LettersPage {
         layout: place.layout(Section::Letters),
         clock: desk.page_clock(),
@@ -107,8 +125,8 @@ async fn show(
         sent,
         next,
         received,
-        hooks: desk.office().letter_hooks(place.scope).await?,
-        grants: desk.office().letter_grants(place.scope).await?,
+        hooks: ShownRows::new(hooks),
+        grants: ShownRows::new(grants),
         may_work: place.allows(Right::Work),
         may_manage: place.allows(Right::Manage),
     }))

@@ -63,6 +63,7 @@ impl Grants for Pg {
         &self,
         scope: TenantScope,
         agent: Option<AgentId>,
+        at_most: usize,
     ) -> Result<Vec<Grant>, StoreError> {
         run_to_end!(self.single("list grants of letters"), |connection| {
             let rows = sqlx::query!(
@@ -70,9 +71,10 @@ impl Grants for Pg {
                        peer_agent as "peer_agent!",
                        granted_at as "granted_at!: jiff_sqlx::Timestamp",
                        is_mutual as "is_mutual!"
-                   from letter_grants_of(works_for($1), $2)"#,
+                   from letter_grants_of(works_for($1), $2, $3)"#,
                 scope.tenant().uuid(),
-                agent.map(AgentId::uuid)
+                agent.map(AgentId::uuid),
+                i64::try_from(at_most).unwrap_or(i64::MAX)
             )
             .fetch_all(connection)
             .await?;

@@ -64,11 +64,17 @@ impl Hooks for Pg {
         })
     }
 
-    async fn hooks(&self, scope: TenantScope) -> Result<Vec<(String, Party)>, StoreError> {
+    async fn hooks(
+        &self,
+        scope: TenantScope,
+        at_most: usize,
+    ) -> Result<Vec<(String, Party)>, StoreError> {
         run_to_end!(self.for_tenant("list webhooks for letters", scope), |connection| {
             let rows = sqlx::query!(
-                "select name, agent_id from letter_hooks where tenant_id = $1 order by name",
-                scope.tenant().uuid()
+                "select name, agent_id from letter_hooks where tenant_id = $1
+                 order by name limit $2",
+                scope.tenant().uuid(),
+                i64::try_from(at_most).unwrap_or(i64::MAX)
             )
             .fetch_all(connection)
             .await?;

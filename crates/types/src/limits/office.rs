@@ -21,6 +21,9 @@ pub const WAKES_LOGGED_MAX: i64 = 8;
 /// Received letters of an agent in a list.
 pub const RECEIVED_LETTERS_MAX: i64 = 50;
 
+/// Webhooks for letters, and grants for letters with other tenants, that a page shows.
+pub const LETTER_ROWS_SHOWN_MAX: usize = 100;
+
 /// Parked entries that one bulk action changes.
 pub const BULK_ENTRIES_MAX: usize = 100;
 

@@ -110,13 +110,13 @@ through! { nightdesk_letters::LetterStore {
 through! { nightdesk_letters::Grants {
     fn grant(party: Party, peer: Party) -> bool;
     fn release(party: Party, peer: Party) -> bool;
-    fn grants(scope: TenantScope, agent: Option<AgentId>) -> Vec<Grant>;
+    fn grants(scope: TenantScope, agent: Option<AgentId>, at_most: usize) -> Vec<Grant>;
 }}
 
 through! { nightdesk_letters::Hooks {
     fn make_hook(party: Party, name: &str, digest: [u8; 32]) -> bool;
     fn remove_hook(scope: TenantScope, name: &str) -> bool;
-    fn hooks(scope: TenantScope) -> Vec<(String, Party)>;
+    fn hooks(scope: TenantScope, at_most: usize) -> Vec<(String, Party)>;
     fn find_hook_agent(digest: [u8; 32]) -> Option<Party>;
 }}
 
