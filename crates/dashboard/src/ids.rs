@@ -16,7 +16,7 @@ pub(crate) fn mark_ids(text: &(impl Display + ?Sized)) -> String {
         let (plain, id) = rest.split_at(at);
         let (id, after) = id.split_at(ID_CHARS);
         html += &escaped(plain);
-        html += &format!("<span class=\"id\" title=\"{id}\">{id}</span>");
+        html.extend(["<span class=\"id\" title=\"", id, "\">", id, "</span>"]);
         rest = after;
     }
     html + &escaped(rest)
