@@ -16,7 +16,8 @@ const INSUFFICIENT_PRIVILEGE: &str = "42501";
 const RETENTION_TOO_SHORT: &str = "ND002";
 
 /// Functions that the desk's role may not run: migrations, triggers and other functions call them.
-const NOT_FOR_THE_DESK: [&str; 24] = [
+const NOT_FOR_THE_DESK: [&str; 25] = [
+    "agent_name",
     "audit_bytes",
     "check_retention",
     "count_awake",
