@@ -12,7 +12,7 @@ use nightdesk_port::{
 };
 use nightdesk_testkit::scripted::Scripted;
 use nightdesk_types::Send;
-use nightdesk_types::send::Op;
+use nightdesk_types::send::{Op, STILL_WAKING, TOO_FAST, UNREACHABLE};
 use tokio::time::sleep;
 
 use crate::chance::Chance;
@@ -84,6 +84,9 @@ impl Outside {
     }
 }
 
+/// The messages that the desk itself writes in a chat.
+const NOTICES: [&str; 3] = [STILL_WAKING, TOO_FAST, UNREACHABLE];
+
 /// The adapter on one node.
 #[derive(Debug)]
 pub struct SimPlatform {
@@ -109,9 +112,12 @@ impl SimPlatform {
         if self.outside.is_busy() {
             return Err(DeliverError::RateLimited { retry_after: BUSY_FOR });
         }
-        let [bot, chat, nonce] = [&bot.handle, chat, nonce].map(str::to_owned);
         let message_id = Some(format!("m-{nonce}"));
-        self.notes.note(Event::PlatEgress { bot, chat, nonce, request: None });
+        // No agent asked for the desk's own notices.
+        if !NOTICES.contains(&nonce) {
+            let [bot, chat, nonce] = [&bot.handle, chat, nonce].map(str::to_owned);
+            self.notes.note(Event::PlatEgress { bot, chat, nonce, request: None });
+        }
         sleep(self.outside.way()).await;
         if self.outside.is_cut(&self.node) || self.outside.is_silent() {
             return Err(DeliverError::Ambiguous("the answer was lost".into()));
