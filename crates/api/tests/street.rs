@@ -21,6 +21,8 @@ mod linking;
 mod managing;
 #[path = "street/explaining.rs"]
 mod explaining;
+#[path = "street/cases.rs"]
+mod cases;
 #[path = "street/isolation.rs"]
 mod isolation;
 #[path = "street/audit.rs"]

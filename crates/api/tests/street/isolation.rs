@@ -4,7 +4,6 @@
 mod transports;
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::Path;
 
 use nightdesk_desk::shelf::SkillWrite;
@@ -14,6 +13,8 @@ use nightdesk_shelf::{DataWrite, QueryFilters};
 use nightdesk_testdesk::{Answered, Household, TestDesk, get, post, upgrade_token_at};
 use nightdesk_types::{EntryId, Incarnation, Seq};
 use serde_json::{Value, json};
+
+use crate::cases::Cases;
 
 /// The access rule of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,29 +256,9 @@ impl Street {
     }
 }
 
-/// The calls of a test, and the wrong responses.
-#[derive(Default)]
-struct Cases {
-    asked: usize,
-    wrong: Vec<String>,
-}
-
-impl Cases {
-    fn note(&mut self, is_right: bool, told: String) {
-        self.asked += 1;
-        if !is_right {
-            self.wrong.push(told);
-        }
-    }
-
-    /// Prints the number of calls, and fails if a response was wrong.
-    fn end(self) {
-        if let Some(file) = std::env::var_os("NIGHTDESK_CASES") {
-            let file = std::fs::File::options().create(true).append(true).open(file);
-            writeln!(file.expect("a file"), "{} {}", self.asked, self.wrong.len()).expect("room");
-        }
-        assert_eq!(self.wrong, [""; 0]);
-    }
+/// Ends the cases of a test, with their number for `just isolation`.
+fn end(cases: Cases) {
+    cases.end("NIGHTDESK_CASES", "");
 }
 
 #[tokio::test]
@@ -293,7 +274,7 @@ async fn nobody_is_told_or_changes_anything() {
         let is_right = is_right && street.is_silent(&answer) && street.state().await == before;
         cases.note(is_right, format!("{method} {path}: {}", answer.text));
     }
-    cases.end();
+    end(cases);
 }
 
 #[tokio::test]
@@ -313,5 +294,5 @@ async fn a_foreign_tenant_is_told_nothing_and_changes_nothing() {
             && street.state().await == before;
         cases.note(is_right, format!("{method} {path}: {}", answer.text));
     }
-    cases.end();
+    end(cases);
 }

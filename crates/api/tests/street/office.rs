@@ -19,7 +19,6 @@ mod tokens;
 mod work;
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 
 use nightdesk_testdesk::{Answered, Household, TestDesk, request, upgrade_token_at};
 use nightdesk_types::{Actor, UserId};
@@ -27,6 +26,8 @@ use nightdesk_users::{
     NewUser, Right, Role, TenantRole, TokenCreation, TokenLimits, UserDirectory, Users,
 };
 use serde_json::{Value, json};
+
+use crate::cases::Cases;
 
 /// A route: method, path, and the roles that may call it, by their letters in [`ROLES`].
 type OfficeRoute = (&'static str, &'static str, &'static str);
@@ -250,30 +251,9 @@ fn body(path: &str) -> Value {
     found.map_or_else(|| json!({}), |(_, body)| body)
 }
 
-/// The calls of a test, and the wrong responses.
-#[derive(Default)]
-struct Cases {
-    asked: usize,
-    wrong: Vec<String>,
-}
-
-impl Cases {
-    fn note(&mut self, is_right: bool, told: String) {
-        self.asked += 1;
-        if !is_right {
-            self.wrong.push(told);
-        }
-    }
-
-    /// Writes the number of calls for `just office`, and fails if a response was wrong.
-    fn end(self) {
-        if let Some(file) = std::env::var_os("NIGHTDESK_OFFICE_CASES") {
-            let file = std::fs::File::options().create(true).append(true).open(file);
-            let row = format!("{} {} {}", all_routes().len(), self.asked, self.wrong.len());
-            writeln!(file.expect("a file"), "{row}").expect("room");
-        }
-        assert_eq!(self.wrong, [""; 0]);
-    }
+/// Ends the cases of a test, with the number of routes for `just office`.
+fn end(cases: Cases) {
+    cases.end("NIGHTDESK_OFFICE_CASES", &format!("{} ", all_routes().len()));
 }
 
 #[tokio::test]
@@ -296,7 +276,7 @@ async fn each_role_calls_what_it_may() {
             cases.note(is_right, format!("{letter} {method} {path}: {}", answer.text));
         }
     }
-    cases.end();
+    end(cases);
 }
 
 #[tokio::test]
@@ -311,7 +291,7 @@ async fn a_foreign_tenants_admin_is_told_nothing_and_changes_nothing() {
         let is_right = is_refused && office.is_silent(&answer) && office.state().await == before;
         cases.note(is_right, format!("{method} {path}: {}", answer.text));
     }
-    cases.end();
+    end(cases);
 }
 
 #[tokio::test]
@@ -329,5 +309,5 @@ async fn without_a_users_credential_nothing_is_told_or_changed() {
             cases.note(is_right, format!("{bearer:?} {method} {path}: {}", answer.text));
         }
     }
-    cases.end();
+    end(cases);
 }

@@ -58,7 +58,7 @@ impl WatchedPage {
         let on_rows = || {
             updates.fetch_add(1, Ordering::Relaxed);
             if let Some(opened) = opened.take() {
-                // Nobody waits for it if another page failed.
+                // The receiver is gone if another page failed.
                 opened.try_send(()).ok();
             }
         };

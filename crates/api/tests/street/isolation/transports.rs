@@ -9,7 +9,8 @@ use nightdesk_testdesk::{Answered, Household, TestDesk, TestPlatform, post, upgr
 use nightdesk_types::limits::{ACKS_PER_REQUEST_MAX, TRIES_MAX, WINDOW_ENTRIES_MAX};
 use serde_json::{Map, Value, json};
 
-use super::{ANNS_EVENT, Cases};
+use super::{ANNS_EVENT, end};
+use crate::cases::Cases;
 
 /// A chat in which ann writes, and bob does not.
 const ANNS_CHAT: &str = "anns-chat";
@@ -152,7 +153,7 @@ async fn a_foreign_line_and_its_entries_are_out_of_reach() {
         hers.ack(id).await.expect("her line is open");
         wait_until("her entry is acknowledged", async || desk.acked(&ann).await == 1).await;
     }
-    cases.end();
+    end(cases);
 }
 
 #[tokio::test]
@@ -170,7 +171,7 @@ async fn an_ack_without_a_line_counts_for_its_own_agent() {
     his.call("ack", &json!({ "buffer_ids": ids })).await.expect("any id may be named");
     wait_until("his entry is acknowledged", async || desk.acked(&bob).await == 1).await;
     cases.note(desk.acked(&ann).await == 0, "he acknowledged hers".to_owned());
-    cases.end();
+    end(cases);
 }
 
 #[tokio::test]
@@ -190,7 +191,7 @@ async fn a_request_id_is_its_agents_own() {
         let were_sent = ["hers", "his"].iter().all(|text| texts.contains(&json!(text)));
         cases.note(were_sent, format!("{calls:?}: {texts:?}"));
     }
-    cases.end();
+    end(cases);
 }
 
 #[tokio::test]
@@ -215,7 +216,7 @@ async fn no_transport_reaches_a_foreign_chat() {
     desk.wakes_after(Duration::from_mins(1)).await;
     wait_until("the post is answered", async || desk.acked(&bob).await == 1).await;
     cases.note(!said(&platform).contains(&json!(PRIED)), "a post's answer".to_owned());
-    cases.end();
+    end(cases);
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use nightdesk_types::Actor;
 use nightdesk_users::{Right, Role, TenantRole, TokenLimits};
 use serde_json::json;
 
-use super::{ANNS_WORDS, ANY, Cases, Office, PUBLIC, all_routes};
+use super::{ANNS_WORDS, ANY, Office, PUBLIC, all_routes, end};
+use crate::cases::Cases;
 
 #[tokio::test]
 async fn a_token_without_the_right_does_not_have_its_users_rights() {
@@ -24,7 +25,7 @@ async fn a_token_without_the_right_does_not_have_its_users_rights() {
             && office.state().await == before;
         cases.note(is_right, format!("{method} {path}: {}", answer.text));
     }
-    cases.end();
+    end(cases);
 }
 
 #[tokio::test]
